@@ -1,0 +1,1 @@
+"""Incumbent: a regression eval set kept small and wide."""

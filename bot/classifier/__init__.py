@@ -1,0 +1,1 @@
+"""Query → values and confidences: specification path, inference path, arbitration."""

@@ -1,0 +1,172 @@
+"""The curation config: ceiling, knobs, options, overrides, classifier and limits.
+
+There is no fallback in code (the paper's invariant I4): a key that is missing is an error that names file and key.
+Names are those of ``docs/paper.md``; meanings are in the published JSON schema, which is generated from these models.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bot.documents import ReadingLimits, parse_yaml
+from bot.errors import InputError, Problem
+from bot.snapshot import Snapshot
+from bot.suggest import perhaps
+from bot.validation import FileModel, Text, Tuple, validate
+
+CONFIG_FILE = "config/curation.yaml"
+
+# Taxonomy, config and the regression set come from the reviewed side.  They are bounded all the same, by what no
+# reviewed file reaches; the limits for what customers bring are in the config.
+REVIEWED_FILES = ReadingLimits(file_bytes=8_000_000, nesting_depth=40, nodes=1_000_000)
+
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Knobs(FileModel):
+    """The six knobs of the paper (semantics, section 1)."""
+
+    competence_bar: Share = Field(description="τ: least score at which a query competently covers a capability")
+    winning_margin: Share = Field(description="δ: by how much a score must exceed the champion's to win")
+    clone_cutoff: Share = Field(description="σ: text similarity at or above which a query is a clone")
+    redundancy_floor: int = Field(ge=0, description="N: competent coverers that must remain per capability")
+    concentration_cap: int = Field(
+        ge=0, description="k: most capabilities one entry may be the sole competent coverer of"
+    )
+    honesty_floor: Share = Field(description="cs_min: least top score below which a direct admission becomes a review")
+
+
+class Overrides(FileModel):
+    """Knobs that may differ for one capability (τ_c, δ_c, N_c); what is absent keeps the global knob."""
+
+    competence_bar: Share | None = None
+    winning_margin: Share | None = None
+    redundancy_floor: int | None = Field(default=None, ge=0)
+
+
+class Options(FileModel):
+    """Where the paper's reading may be chosen instead of ours (semantics, section 1, marked †)."""
+
+    novelty: Literal["signature", 1, 2, 3] = Field(
+        description="what a combination is: the whole signature (paper), or an interaction strength t"
+    )
+    honesty_scope: Literal["all", "evidence"] = Field(
+        description="whose top score honesty looks at: all tags (paper), or those the admission rests on"
+    )
+    clone_rescue: bool = Field(description="whether a clone that brings new coverage goes to review")
+
+
+class EmbeddedSettings(FileModel):
+    """The embedded backend: members refitted on seeded, stratified subsamples of the taxonomy's exemplars."""
+
+    seed: int = Field(ge=0, description="seed of every draw, so that the same inputs give the same bytes")
+    subsample: Annotated[float, Field(gt=0, le=1)] = Field(description="share of the exemplars a member is fitted on")
+    folds: int = Field(ge=2, description="folds of the out-of-fold predictions behind calibration and thresholds")
+    regularisation: Annotated[float, Field(gt=0)] = Field(description="inverse strength C of the logistic regression")
+
+
+class OpenAISettings(FileModel):
+    """Any OpenAI-compatible endpoint; the key itself is never in a file."""
+
+    endpoint: Text | None = Field(description="base URL of the endpoint; null is the provider's default")
+    model: Text = Field(description="model name as the endpoint knows it")
+    key_variable: Text = Field(description="name of the environment variable that holds the key")
+    temperature: Annotated[float, Field(ge=0, le=2)] = Field(description="sampling temperature of the samples")
+    timeout_seconds: Annotated[float, Field(gt=0)] = Field(description="time one request may take")
+    retries: int = Field(ge=0, description="how often a failed request is tried again")
+
+
+class ClassifierSettings(FileModel):
+    """Which backend infers what the specification does not say, and how often it is asked."""
+
+    backend: Literal["embedded", "openai"]
+    samples: Count = Field(description="inference samples per query (the paper's other N)")
+    embedded: EmbeddedSettings
+    openai: OpenAISettings | None = None
+
+
+class Limits(FileModel):
+    """What one customer's pull request may ask of us; a breach is an error that names the limit."""
+
+    file_bytes: Count = Field(description="bytes of one file")
+    nesting_depth: Count = Field(description="mappings and lists inside one another")
+    nodes: Count = Field(description="values in one file, aliases expanded")
+    package_files: Count = Field(description="files of one eval set folder")
+    tools: Count = Field(description="tools of one agent specification")
+    queries: Count = Field(description="queries of one eval set")
+    turns: Count = Field(description="turns of one query")
+    turn_characters: Count = Field(description="characters of one turn")
+
+    @property
+    def reading(self) -> ReadingLimits:
+        """The part that single files are read under."""
+        return ReadingLimits(self.file_bytes, self.nesting_depth, self.nodes)
+
+
+class Curation(FileModel):
+    """``config/curation.yaml``."""
+
+    ceiling: Count = Field(description="hard limit on the number of entries in the regression set")
+    knobs: Knobs
+    options: Options
+    per_capability: dict[str, Overrides]
+    classifier: ClassifierSettings
+    limits: Limits
+    curators: Tuple[Text] = Field(description="people whose decisions count, as GitHub logins")
+
+    def competence_bar(self, capability: str) -> float:
+        """τ_c of ``capability``."""
+        override = self.per_capability.get(capability)
+        value = None if override is None else override.competence_bar
+        return self.knobs.competence_bar if value is None else value
+
+    def winning_margin(self, capability: str) -> float:
+        """δ_c of ``capability``."""
+        override = self.per_capability.get(capability)
+        value = None if override is None else override.winning_margin
+        return self.knobs.winning_margin if value is None else value
+
+    def redundancy_floor(self, capability: str) -> int:
+        """N_c of ``capability``."""
+        override = self.per_capability.get(capability)
+        value = None if override is None else override.redundancy_floor
+        return self.knobs.redundancy_floor if value is None else value
+
+
+def load_config(snapshot: Snapshot, capabilities: frozenset[str], path: str = CONFIG_FILE) -> Curation:
+    """The config at ``path``; every fault at once as :class:`InputError`.
+
+    ``capabilities`` are the taxonomy's ids, which per-capability overrides may name.
+    """
+    document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+    problems: list[Problem] = []
+    config = None
+    try:
+        config = validate(Curation, document)
+    except InputError as error:
+        problems.extend(error.problems)
+    raw = document.data if isinstance(document.data, dict) else {}
+    overrides = raw.get("per_capability")
+    for name in overrides if isinstance(overrides, dict) else {}:
+        if name not in capabilities:
+            problems.append(
+                document.problem(
+                    ("per_capability", name),
+                    f"per_capability.{name}: the taxonomy has no such capability{perhaps(name, capabilities)}",
+                    "use a capability id of taxonomy/taxonomy.yaml",
+                )
+            )
+    if config is not None and config.classifier.backend == "openai" and config.classifier.openai is None:
+        problems.append(
+            document.problem(
+                ("classifier",),
+                "classifier.openai: the key is missing, and the backend is openai",
+                "add `openai` with endpoint, model, key_variable, temperature, timeout_seconds and retries",
+            )
+        )
+    if problems or config is None:
+        raise InputError(problems)
+    return config

@@ -1,0 +1,87 @@
+"""What the consolidator says of one query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.rater.model import RelationalFacts
+
+
+class Decision(StrEnum):
+    """What becomes of the query."""
+
+    INCLUDE = "INCLUDE"
+    EXCLUDE = "EXCLUDE"
+    REPLACE = "REPLACE"
+    KEEP_BOTH = "KEEP-BOTH"
+
+    @property
+    def admits(self) -> bool:
+        """Whether the query enters R once its route is done."""
+        return self is not Decision.EXCLUDE
+
+
+class Route(StrEnum):
+    """Whether the decision takes effect by itself, or waits for a person."""
+
+    DIRECT = "direct"
+    REVIEW = "review"
+
+
+class Reason(StrEnum):
+    """The gates' codes (semantics, section 5)."""
+
+    OFF_TAXONOMY = "OFF_TAXONOMY"
+    CLONE = "CLONE"
+    REDUNDANT = "REDUNDANT"
+    NEW_COVERAGE = "NEW_COVERAGE"
+    SPLIT_OR_FLOOR = "SPLIT_OR_FLOOR"
+    CONCENTRATION = "CONCENTRATION"
+    DOMINATES = "DOMINATES"
+    NOVEL_COMBO = "NOVEL_COMBO"
+    LOW_CONFIDENCE = "LOW_CONFIDENCE"
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """A decision, its route, and the reason codes in the order in which the gates gave them."""
+
+    decision: Decision
+    route: Route
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """A ruling on one query, with the names and facts it rests on.
+
+    ``displaces`` is E for a REPLACE and empty otherwise; ``alternate_of`` are the waiting queries of the same cycle
+    that already offer the only merit of this one.
+    """
+
+    id: str
+    ruling: Ruling
+    displaces: tuple[str, ...]
+    alternate_of: tuple[str, ...]
+    facts: RelationalFacts
+
+    @property
+    def decision(self) -> Decision:
+        """INCLUDE, EXCLUDE, REPLACE or KEEP-BOTH."""
+        return self.ruling.decision
+
+    @property
+    def route(self) -> Route:
+        """Direct or review."""
+        return self.ruling.route
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The reason codes, in order."""
+        return self.ruling.reasons
+
+    @property
+    def admitted(self) -> bool:
+        """Whether the query enters R (or its waiting line) without a person."""
+        return self.decision.admits and self.route is Route.DIRECT

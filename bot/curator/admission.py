@@ -1,0 +1,118 @@
+"""Admission under the ceiling: who enters, who waits for a slot, and which swaps would make room (semantics, section 7).
+
+Plans are values; :mod:`bot.curator.changes` turns them into file changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.config import Curation
+from bot.consolidator.verdict import Decision, Route, Verdict
+from bot.rater.contextualizer import LiveSet, Similarity
+from bot.rater.model import Resident, ScoredQuery
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdmissionPlan:
+    """What becomes of every verdict of a cycle, each in the cycle's order; nothing is dropped."""
+
+    admitted: tuple[Verdict, ...]
+    waiting_for_slot: tuple[Verdict, ...]
+    waiting_for_review: tuple[Verdict, ...]
+    excluded: tuple[Verdict, ...]
+
+
+def plan_admissions(verdicts: Sequence[Verdict], size: int, ceiling: int) -> AdmissionPlan:
+    """Direct admissions enter while the set is below its ceiling; past it they wait, in the same order.
+
+    ``size`` is |R| before the cycle; an imported set may be above ``ceiling`` already, and then nothing enters.
+    """
+    direct = [verdict for verdict in verdicts if verdict.admitted]
+    slots = max(0, ceiling - size)
+    return AdmissionPlan(
+        admitted=tuple(direct[:slots]),
+        waiting_for_slot=tuple(direct[slots:]),
+        waiting_for_review=tuple(
+            verdict for verdict in verdicts if verdict.decision.admits and verdict.route is Route.REVIEW
+        ),
+        excluded=tuple(verdict for verdict in verdicts if not verdict.decision.admits),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swap:
+    """Admit ``admit`` and remove ``remove`` together; a person confirms it."""
+
+    admit: str
+    remove: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """What R would lose if ``id`` went although it cannot go safely.
+
+    ``capabilities`` would fall below their floor or lose their champion; ``combinations`` nobody else carries.
+    """
+
+    id: str
+    capabilities: tuple[str, ...]
+    combinations: tuple[tuple[str, ...], ...]
+
+
+def suggest_swaps(
+    waiting: Sequence[tuple[ScoredQuery, Verdict]], residents: Sequence[Resident], config: Curation
+) -> tuple[Swap, ...]:
+    """One swap per waiting REPLACE whose beaten champions can go, each safe after the ones before it.
+
+    The verdict was given while entries that wait counted as present; here safety is derived from R alone.
+    """
+    swaps: list[Swap] = []
+    present = list(residents)
+    for query, verdict in waiting:
+        ids = {resident.id for resident in present}
+        if verdict.decision is not Decision.REPLACE or not ids.issuperset(verdict.displaces):
+            continue
+        if len(present) - len(verdict.displaces) + 1 > config.ceiling:
+            continue
+        live = LiveSet(present, [query], config)
+        facts = live.facts(query, live.profile(query), Similarity(0.0, None))
+        if facts.displaced != verdict.displaces or facts.undominated or facts.protected or facts.short_floors:
+            continue
+        swaps.append(Swap(admit=query.id, remove=verdict.displaces))
+        present = [resident for resident in present if resident.id not in verdict.displaces]
+        present.append(
+            Resident(
+                id=query.id,
+                turns=query.turns,
+                scores=query.scores,
+                admitted_at=max((resident.admitted_at for resident in residents), default=""),
+                displaces=verdict.displaces,
+            )
+        )
+    return tuple(swaps)
+
+
+def least_loss(residents: Sequence[Resident], config: Curation) -> tuple[Loss, ...]:
+    """Residents by what R would lose with each alone, least first; for people, when nothing can go safely.
+
+    Entries pinned by a person are left out.
+    """
+    live = LiveSet(residents, (), config)
+    names, floors = live.capabilities.names, live.capabilities.floors
+    losses = []
+    for member in live.members:
+        if member.pin is not None:
+            continue
+        capabilities = tuple(
+            name
+            for index, name in enumerate(names)
+            if member.caps >> index & 1
+            and (live.coverers[index] - 1 < floors[index] or live.champions[index] is member)
+        )
+        others = frozenset().union(*(live.capabilities.carried(other) for other in live.members if other is not member))
+        combinations = tuple(sorted(map(live.capabilities.named, member.combinations - others)))
+        losses.append((Loss(id=member.id, capabilities=capabilities, combinations=combinations), member))
+    losses.sort(key=lambda item: (len(item[0].capabilities), len(item[0].combinations), item[1].total, item[0].id))
+    return tuple(loss for loss, _ in losses)

@@ -1,0 +1,198 @@
+"""The files of the regression set as models: entries and tombstones (their JSON schemas are generated from here)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, JsonValue
+
+from bot.classifier.model import Identity
+from bot.consolidator.verdict import Decision, Reason, Route
+from bot.rater.model import Resident
+from bot.taxonomy.model import Taxonomy
+from bot.validation import FileModel, Score, Text, Tuple
+
+EntryId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=150)]
+"""An entry's id; it is also the name of its file."""
+
+
+def _utc(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("an ISO 8601 time such as 2026-11-21T10:00:00Z") from None
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+Timestamp = Annotated[str, AfterValidator(_utc)]
+"""A moment in UTC to the second, such as ``2026-11-21T10:00:00Z``; a time without zone is taken as UTC."""
+
+
+class Classified(FileModel):
+    """Under which taxonomy and classifier identity the scores were given.
+
+    ``definitions`` holds, per scored capability, the digest of what the classifier saw of it.
+    """
+
+    taxonomy: Text
+    backend: Text
+    model: Text
+    prompt: Text
+    samples: Annotated[int, Field(ge=1)]
+    definitions: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def identity(self) -> Identity:
+        """The classifier's part."""
+        return Identity(backend=self.backend, model=self.model, prompt=self.prompt, samples=self.samples)
+
+
+class Source(FileModel):
+    """Where an entry came from; ``item`` is the query's id within its eval set."""
+
+    customer: Text
+    agent: Text
+    eval_set: Text
+    item: Text
+    pull_request: int | None = None
+    commit: Text | None = None
+
+
+class Admitted(FileModel):
+    """When and on which verdict an entry was admitted; ``by`` is the person who accepted it, if one did."""
+
+    at: Timestamp
+    decision: Literal["INCLUDE", "REPLACE", "KEEP-BOTH", "EXCLUDE"]
+    route: Literal["direct", "review"]
+    reasons: Tuple[Text] = ()
+    displaces: Tuple[EntryId] = ()
+    by: Text | None = None
+
+    @staticmethod
+    def on(
+        at: str, ruling: tuple[Decision, Route, Iterable[Reason]], displaces: tuple[str, ...], by: str | None
+    ) -> Admitted:
+        """The record of an admission on a verdict's ``ruling``."""
+        decision, route, reasons = ruling
+        return Admitted(
+            at=at,
+            decision=decision.value,
+            route=route.value,
+            reasons=tuple(reason.value for reason in reasons),
+            displaces=displaces,
+            by=by,
+        )
+
+
+class SetupFile(FileModel):
+    """The mock set-up behind an entry (see :class:`bot.intake.query.Setup`)."""
+
+    cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    tenant: Text | None = None
+    connectors: Tuple[Text] = ()
+    fixtures: Tuple[Text] = ()
+
+
+class Entry(FileModel):
+    """``regression_set/<id>.yaml``: a query that lives in the regression set.
+
+    ``scores`` holds cs for the TRUE capabilities only; ``expected`` is what the customer expects of the answer;
+    ``pin`` a person's reason to keep the entry whatever its role.
+    """
+
+    id: EntryId
+    turns: Annotated[Tuple[Text], Field(min_length=1)]
+    scores: dict[str, Score]
+    classified: Classified
+    source: Source | None = None
+    admitted: Admitted
+    expected: JsonValue = None
+    setup: SetupFile = SetupFile()
+    pin: Text | None = None
+
+
+class Evicted(FileModel):
+    """Why, when and by whom an entry was removed; ``grounds`` are those of the suggestion, if there was one."""
+
+    at: Timestamp
+    by: Text | None = None
+    reason: Text
+    grounds: dict[str, JsonValue] | None = None
+
+
+class Tombstone(FileModel):
+    """``regression_set/evicted/<id>.yaml``: what an eviction leaves, with the whole entry, so that it can return."""
+
+    id: EntryId
+    evicted: Evicted
+    restore: Text
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """An entry that is not wholly comparable: ``capabilities`` have no comparable score, because of ``reason``."""
+
+    id: str
+    capabilities: tuple[str, ...]
+    reason: str
+
+
+def active_identity(entries: Iterable[Entry]) -> Identity | None:
+    """The one identity of R: the one that most entries carry (ties: the smaller); ``None`` for an empty R."""
+    counts: dict[Identity, int] = {}
+    for entry in entries:
+        counts[entry.classified.identity] = counts.get(entry.classified.identity, 0) + 1
+    return min(counts, key=lambda identity: (-counts[identity], identity), default=None)
+
+
+def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> tuple[Resident, Lag | None]:
+    """``entry`` as the rater sees it, with only the scores comparable under ``identity``; and how it lags, if it does."""
+    comparable, lag = _comparable(entry, taxonomy, identity)
+    resident = Resident(
+        id=entry.id,
+        turns=entry.turns,
+        scores=comparable,
+        admitted_at=entry.admitted.at,
+        pin=entry.pin,
+        displaces=entry.admitted.displaces,
+        setup_cost=entry.setup.cost,
+    )
+    return resident, lag
+
+
+def _comparable(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> tuple[Mapping[str, float], Lag | None]:
+    classified = entry.classified
+    if identity is not None and classified.identity != identity:
+        old = classified.identity
+        reason = f"classified by {old.backend} {old.model}, prompt {old.prompt}, {old.samples} samples"
+        return {}, Lag(entry.id, tuple(sorted(entry.scores)), reason)
+    same_major = classified.taxonomy.split(".")[0] == str(taxonomy.major)
+    kept: dict[str, float] = {}
+    for name, score in entry.scores.items():
+        capability = taxonomy.by_id.get(name)
+        recorded = classified.definitions.get(name)
+        if capability is not None and (recorded == capability.definition if recorded is not None else same_major):
+            kept[name] = score
+    if len(kept) == len(entry.scores):
+        return kept, None
+    missing = tuple(sorted(set(entry.scores) - set(kept)))
+    return kept, Lag(entry.id, missing, f"classified under taxonomy {classified.taxonomy}")
+
+
+def entry_id(customer: str, agent: str, item: str) -> str:
+    """The id of the entry that query ``item`` of ``customer``'s ``agent`` has or would have.
+
+    A slug that people can read and a short hash of the source's identity, so that no name from outside becomes a
+    path and no two sources share an id.
+    """
+    slug = re.sub(r"[^a-z0-9]+", "-", f"{customer} {agent} {item}".casefold()).strip("-")[:80].strip("-")
+    digest = hashlib.sha256(json.dumps([customer, agent, item]).encode()).hexdigest()[:8]
+    return f"{slug}-{digest}" if slug else digest

@@ -1,0 +1,151 @@
+"""Prune: which residents could go without losing a floor, a pin or a combination (semantics, section 7).
+
+Nothing is ever deleted here: each suggestion is for a person to confirm, and any subset of them, confirmed in any
+order, leaves every floor and every pin intact.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.config import Curation
+from bot.curator.roles import Roles, derive_roles
+from bot.rater.contextualizer import LiveSet
+from bot.rater.model import Resident
+from bot.rater.profile import Profile
+
+
+class EvictionKind(StrEnum):
+    """Why a resident could go."""
+
+    DISPLACED = "displaced"
+    REDUNDANT = "redundant"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """What a suggestion rests on; a refusal holds until one of these changes.
+
+    ``yields_to`` are the residents that displace it, or the champions of what it covers; ``content`` is a digest of
+    the entry's turns and scores; counts are left out on purpose, since they move with every newcomer.
+    """
+
+    kind: EvictionKind
+    yields_to: tuple[str, ...]
+    content: str
+    taxonomy_major: int
+
+    @property
+    def digest(self) -> str:
+        """A digest by which a refusal is remembered."""
+        seen = [self.kind, self.yields_to, self.content, self.taxonomy_major]
+        return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """One eviction for a person to confirm.
+
+    ``remaining``: competent capability of the entry → how many competent coverers stay once *all* suggestions of
+    the same prune were confirmed.
+    """
+
+    id: str
+    grounds: Grounds
+    remaining: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pruning:
+    """The outcome of a prune: the live roles, and the suggestions in the order in which they were found safe."""
+
+    roles: Roles
+    suggestions: tuple[Suggestion, ...]
+
+
+def content_digest(resident: Resident) -> str:
+    """A digest of what a resident is: its turns and scores."""
+    seen = [list(resident.turns), sorted(resident.scores.items())]
+    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
+
+
+def grounds_of(resident: Resident, roles: Roles, config: Curation, taxonomy_major: int) -> Grounds:
+    """The grounds on which ``resident`` would be suggested now."""
+    displacers = roles.displaced.get(resident.id)
+    if displacers is not None:
+        kind, yields_to = EvictionKind.DISPLACED, displacers
+    else:
+        champions = {roles.champions[name] for name in resident.scores if resident.id in roles.coverers[name]}
+        kind, yields_to = EvictionKind.REDUNDANT, tuple(sorted(champions))
+    return Grounds(kind=kind, yields_to=yields_to, content=content_digest(resident), taxonomy_major=taxonomy_major)
+
+
+def prune(
+    residents: Sequence[Resident],
+    config: Curation,
+    taxonomy_major: int,
+    open_suggestions: Collection[str] = (),
+    refused: Collection[str] = (),
+) -> Pruning:
+    """The jointly safe evictions among ``residents``.
+
+    ``open_suggestions`` are ids already suggested and open; ``refused`` the digests of refused grounds.
+    """
+    roles = derive_roles(residents, config)
+    live = LiveSet(residents, (), config)
+    profiles = {member.id: member for member in live.members}
+    remaining = list(live.coverers)
+    carriers = Counter(mask for member in live.members for mask in live.capabilities.carried(member))
+
+    def order(resident: Resident) -> tuple[bool, bool, float, float, int, str]:
+        profile = profiles[resident.id]
+        return (
+            resident.id not in open_suggestions,
+            resident.id not in roles.displaced,
+            -resident.setup_cost,
+            profile.total,
+            profile.rank,
+            resident.id,
+        )
+
+    chosen: list[tuple[str, Grounds, Profile]] = []
+    for resident in sorted(residents, key=order):
+        if resident.id in roles.pinned:
+            continue
+        profile = profiles[resident.id]
+        if not _floors_hold(profile, remaining, live.capabilities.floors):
+            continue
+        if resident.id not in roles.displaced and any(carriers[mask] < 2 for mask in profile.combinations):
+            continue
+        grounds = grounds_of(resident, roles, config, taxonomy_major)
+        if grounds.digest in refused:
+            continue
+        chosen.append((resident.id, grounds, profile))
+        carriers.subtract(live.capabilities.carried(profile))
+        for index in _bits(profile.caps):
+            remaining[index] -= 1
+    names = live.capabilities.names
+    return Pruning(
+        roles=roles,
+        suggestions=tuple(
+            Suggestion(
+                id=id,
+                grounds=grounds,
+                remaining={names[index]: remaining[index] for index in _bits(profile.caps)},
+            )
+            for id, grounds, profile in chosen
+        ),
+    )
+
+
+def _floors_hold(profile: Profile, remaining: Sequence[int], floors: Sequence[int]) -> bool:
+    return all(remaining[index] - 1 >= floors[index] for index in _bits(profile.caps))
+
+
+def _bits(mask: int) -> list[int]:
+    return [index for index in range(mask.bit_length()) if mask >> index & 1]

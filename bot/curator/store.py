@@ -1,0 +1,136 @@
+"""Reading the regression set from a snapshot: entries, entries that wait for a slot, tombstones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from bot.classifier.model import Identity
+from bot.config import REVIEWED_FILES
+from bot.curator.entry import Entry, Lag, Tombstone, active_identity, resident_of
+from bot.documents import parse_yaml
+from bot.errors import InputError, Problem
+from bot.rater.model import Resident
+from bot.snapshot import Snapshot
+from bot.taxonomy.model import Taxonomy
+from bot.validation import validate
+
+FOLDER = "regression_set"
+WAITING = f"{FOLDER}/waiting"
+EVICTED = f"{FOLDER}/evicted"
+
+Kind = TypeVar("Kind", Entry, Tombstone)
+
+
+@dataclass(frozen=True)
+class RegressionSet:
+    """R, the line of entries that wait for a slot, and the tombstones, each by id and sorted."""
+
+    entries: Mapping[str, Entry]
+    waiting: Mapping[str, Entry]
+    tombstones: Mapping[str, Tombstone]
+
+    @cached_property
+    def identity(self) -> Identity | None:
+        """The one classifier identity of R (see :func:`bot.curator.entry.active_identity`)."""
+        return active_identity(self.entries.values())
+
+    def residents(
+        self, taxonomy: Taxonomy, identity: Identity | None = None
+    ) -> tuple[tuple[Resident, ...], tuple[Lag, ...]]:
+        """R as the rater sees it under ``identity`` (R's own when ``None``), and the entries that lag behind."""
+        wanted = identity or self.identity
+        pairs = [resident_of(entry, taxonomy, wanted) for entry in self.entries.values()]
+        return tuple(resident for resident, _ in pairs), tuple(lag for _, lag in pairs if lag is not None)
+
+
+def entry_path(id: str) -> str:
+    """Where the entry ``id`` lives."""
+    return f"{FOLDER}/{id}.yaml"
+
+
+def waiting_path(id: str) -> str:
+    """Where the entry ``id`` waits for a slot."""
+    return f"{WAITING}/{id}.yaml"
+
+
+def tombstone_path(id: str) -> str:
+    """Where the tombstone of ``id`` lies."""
+    return f"{EVICTED}/{id}.yaml"
+
+
+def load_regression_set(snapshot: Snapshot, taxonomy: Taxonomy) -> RegressionSet:
+    """The whole regression set; every fault of every file at once as :class:`InputError`."""
+    problems: list[Problem] = []
+    entries: dict[str, Entry] = {}
+    waiting: dict[str, Entry] = {}
+    tombstones: dict[str, Tombstone] = {}
+    for path in snapshot.paths(FOLDER):
+        folder, _, name = path.rpartition("/")
+        if not name.endswith((".yaml", ".yml")):
+            continue
+        try:
+            if folder == FOLDER:
+                entries[name] = _read(snapshot, path, Entry)
+            elif folder == WAITING:
+                waiting[name] = _read(snapshot, path, Entry)
+            elif folder == EVICTED:
+                tombstones[name] = _read(snapshot, path, Tombstone)
+            else:
+                problems.append(
+                    Problem(snapshot.name(path), None, "no such folder is known", f"move the file to {FOLDER}/")
+                )
+        except InputError as error:
+            problems.extend(error.problems)
+    problems.extend(_present_twice(snapshot, entries, waiting))
+    problems.extend(_unknown_capabilities(snapshot, entries, taxonomy))
+    if problems:
+        raise InputError(problems)
+    return RegressionSet(_by_id(entries), _by_id(waiting), _by_id(tombstones))
+
+
+def _by_id(files: Mapping[str, Kind]) -> dict[str, Kind]:
+    return {item.id: item for item in sorted(files.values(), key=lambda item: item.id)}
+
+
+def _read(snapshot: Snapshot, path: str, model: type[Kind]) -> Kind:
+    document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+    item = validate(model, document)
+    expected = path.rpartition("/")[2]
+    if expected != f"{item.id}.yaml":
+        raise InputError(
+            [document.problem(("id",), f"id: {item.id!r} is not the file's name", f"name the file {item.id}.yaml")]
+        )
+    return item
+
+
+def _present_twice(snapshot: Snapshot, entries: Mapping[str, Entry], waiting: Mapping[str, Entry]) -> list[Problem]:
+    return [
+        Problem(
+            snapshot.name(f"{WAITING}/{name}"),
+            None,
+            f"{name} waits for a slot and is in the regression set as well",
+            "delete the waiting file",
+        )
+        for name in sorted(set(entries) & set(waiting))
+    ]
+
+
+def _unknown_capabilities(snapshot: Snapshot, entries: Mapping[str, Entry], taxonomy: Taxonomy) -> list[Problem]:
+    """Scores of capabilities that never were: retired ones only lag, anything else is a typing error."""
+    known = set(taxonomy.by_id) | set(taxonomy.retired)
+    problems = []
+    for name, entry in entries.items():
+        for capability in sorted(set(entry.scores) - known):
+            path = f"{FOLDER}/{name}"
+            document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+            problems.append(
+                document.problem(
+                    ("scores", capability),
+                    f"scores.{capability}: the taxonomy has no such capability",
+                    "use an id of taxonomy/taxonomy.yaml, or list a removed one under `retired`",
+                )
+            )
+    return problems

@@ -1,0 +1,70 @@
+"""The one error tree.
+
+Every message says what happened and what to do next; every class has its own exit code, and only
+``bot.cli.main`` catches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One fault of an input: where it is, what is wrong, and how to mend it.
+
+    ``file`` is a path as the reader named it; ``line`` counts from 1, ``None`` where the fault has no line.
+    """
+
+    file: str
+    line: int | None
+    message: str
+    fix: str
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.message}\n    fix: {self.fix}"
+
+    @property
+    def order(self) -> tuple[str, int, str, str]:
+        """The reading order of problems: file, line, message, fix."""
+        return (self.file, self.line or 0, self.message, self.fix)
+
+
+class IncumbentError(Exception):
+    """What every error of ours derives from.
+
+    ``exit_code`` is what the command line ends with.
+    """
+
+    exit_code: ClassVar[int] = 70
+
+
+class InputError(IncumbentError):
+    """The input is at fault; carries *all* its problems, in reading order."""
+
+    exit_code = 1
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(sorted(set(problems), key=lambda problem: problem.order))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class UsageError(IncumbentError):
+    """The command was called in a way that it cannot follow."""
+
+    exit_code = 2
+
+
+class IncompleteError(IncumbentError):
+    """Some of the work could not be finished: never a silent pass, and not the input's fault."""
+
+    exit_code = 3
+
+
+class OutsideError(IncumbentError):
+    """The outside world (network, model, git) failed after retries."""
+
+    exit_code = 4

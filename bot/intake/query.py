@@ -1,0 +1,44 @@
+"""Queries and eval sets as the pipeline sees them, whatever format they came in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bot.documents import Data
+from bot.errors import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """The mock set-up behind a query: relative ``cost`` (≥ 0), tenant, connectors and data fixtures."""
+
+    cost: float = 1.0
+    tenant: str | None = None
+    connectors: tuple[str, ...] = ()
+    fixtures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """The smallest curatable unit: one turn, or an ordered list of turns.
+
+    ``id`` is unique within its eval set: the file's own, or one made from the content.  ``expected`` is what the
+    customer expects of the answer, carried unchanged.  ``file`` and ``line`` say where it was read.
+    """
+
+    id: str
+    turns: tuple[str, ...]
+    expected: Data = None
+    setup: Setup = field(default_factory=Setup)
+    file: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalSet:
+    """The queries of one eval set file, in the file's order, and the faults of the rows that could not be read."""
+
+    file: str
+    format: str
+    queries: tuple[Query, ...]
+    problems: tuple[Problem, ...] = ()

@@ -1,0 +1,128 @@
+"""One model of an agent's specification, whatever format it came in.
+
+Every fact says where it was declared; what a format does not declare is ``None``, never false.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from bot.errors import Problem
+
+AuthMode: TypeAlias = Literal["none", "api-key", "oauth", "sso", "other"]
+Protocol: TypeAlias = Literal["rest", "mcp", "local", "function"]
+Effect: TypeAlias = Literal["read", "write", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthDeclaration:
+    """An auth mode and the place that declared it, for example ``ai-plugin.json: runtimes[0].auth``."""
+
+    mode: AuthMode
+    declared_in: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """Something the agent can call.
+
+    ``effect`` is what a call does to the world, ``effect_from`` how that was decided.  ``confirmation`` says whether
+    the user is asked first (``None``: not declared), ``card`` whether the answer is rendered as a card, ``auth`` the
+    mode its runtime declares (``None``: not declared).
+    """
+
+    name: str
+    description: str
+    protocol: Protocol
+    effect: Effect
+    effect_from: str
+    confirmation: bool | None
+    card: bool
+    auth: AuthMode | None
+    declared_in: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """A declared source the agent may answer from, by its normalised kind (``web-search``, ``files``, …)."""
+
+    kind: str
+    declared_in: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Specification:
+    """What an agent declares about itself.
+
+    ``auth``, ``tools`` and ``knowledge`` are ``None`` when nothing was declared or nothing could be read, and empty
+    when the agent declares to have none.  ``notes`` are the reader's remarks: what was not read, where sources
+    disagree, where a published schema is not met; they never stop a review.
+    """
+
+    platform: str
+    name: str
+    description: str
+    instructions: str
+    auth: tuple[AuthDeclaration, ...] | None
+    tools: tuple[Tool, ...] | None
+    knowledge: tuple[Knowledge, ...] | None
+    starters: tuple[str, ...]
+    notes: tuple[Problem, ...] = ()
+
+    @property
+    def auth_modes(self) -> tuple[AuthMode, ...] | None:
+        """The declared auth modes, sorted, each once."""
+        return None if self.auth is None else tuple(sorted({item.mode for item in self.auth}))
+
+    def facts(self) -> dict[str, object]:
+        """The normalised specification as plain data, as ``when`` rules of a taxonomy see it."""
+        return {
+            "platform": self.platform,
+            "name": self.name,
+            "auth_modes": None if self.auth_modes is None else list(self.auth_modes),
+            "tools": None
+            if self.tools is None
+            else [
+                {
+                    "name": tool.name,
+                    "protocol": tool.protocol,
+                    "effect": tool.effect,
+                    "confirmation": tool.confirmation,
+                    "card": tool.card,
+                    "auth": tool.auth,
+                }
+                for tool in self.tools
+            ],
+            "knowledge": None if self.knowledge is None else sorted({item.kind for item in self.knowledge}),
+            "starters": list(self.starters),
+        }
+
+    def for_tool(self, tool: Tool) -> Specification:
+        """The part of the specification that a call of ``tool`` exercises (semantics, section 2, arbitration)."""
+        auth = None if tool.auth is None else (AuthDeclaration(mode=tool.auth, declared_in=tool.declared_in),)
+        return replace(self, auth=auth, tools=(tool,))
+
+    @property
+    def digest(self) -> str:
+        """A digest of everything a classification may depend on."""
+        seen = self.facts() | {
+            "description": self.description,
+            "tool_descriptions": None if self.tools is None else [tool.description for tool in self.tools],
+        }
+        return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:16]
+
+
+UNDECLARED = Specification(
+    platform="",
+    name="",
+    description="",
+    instructions="",
+    auth=None,
+    tools=None,
+    knowledge=None,
+    starters=(),
+)
+"""A specification that says nothing."""

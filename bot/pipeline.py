@@ -1,0 +1,197 @@
+"""The pipeline in one place: a platform repository and a customer's submission in, a review out.
+
+Everything that commands, the Action and the MCP server share; nothing here writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from bot.classifier.classify import ClassifierResult, classify
+from bot.classifier.model import Backend, Identity, Progress
+from bot.config import CONFIG_FILE, Curation, Limits, load_config
+from bot.consolidator.cycle import run_cycle
+from bot.consolidator.verdict import Verdict
+from bot.curator.admission import AdmissionPlan, Swap, plan_admissions, suggest_swaps
+from bot.curator.entry import Entry, Lag, Tombstone, entry_id
+from bot.curator.store import RegressionSet, load_regression_set
+from bot.errors import InputError, Problem
+from bot.intake.agents import read_specification
+from bot.intake.eval_sets import read_eval_sets
+from bot.intake.query import Query
+from bot.intake.specification import Specification
+from bot.rater.adapter import rate
+from bot.rater.contextualizer import LiveSet
+from bot.rater.model import Resident, ScoredQuery
+from bot.snapshot import Snapshot
+from bot.taxonomy.loading import load_taxonomy
+from bot.taxonomy.model import Taxonomy
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Platform:
+    """A platform repository at one moment: what verdicts are judged by and against."""
+
+    taxonomy: Taxonomy
+    config: Curation
+    regression_set: RegressionSet
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submission:
+    """What a customer brings: an agent specification and queries; ``problems`` are rows that could not be read."""
+
+    customer: str
+    agent: str
+    folder: str
+    specification: Specification
+    queries: tuple[Query, ...]
+    problems: tuple[Problem, ...]
+
+    def entry_id(self, query_id: str) -> str:
+        """The id of the entry that a query of this submission has or would have."""
+        return entry_id(self.customer, self.agent, query_id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """Competent coverers of one capability, before and after the direct admissions of a review."""
+
+    capability: str
+    before: int
+    after: int
+    floor: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Review:
+    """Everything that a verdict report says; query ids are those of the eval set, resident ids those of R.
+
+    ``settled`` maps queries that were not judged again to the entry or tombstone that settles them; ``edited`` maps
+    queries whose entry in R has other turns to that entry, which they were judged without.
+    """
+
+    platform: Platform
+    submission: Submission
+    identity: Identity
+    result: ClassifierResult
+    scored: Mapping[str, ScoredQuery]
+    verdicts: tuple[Verdict, ...]
+    plan: AdmissionPlan
+    swaps: tuple[Swap, ...]
+    settled: Mapping[str, Entry | Tombstone]
+    edited: Mapping[str, Entry]
+    lags: tuple[Lag, ...]
+    coverage: tuple[Coverage, ...]
+
+    @property
+    def unclassified(self) -> tuple[str, ...]:
+        """Queries without a verdict, because too few inference samples were valid: the run is incomplete."""
+        return self.result.unclassified
+
+
+def load_platform(snapshot: Snapshot, config_path: str = CONFIG_FILE) -> Platform:
+    """Taxonomy, config and regression set of ``snapshot``; all their faults at once as :class:`InputError`."""
+    taxonomy = load_taxonomy(snapshot)
+    problems: list[Problem] = []
+    config = _collect(lambda: load_config(snapshot, frozenset(taxonomy.by_id), config_path), problems)
+    regression_set = _collect(lambda: load_regression_set(snapshot, taxonomy), problems)
+    if config is None or regression_set is None:
+        raise InputError(problems)
+    return Platform(taxonomy=taxonomy, config=config, regression_set=regression_set)
+
+
+def read_submission(snapshot: Snapshot, customer: str, agent: str, folder: str, limits: Limits) -> Submission:
+    """The agent specification and eval sets in ``snapshot``; raises :class:`InputError` when there is nothing to judge."""
+    problems: list[Problem] = []
+    specification = _collect(lambda: read_specification(snapshot, limits), problems)
+    eval_sets = _collect(lambda: read_eval_sets(snapshot, limits), problems)
+    if specification is None or eval_sets is None:
+        raise InputError(problems)
+    return Submission(
+        customer=customer,
+        agent=agent,
+        folder=folder,
+        specification=specification,
+        queries=tuple(query for eval_set in eval_sets for query in eval_set.queries),
+        problems=tuple(problem for eval_set in eval_sets for problem in eval_set.problems),
+    )
+
+
+def review(platform: Platform, submission: Submission, backend: Backend, progress: Progress) -> Review:
+    """Classify, rate and judge every unsettled query of ``submission`` against R; writes nothing."""
+    settled, edited = _settle(submission, platform.regression_set)
+    open_queries = [query for query in submission.queries if query.id not in settled]
+    result = classify(open_queries, submission.specification, platform.taxonomy, backend, progress)
+    turns = {query.id: query.turns for query in open_queries}
+    scored = {item.query_id: rate(item, turns[item.query_id]) for item in result.classifications}
+    residents, lags = platform.regression_set.residents(platform.taxonomy, backend.identity)
+    replaced = {entry.id for entry in edited.values()}
+    others = tuple(resident for resident in residents if resident.id not in replaced)
+    verdicts = run_cycle(tuple(scored.values()), others, platform.config)
+    plan = plan_admissions(verdicts, len(others), platform.config.ceiling)
+    waiting = [(scored[verdict.id], verdict) for verdict in plan.waiting_for_slot]
+    return Review(
+        platform=platform,
+        submission=submission,
+        identity=backend.identity,
+        result=result,
+        scored=scored,
+        verdicts=verdicts,
+        plan=plan,
+        swaps=suggest_swaps(waiting, others, platform.config),
+        settled=settled,
+        edited=edited,
+        lags=lags,
+        coverage=_coverage(others, [scored[verdict.id] for verdict in plan.admitted], platform),
+    )
+
+
+def _settle(
+    submission: Submission, regression_set: RegressionSet
+) -> tuple[dict[str, Entry | Tombstone], dict[str, Entry]]:
+    """Content that is in R, in line, or was evicted is not judged again (architecture, life of an eval set)."""
+    settled: dict[str, Entry | Tombstone] = {}
+    edited: dict[str, Entry] = {}
+    for query in submission.queries:
+        id = submission.entry_id(query.id)
+        entry = regression_set.entries.get(id) or regression_set.waiting.get(id)
+        tombstone = regression_set.tombstones.get(id)
+        if entry is not None and entry.turns == query.turns:
+            settled[query.id] = entry
+        elif tombstone is not None and tombstone.entry.turns == query.turns:
+            settled[query.id] = tombstone
+        elif entry is not None:
+            edited[query.id] = entry
+    return settled, edited
+
+
+def _coverage(
+    residents: Sequence[Resident], admitted: Sequence[ScoredQuery], platform: Platform
+) -> tuple[Coverage, ...]:
+    live = LiveSet(residents, admitted, platform.config)
+    before = dict(zip(live.capabilities.names, live.coverers, strict=True))
+    for query in admitted:
+        live.admit(live.profile(query))
+    after = dict(zip(live.capabilities.names, live.coverers, strict=True))
+    return tuple(
+        Coverage(
+            capability=name,
+            before=before.get(name, 0),
+            after=after.get(name, 0),
+            floor=platform.config.redundancy_floor(name),
+        )
+        for name in platform.taxonomy.by_id
+    )
+
+
+def _collect(read: Callable[[], Value], problems: list[Problem]) -> Value | None:
+    try:
+        return read()
+    except InputError as error:
+        problems.extend(error.problems)
+        return None

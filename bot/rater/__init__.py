@@ -1,0 +1,1 @@
+"""Invocation quality: the intrinsic adapter, the relational contextualizer, text similarity (paper, section 2.3)."""

@@ -1,0 +1,83 @@
+"""The values the rater works on: scored queries, residents of R, and the facts relating one to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredQuery:
+    """A query with its intrinsic half: cs(q, c) ∈ [0, 1] for every c in sig(q), and nothing else.
+
+    ``arbitrated`` are the capabilities that arbitration alone made TRUE; gate 0 ignores them.
+    """
+
+    id: str
+    turns: tuple[str, ...]
+    scores: Mapping[str, float]
+    arbitrated: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resident:
+    """An entry of R as the rater sees it; ``scores`` holds the comparable ones only (semantics, section 2).
+
+    ``admitted_at`` is an ISO 8601 UTC time stamp, ``pin`` a person's reason, ``displaces`` the ids that a REPLACE
+    named, ``setup_cost`` the relative cost of the mock set-up (≥ 0).
+    """
+
+    id: str
+    turns: tuple[str, ...]
+    scores: Mapping[str, float]
+    admitted_at: str
+    pin: str | None = None
+    displaces: tuple[str, ...] = ()
+    setup_cost: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationalFacts:
+    """What holds between a query and the live R: all that the Verdict Engine may look at (semantics, section 4).
+
+    Names are sorted.  The last block speaks of R' = (R \\ E) ∪ {q}, where E = ``displaced`` are the champions that
+    the query beats, and is empty when it beats none.
+    """
+
+    exercised: bool
+    """Whether sig(q) holds more than what arbitration alone made TRUE."""
+    competent: tuple[str, ...]
+    """caps(q): capabilities whose score reaches the competence bar."""
+    new_capabilities: tuple[str, ...]
+    """newCaps(q): competent capabilities that nobody in R covers competently."""
+    new_combinations: tuple[tuple[str, ...], ...]
+    """newCombos(q): combinations that nobody in R, and no waiting query of this cycle, carries."""
+    offered_by: tuple[str, ...]
+    """Waiting queries of this cycle that carry a combination of q that R lacks, in the cycle's order."""
+    wins: Mapping[str, str]
+    """wins(q): capability → the champion that q beats by more than the winning margin."""
+    max_similarity: float
+    most_similar: str | None
+    top_score: float
+    """The highest score of q over all its capabilities; 0 without any."""
+    evidence_score: float
+    """The highest score of q over ``new_capabilities`` and ``wins``; 0 without any."""
+    displaced: tuple[str, ...] = ()
+    """E: the beaten champions."""
+    undominated: tuple[str, ...] = ()
+    """Members of E with a competent capability that q lacks."""
+    protected: tuple[str, ...] = ()
+    """Members of E pinned by a person, or still champion at or above the bar of a capability in R ∪ {q}."""
+    short_floors: tuple[str, ...] = ()
+    """Capabilities of E with fewer competent coverers in R' than the redundancy floor."""
+    sole: tuple[str, ...] = ()
+    """Capabilities of which q would be the sole competent coverer in R'."""
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """cs(q, ·), for reports."""
+    champion_scores: Mapping[str, float] = field(default_factory=dict)
+    """champ_cs of the capabilities won, for reports."""
+
+    @property
+    def novel(self) -> bool:
+        """Whether q opens a combination."""
+        return bool(self.new_combinations)

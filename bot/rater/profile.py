@@ -1,0 +1,120 @@
+"""Queries and residents as bit masks over capabilities, so that relational facts cost a few machine words.
+
+Comparisons of scores are made on values rounded to 9 decimals, so that 0.35 + 0.05 > 0.40 is false everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from math import fsum
+
+from bot.config import Curation
+from bot.rater.similarity import normalise
+
+DECIMALS = 9
+
+
+def rounded(value: float) -> float:
+    """``value`` as it takes part in comparisons (semantics, section 4)."""
+    return round(value, DECIMALS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """A query or resident, prepared for comparison.
+
+    ``items`` are (capability index, rounded score); ``signature`` and ``caps`` are bit masks of sig(x) and caps(x);
+    ``combinations`` are masks; ``rank`` is the place in the order of admission (``-1``: not in R).
+    """
+
+    id: str
+    text: str
+    items: tuple[tuple[int, float], ...]
+    signature: int
+    caps: int
+    breadth: int
+    total: float
+    combinations: frozenset[int]
+    rank: int
+    pin: str | None
+
+    def score(self, index: int) -> float:
+        """The rounded score of the capability with this index; it must be in the signature."""
+        return next(score for position, score in self.items if position == index)
+
+
+class Capabilities:
+    """The capabilities of one comparison, in order, with their knobs by index."""
+
+    def __init__(self, names: Iterable[str], config: Curation) -> None:
+        self.names: tuple[str, ...] = tuple(sorted(set(names)))
+        self.index: dict[str, int] = {name: index for index, name in enumerate(self.names)}
+        self.bars = [rounded(config.competence_bar(name)) for name in self.names]
+        self.margins = [config.winning_margin(name) for name in self.names]
+        self.floors = [config.redundancy_floor(name) for name in self.names]
+        self.novelty = config.options.novelty
+        self.named: Callable[[int], tuple[str, ...]] = lru_cache(maxsize=None)(self._named)
+        self._combinations: Callable[[int], frozenset[int]] = lru_cache(maxsize=None)(self._subsets)
+        self._carried: Callable[[int], frozenset[int]] = lru_cache(maxsize=None)(self._all_subsets)
+
+    def profile(
+        self,
+        id: str,
+        turns: Sequence[str],
+        scores: Mapping[str, float],
+        rank: int = -1,
+        pin: str | None = None,
+    ) -> Profile:
+        """``id`` with its ``scores``, every capability of which must be known here."""
+        index, bars = self.index, self.bars
+        items = tuple([(index[name], round(score, DECIMALS)) for name, score in scores.items()])
+        signature = caps = 0
+        for position, score in items:
+            bit = 1 << position
+            signature |= bit
+            if score >= bars[position]:
+                caps |= bit
+        return Profile(
+            id,
+            normalise(turns),
+            items,
+            signature,
+            caps,
+            caps.bit_count(),
+            round(fsum(scores.values()), DECIMALS),
+            self.combinations(signature, caps),
+            rank,
+            pin,
+        )
+
+    def combinations(self, signature: int, caps: int) -> frozenset[int]:
+        """combinations(x) as masks (semantics, section 4)."""
+        return frozenset((signature,)) if self.novelty == "signature" else self._combinations(caps)
+
+    def carried(self, profile: Profile) -> frozenset[int]:
+        """Every combination, of any query, that ``profile`` carries."""
+        return profile.combinations if self.novelty == "signature" else self._carried(profile.caps)
+
+    def _named(self, mask: int) -> tuple[str, ...]:
+        return tuple(name for index, name in enumerate(self.names) if mask >> index & 1)
+
+    def _subsets(self, caps: int) -> frozenset[int]:
+        if not caps:
+            return frozenset()
+        strength = self.novelty
+        assert strength != "signature"
+        return _masks(caps, min(strength, caps.bit_count()))
+
+    def _all_subsets(self, caps: int) -> frozenset[int]:
+        # A query with fewer than t competent capabilities has a smaller combination, which any superset carries.
+        strength = self.novelty
+        assert strength != "signature"
+        return frozenset().union(*(_masks(caps, size) for size in range(1, strength + 1)))
+
+
+def _masks(caps: int, size: int) -> frozenset[int]:
+    bits = [1 << index for index in range(caps.bit_length()) if caps >> index & 1]
+    return frozenset(map(sum, combinations(bits, size)))

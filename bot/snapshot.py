@@ -1,0 +1,114 @@
+"""A snapshot is the only way any part reads repository files: list and read, within limits.
+
+Paths are POSIX, relative, without ``..``; symbolic links are refused, so nothing outside the folder is ever read.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from bot.documents import ReadingLimits
+from bot.errors import InputError, Problem
+
+
+class Snapshot(Protocol):
+    """A repository, or a folder of one, as it stood at one moment."""
+
+    def paths(self, folder: str = "") -> tuple[str, ...]:
+        """All files below ``folder``, sorted; an absent folder has none."""
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Whether ``path`` is a file of this snapshot."""
+        ...
+
+    def read(self, path: str, limits: ReadingLimits) -> bytes:
+        """The content of the file at ``path``; raises :class:`InputError` when absent, a link, or too large."""
+        ...
+
+    def name(self, path: str) -> str:
+        """How ``path`` is called in messages to people."""
+        ...
+
+
+def normal_path(path: str) -> str | None:
+    """``path`` as a clean relative POSIX path, or ``None`` when it is absolute or leaves its folder."""
+    if not path or path.startswith(("/", "~")) or "\\" in path or "\0" in path or ":" in path.split("/")[0]:
+        return None
+    parts: list[str] = []
+    for part in PurePosixPath(path).parts:
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        else:
+            parts.append(part)
+    return "/".join(parts) or None
+
+
+class WorkingTree:
+    """The files of a folder on disk as they are now.
+
+    ``label`` is put before paths in messages, so that people can find the file they named on the command line.
+    """
+
+    def __init__(self, root: Path, label: str = "") -> None:
+        self.root = root
+        self.label = label
+
+    def paths(self, folder: str = "") -> tuple[str, ...]:
+        top = self.root / folder if folder else self.root
+        found: list[str] = []
+        for directory, folders, files in os.walk(top, followlinks=False):
+            folders[:] = sorted(name for name in folders if name != ".git" and not Path(directory, name).is_symlink())
+            base = Path(directory)
+            found.extend(
+                (base / name).relative_to(self.root).as_posix() for name in files if not (base / name).is_symlink()
+            )
+        return tuple(sorted(found))
+
+    def exists(self, path: str) -> bool:
+        clean = normal_path(path)
+        return clean is not None and (self.root / clean).is_file() and not self._through_link(clean)
+
+    def read(self, path: str, limits: ReadingLimits) -> bytes:
+        clean = normal_path(path)
+        shown = self.name(path)
+        if clean is None:
+            raise InputError([Problem(shown, None, "the path leaves its folder", "name a file below the folder")])
+        if self._through_link(clean):
+            raise InputError(
+                [Problem(shown, None, "the path is a symbolic link", "commit the file itself in its place")]
+            )
+        target = self.root / clean
+        try:
+            size = target.stat().st_size
+            if size > limits.file_bytes:
+                raise InputError(
+                    [
+                        Problem(
+                            shown,
+                            None,
+                            f"the file has {size:,} bytes, more than the limit of {limits.file_bytes:,}",
+                            "split the file, or raise limits.file_bytes in config/curation.yaml",
+                        )
+                    ]
+                )
+            return target.read_bytes()
+        except OSError as error:
+            raise InputError(
+                [Problem(shown, None, f"the file cannot be read: {error.strerror}", "check that it is there")]
+            ) from None
+
+    def name(self, path: str) -> str:
+        return f"{self.label}/{path}" if self.label else path
+
+    def _through_link(self, path: str) -> bool:
+        current = self.root
+        for part in path.split("/"):
+            current = current / part
+            if current.is_symlink():
+                return True
+        return False

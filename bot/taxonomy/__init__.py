@@ -1,0 +1,1 @@
+"""What capabilities exist: model, rules over a specification, loading."""

@@ -1,0 +1,92 @@
+"""The capability taxonomy: a versioned, typed hierarchy (paper, section 2.1; semantics, section 1)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cached_property
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bot.validation import FileModel, Text, Tuple
+
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([._-][A-Za-z0-9]+)*$", max_length=100)]
+"""A stable id such as ``request.auth.oauth``; never reused."""
+
+Turns = Tuple[Text]
+
+
+class Exemplars(FileModel):
+    """Queries that do (positive) or only seem to (negative) exercise a capability.
+
+    A plain string is a query of one turn, a list a conversation.
+    """
+
+    positive: Tuple[Text | Turns] = ()
+    negative: Tuple[Text | Turns] = ()
+
+
+class Group(FileModel):
+    """An inner node; ``exactly-one`` groups have capabilities only, of which a query exercises one."""
+
+    id: Identifier
+    name: Text
+    parent: Identifier | None = None
+    constraint: Literal["any", "exactly-one"] = "any"
+
+
+class Capability(FileModel):
+    """A leaf of the taxonomy.
+
+    ``source: spec`` carries the rule ``when`` over the agent's specification (see :mod:`bot.taxonomy.rules`);
+    ``requires`` names an intent capability that must hold as well.  ``source: intent`` is inferred from the query.
+    """
+
+    id: Identifier
+    name: Text
+    group: Identifier
+    description: Text
+    source: Literal["spec", "intent"]
+    when: Text | None = None
+    requires: Identifier | None = None
+    patterns: Tuple[Text] = ()
+    exemplars: Exemplars = Exemplars()
+
+    @cached_property
+    def definition(self) -> str:
+        """A digest of what the classifier sees of this capability.
+
+        Scores under one digest are comparable; a change of wording elsewhere in the taxonomy voids nothing
+        (semantics, section 2).
+        """
+        seen = self.model_dump(mode="json", exclude={"name", "group"})
+        return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:12]
+
+
+class Taxonomy(FileModel):
+    """``taxonomy/taxonomy.yaml``; the order of capabilities in the file is the taxonomy's order."""
+
+    version: Annotated[str, Field(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$")]
+    retired: Tuple[Identifier] = ()
+    groups: Tuple[Group]
+    capabilities: Tuple[Capability]
+
+    @cached_property
+    def by_id(self) -> dict[str, Capability]:
+        """Capabilities by id, in the taxonomy's order."""
+        return {capability.id: capability for capability in self.capabilities}
+
+    @cached_property
+    def exactly_one(self) -> dict[str, tuple[Capability, ...]]:
+        """The members of each ``exactly-one`` group, in the taxonomy's order."""
+        return {
+            group.id: tuple(item for item in self.capabilities if item.group == group.id)
+            for group in self.groups
+            if group.constraint == "exactly-one"
+        }
+
+    @property
+    def major(self) -> int:
+        """The major version: it rises when a capability is removed or changes its meaning."""
+        return int(self.version.split(".")[0])
