@@ -136,10 +136,10 @@ class Curation(FileModel):
         return self.knobs.redundancy_floor if value is None else value
 
 
-def load_config(snapshot: Snapshot, capabilities: frozenset[str], path: str = CONFIG_FILE) -> Curation:
+def load_config(snapshot: Snapshot, capabilities: frozenset[str] | None, path: str = CONFIG_FILE) -> Curation:
     """The config at ``path``; every fault at once as :class:`InputError`.
 
-    ``capabilities`` are the taxonomy's ids, which per-capability overrides may name.
+    ``capabilities`` are the taxonomy's ids, which per-capability overrides may name (``None``: not known).
     """
     document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
     problems: list[Problem] = []
@@ -151,7 +151,7 @@ def load_config(snapshot: Snapshot, capabilities: frozenset[str], path: str = CO
     raw = document.data if isinstance(document.data, dict) else {}
     overrides = raw.get("per_capability")
     for name in overrides if isinstance(overrides, dict) else {}:
-        if name not in capabilities:
+        if capabilities is not None and name not in capabilities:
             problems.append(
                 document.problem(
                     ("per_capability", name),

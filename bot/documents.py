@@ -17,6 +17,7 @@ from typing import Any, NoReturn, TypeAlias, cast
 import yaml
 
 from bot.errors import InputError, Problem
+from bot.json_places import Place, find_places
 
 Data: TypeAlias = "bool | int | float | str | list[Data] | dict[str, Data] | None"
 Path: TypeAlias = tuple[str | int, ...]
@@ -42,18 +43,30 @@ class Document:
     file: str
     text: str
     data: Data
+    is_json: bool = False
 
+    # Only error paths and row numbers need lines, so the second parse is paid for only there.
     @cached_property
     def _tree(self) -> yaml.Node | None:
-        # Only error paths and row numbers need lines, so the second parse is paid for only there.  Tabs are legal
-        # white space in JSON but not in YAML, and they never change a line number.
         try:
-            return yaml.compose(self.text.replace("\t", " "), Loader=_Loader)
+            return yaml.compose(self.text, Loader=_Loader)
         except (yaml.YAMLError, RecursionError):
             return None
 
+    @cached_property
+    def _places(self) -> Place:
+        return find_places(self.text)
+
     def line(self, path: Path = ()) -> int | None:
         """The line (from 1) of the value at ``path``, or of its nearest ancestor that exists."""
+        if self.is_json:
+            place = self._places
+            for step in path:
+                inner = place.child(step)
+                if inner is None:
+                    break
+                place = inner
+            return place.line
         node = self._tree
         if node is None:
             return None
@@ -208,7 +221,10 @@ def parse_json(content: bytes, file: str, limits: ReadingLimits) -> Document:
         raise InputError([Problem(file, line, fault.message, fault.fix)]) from None
     except (ValueError, RecursionError) as error:
         raise InputError([Problem(file, None, f"not readable JSON: {error}", "write plain, shallow JSON")]) from None
-    return Document(file, text, data)
+    document = Document(file, text, data, is_json=True)
+    if "\\ud" in text.lower():
+        _refuse_half_characters(document)
+    return document
 
 
 def parse(content: bytes, file: str, limits: ReadingLimits) -> Document:
@@ -235,6 +251,22 @@ def _unique_keys(pairs: list[tuple[str, Data]]) -> dict[str, Data]:
         twice = next(name for name in names if names.count(name) > 1)
         raise _JsonFaultError(json.dumps(twice), f"the key {twice!r} is given twice", "keep one of the two")
     return mapping
+
+
+def _refuse_half_characters(document: Document) -> None:
+    """Half of a surrogate pair is legal in JSON's grammar, but no text: it can be neither written nor hashed."""
+    todo: list[tuple[Path, Data]] = [((), document.data)]
+    while todo:
+        path, value = todo.pop()
+        texts = [value] if isinstance(value, str) else list(value) if isinstance(value, dict) else []
+        if any("\ud800" <= character <= "\udfff" for text in texts for character in text):
+            raise InputError(
+                [document.problem(path, "a text holds half of a surrogate pair", "write the whole character")]
+            )
+        if isinstance(value, dict):
+            todo.extend(((*path, key), item) for key, item in value.items())
+        elif isinstance(value, list):
+            todo.extend(((*path, place), item) for place, item in enumerate(value))
 
 
 def _refuse_constant(name: str) -> NoReturn:

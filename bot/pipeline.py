@@ -72,7 +72,7 @@ class Review:
     """Everything that a verdict report says; query ids are those of the eval set, resident ids those of R.
 
     ``settled`` maps queries that were not judged again to the entry or tombstone that settles them; ``edited`` maps
-    queries whose entry in R has other turns to that entry, which they were judged without.
+    queries whose entry in R has other turns to that entry, which ``residents``, the R they were judged against, lacks.
     """
 
     platform: Platform
@@ -80,6 +80,7 @@ class Review:
     identity: Identity
     result: ClassifierResult
     scored: Mapping[str, ScoredQuery]
+    residents: tuple[Resident, ...]
     verdicts: tuple[Verdict, ...]
     plan: AdmissionPlan
     swaps: tuple[Swap, ...]
@@ -98,18 +99,18 @@ def load_platform(snapshot: Snapshot, config_path: str = CONFIG_FILE) -> Platfor
     """Taxonomy, config and regression set of ``snapshot``; all their faults at once as :class:`InputError`."""
     taxonomy = load_taxonomy(snapshot)
     problems: list[Problem] = []
-    config = _collect(lambda: load_config(snapshot, frozenset(taxonomy.by_id), config_path), problems)
-    regression_set = _collect(lambda: load_regression_set(snapshot, taxonomy), problems)
+    config = collect(lambda: load_config(snapshot, frozenset(taxonomy.by_id), config_path), problems)
+    regression_set = collect(lambda: load_regression_set(snapshot, taxonomy), problems)
     if config is None or regression_set is None:
         raise InputError(problems)
     return Platform(taxonomy=taxonomy, config=config, regression_set=regression_set)
 
 
 def read_submission(snapshot: Snapshot, customer: str, agent: str, folder: str, limits: Limits) -> Submission:
-    """The agent specification and eval sets in ``snapshot``; raises :class:`InputError` when there is nothing to judge."""
+    """The agent specification and eval sets in ``snapshot``; raises :class:`InputError` when nothing can be judged."""
     problems: list[Problem] = []
-    specification = _collect(lambda: read_specification(snapshot, limits), problems)
-    eval_sets = _collect(lambda: read_eval_sets(snapshot, limits), problems)
+    specification = collect(lambda: read_specification(snapshot, limits), problems)
+    eval_sets = collect(lambda: read_eval_sets(snapshot, limits), problems)
     if specification is None or eval_sets is None:
         raise InputError(problems)
     return Submission(
@@ -133,7 +134,7 @@ def review(platform: Platform, submission: Submission, backend: Backend, progres
     replaced = {entry.id for entry in edited.values()}
     others = tuple(resident for resident in residents if resident.id not in replaced)
     verdicts = run_cycle(tuple(scored.values()), others, platform.config)
-    plan = plan_admissions(verdicts, len(others), platform.config.ceiling)
+    plan = plan_admissions(verdicts, len(platform.regression_set.entries), platform.config.ceiling, frozenset(edited))
     waiting = [(scored[verdict.id], verdict) for verdict in plan.waiting_for_slot]
     return Review(
         platform=platform,
@@ -141,6 +142,7 @@ def review(platform: Platform, submission: Submission, backend: Backend, progres
         identity=backend.identity,
         result=result,
         scored=scored,
+        residents=others,
         verdicts=verdicts,
         plan=plan,
         swaps=suggest_swaps(waiting, others, platform.config),
@@ -159,10 +161,12 @@ def _settle(
     edited: dict[str, Entry] = {}
     for query in submission.queries:
         id = submission.entry_id(query.id)
-        entry = regression_set.entries.get(id) or regression_set.waiting.get(id)
+        entry, waiting = regression_set.entries.get(id), regression_set.waiting.get(id)
         tombstone = regression_set.tombstones.get(id)
         if entry is not None and entry.turns == query.turns:
             settled[query.id] = entry
+        elif waiting is not None and waiting.turns == query.turns:
+            settled[query.id] = waiting
         elif tombstone is not None and tombstone.entry.turns == query.turns:
             settled[query.id] = tombstone
         elif entry is not None:
@@ -189,7 +193,8 @@ def _coverage(
     )
 
 
-def _collect(read: Callable[[], Value], problems: list[Problem]) -> Value | None:
+def collect(read: Callable[[], Value], problems: list[Problem]) -> Value | None:
+    """What ``read`` returns; its faults go to ``problems`` so that others are found in the same run."""
     try:
         return read()
     except InputError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError
@@ -19,7 +20,7 @@ Tuple = Annotated[tuple[Item, ...], Strict(False)]
 
 def _visible(text: str) -> str:
     if not text.strip():
-        raise ValueError("must not be empty")
+        raise ValueError("a text with at least one visible character")
     return text
 
 
@@ -38,30 +39,104 @@ class FileModel(BaseModel):
 
 def validate(model: type[Model], document: Document, data: object = ..., at: Path = ()) -> Model:
     """``document.data`` (or ``data``, which stands at path ``at``) as a ``model``; raises :class:`InputError`."""
+    raw = document.data if data is ... else data
     try:
-        return model.model_validate(document.data if data is ... else data)
+        return model.model_validate(raw)
     except ValidationError as error:
-        raise InputError(_problem(model, document, at, fault) for fault in error.errors()) from None
+        problems = _problems(model, document, raw, at, error.errors(include_url=False))
+    raise InputError(problems)
 
 
-def _problem(model: type[BaseModel], document: Document, at: Path, fault: Any) -> Problem:
-    location = tuple(step for step in fault["loc"] if step != "[key]")
-    name = ".".join(str(step) for step in at + location) or "the file"
-    kind = fault["type"]
-    if kind == "extra_forbidden":
-        known = _siblings(model, location[:-1])
-        message = f"{name}: unknown key{perhaps(str(location[-1]), known)}"
-        return document.problem(at + location, message, f"use one of: {', '.join(sorted(known)) or 'none'}")
-    if kind == "missing":
-        return document.problem(at + location[:-1], f"{name}: the key is missing", f"add `{location[-1]}`")
-    wanted = fault["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    return document.problem(at + location, f"{name}: must be {wanted}", _fix(kind, wanted))
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """One of pydantic's faults; ``union`` is where the value of alternative types stands, if it is one of those."""
+
+    location: Path
+    union: Path | None
+    kind: str
+    wanted: str
+    fix: str
 
 
-def _fix(kind: str, wanted: str) -> str:
-    if kind == "string_type":
-        return "write a string; quote values such as 12, true or null"
-    return f"write {wanted}"
+def _problems(model: type[BaseModel], document: Document, raw: object, at: Path, errors: list[Any]) -> list[Problem]:
+    problems: list[Problem] = []
+    alternatives: dict[Path, list[_Fault]] = {}
+    for error in errors:
+        fault = _fault(raw, error)
+        name = ".".join(str(step) for step in at + fault.location) or "the file"
+        if fault.union is not None:
+            alternatives.setdefault(fault.union, []).append(fault)
+        elif fault.kind == "extra_forbidden":
+            known = _siblings(model, fault.location[:-1])
+            message = f"{name}: unknown key{perhaps(str(fault.location[-1]), known)}"
+            fix = f"use one of: {', '.join(sorted(known)) or 'none'}"
+            problems.append(document.problem(at + fault.location, message, fix))
+        elif fault.kind == "missing":
+            fix = f"add `{fault.location[-1]}`"
+            problems.append(document.problem(at + fault.location[:-1], f"{name}: the key is missing", fix))
+        else:
+            problems.append(document.problem(at + fault.location, f"{name}: must {fault.wanted}", fault.fix))
+    for faults in alternatives.values():
+        # The alternative that fits furthest in is the one that was meant.
+        depth = max(len(fault.location) for fault in faults)
+        for location in dict.fromkeys(fault.location for fault in faults if len(fault.location) == depth):
+            meant = [fault for fault in faults if fault.location == location]
+            name = ".".join(str(step) for step in at + location)
+            wanted = " or ".join(dict.fromkeys(fault.wanted for fault in meant))
+            fix = ", or ".join(dict.fromkeys(fault.fix for fault in meant))
+            problems.append(document.problem(at + location, f"{name}: must {wanted}", fix))
+    return problems
+
+
+def _fault(raw: object, error: Any) -> _Fault:
+    """``error`` with the location as the file has it: pydantic puts the names of alternative types between."""
+    location: list[str | int] = []
+    union: Path | None = None
+    steps = [step for step in error["loc"] if step != "[key]"]
+    value: Any = raw
+    for place, step in enumerate(steps):
+        inside = isinstance(value, dict) and step in value
+        if inside or (isinstance(value, list | tuple) and isinstance(step, int) and step < len(value)):
+            location.append(step)
+            value = value[step]
+        elif error["type"] == "missing" and place == len(steps) - 1:
+            location.append(step)
+        elif union is None:
+            union = tuple(location)
+    wanted, fix = _wanted(error)
+    return _Fault(tuple(location), union, error["type"], wanted, fix)
+
+
+def _wanted(error: Any) -> tuple[str, str]:
+    """What the value must be, and how to mend it."""
+    context = error.get("ctx", {})
+    match error["type"]:
+        case "string_type":
+            return "be a string", "write a string; quote values such as 12, true or null"
+        case "tuple_type" | "list_type" | "set_type" | "frozen_set_type":
+            return "be a list", "write a list, `[...]` or one `- ` item per line"
+        case "model_type" | "dict_type" | "mapping_type" | "model_attributes_type":
+            return "be a mapping", "write `key: value` pairs"
+        case "int_type" | "int_from_float":
+            return "be a whole number", "write a whole number without quotes"
+        case "float_type":
+            return "be a number", "write a number without quotes"
+        case "bool_type":
+            return "be true or false", "write true or false without quotes"
+        case "too_short":
+            return f"have {context['min_length']} or more items", "add the missing items"
+        case "too_long":
+            return f"have {context['max_length']} or fewer items", "remove what is too many"
+        case "string_too_short":
+            return f"have at least {context['min_length']} characters", "write more"
+        case "string_too_long":
+            return f"have at most {context['max_length']} characters", "shorten it"
+        case "string_pattern_mismatch":
+            return f"match the pattern {context['pattern']}", "write it in that form"
+        case _:
+            text = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+            number = "a number " if error["type"].startswith(("greater_than", "less_than")) else ""
+            return f"be {text}", f"write {number}{text}"
 
 
 def _siblings(model: type[BaseModel], location: Path) -> set[str]:

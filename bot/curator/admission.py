@@ -1,11 +1,11 @@
-"""Admission under the ceiling: who enters, who waits for a slot, and which swaps would make room (semantics, section 7).
+"""Admission under the ceiling: who enters, who waits for a slot, which swaps would make room (semantics, section 7).
 
 Plans are values; :mod:`bot.curator.changes` turns them into file changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bot.config import Curation
@@ -24,21 +24,30 @@ class AdmissionPlan:
     excluded: tuple[Verdict, ...]
 
 
-def plan_admissions(verdicts: Sequence[Verdict], size: int, ceiling: int) -> AdmissionPlan:
+def plan_admissions(
+    verdicts: Sequence[Verdict], size: int, ceiling: int, updates: Collection[str] = ()
+) -> AdmissionPlan:
     """Direct admissions enter while the set is below its ceiling; past it they wait, in the same order.
 
     ``size`` is |R| before the cycle; an imported set may be above ``ceiling`` already, and then nothing enters.
+    ``updates`` are queries whose own entry they would take over, so that they need no slot.
     """
     direct = [verdict for verdict in verdicts if verdict.admitted]
-    slots = max(0, ceiling - size)
+    entering = slot_holders([verdict.id for verdict in direct], ceiling - size, updates)
     return AdmissionPlan(
-        admitted=tuple(direct[:slots]),
-        waiting_for_slot=tuple(direct[slots:]),
+        admitted=tuple(verdict for verdict in direct if verdict.id in entering),
+        waiting_for_slot=tuple(verdict for verdict in direct if verdict.id not in entering),
         waiting_for_review=tuple(
             verdict for verdict in verdicts if verdict.decision.admits and verdict.route is Route.REVIEW
         ),
         excluded=tuple(verdict for verdict in verdicts if not verdict.decision.admits),
     )
+
+
+def slot_holders(ids: Sequence[str], free: int, updates: Collection[str]) -> frozenset[str]:
+    """Those of ``ids`` (first come, first served) that get one of ``free`` slots or, as ``updates``, need none."""
+    claimants = [id for id in ids if id not in updates]
+    return frozenset(claimants[: max(0, free)]).union(id for id in ids if id in updates)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,9 +54,10 @@ def evict(entry: Entry, evicted: Evicted) -> tuple[FileChange, ...]:
     )
 
 
-def restore(tombstone: Tombstone) -> tuple[FileChange, ...]:
-    """Bring the entry of ``tombstone`` back, with its first admission time."""
-    return (admit(tombstone.entry), FileChange(tombstone_path(tombstone.id), None))
+def restore(tombstone: Tombstone, wait: bool) -> tuple[FileChange, ...]:
+    """Bring the entry of ``tombstone`` back, with its first admission time; ``wait`` when the set is full."""
+    entry = tombstone.entry
+    return (let_wait(entry) if wait else admit(entry), FileChange(tombstone_path(tombstone.id), None))
 
 
 def render(model: BaseModel) -> str:

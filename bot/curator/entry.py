@@ -13,7 +13,6 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, JsonValue
 
 from bot.classifier.model import Identity
-from bot.consolidator.verdict import Decision, Reason, Route
 from bot.rater.model import Resident
 from bot.taxonomy.model import Taxonomy
 from bot.validation import FileModel, Score, Text, Tuple
@@ -22,7 +21,8 @@ EntryId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_leng
 """An entry's id; it is also the name of its file."""
 
 
-def _utc(text: str) -> str:
+def utc(text: str) -> str:
+    """The moment ``text`` (ISO 8601; UTC where it names no zone) in UTC to the second; raises :class:`ValueError`."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -31,7 +31,7 @@ def _utc(text: str) -> str:
     return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-Timestamp = Annotated[str, AfterValidator(_utc)]
+Timestamp = Annotated[str, AfterValidator(utc)]
 """A moment in UTC to the second, such as ``2026-11-21T10:00:00Z``; a time without zone is taken as UTC."""
 
 
@@ -66,7 +66,10 @@ class Source(FileModel):
 
 
 class Admitted(FileModel):
-    """When and on which verdict an entry was admitted; ``by`` is the person who accepted it, if one did."""
+    """When and on which verdict an entry was admitted.
+
+    ``by`` is the person who accepted it, if one did; ``override`` the reason given for accepting an EXCLUDE.
+    """
 
     at: Timestamp
     decision: Literal["INCLUDE", "REPLACE", "KEEP-BOTH", "EXCLUDE"]
@@ -74,21 +77,7 @@ class Admitted(FileModel):
     reasons: Tuple[Text] = ()
     displaces: Tuple[EntryId] = ()
     by: Text | None = None
-
-    @staticmethod
-    def on(
-        at: str, ruling: tuple[Decision, Route, Iterable[Reason]], displaces: tuple[str, ...], by: str | None
-    ) -> Admitted:
-        """The record of an admission on a verdict's ``ruling``."""
-        decision, route, reasons = ruling
-        return Admitted(
-            at=at,
-            decision=decision.value,
-            route=route.value,
-            reasons=tuple(reason.value for reason in reasons),
-            displaces=displaces,
-            by=by,
-        )
+    override: Text | None = None
 
 
 class SetupFile(FileModel):
@@ -154,7 +143,7 @@ def active_identity(entries: Iterable[Entry]) -> Identity | None:
 
 
 def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> tuple[Resident, Lag | None]:
-    """``entry`` as the rater sees it, with only the scores comparable under ``identity``; and how it lags, if it does."""
+    """``entry`` as the rater sees it, with only the scores comparable under ``identity``; and how it lags, if so."""
     comparable, lag = _comparable(entry, taxonomy, identity)
     resident = Resident(
         id=entry.id,

@@ -1,0 +1,168 @@
+"""``incumbent admit``: the curator stages admissions into the working tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bot.cli.options import (
+    at_option,
+    by_option,
+    dry_run_option,
+    json_option,
+    open_backend,
+    open_platform,
+    open_submission,
+    print_json,
+    progress_bar,
+    repository_options,
+    require_text,
+    show_problems,
+)
+from bot.curator.changes import apply
+from bot.curator.entry import Entry, Source
+from bot.curator.staging import Acceptance, Candidate, Occasion, Staging, stage, stage_waiting
+from bot.errors import IncompleteError, InputError, Problem, UsageError
+from bot.git import read_head
+from bot.pipeline import Platform, Review, review
+from bot.report.output import AdmissionOutput
+
+
+@click.command("admit")
+@click.argument(
+    "eval_set_dir",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="[EVAL_SET_DIR]",
+    required=False,
+)
+@click.option("--customer", metavar="NAME", help="The customer's name (default: the name of the folder above).")
+@click.option("--agent", metavar="NAME", help="The agent's name (default: the name of the folder).")
+@click.option("--accept", "accepted", multiple=True, metavar="ID", help="Accept a reviewed query; may be repeated.")
+@click.option("--reason", metavar="TEXT", help="Why a query whose verdict is EXCLUDE is accepted all the same.")
+@click.option("--waiting", "line", is_flag=True, help="Judge the entries that wait for a slot again.")
+@by_option
+@at_option
+@dry_run_option
+@repository_options
+@json_option
+def command(
+    eval_set_dir: Path | None,
+    customer: str | None,
+    agent: str | None,
+    accepted: tuple[str, ...],
+    reason: str | None,
+    line: bool,
+    by: str | None,
+    at: str | None,
+    dry_run: bool,
+    repo: Path,
+    config_path: str,
+    as_json: bool,
+) -> int:
+    """Stage the direct admissions of EVAL_SET_DIR, and what --accept names, into regression_set/.
+
+    Past the ceiling entries wait in regression_set/waiting/; `incumbent admit --waiting` lets them in when slots
+    come free. Nothing is committed: look at the change, then commit it.
+
+    \b
+    Examples:
+      incumbent admit eval_sets/contoso/repairs --dry-run
+      incumbent admit eval_sets/contoso/repairs --accept q07 --accept q11
+      incumbent admit --waiting
+    """
+    if (eval_set_dir is None) != line:
+        raise UsageError("give either EVAL_SET_DIR or --waiting")
+    platform = open_platform(repo, config_path)
+    if eval_set_dir is None:
+        staging, unclassified, problems = _from_the_line(platform), (), ()
+    else:
+        submission = open_submission(platform, repo, eval_set_dir, customer, agent)
+        outcome = review(platform, submission, open_backend(platform), progress_bar("classifying"))
+        _refuse_lag(outcome)
+        acceptances = [Acceptance(id=id, reason=reason and require_text(reason, "--reason")) for id in accepted]
+        staging = _stage(outcome, acceptances, _occasion(repo, at, by))
+        unclassified, problems = outcome.unclassified, submission.problems
+    if not dry_run:
+        apply(staging.file_changes, repo)
+    if as_json:
+        print_json(AdmissionOutput.of(staging, dry_run=dry_run))
+    else:
+        _show(staging, dry_run)
+    show_problems(problems)
+    if unclassified:
+        raise IncompleteError(f"no verdict for {', '.join(unclassified)}: too few valid samples; run again")
+    return InputError.exit_code if problems else 0
+
+
+def _occasion(repo: Path, at: str | None, by: str | None) -> Occasion:
+    if at is not None:
+        return Occasion(at=at, commit=None, by=by)
+    head = read_head(repo)
+    return Occasion(at=head.at, commit=head.commit, by=by or head.user)
+
+
+def _refuse_lag(outcome: Review) -> None:
+    if outcome.lags:
+        raise InputError(
+            Problem(
+                f"regression_set/{lag.id}.yaml",
+                None,
+                f"the entry lags behind: it was {lag.reason}",
+                "run `incumbent reclassify` and commit, so that old and new scores can be compared",
+            )
+            for lag in outcome.lags
+        )
+
+
+def _stage(outcome: Review, acceptances: list[Acceptance], occasion: Occasion) -> Staging:
+    submission, platform = outcome.submission, outcome.platform
+    queries = {query.id: query for query in submission.queries}
+    candidates = {
+        id: Candidate(
+            query=queries[id],
+            scored=scored,
+            source=Source(
+                customer=submission.customer,
+                agent=submission.agent,
+                eval_set=queries[id].file,
+                item=id,
+                commit=occasion.commit,
+            ),
+            entry_id=submission.entry_id(id),
+        )
+        for id, scored in outcome.scored.items()
+    }
+    return stage(
+        outcome.verdicts,
+        candidates,
+        acceptances,
+        outcome.residents,
+        len(platform.regression_set.entries),
+        frozenset(outcome.edited),
+        platform.config,
+        platform.taxonomy,
+        outcome.identity,
+        occasion,
+    )
+
+
+def _from_the_line(platform: Platform) -> Staging:
+    residents, _ = platform.regression_set.residents(platform.taxonomy)
+    return stage_waiting(tuple(platform.regression_set.waiting.values()), residents, platform.config)
+
+
+def _show(staging: Staging, dry_run: bool) -> None:
+    verb = "would be " if dry_run else ""
+    for entry in staging.admitted:
+        click.echo(f"{verb}admitted: {_line(entry)}")
+    for entry in staging.waiting:
+        click.echo(f"{verb}waiting for a slot: {_line(entry)}")
+    for entry in staging.leaving:
+        click.echo(f"{verb}out of the line, since it no longer earns a slot: {_line(entry)}")
+    click.echo(f"{len(staging.admitted)} admitted, {len(staging.waiting)} waiting for a slot")
+
+
+def _line(entry: Entry) -> str:
+    named = f" displaces {', '.join(entry.admitted.displaces)}" if entry.admitted.displaces else ""
+    return f"{entry.id} ({entry.admitted.decision}, {' '.join(entry.admitted.reasons)}){named}"

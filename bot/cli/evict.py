@@ -1,0 +1,98 @@
+"""``incumbent evict``: a person removes one entry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bot.cli.options import (
+    at_option,
+    by_option,
+    dry_run_option,
+    json_option,
+    one_of,
+    open_platform,
+    print_json,
+    repository_options,
+    require_text,
+)
+from bot.curator import changes
+from bot.curator.admission import least_loss
+from bot.curator.entry import Evicted
+from bot.curator.prune import grounds_of, prune
+from bot.curator.staging import Staging
+from bot.errors import InputError, Problem
+from bot.git import read_head
+from bot.pipeline import Platform
+from bot.report.output import AdmissionOutput
+
+
+@click.command("evict")
+@click.argument("id")
+@click.option("--reason", required=True, metavar="TEXT", help="Why the entry goes; kept in its tombstone.")
+@click.option("--override", is_flag=True, help="Remove it although a floor, a pin or a combination would be lost.")
+@by_option
+@at_option
+@dry_run_option
+@repository_options
+@json_option
+def command(
+    id: str,
+    reason: str,
+    override: bool,
+    by: str | None,
+    at: str | None,
+    dry_run: bool,
+    repo: Path,
+    config_path: str,
+    as_json: bool,
+) -> None:
+    """Remove the entry ID from the regression set and leave a tombstone in regression_set/evicted/.
+
+    \b
+    Examples:
+      incumbent evict contoso-repairs-q07-1a2b3c4d --reason "covered by contoso-repairs-q09"
+      incumbent evict contoso-repairs-q07-1a2b3c4d --reason "customer left" --override
+    """
+    platform = open_platform(repo, config_path)
+    one_of(id, tuple(platform.regression_set.entries), "entry")
+    residents, _ = platform.regression_set.residents(platform.taxonomy)
+    pruning = prune(residents, platform.config, platform.taxonomy.major)
+    resident = next(item for item in residents if item.id == id)
+    if not override and id not in {suggestion.id for suggestion in pruning.suggestions}:
+        raise InputError([_unsafe(id, platform)])
+    head = None if at is not None else read_head(repo)
+    grounds = grounds_of(resident, pruning.roles, platform.config, platform.taxonomy.major)
+    evicted = Evicted(
+        at=at if head is None else head.at,
+        by=by if by or head is None else head.user,
+        reason=require_text(reason, "--reason"),
+        grounds={"kind": grounds.kind.value, "yields_to": list(grounds.yields_to), "digest": grounds.digest},
+    )
+    plan = changes.evict(platform.regression_set.entries[id], evicted)
+    if not dry_run:
+        changes.apply(plan, repo)
+    if as_json:
+        print_json(AdmissionOutput.of(Staging(admitted=(), waiting=(), file_changes=plan), dry_run=dry_run))
+        return
+    click.echo(f"{'would be ' if dry_run else ''}evicted: {id}; to bring it back: incumbent restore {id}")
+    waiting = len(platform.regression_set.waiting)
+    if waiting:
+        click.echo(f"{waiting} waiting for a slot: incumbent admit --waiting")
+
+
+def _unsafe(id: str, platform: Platform) -> Problem:
+    residents, _ = platform.regression_set.residents(platform.taxonomy)
+    loss = next((item for item in least_loss(residents, platform.config) if item.id == id), None)
+    if loss is None:
+        why = f"a person pinned it: {platform.regression_set.entries[id].pin}"
+    else:
+        lost = [*loss.capabilities, *(" + ".join(names) for names in loss.combinations)]
+        why = f"it holds {', '.join(lost)}" if lost else "others that are suggested first need it to stay"
+    return Problem(
+        f"regression_set/{id}.yaml",
+        None,
+        f"the entry cannot go safely: {why}",
+        "choose one that `incumbent prune` suggests, or give --override",
+    )

@@ -1,0 +1,129 @@
+"""``incumbent``: finds the command, and is the only place that turns errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from importlib import import_module, metadata
+from pathlib import Path
+
+import click
+
+from bot.errors import IncumbentError, InputError
+
+# name: (one line for --help). The module is bot.cli.<name>, the command in it is called `command`; modules are loaded
+# when called, so that `incumbent --help` stays as quick as click itself.
+COMMANDS = {
+    "review": "Judge an eval set against the regression set; writes nothing.",
+    "classify": "Say which capabilities each query exercises.",
+    "consolidate": "From scores to verdicts against the regression set.",
+    "admit": "Stage admissions into the regression set of the working tree.",
+    "prune": "Suggest evictions; writes nothing.",
+    "evict": "Remove one entry and leave its tombstone.",
+    "restore": "Bring an evicted entry back.",
+    "reclassify": "Classify the regression set again after a change of classifier or taxonomy.",
+    "status": "Size, coverage, pins and waiting entries of the regression set.",
+    "validate": "Check taxonomy, config, regression set and eval sets; all errors at once.",
+    "schema": "Print the JSON schemas of files and outputs.",
+}
+
+
+class _LazyGroup(click.Group):
+    """A group whose commands are imported only when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"bot.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from bot.suggest import perhaps
+
+            raise click.UsageError(f"no such command {args[0]!r}{perhaps(args[0], COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(f"incumbent {metadata.version('incumbent')}")
+        ctx.exit()
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."
+)
+def incumbent() -> None:
+    """Keep a regression eval set small and wide.
+
+    Exit codes: 0 done; 1 the input is at fault; 2 usage; 3 incomplete; 4 the outside world failed; 70 a bug of ours.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and end the process with its exit code."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    try:
+        code = incumbent.main(arguments, prog_name="incumbent", standalone_mode=False)
+        _flush()
+        return code if isinstance(code, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return 130
+    except InputError as error:
+        _show_problems(error)
+        return error.exit_code
+    except IncumbentError as error:
+        click.echo(f"error: {error}", err=True)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of our output went away, for example `| head`; that is nobody's fault.
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - closed with the process
+        return 0
+    except Exception:  # noqa: BLE001 - the last catch of all: a bug of ours becomes a report, not a traceback
+        return _report_bug(arguments)
+
+
+def _flush() -> None:
+    sys.stdout.flush()
+
+
+def _show_problems(error: InputError) -> None:
+    count = len(error.problems)
+    click.echo(f"error: {count} {'fault' if count == 1 else 'faults'} in the input", err=True)
+    for problem in error.problems:
+        click.echo(str(problem), err=True)
+
+
+def _report_bug(arguments: Sequence[str] | None) -> int:
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", prefix="incumbent-bug-", suffix=".txt", delete=False
+    ) as report:
+        report.write(f"incumbent {metadata.version('incumbent')}, Python {sys.version}, {sys.platform}\n")
+        report.write(f"arguments: {list(sys.argv[1:] if arguments is None else arguments)}\n\n")
+        report.write(traceback.format_exc())
+    click.echo(
+        f"error: this is a bug of ours, not of your input; please open an issue and attach {report.name}", err=True
+    )
+    return 70

@@ -1,0 +1,139 @@
+"""Options that several commands share, and the few steps that all of them begin with."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from pydantic import BaseModel
+
+from bot.classifier.model import Backend, Progress
+from bot.config import CONFIG_FILE
+from bot.curator.entry import utc
+from bot.errors import InputError, Problem, UsageError
+from bot.pipeline import Platform, Submission, load_platform, read_submission
+from bot.snapshot import WorkingTree
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def repository_options(function: Command) -> Command:
+    """``--repo`` and ``--config``: which platform repository, and which of its configs."""
+    function = click.option(
+        "--config",
+        "config_path",
+        default=CONFIG_FILE,
+        show_default=True,
+        metavar="FILE",
+        help="Config file of the platform repository, for example config/paper.yaml.",
+    )(function)
+    return click.option(
+        "--repo",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        default=Path(),
+        metavar="DIR",
+        help="The platform repository (default: this folder).",
+    )(function)
+
+
+def submission_options(function: Command) -> Command:
+    """``EVAL_SET_DIR``, ``--customer`` and ``--agent``."""
+    function = click.option("--agent", metavar="NAME", help="The agent's name (default: the name of the folder).")(
+        function
+    )
+    function = click.option(
+        "--customer", metavar="NAME", help="The customer's name (default: the name of the folder above)."
+    )(function)
+    return click.argument(
+        "eval_set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="EVAL_SET_DIR"
+    )(function)
+
+
+def _utc(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    try:
+        return None if value is None else utc(value)
+    except ValueError as error:
+        raise click.BadParameter(f"must be {error}") from None
+
+
+at_option = click.option(
+    "--at", metavar="TIME", callback=_utc, help="Time to record (default: that of the commit at hand)."
+)
+by_option = click.option("--by", metavar="NAME", help="Whose decision this is (default: git's user.name).")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show the plan and write nothing.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON (schema: `incumbent schema COMMAND-output`)."
+)
+
+
+def open_platform(repo: Path, config_path: str) -> Platform:
+    """The platform repository in the working tree at ``repo``."""
+    return load_platform(WorkingTree(repo, "" if repo == Path() else repo.as_posix()), config_path)
+
+
+def open_submission(
+    platform: Platform, repo: Path, folder: Path, customer: str | None, agent: str | None
+) -> Submission:
+    """The submission in ``folder``; its names are those given, or those of the folders."""
+    resolved = folder.resolve()
+    inside = resolved.is_relative_to(repo.resolve())
+    shown = resolved.relative_to(repo.resolve()).as_posix() if inside else folder.as_posix()
+    return read_submission(
+        WorkingTree(folder, shown),
+        customer or resolved.parent.name or "customer",
+        agent or resolved.name or "agent",
+        shown,
+        platform.config.limits,
+    )
+
+
+def open_backend(platform: Platform) -> Backend:
+    """The inference backend that the config names."""
+    from bot.classifier.backends import make_backend
+
+    return make_backend(platform.config.classifier, platform.taxonomy)
+
+
+def progress_bar(label: str) -> Progress:
+    """Progress on a terminal's standard error; silent anywhere else."""
+    if not sys.stderr.isatty():
+        return lambda done, total: None
+
+    def show(done: int, total: int) -> None:
+        click.echo(f"\r{label} {done}/{total}", nl=done == total, err=True)
+
+    return show
+
+
+def print_json(model: BaseModel) -> None:
+    """One JSON document on standard output, keys in the order of the schema."""
+    click.echo(json.dumps(model.model_dump(mode="json"), ensure_ascii=False, indent=2))
+
+
+def show_problems(problems: tuple[Problem, ...]) -> None:
+    """Faults of the input on standard error, for commands that went on with the rest."""
+    if problems:
+        click.echo(f"error: {len(problems)} fault(s) in the input; the rest was read", err=True)
+    for problem in sorted(problems, key=lambda item: item.order):
+        click.echo(str(problem), err=True)
+
+
+def one_of(id: str, known: tuple[str, ...], what: str) -> None:
+    """Raise :class:`InputError` unless ``id`` is ``known``, with the nearest names."""
+    if id not in known:
+        from bot.suggest import perhaps
+
+        raise InputError(
+            [Problem(id, None, f"there is no such {what}{perhaps(id, known)}", "see `incumbent status` for the ids")]
+        )
+
+
+def require_text(value: str, option: str) -> str:
+    """``value`` unless it is blank (:class:`UsageError`)."""
+    if not value.strip():
+        raise UsageError(f"{option} must say something")
+    return value.strip()

@@ -1,0 +1,108 @@
+"""``incumbent reclassify``: the regression set follows a change of classifier or taxonomy."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import click
+
+from bot.classifier.classify import classify
+from bot.cli.options import (
+    dry_run_option,
+    json_option,
+    open_backend,
+    open_platform,
+    print_json,
+    progress_bar,
+    repository_options,
+)
+from bot.curator.changes import FileChange, admit, apply
+from bot.curator.entry import Entry
+from bot.curator.staging import classified_by
+from bot.errors import IncompleteError, InputError
+from bot.intake.agents import read_specification
+from bot.intake.query import Query
+from bot.intake.specification import Specification
+from bot.pipeline import Platform
+from bot.rater.adapter import rate
+from bot.report.output import ReclassifyOutput
+from bot.snapshot import WorkingTree
+
+
+@click.command("reclassify")
+@dry_run_option
+@repository_options
+@json_option
+def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
+    """Classify every entry again and store the new scores; commit the change by review.
+
+    An entry whose agent specification is gone from the repository keeps its scores, and is reported.
+
+    \b
+    Examples:
+      incumbent reclassify --dry-run
+    """
+    platform = open_platform(repo, config_path)
+    by_folder: dict[str, list[Entry]] = defaultdict(list)
+    kept: dict[str, str] = {}
+    for entry in platform.regression_set.entries.values():
+        if entry.source is None:
+            kept[entry.id] = "it names no source, so its agent is not known"
+        else:
+            by_folder[entry.source.eval_set.rpartition("/")[0]].append(entry)
+    renewed: list[Entry] = []
+    unclassified: list[str] = []
+    for folder, entries in sorted(by_folder.items()):
+        specification = _specification(repo, folder, platform)
+        if specification is None:
+            kept.update({entry.id: f"the agent specification in {folder} cannot be read" for entry in entries})
+            continue
+        again, missing = _renew(entries, specification, platform)
+        renewed.extend(again)
+        unclassified.extend(missing)
+    before = platform.regression_set.entries
+    changed = [entry for entry in renewed if entry != before[entry.id]]
+    plan: tuple[FileChange, ...] = tuple(admit(entry) for entry in changed)
+    if not dry_run:
+        apply(plan, repo)
+    output = ReclassifyOutput(changed={entry.id: dict(entry.scores) for entry in changed}, kept=kept, dry_run=dry_run)
+    if as_json:
+        print_json(output)
+    else:
+        for entry in changed:
+            click.echo(f"{'would be ' if dry_run else ''}classified again: {entry.id}")
+        for id, why in sorted(kept.items()):
+            click.echo(f"kept as it is: {id}: {why}")
+        click.echo(f"{len(changed)} changed, {len(renewed) - len(changed)} unchanged, {len(kept)} kept")
+    if unclassified:
+        raise IncompleteError(f"too few valid samples for: {', '.join(unclassified)}; run again")
+
+
+def _specification(repo: Path, folder: str, platform: Platform) -> Specification | None:
+    if not (repo / folder).is_dir():
+        return None
+    try:
+        return read_specification(WorkingTree(repo / folder, folder), platform.config.limits)
+    except InputError:
+        return None
+
+
+def _renew(entries: list[Entry], specification: Specification, platform: Platform) -> tuple[list[Entry], list[str]]:
+    queries = [Query(id=entry.id, turns=entry.turns, file="", line=None) for entry in entries]
+    backend = open_backend(platform)
+    result = classify(queries, specification, platform.taxonomy, backend, progress_bar("classifying"))
+    by_id = {entry.id: entry for entry in entries}
+    renewed = []
+    for item in result.classifications:
+        entry = by_id[item.query_id]
+        scores = rate(item, entry.turns).scores
+        renewed.append(
+            entry.model_copy(
+                update={
+                    "scores": {name: scores[name] for name in sorted(scores)},
+                    "classified": classified_by(backend.identity, platform.taxonomy, tuple(scores)),
+                }
+            )
+        )
+    return renewed, list(result.unclassified)

@@ -1,0 +1,42 @@
+"""``incumbent restore``: an evicted entry comes back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bot.cli.options import dry_run_option, json_option, one_of, open_platform, print_json, repository_options
+from bot.curator import changes
+from bot.curator.staging import Staging
+from bot.report.output import AdmissionOutput
+
+
+@click.command("restore")
+@click.argument("id")
+@dry_run_option
+@repository_options
+@json_option
+def command(id: str, dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
+    """Bring the evicted entry ID back, with its history and its first admission time.
+
+    At the ceiling it waits for a slot.
+
+    \b
+    Examples:
+      incumbent restore contoso-repairs-q07-1a2b3c4d
+    """
+    platform = open_platform(repo, config_path)
+    known = platform.regression_set
+    one_of(id, tuple(known.tombstones), "tombstone")
+    entry = known.tombstones[id].entry
+    full = len(known.entries) >= platform.config.ceiling
+    plan = changes.restore(known.tombstones[id], wait=full)
+    if not dry_run:
+        changes.apply(plan, repo)
+    staging = Staging(admitted=() if full else (entry,), waiting=(entry,) if full else (), file_changes=plan)
+    if as_json:
+        print_json(AdmissionOutput.of(staging, dry_run=dry_run))
+    else:
+        verb = "would be " if dry_run else ""
+        click.echo(f"{verb}restored: {id}" + (", waiting for a slot since the set is full" if full else ""))

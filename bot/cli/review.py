@@ -1,0 +1,75 @@
+"""``incumbent review``: everything up to the verdicts; writes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bot.cli.options import (
+    open_backend,
+    open_platform,
+    open_submission,
+    print_json,
+    progress_bar,
+    repository_options,
+    show_problems,
+    submission_options,
+)
+from bot.errors import IncompleteError, InputError
+from bot.pipeline import review
+
+
+@click.command("review")
+@submission_options
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "json"]),
+    default="text",
+    show_default=True,
+    help="Console text, the verdict comment as Markdown, or JSON (schema: `incumbent schema review-output`).",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@repository_options
+def command(
+    eval_set_dir: Path,
+    customer: str | None,
+    agent: str | None,
+    form: str,
+    as_json: bool,
+    repo: Path,
+    config_path: str,
+) -> int:
+    """Judge the eval set in EVAL_SET_DIR against the regression set and say why.
+
+    EVAL_SET_DIR holds an agent package (or agent.yaml) and one or more eval sets. Nothing is written to the
+    repository; `incumbent admit` does that.
+
+    \b
+    Examples:
+      incumbent review eval_sets/contoso/repairs
+      incumbent review ~/incoming/repairs --customer contoso --format markdown
+      incumbent review eval_sets/contoso/repairs --config config/paper.yaml
+    """
+    platform = open_platform(repo, config_path)
+    submission = open_submission(platform, repo, eval_set_dir, customer, agent)
+    outcome = review(platform, submission, open_backend(platform), progress_bar("classifying"))
+    if as_json or form == "json":
+        from bot.report.output import ReviewOutput
+
+        print_json(ReviewOutput.of(outcome))
+    elif form == "markdown":
+        from bot.report.markdown import render_markdown
+
+        click.echo(render_markdown(outcome))
+    else:
+        from bot.report.text import print_text
+
+        print_text(outcome)
+    show_problems(submission.problems)
+    if outcome.unclassified:
+        raise IncompleteError(
+            f"no verdict for {', '.join(outcome.unclassified)}: too few valid samples; run again, or see the endpoint"
+        )
+    return InputError.exit_code if submission.problems else 0

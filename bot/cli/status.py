@@ -1,0 +1,103 @@
+"""``incumbent status``: what the regression set holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bot.cli.options import json_option, open_platform, print_json, repository_options
+from bot.curator.roles import derive_roles
+from bot.pipeline import Platform
+from bot.rater.contextualizer import LiveSet
+from bot.report.output import CapabilityStatus, LagOutput, StatusOutput
+
+
+@click.command("status")
+@repository_options
+@json_option
+def command(repo: Path, config_path: str, as_json: bool) -> None:
+    """Show size against the ceiling, coverage per capability, combinations, pins and waiting entries.
+
+    \b
+    Examples:
+      incumbent status
+      incumbent status --json | jq '.capabilities[] | select(.floor_met | not)'
+    """
+    output = summarise(open_platform(repo, config_path))
+    if as_json:
+        print_json(output)
+    else:
+        _show(output)
+
+
+def summarise(platform: Platform) -> StatusOutput:
+    """The state of the platform's regression set, roles derived live."""
+    residents, lags = platform.regression_set.residents(platform.taxonomy)
+    roles = derive_roles(residents, platform.config)
+    live = LiveSet(residents, (), platform.config)
+    scores = {resident.id: resident.scores for resident in residents}
+    capabilities = []
+    for name in platform.taxonomy.by_id:
+        champion = roles.champions.get(name)
+        coverers = roles.coverers.get(name, ())
+        floor = platform.config.redundancy_floor(name)
+        capabilities.append(
+            CapabilityStatus(
+                id=name,
+                champion=champion,
+                champion_score=None if champion is None else scores[champion][name],
+                coverers=list(coverers),
+                floor=floor,
+                floor_met=len(coverers) >= floor,
+            )
+        )
+    return StatusOutput(
+        size=len(residents),
+        ceiling=platform.config.ceiling,
+        taxonomy=platform.taxonomy.version,
+        capabilities=capabilities,
+        combinations=len(frozenset().union(*(member.combinations for member in live.members))),
+        pinned={id: list(reasons) for id, reasons in roles.pinned.items()},
+        waiting=list(platform.regression_set.waiting),
+        evicted=list(platform.regression_set.tombstones),
+        lagging=[LagOutput(id=lag.id, capabilities=list(lag.capabilities), reason=lag.reason) for lag in lags],
+    )
+
+
+def _show(output: StatusOutput) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(soft_wrap=True, highlight=False)
+    covered = [item for item in output.capabilities if item.coverers]
+    console.print(
+        f"{output.size} of {output.ceiling} slots taken; {len(covered)} of {len(output.capabilities)} capabilities "
+        f"covered; {output.combinations} combinations; taxonomy {output.taxonomy}"
+    )
+    rows = [
+        (
+            item.id,
+            str(len(item.coverers)),
+            "met" if item.floor_met else f"short of {item.floor}",
+            "–" if item.champion_score is None else f"{item.champion_score:.2f}",
+            item.champion or "–",
+        )
+        for item in output.capabilities
+    ]
+    header = ("capability", "coverers", "floor", "best", "champion")
+    if console.is_terminal:
+        table = Table(*header, box=None, pad_edge=False)
+        for row in rows:
+            table.add_row(*row, style=None if row[2] == "met" else "yellow")
+        console.print(table)
+    else:
+        for row in (header, *rows):
+            click.echo("\t".join(row))
+    console.print(
+        f"pinned: {len(output.pinned)}; waiting for a slot: {len(output.waiting)}; evicted: {len(output.evicted)}"
+    )
+    for id in output.waiting:
+        console.print(f"waiting: {id}", markup=False)
+    for lag in output.lagging:
+        console.print(f"lags behind: {lag.id} ({lag.reason}): run `incumbent reclassify`", markup=False)

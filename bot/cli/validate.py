@@ -1,0 +1,81 @@
+"""``incumbent validate``: every fault of a platform repository at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bot.cli.options import json_option, print_json, repository_options
+from bot.config import load_config
+from bot.curator.store import load_regression_set
+from bot.errors import InputError, Problem
+from bot.pipeline import collect, read_submission
+from bot.report.output import ProblemOutput, ValidateOutput
+from bot.snapshot import WorkingTree
+from bot.taxonomy.loading import load_taxonomy
+
+
+@click.command("validate")
+@repository_options
+@json_option
+def command(repo: Path, config_path: str, as_json: bool) -> int:
+    """Check taxonomy, config, regression set and all eval sets; every fault with its file, line and fix.
+
+    Notes are what a reader remarked (not read, sources that disagree): they stop nothing.
+
+    \b
+    Examples:
+      incumbent validate
+      incumbent validate --repo ../platform --json
+    """
+    snapshot = WorkingTree(repo, "" if repo == Path() else repo.as_posix())
+    problems: list[Problem] = []
+    notes: list[Problem] = []
+    taxonomy = collect(lambda: load_taxonomy(snapshot), problems)
+    known = frozenset(taxonomy.by_id) if taxonomy is not None else None
+    config = collect(lambda: load_config(snapshot, known, config_path), problems)
+    if taxonomy is not None:
+        collect(lambda: load_regression_set(snapshot, taxonomy), problems)
+    if config is not None:
+        for folder in submission_folders(repo):
+            customer, agent = folder.split("/")[1:]
+            tree = WorkingTree(repo / folder, snapshot.name(folder))
+            submission = collect(
+                lambda tree=tree, customer=customer, agent=agent, folder=folder: read_submission(  # type: ignore[misc]
+                    tree, customer, agent, folder, config.limits
+                ),
+                problems,
+            )
+            if submission is not None:
+                problems.extend(submission.problems)
+                notes.extend(submission.specification.notes)
+    notes.sort(key=lambda note: note.order)
+    if as_json:
+        ordered = InputError(problems).problems
+        print_json(
+            ValidateOutput(
+                problems=[ProblemOutput.of(problem) for problem in ordered],
+                notes=[ProblemOutput.of(note) for note in notes],
+            )
+        )
+        return InputError.exit_code if problems else 0
+    for note in notes:
+        click.echo(f"note: {note}")
+    if problems:
+        raise InputError(problems)
+    click.echo("taxonomy, config, regression set and eval sets are valid")
+    return 0
+
+
+def submission_folders(repo: Path) -> tuple[str, ...]:
+    """The folders ``eval_sets/<customer>/<agent>`` of a platform repository, sorted."""
+    return tuple(
+        sorted(
+            agent.relative_to(repo).as_posix()
+            for customer in sorted((repo / "eval_sets").glob("*"))
+            if customer.is_dir() and not customer.is_symlink()
+            for agent in customer.iterdir()
+            if agent.is_dir() and not agent.is_symlink()
+        )
+    )

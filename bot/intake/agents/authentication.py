@@ -1,0 +1,146 @@
+"""How a tool's calls are authenticated: what the plugin declares, and what its OpenAPI file says beside it.
+
+The plugin's declaration is what the host executes, so it wins; the OpenAPI file speaks only where the plugin is
+silent.  Where the two disagree, a note names both places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.intake.agents.package import Package
+from bot.intake.agents.place import Place
+from bot.intake.specification import AuthMode
+from bot.suggest import perhaps
+
+_PUBLISHED_TYPES: Final[dict[str, AuthMode]] = {
+    "None": "none",
+    "OAuthPluginVault": "oauth",
+    "ApiKeyPluginVault": "api-key",
+}
+# Types that run although no published schema has them.
+_OTHER_TYPES: Final[dict[str, AuthMode]] = {"EntraOnBehalfOf": "sso", "DynamicClientRegistration": "oauth"}
+_TYPES: Final = {name.casefold(): mode for name, mode in (_PUBLISHED_TYPES | _OTHER_TYPES).items()}
+_TOKENS: Final[frozenset[AuthMode]] = frozenset({"oauth", "sso"})
+_STRENGTH: Final[tuple[AuthMode, ...]] = ("sso", "oauth", "api-key", "other", "none")
+_SINGLE_SIGN_ON: Final = re.compile(r"single[\s_-]?sign[\s_-]?on", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """A security scheme of an OpenAPI file; a ``bearer`` token may be an API key as well as an OAuth token."""
+
+    name: str
+    mode: AuthMode
+    bearer: bool
+    place: Place
+
+
+Alternatives = tuple[tuple[Scheme, ...], ...]
+"""What an operation requires: any one alternative, all schemes of it; an empty alternative requires nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeAuth:
+    """The auth of one runtime: ``mode`` and where it was declared, ``None`` if it was not."""
+
+    mode: AuthMode | None
+    place: Place
+
+
+def scheme_mode(scheme: Place) -> tuple[AuthMode, bool]:
+    """The auth mode of an OpenAPI security scheme (2.0 or 3.x), and whether it is a plain bearer token."""
+    match scheme["type"].text.casefold():
+        case "oauth2" | "openidconnect":
+            told = tells_single_sign_on(f"{scheme.path[-1]} {scheme['description'].text}")
+            return ("sso" if told else "oauth"), False
+        case "apikey":
+            return "api-key", False
+        case "http" if scheme["scheme"].text.casefold() == "bearer":
+            return "api-key", True
+        case _:
+            return "other", False
+
+
+def tells_single_sign_on(text: str) -> bool:
+    """Whether a name or description says single sign-on: the word SSO, or the phrase."""
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", text)
+    return any(word.casefold() == "sso" for word in words) or _SINGLE_SIGN_ON.search(text) is not None
+
+
+def required_mode(alternatives: Alternatives) -> AuthMode:
+    """The mode of the first alternative; of several schemes in it, the one that says most about the user."""
+    modes = {scheme.mode for scheme in alternatives[0]} if alternatives else set()
+    return next((mode for mode in _STRENGTH if mode in modes), "none")
+
+
+def read_runtime_auth(package: Package, runtime: Place) -> RuntimeAuth:
+    """What a runtime of a plugin declares; an unknown type is ``other``, with a note."""
+    auth = runtime["auth"]
+    kind = auth if auth.text else auth["type"] if auth["type"].text else auth["Type"]
+    if not kind.text:
+        return RuntimeAuth(None, auth)
+    name = kind.text
+    mode = _TYPES.get(name.casefold())
+    if name not in _PUBLISHED_TYPES:
+        read_as = "other" if mode is None else mode
+        package.note(
+            kind,
+            f"{kind.name}: {name!r} is not in the published schema and is read as {read_as!r}"
+            f"{perhaps(name, _PUBLISHED_TYPES) if mode is None else ''}",
+            f"use one of: {', '.join(_PUBLISHED_TYPES)}",
+        )
+    if mode == "oauth" and tells_single_sign_on(auth["reference_id"].text):
+        mode = "sso"
+    return RuntimeAuth(mode or "other", auth)
+
+
+def settle(
+    package: Package, declared: RuntimeAuth, required: Sequence[tuple[str, Alternatives]], defined: Sequence[Scheme]
+) -> AuthMode | None:
+    """The mode that a runtime's declaration comes to beside its OpenAPI file; ``None`` if the plugin is silent.
+
+    ``required`` is what the runtime's operations require, by name, where the file speaks of it; ``defined`` are the
+    file's schemes if no operation requires any.  An OAuth vault in front of a scheme that says single sign-on is SSO.
+    """
+    if declared.mode is None:
+        return None
+    schemes = [scheme for _, alternatives in required for schemes in alternatives for scheme in schemes]
+    if declared.mode == "oauth" and any(scheme.mode == "sso" for scheme in schemes):
+        return "sso"
+    against = [(name, alternatives) for name, alternatives in required if not _agrees(declared.mode, alternatives)]
+    if against:
+        name, alternatives = against[0]
+        scheme = alternatives[0][0]
+        more = f" and {len(against) - 1} more" if len(against) > 1 else ""
+        package.note(
+            declared.place,
+            f"{declared.place.name}: the plugin says {declared.mode!r}, but {scheme.place} (line {scheme.place.line}) requires "
+            f"{scheme.mode!r} for {name}{more}; the plugin's declaration is what runs, and holds",
+            "make the two agree",
+        )
+    elif declared.mode == "none" and defined:
+        scheme = defined[0]
+        package.note(
+            declared.place,
+            f"{declared.place.name}: the plugin says 'none', but {scheme.place} (line {scheme.place.line}) defines {scheme.mode!r}, "
+            "which no operation requires; the plugin's declaration is what runs, and holds",
+            "make the two agree",
+        )
+    return declared.mode
+
+
+def _agrees(mode: AuthMode, alternatives: Alternatives) -> bool:
+    if mode == "other":
+        return True
+    return any(
+        not schemes
+        or any(
+            scheme.mode == mode or (scheme.mode in _TOKENS and mode in _TOKENS) or (scheme.bearer and mode != "none")
+            for scheme in schemes
+        )
+        for schemes in alternatives
+    )

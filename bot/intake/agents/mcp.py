@@ -1,0 +1,82 @@
+"""The tools of a remote MCP server, as far as a package declares them; the server itself is never asked."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.intake.agents.effects import effect_of_annotations, effect_of_name
+from bot.intake.agents.inventory import Entry, Inventory
+from bot.intake.agents.package import Package
+from bot.intake.agents.place import Place
+
+_WHAT: Final = "the MCP tool description"
+
+
+def read_tools(package: Package, runtime: Place) -> Inventory | None:
+    """The tools that a ``RemoteMCPServer`` runtime describes, or ``None`` if it describes none.
+
+    Read are ``mcp_tool_description`` and ``x-mcp_tool_description`` (of the spec or of the runtime itself) and
+    ``tools`` of the spec; each holds the tools, or names a file that does.  An empty list describes nothing.
+    """
+    spec = runtime["spec"]
+    places = (
+        *(part[key] for part in (spec, runtime) for key in ("mcp_tool_description", "x-mcp_tool_description")),
+        spec["tools"],
+    )
+    described = [place for place in places if not place.absent]
+    tools = [tool for place in described for tool in _listed(package, place)]
+    inventory: dict[str, Entry] = {}
+    for tool in tools:
+        name = tool["name"].text
+        if name:
+            inventory.setdefault(name, _entry(tool, name))
+        else:
+            package.note(tool, f"{tool.name}: the tool has no name and is not read", "give the tool a name")
+    return inventory or None
+
+
+def discovers(runtime: Place) -> bool:
+    """Whether the runtime says that tools are discovered at run time."""
+    flag = runtime["spec"]["enable_dynamic_discovery"]
+    return flag.data is True or flag.text.casefold() == "true"
+
+
+def _entry(tool: Place, name: str) -> Entry:
+    annotations = tool["annotations"]
+    return Entry(
+        name=name,
+        description=tool["description"].text or tool["title"].text,
+        effect=effect_of_annotations(annotations.data) or effect_of_name(name),
+        security=None,
+        place=tool,
+    )
+
+
+def _listed(package: Package, place: Place) -> tuple[Place, ...]:
+    """The tools at ``place``: a list of them, a mapping with ``tools``, or the name of a file with either."""
+    if place.is_list:
+        return place.items
+    if place["tools"].is_list:
+        return place["tools"].items
+    named = place if place.text else place["file"]
+    if not named.text:
+        package.note(
+            place,
+            f"{place.name}: {_WHAT} is not read: it has neither `tools` nor `file`",
+            "list the tools, or name a file with the server's tools/list result",
+        )
+        return ()
+    # `$[file('tools.json')]` brings the file in, `tools.json` names it.
+    read = package.inline if named.text.startswith("$[") else package.follow
+    source = read(named, what=_WHAT)
+    if source is None:
+        return ()
+    for part in (source.root, source.root["tools"], source.root["result"]["tools"]):
+        if part.is_list:
+            return part.items
+    package.note(
+        named,
+        f"{named.name}: {_WHAT} is not read: {source.document.file} lists no tools",
+        "store the server's tools/list result there",
+    )
+    return ()

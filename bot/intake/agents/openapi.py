@@ -1,0 +1,152 @@
+"""OpenAPI 2.0 and 3.x files of a package, as an inventory of operations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote
+
+from bot.documents import as_list, as_mapping
+from bot.intake.agents.authentication import Alternatives, Scheme, scheme_mode
+from bot.intake.agents.effects import METHODS, effect_of_operation
+from bot.intake.agents.inventory import Entry, Inventory
+from bot.intake.agents.package import Package
+from bot.intake.agents.place import Place, Source
+
+_WHAT: Final = "the OpenAPI file"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenApi:
+    """The operations of a file by operationId, in its order; ``unused`` are its schemes if nothing requires any."""
+
+    operations: Inventory
+    unused: tuple[Scheme, ...]
+
+
+def read_openapi(package: Package, spec: Place) -> OpenApi | None:
+    """The OpenAPI description that a runtime's ``spec`` brings, or ``None`` with a note why it is not read.
+
+    ``api_description`` holds it inline and comes before ``url``, which names a file of the package.
+    """
+    inline = spec["api_description"]
+    named = spec["url"] if inline.absent else inline
+    source = package.follow(named, what=_WHAT) if inline.absent else package.inline(named, what=_WHAT)
+    if source is None:
+        return None
+    root = source.root
+    if not root["paths"].is_mapping or not (root.has("openapi") or root.has("swagger")):
+        package.note(
+            named,
+            f"{named.name}: {_WHAT} is not read: {source.document.file} has no `openapi` or `swagger` key with `paths`",
+            "name an OpenAPI 2.0 or 3.x file",
+        )
+        return None
+    return _Reader(package, root).read()
+
+
+class _Reader:
+    """One file at work: its schemes, the references in it, and what was already remarked."""
+
+    def __init__(self, package: Package, root: Place) -> None:
+        self.package = package
+        self.root = root
+        self.undefined: set[str] = set()
+        schemes = root["components"]["securitySchemes"]
+        if schemes.absent:
+            schemes = root["securityDefinitions"]
+        self.schemes: dict[str, Scheme] = {}
+        for name, place in schemes.entries:
+            target = self.resolve(place)
+            mode, bearer = scheme_mode(Place(place.source, place.path, target.data))
+            self.schemes[name] = Scheme(name, mode, bearer, place)
+
+    def read(self) -> OpenApi:
+        operations: dict[str, Entry] = {}
+        for route, item in self.root["paths"].entries:
+            for method, place in self.resolve(item).entries:
+                if method.lower() in METHODS and place.is_mapping:
+                    operation = self.operation(method.lower(), route, place)
+                    if operation.name in operations:
+                        self.package.note(
+                            place["operationId"],
+                            f"{place.name}: the operationId {operation.name!r} is given twice; the first one counts",
+                            "give every operation an id of its own",
+                        )
+                    operations.setdefault(operation.name, operation)
+        required = any(any(operation.security or ()) for operation in operations.values())
+        return OpenApi(operations, () if required else tuple(self.schemes.values()))
+
+    def operation(self, method: str, route: str, place: Place) -> Entry:
+        operation_id, summary = place["operationId"].text, place["summary"].text
+        security = place["security"] if place.has("security") else self.root["security"]
+        return Entry(
+            name=operation_id or f"{method.upper()} {route}",
+            description=place["description"].text or summary,
+            effect=effect_of_operation(method, route, operation_id, summary),
+            security=self.alternatives(security) if security.is_list else None,
+            place=place,
+        )
+
+    def alternatives(self, security: Place) -> Alternatives | None:
+        """What a security requirement asks for; an empty list asks for nothing."""
+        found: list[tuple[Scheme, ...]] = [] if security.items else [()]
+        for requirement in security.items:
+            names = list(as_mapping(requirement.data))
+            known = tuple(self.schemes[name] for name in names if name in self.schemes)
+            if known or not names:
+                found.append(known)
+            for name in names:
+                if name not in self.schemes and name not in self.undefined:
+                    self.undefined.add(name)
+                    self.package.note(
+                        requirement,
+                        f"{requirement.name}: the security scheme {name!r} is not defined; it is not read",
+                        "define it under components.securitySchemes (securityDefinitions in OpenAPI 2.0)",
+                    )
+        return tuple(found) or None
+
+    def resolve(self, place: Place) -> Place:
+        """``place`` with its ``$ref`` followed, inside this file or another of the package; a cycle ends at itself."""
+        seen: set[tuple[str, str, str]] = set()
+        while isinstance(as_mapping(place.data).get("$ref"), str):
+            reference = place["$ref"]
+            file, _, pointer = reference.text.partition("#")
+            step = (place.source.path, file, pointer)
+            if step in seen:
+                self.package.note(
+                    reference,
+                    f"{reference.name}: the reference leads in a circle and is not read",
+                    "write the value out",
+                )
+                return Place(place.source, place.path, None)
+            seen.add(step)
+            source: Source | None = place.source
+            if file:
+                named = Place(place.source, reference.path, file)
+                source = self.package.follow(named, what="the referenced file")
+            if source is None:
+                return Place(place.source, place.path, None)
+            target = _pointed(source.root, pointer)
+            if target.absent:
+                self.package.note(
+                    reference,
+                    f"{reference.name}: {reference.text} points to nothing and is not read",
+                    "mend the reference",
+                )
+            place = target
+        return place
+
+
+def _pointed(root: Place, pointer: str) -> Place:
+    place = root
+    for token in unquote(pointer).split("/")[1:]:
+        key = token.replace("~1", "/").replace("~0", "~")
+        if place.is_list:
+            index = int(key) if key.isascii() and key.isdigit() and len(key) < 10 else -1
+            items = as_list(place.data)
+            data = items[index] if 0 <= index < len(items) else None
+            place = Place(place.source, (*place.path, index), data)
+        else:
+            place = place[key]
+    return place

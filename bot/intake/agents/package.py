@@ -1,0 +1,161 @@
+"""The files of one agent package: followed from reference to reference, never beyond its folder."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from bot.config import Limits
+from bot.documents import Document, decode, parse, parse_json, parse_yaml
+from bot.errors import InputError, Problem
+from bot.intake.agents.place import Place, Source
+from bot.snapshot import Snapshot, normal_path
+
+_PLACEHOLDER = re.compile(r"\$\{\{[^}]*\}\}")
+_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+_INCLUDED = re.compile(r"\$\[\s*file\(\s*(?:'([^']*)'|\"([^\"]*)\")\s*\)\s*\]")
+
+
+class Package:
+    """Reads what the files of a package refer to, and collects what there is to say about it.
+
+    ``notes`` are remarks that stop nothing (a file that is not read and why, a disagreement); ``faults`` are errors of
+    the package itself, which :meth:`check` raises together.  Every file is parsed once.
+    """
+
+    def __init__(self, snapshot: Snapshot, folder: str, limits: Limits) -> None:
+        self.snapshot = snapshot
+        self.folder = folder
+        self.limits = limits
+        self.notes: list[Problem] = []
+        self.faults: list[Problem] = []
+        self._parsed: dict[str, Document | Problem] = {}
+        self._stems: dict[str, str] | None = None
+
+    def note(self, place: Place, message: str, fix: str) -> None:
+        """Remark ``message`` about ``place``."""
+        self.notes.append(place.problem(message, fix))
+
+    def check(self) -> None:
+        """Raise :class:`InputError` with every fault found so far, if there is any."""
+        if self.faults:
+            raise InputError(self.faults)
+
+    def open(self, path: str) -> Source:
+        """The JSON file at ``path``, which must be a mapping; raises :class:`InputError`."""
+        name = self.snapshot.name(path)
+        limits = self.limits.reading
+        document = parse_json(self.snapshot.read(path, limits), name, limits)
+        if not isinstance(document.data, dict):
+            raise InputError([Problem(name, 1, "the file must be a JSON object", "write `{` … `}`")])
+        return Source(path, document)
+
+    def follow(self, place: Place, *, what: str, required: bool = False) -> Source | None:
+        """The document that the reference at ``place`` names, or ``None`` with a note that says why it is not read.
+
+        A file that is there but broken is a fault of the package if ``required``, else a note.
+        """
+        path = self.resolve(place, what=what)
+        if path is None:
+            return None
+        found = self._parse(path)
+        if isinstance(found, Document):
+            return Source(path, found)
+        if required and self.snapshot.exists(path):
+            self.faults.append(found)
+        else:
+            self._not_read(place, what, path, found)
+        return None
+
+    def resolve(self, place: Place, *, what: str) -> str | None:
+        """The path in the snapshot that the reference at ``place`` names, or ``None`` with a note."""
+        reference = place.text.replace("\\", "/")
+        if not reference:
+            self.note(place, f"{place.name}: {what} is not read: no file is named", "name a file of the package")
+        elif placeholder := _PLACEHOLDER.search(reference):
+            self.note(
+                place,
+                f"{place.name}: {what} is not read: its name holds the placeholder {placeholder.group()}",
+                "put the file into the package and name it without a placeholder",
+            )
+        elif _REMOTE.match(reference):
+            self.note(
+                place,
+                f"{place.name}: {what} is not read: {reference} is remote, and nothing is ever fetched",
+                "put a copy of the file into the package and name that",
+            )
+        else:
+            path = normal_path(posixpath.join(posixpath.dirname(place.source.path), reference))
+            if path is not None and (not self.folder or path.startswith(f"{self.folder}/")):
+                return path
+            self.note(
+                place,
+                f"{place.name}: {what} is not read: {reference} leaves the package",
+                "put the file into the package and name it relative to this file",
+            )
+        return None
+
+    def include(self, place: Place, *, what: str) -> str:
+        """The string at ``place`` with every ``$[file('…')]`` replaced by that file's text.
+
+        A reference that cannot be followed stays as it is, with a note.
+        """
+        return _INCLUDED.sub(lambda match: self._included(match, place, what), place.text)
+
+    def inline(self, place: Place, *, what: str) -> Source | None:
+        """The document that the string at ``place`` holds, or brings in by ``$[file('…')]``."""
+        text = self.include(place, what=what)
+        if _INCLUDED.search(text):
+            return None
+        try:
+            parser = parse_json if text.startswith(("{", "[")) else parse_yaml
+            return Source(place.source.path, parser(text.encode(), str(place), self.limits.reading))
+        except InputError as error:
+            problem = error.problems[0]
+            self.note(place, f"{place.name}: {what} is not read: {problem.message}", problem.fix)
+            return None
+
+    def _included(self, match: re.Match[str], place: Place, what: str) -> str:
+        path = self.resolve(Place(place.source, place.path, match.group(1) or match.group(2)), what=what)
+        if path is None:
+            return match.group()
+        limits = self.limits.reading
+        try:
+            return decode(self.snapshot.read(path, limits), self.snapshot.name(path), limits).strip()
+        except InputError as error:
+            self._not_read(place, what, path, error.problems[0])
+            return match.group()
+
+    def _parse(self, path: str) -> Document | Problem:
+        if path not in self._parsed:
+            limits = self.limits.reading
+            try:
+                content = self.snapshot.read(path, limits)
+                self._parsed[path] = parse(content, self.snapshot.name(path), limits)
+            except InputError as error:
+                self._parsed[path] = error.problems[0]
+        return self._parsed[path]
+
+    def _not_read(self, place: Place, what: str, path: str, problem: Problem) -> None:
+        name = self.snapshot.name(path)
+        where = name if problem.line is None else f"{name}:{problem.line}"
+        self.note(
+            place,
+            f"{place.name}: {what} is not read: {where}: {problem.message}{self._namesake(path)}",
+            problem.fix,
+        )
+
+    def _namesake(self, path: str) -> str:
+        """“Perhaps you meant” a file that has the missing one's name with another ending, case or folder."""
+        if self.snapshot.exists(path):
+            return ""
+        if self._stems is None:
+            self._stems = {}
+            for known in self.snapshot.paths(self.folder):
+                self._stems.setdefault(_stem(known), known)
+        near = self._stems.get(_stem(path))
+        return "" if near is None else f"; perhaps you meant {self.snapshot.name(near)!r}"
+
+
+def _stem(path: str) -> str:
+    return posixpath.splitext(posixpath.basename(path))[0].casefold()

@@ -1,0 +1,1 @@
+"""Verdicts as Markdown, console text and JSON."""

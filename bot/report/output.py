@@ -1,0 +1,247 @@
+"""What ``--json`` prints, as models: the documented, stable schemas (``incumbent schema NAME``)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field, JsonValue
+
+from bot.classifier.classify import ClassifierResult
+from bot.consolidator.verdict import Verdict
+from bot.curator.prune import Pruning
+from bot.curator.staging import Staging
+from bot.errors import Problem
+from bot.intake.query import Query
+from bot.taxonomy.model import Taxonomy
+
+
+class ProblemOutput(BaseModel):
+    """One fault of the input."""
+
+    file: str
+    line: int | None = Field(description="counts from 1; null where the fault has no line")
+    message: str
+    fix: str
+
+    @staticmethod
+    def of(problem: Problem) -> ProblemOutput:
+        """``problem`` for output."""
+        return ProblemOutput(file=problem.file, line=problem.line, message=problem.message, fix=problem.fix)
+
+
+class ValueOutput(BaseModel):
+    """What the classifier says of one capability."""
+
+    value: bool
+    confidence: float = Field(ge=0, le=1, description="κ")
+    path: Literal["specification", "inference", "arbitration", "undeclared"]
+
+
+class ClassifiedQueryOutput(BaseModel):
+    """One classified query."""
+
+    id: str
+    turns: list[str]
+    values: dict[str, ValueOutput] = Field(description="by capability, in the taxonomy's order")
+    off_taxonomy: list[str] = Field(description="exactly-one groups none of whose members fits")
+
+
+class ClassifyOutput(BaseModel):
+    """`incumbent classify --json`."""
+
+    taxonomy: str = Field(description="version of the taxonomy")
+    queries: list[ClassifiedQueryOutput]
+    unclassified: list[str] = Field(description="queries with too few valid samples")
+
+    @staticmethod
+    def of(result: ClassifierResult, queries: tuple[Query, ...], taxonomy: Taxonomy) -> ClassifyOutput:
+        """``result`` for output."""
+        turns = {query.id: list(query.turns) for query in queries}
+        return ClassifyOutput(
+            taxonomy=taxonomy.version,
+            queries=[
+                ClassifiedQueryOutput(
+                    id=item.query_id,
+                    turns=turns[item.query_id],
+                    values={
+                        name: ValueOutput(value=judged.value, confidence=judged.confidence, path=judged.path)
+                        for name, judged in item.judgements.items()
+                    },
+                    off_taxonomy=list(item.off_taxonomy),
+                )
+                for item in result.classifications
+            ],
+            unclassified=list(result.unclassified),
+        )
+
+
+class FactsOutput(BaseModel):
+    """The relational facts a verdict rests on, as of its own turn in the cycle."""
+
+    competent: list[str] = Field(description="capabilities covered at or above the competence bar")
+    new_capabilities: list[str]
+    new_combinations: list[list[str]]
+    wins: dict[str, str] = Field(description="capability: the champion beaten")
+    max_similarity: float = Field(ge=0, le=1)
+    most_similar: str | None
+    novel: bool
+
+
+class VerdictOutput(BaseModel):
+    """One verdict."""
+
+    id: str
+    decision: Literal["INCLUDE", "EXCLUDE", "REPLACE", "KEEP-BOTH"]
+    route: Literal["direct", "review"]
+    reasons: list[str]
+    displaces: list[str]
+    alternate_of: list[str]
+    facts: FactsOutput
+
+    @staticmethod
+    def of(verdict: Verdict) -> VerdictOutput:
+        """``verdict`` for output."""
+        facts = verdict.facts
+        return VerdictOutput(
+            id=verdict.id,
+            decision=verdict.decision.value,
+            route=verdict.route.value,
+            reasons=[reason.value for reason in verdict.reasons],
+            displaces=list(verdict.displaces),
+            alternate_of=list(verdict.alternate_of),
+            facts=FactsOutput(
+                competent=list(facts.competent),
+                new_capabilities=list(facts.new_capabilities),
+                new_combinations=[list(combination) for combination in facts.new_combinations],
+                wins=dict(facts.wins),
+                max_similarity=facts.max_similarity,
+                most_similar=facts.most_similar,
+                novel=facts.novel,
+            ),
+        )
+
+
+class ConsolidateOutput(BaseModel):
+    """`incumbent consolidate --json`: verdicts in the cycle's order."""
+
+    verdicts: list[VerdictOutput]
+
+
+class SuggestionOutput(BaseModel):
+    """One eviction for a person to confirm."""
+
+    id: str
+    grounds: dict[str, JsonValue] = Field(description="kind, yields_to, content, taxonomy_major and their digest")
+    remaining: dict[str, int] = Field(description="capability: coverers left once all suggestions are confirmed")
+
+
+class SwapOutput(BaseModel):
+    """Admit one waiting entry and remove others together."""
+
+    admit: str
+    remove: list[str]
+
+
+class LossOutput(BaseModel):
+    """What would be lost with an entry that cannot go safely."""
+
+    id: str
+    capabilities: list[str]
+    combinations: list[list[str]]
+
+
+class PruneOutput(BaseModel):
+    """`incumbent prune --json`."""
+
+    pinned: dict[str, list[str]] = Field(description="entry: champion:CAPABILITY or person:REASON")
+    suggestions: list[SuggestionOutput]
+    swaps: list[SwapOutput]
+    least_loss: list[LossOutput] = Field(description="for people, when entries wait and nothing can go safely")
+    over_ceiling: int = Field(ge=0, description="by how many entries the set exceeds its ceiling")
+
+
+class AdmissionOutput(BaseModel):
+    """`incumbent admit --json`: entry ids, in order."""
+
+    admitted: list[str]
+    waiting: list[str] = Field(description="entries that wait for a slot")
+    leaving: list[str] = Field(description="entries that waited and no longer earn a slot")
+    files: dict[str, Literal["write", "delete"]]
+    dry_run: bool
+
+    @staticmethod
+    def of(staging: Staging, dry_run: bool) -> AdmissionOutput:
+        """``staging`` for output."""
+        return AdmissionOutput(
+            admitted=[entry.id for entry in staging.admitted],
+            waiting=[entry.id for entry in staging.waiting],
+            leaving=[entry.id for entry in staging.leaving],
+            files={change.path: "delete" if change.content is None else "write" for change in staging.file_changes},
+            dry_run=dry_run,
+        )
+
+
+class CapabilityStatus(BaseModel):
+    """Coverage of one capability by the regression set."""
+
+    id: str
+    champion: str | None
+    champion_score: float | None = Field(description="cs of the champion, in [0, 1]")
+    coverers: list[str] = Field(description="competent coverers, sorted")
+    floor: int
+    floor_met: bool
+
+
+class LagOutput(BaseModel):
+    """An entry without a comparable score for some of its capabilities."""
+
+    id: str
+    capabilities: list[str]
+    reason: str
+
+
+class StatusOutput(BaseModel):
+    """`incumbent status --json`."""
+
+    size: int
+    ceiling: int
+    taxonomy: str
+    capabilities: list[CapabilityStatus] = Field(description="in the taxonomy's order")
+    combinations: int = Field(description="distinct combinations that the set carries")
+    pinned: dict[str, list[str]]
+    waiting: list[str]
+    evicted: list[str]
+    lagging: list[LagOutput]
+
+
+class ValidateOutput(BaseModel):
+    """`incumbent validate --json`."""
+
+    problems: list[ProblemOutput]
+    notes: list[ProblemOutput] = Field(description="remarks of the readers; they stop nothing")
+
+
+class ReclassifyOutput(BaseModel):
+    """`incumbent reclassify --json`."""
+
+    changed: dict[str, dict[str, float]] = Field(description="entry: its new scores, where they differ")
+    kept: dict[str, str] = Field(description="entry: why it could not be classified again")
+    dry_run: bool
+
+
+def grounds_output(pruning: Pruning) -> list[SuggestionOutput]:
+    """The suggestions of ``pruning`` for output."""
+    return [
+        SuggestionOutput(
+            id=suggestion.id,
+            grounds={
+                "kind": suggestion.grounds.kind.value,
+                "yields_to": list(suggestion.grounds.yields_to),
+                "content": suggestion.grounds.content,
+                "taxonomy_major": suggestion.grounds.taxonomy_major,
+                "digest": suggestion.grounds.digest,
+            },
+            remaining=dict(suggestion.remaining),
+        )
+        for suggestion in pruning.suggestions
+    ]

@@ -1,0 +1,53 @@
+"""The JSON schemas we publish: files that people write, and what ``--json`` prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from bot.config import Curation
+from bot.curator.entry import Entry, Tombstone
+from bot.intake.agents.agent_yaml import AgentFile
+from bot.intake.eval_sets.own_yaml import EvalSetFile
+from bot.intake.scores import ScoresFile
+from bot.report.output import (
+    AdmissionOutput,
+    ClassifyOutput,
+    ConsolidateOutput,
+    PruneOutput,
+    ReclassifyOutput,
+    ReviewOutput,
+    StatusOutput,
+    ValidateOutput,
+)
+from bot.taxonomy.model import Taxonomy
+
+SCHEMAS: dict[str, type[BaseModel]] = {
+    "taxonomy": Taxonomy,
+    "config": Curation,
+    "entry": Entry,
+    "tombstone": Tombstone,
+    "agent": AgentFile,
+    "eval-set": EvalSetFile,
+    "scores": ScoresFile,
+    "review-output": ReviewOutput,
+    "classify-output": ClassifyOutput,
+    "consolidate-output": ConsolidateOutput,
+    "admit-output": AdmissionOutput,
+    "evict-output": AdmissionOutput,
+    "restore-output": AdmissionOutput,
+    "prune-output": PruneOutput,
+    "reclassify-output": ReclassifyOutput,
+    "status-output": StatusOutput,
+    "validate-output": ValidateOutput,
+}
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) called ``name``."""
+    mode = "serialization" if name.endswith("-output") else "validation"
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **SCHEMAS[name].model_json_schema(mode=mode),  # type: ignore[arg-type]
+    }

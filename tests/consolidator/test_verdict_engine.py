@@ -1,0 +1,149 @@
+"""The cascade as a truth table: each row is the facts, the knobs and options that differ, and the ruling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.consolidator.verdict import Decision, Reason, Route, Ruling
+from bot.consolidator.verdict_engine import decide
+from tests.factories import PAPER, SHIPPED, make_config, make_facts
+
+NEW = {"new_capabilities": ("a",), "competent": ("a",)}
+WINS = {"wins": {"a": "r1"}, "displaced": ("r1",)}
+NOVEL = {"new_combinations": (("a", "b"),)}
+
+
+def ruling(decision: str, route: str, *reasons: str) -> Ruling:
+    return Ruling(Decision(decision), Route(route), tuple(Reason(reason) for reason in reasons))
+
+
+@pytest.mark.parametrize(
+    ("facts", "config", "expected"),
+    [
+        # Gate 0
+        ({"exercised": False, **NEW}, {}, ruling("EXCLUDE", "direct", "OFF_TAXONOMY")),
+        ({"exercised": False, "max_similarity": 1.0}, {}, ruling("EXCLUDE", "direct", "OFF_TAXONOMY")),
+        # Gate 1: at σ it is a clone, just below it is not
+        ({"max_similarity": 0.9}, {"clone_cutoff": 0.9}, ruling("EXCLUDE", "direct", "CLONE")),
+        ({"max_similarity": 0.9 - 1e-6, **NEW}, {"clone_cutoff": 0.9}, ruling("INCLUDE", "direct", "NEW_COVERAGE")),
+        ({"max_similarity": 0.9 - 1e-12, **NOVEL}, {"clone_cutoff": 0.9}, ruling("EXCLUDE", "direct", "CLONE")),
+        ({"max_similarity": 1.0, **NEW}, {}, ruling("INCLUDE", "review", "CLONE", "NEW_COVERAGE")),
+        ({"max_similarity": 1.0, **NEW}, {"clone_rescue": False}, ruling("EXCLUDE", "direct", "CLONE")),
+        ({"max_similarity": 1.0, **WINS}, {}, ruling("EXCLUDE", "direct", "CLONE")),
+        ({"max_similarity": 1.0, **NOVEL}, {}, ruling("EXCLUDE", "direct", "CLONE")),
+        # Gate 2
+        ({}, {}, ruling("EXCLUDE", "direct", "REDUNDANT")),
+        ({"competent": ("a",), "offered_by": ("w",)}, {}, ruling("EXCLUDE", "direct", "REDUNDANT")),
+        # Gate 3 comes before gates 4 and 5
+        ({**NEW, **WINS, **NOVEL}, {}, ruling("INCLUDE", "direct", "NEW_COVERAGE")),
+        # Gate 4
+        (WINS, {}, ruling("REPLACE", "direct", "DOMINATES")),
+        ({**WINS, **NOVEL}, {}, ruling("REPLACE", "direct", "DOMINATES")),
+        ({**WINS, "undominated": ("r1",)}, {}, ruling("KEEP-BOTH", "direct", "SPLIT_OR_FLOOR")),
+        ({**WINS, "protected": ("r1",)}, {}, ruling("KEEP-BOTH", "direct", "SPLIT_OR_FLOOR")),
+        ({**WINS, "short_floors": ("a",)}, {}, ruling("KEEP-BOTH", "direct", "SPLIT_OR_FLOOR")),
+        (
+            {**WINS, "short_floors": ("a",), "sole": ("a", "b")},
+            {"concentration_cap": 1},
+            ruling("KEEP-BOTH", "direct", "SPLIT_OR_FLOOR"),
+        ),
+        ({**WINS, "sole": ("a",)}, {"concentration_cap": 1}, ruling("REPLACE", "direct", "DOMINATES")),
+        ({**WINS, "sole": ("a", "b")}, {"concentration_cap": 1}, ruling("REPLACE", "review", "CONCENTRATION")),
+        ({**WINS, "sole": ("a",)}, {"concentration_cap": 0}, ruling("REPLACE", "review", "CONCENTRATION")),
+        # Gate 5
+        (NOVEL, {}, ruling("INCLUDE", "review", "NOVEL_COMBO")),
+        # Gate 6: at the honesty floor it passes, below it goes to review
+        ({**NEW, "evidence_score": 0.6}, {"honesty_floor": 0.6}, ruling("INCLUDE", "direct", "NEW_COVERAGE")),
+        (
+            {**NEW, "evidence_score": 0.59},
+            {"honesty_floor": 0.6},
+            ruling("INCLUDE", "review", "NEW_COVERAGE", "LOW_CONFIDENCE"),
+        ),
+        (
+            {**NEW, "evidence_score": 0.6 - 1e-12},
+            {"honesty_floor": 0.6},
+            ruling("INCLUDE", "direct", "NEW_COVERAGE"),
+        ),
+        (
+            {**NEW, "evidence_score": 0.59},
+            {"honesty_floor": 0.6, "honesty_scope": "all"},
+            ruling("INCLUDE", "direct", "NEW_COVERAGE"),
+        ),
+        (
+            {**NEW, "evidence_score": 0.59, "top_score": 0.59},
+            {"honesty_floor": 0.6, "honesty_scope": "all"},
+            ruling("INCLUDE", "review", "NEW_COVERAGE", "LOW_CONFIDENCE"),
+        ),
+        ({**WINS, "evidence_score": 0.1}, {}, ruling("REPLACE", "review", "DOMINATES", "LOW_CONFIDENCE")),
+        # Invariant I5 holds for KEEP-BOTH too, where the paper's pseudocode returns early
+        (
+            {**WINS, "undominated": ("r1",), "evidence_score": 0.1},
+            {},
+            ruling("KEEP-BOTH", "review", "SPLIT_OR_FLOOR", "LOW_CONFIDENCE"),
+        ),
+        # What is on the review route already, or excluded, gets no second reason
+        ({**NOVEL, "evidence_score": 0.0}, {}, ruling("INCLUDE", "review", "NOVEL_COMBO")),
+        (
+            {**WINS, "sole": ("a",), "evidence_score": 0.0},
+            {"concentration_cap": 0},
+            ruling("REPLACE", "review", "CONCENTRATION"),
+        ),
+        ({"top_score": 0.0, "evidence_score": 0.0}, {}, ruling("EXCLUDE", "direct", "REDUNDANT")),
+    ],
+)
+def test_each_gate_rules_as_the_semantics_say(facts: dict[str, Any], config: dict[str, Any], expected: Ruling) -> None:
+    chosen = make_config(SHIPPED, **config)
+    assert decide(make_facts(**facts), chosen.knobs, chosen.options) == expected
+
+
+def test_the_worked_example_as_the_paper_tabulates_it() -> None:
+    """Table 2's facts, which disagree with the paper's own definitions, still give the paper's verdict."""
+    facts = make_facts(
+        competent=("oauth", "has-read-tools", "single-turn"),
+        new_capabilities=("structured-output",),
+        max_similarity=0.42,
+        most_similar="r1",
+        top_score=1.0,
+        evidence_score=0.45,
+    )
+    assert decide(facts, PAPER.knobs, PAPER.options) == ruling("INCLUDE", "direct", "NEW_COVERAGE")
+
+
+names = st.lists(st.sampled_from(["a", "b", "c"]), unique=True, max_size=3).map(tuple)
+shares = st.floats(0, 1)
+facts_of_any_kind = st.builds(
+    make_facts,
+    exercised=st.booleans(),
+    new_capabilities=names,
+    new_combinations=st.lists(names, max_size=2).map(tuple),
+    wins=st.dictionaries(st.sampled_from(["a", "b"]), st.sampled_from(["r1", "r2"])),
+    max_similarity=shares,
+    top_score=shares,
+    evidence_score=shares,
+    undominated=names,
+    protected=names,
+    short_floors=names,
+    sole=names,
+)
+
+
+@given(facts_of_any_kind, shares, shares, st.integers(0, 3), st.booleans(), st.sampled_from(["all", "evidence"]))
+def test_honesty_never_admits_and_never_leaves_a_doubtful_direct_admission(
+    facts: Any, cutoff: float, floor: float, cap: int, rescue: bool, scope: str
+) -> None:
+    config = make_config(
+        clone_cutoff=cutoff, honesty_floor=floor, concentration_cap=cap, clone_rescue=rescue, honesty_scope=scope
+    )
+    verdict = decide(facts, config.knobs, config.options)
+    trusting = make_config(config, honesty_floor=0.0)
+    before = decide(facts, trusting.knobs, trusting.options)
+    assert verdict.decision is before.decision
+    if before.decision is Decision.EXCLUDE:
+        assert verdict == before
+    score = facts.top_score if scope == "all" else facts.evidence_score
+    if verdict.decision.admits and verdict.route is Route.DIRECT:
+        assert round(score, 9) >= round(floor, 9)

@@ -1,0 +1,56 @@
+"""Builders of values for tests: everything has a harmless default, so that a test names only what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bot.config import Curation, load_config
+from bot.rater.model import RelationalFacts, Resident, ScoredQuery
+from bot.snapshot import WorkingTree
+
+REPOSITORY = Path(__file__).parent.parent
+SHIPPED = load_config(WorkingTree(REPOSITORY), None)
+PAPER = load_config(WorkingTree(REPOSITORY), None, "config/paper.yaml")
+
+
+def make_config(base: Curation = SHIPPED, **overrides: Any) -> Curation:
+    """The shipped config with other knobs, options, ceiling or per-capability overrides, by their plain names."""
+    data = base.model_dump()
+    for name, value in overrides.items():
+        section = next((part for part in ("knobs", "options") if name in data[part]), None)
+        if section is None:
+            assert name in data, name
+            data[name] = value
+        else:
+            data[section][name] = value
+    return Curation.model_validate(data, strict=False)
+
+
+def make_facts(**overrides: Any) -> RelationalFacts:
+    """Facts of a query that exercises something, resembles nobody, and has no merit."""
+    defaults: dict[str, Any] = {
+        "exercised": True,
+        "competent": (),
+        "new_capabilities": (),
+        "new_combinations": (),
+        "offered_by": (),
+        "wins": {},
+        "max_similarity": 0.0,
+        "most_similar": None,
+        "top_score": 1.0,
+        "evidence_score": 1.0,
+    }
+    return RelationalFacts(**defaults | overrides)
+
+
+def query(id: str, scores: Mapping[str, float], text: str | None = None, **more: Any) -> ScoredQuery:
+    """A scored query of one turn; its text is unlike that of any other unless given."""
+    return ScoredQuery(id=id, turns=(text or f"{id} " * 9,), scores=scores, **more)
+
+
+def resident(id: str, scores: Mapping[str, float], text: str | None = None, **more: Any) -> Resident:
+    """A resident of one turn, admitted at the same moment as any other unless said."""
+    defaults: dict[str, Any] = {"admitted_at": "2026-01-01T00:00:00Z"}
+    return Resident(id=id, turns=(text or f"{id} " * 9,), scores=scores, **defaults | more)
