@@ -61,7 +61,7 @@ def summarise(platform: Platform) -> StatusOutput:
         pinned={id: list(reasons) for id, reasons in roles.pinned.items()},
         waiting=list(platform.regression_set.waiting),
         evicted=list(platform.regression_set.tombstones),
-        lagging=[LagOutput(id=lag.id, capabilities=list(lag.capabilities), reason=lag.reason) for lag in lags],
+        lagging=[LagOutput.of(lag) for lag in lags],
     )
 
 

@@ -118,16 +118,16 @@ def settle(
         more = f" and {len(against) - 1} more" if len(against) > 1 else ""
         package.note(
             declared.place,
-            f"{declared.place.name}: the plugin says {declared.mode!r}, but {scheme.place} (line {scheme.place.line}) requires "
-            f"{scheme.mode!r} for {name}{more}; the plugin's declaration is what runs, and holds",
+            f"{declared.place.name}: the plugin says {declared.mode!r}, but {scheme.place} "
+            f"(line {scheme.place.line}) requires {scheme.mode!r} for {name}{more}; the plugin holds",
             "make the two agree",
         )
     elif declared.mode == "none" and defined:
         scheme = defined[0]
         package.note(
             declared.place,
-            f"{declared.place.name}: the plugin says 'none', but {scheme.place} (line {scheme.place.line}) defines {scheme.mode!r}, "
-            "which no operation requires; the plugin's declaration is what runs, and holds",
+            f"{declared.place.name}: the plugin says 'none', but {scheme.place} "
+            f"(line {scheme.place.line}) defines {scheme.mode!r}, which no operation requires; the plugin holds",
             "make the two agree",
         )
     return declared.mode

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from bot.documents import Data, as_list, as_mapping
@@ -28,26 +29,32 @@ READING_METHODS: Final = frozenset({"get", "head", "options", "trace", "query"})
 WRITING_METHODS: Final = frozenset({"put", "patch", "delete"})
 METHODS: Final = READING_METHODS | WRITING_METHODS | {"post"}
 
-_READ_VERBS: Final = frozenset(
-    "get fetch retrieve find describe read list search query lookup view show browse count check calculate estimate"
-    " compare preview".split()
-)
+
+def _verbs(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_READ_VERBS: Final = _verbs("""
+    get fetch retrieve find describe read list search query lookup view show browse count check calculate estimate
+    compare preview
+""")
 # Of these, the ones that are as often a thing (`search_index_delete`, `list_create`).
-_READ_NOUNS: Final = _READ_VERBS - frozenset("get fetch retrieve find describe calculate estimate compare".split())
-_WRITE_VERBS: Final = frozenset(
-    "create add update delete remove set write send submit cancel post put patch insert upsert upload append move"
-    " rename enable disable assign unassign approve reject dismiss close reopen merge push fork star unstar resolve"
-    " unresolve mark manage edit modify change save replace publish unpublish archive unarchive restore reset clear"
-    " start stop restart pause resume schedule reschedule book place buy purchase pay charge register unregister"
-    " subscribe unsubscribe invite share revoke grant import sync deploy install uninstall provision reserve reply"
-    " notify transfer complete attach detach lock unlock trigger enroll checkin checkout".split()
-)
+_READ_NOUNS: Final = _verbs("read list search query lookup view show browse count check preview")
+_WRITE_VERBS: Final = _verbs("""
+    create add update delete remove set write send submit cancel post put patch insert upsert upload append move
+    rename enable disable assign unassign approve reject dismiss close reopen merge push fork star unstar
+    resolve unresolve mark manage edit modify change save replace publish unpublish archive unarchive restore
+    reset clear start stop restart pause resume schedule reschedule book place buy purchase pay charge register
+    unregister subscribe unsubscribe invite share revoke grant import sync deploy install uninstall provision
+    reserve reply notify transfer complete attach detach lock unlock trigger enroll checkin checkout
+""")
+_WRITE_NOUNS: Final = _verbs("archive book change charge fork import lock place post schedule star transfer")
 # Words that are a verb even where they end a name (`issue_read`, `label_write`).
-_LAST_READ_VERBS: Final = frozenset("get list read search query find fetch lookup retrieve describe".split())
-_LAST_WRITE_VERBS: Final = frozenset(
-    "create add update upsert delete remove set write send submit cancel put patch insert append upload rename enable"
-    " disable approve reject".split()
-)
+_LAST_READ_VERBS: Final = _verbs("get list read search query find fetch lookup retrieve describe")
+_LAST_WRITE_VERBS: Final = _verbs("""
+    create add update upsert delete remove set write send submit cancel put patch insert append upload rename enable
+    disable approve reject
+""")
 _SUMMARY_VERBS: Final = (
     _READ_VERBS | {f"{verb}s" for verb in _READ_VERBS} | {"returns", "searches", "queries", "fetches"}
 )
@@ -57,16 +64,19 @@ def effect_of_name(name: str) -> Decision:
     """The effect that the verb of a tool's ``name`` tells.
 
     The verb stands first (``listRepairs``), first in the last part (``Products_SearchProducts``) or last
-    (``issue_read``).  ``get_or_create_user`` writes; a name without a well-known verb is ``unknown``.
+    (``issue_read``).  Words that are as often a thing yield to a verb at the end (``search_index_delete`` writes,
+    ``book_search`` reads), ``get_or_create_user`` writes, and a name without a well-known verb is ``unknown``.
     """
     parts = [words for part in re.split(r"[_.:/\s]+", name) if (words := _words(part))]
     words = [word for part in parts for word in part]
     if not words:
         return UNTOLD
-    for joint, verb in zip(words, words[1:], strict=False):
+    for joint, verb in pairwise(words):
         if joint in ("or", "and") and verb in _WRITE_VERBS:
             return Decision("write", f"the name says '{joint} {verb}'")
     first, last = words[0], words[-1]
+    if first in _WRITE_NOUNS and last in _LAST_READ_VERBS - {"list", "read"}:
+        return Decision("read", f"the name ends with '{last}'")
     if first in _WRITE_VERBS:
         return Decision("write", f"the name begins with '{first}'")
     if words[:2] == ["look", "up"]:
@@ -107,7 +117,7 @@ def effect_of_operation(method: str, route: str, operation_id: str, summary: str
     if fixed and effect_of_name(fixed[-1]).effect == "read":
         return Decision("read", f"{call}; the route ends with '{fixed[-1]}'")
     words = _words(summary)
-    joined = any(joint == "and" and verb in _WRITE_VERBS for joint, verb in zip(words, words[1:], strict=False))
+    joined = any(joint == "and" and verb in _WRITE_VERBS for joint, verb in pairwise(words))
     if words and words[0] in _SUMMARY_VERBS and not joined:
         return Decision("read", f"{call}; the summary begins with '{words[0]}'")
     return Decision("write", f"{call}; nothing says that it only reads")

@@ -95,6 +95,17 @@ class Package:
             )
         return None
 
+    def expect(self, place: Place, *, what: str) -> None:
+        """Remark it if the reference at ``place`` names no file of the package; the file is not opened."""
+        path = self.resolve(place, what=what)
+        if path is not None and not self.snapshot.exists(path):
+            name = self.snapshot.name(path)
+            self.note(
+                place,
+                f"{place.name}: {what} is not read: {name} is not a file of the package{self._namesake(path)}",
+                "add the file, or mend its name",
+            )
+
     def include(self, place: Place, *, what: str) -> str:
         """The string at ``place`` with every ``$[file('…')]`` replaced by that file's text.
 

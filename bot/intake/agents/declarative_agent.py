@@ -1,0 +1,241 @@
+"""Declarative agents (v1.0–1.8): from ``manifest.json`` over the agent's file to its plugins.
+
+``manifest.json`` → ``copilotAgents.declarativeAgents`` (older: ``copilotExtensions.declarativeCopilots``) → the agent →
+``actions`` → plugins → OpenAPI files.  An agent's file without a manifest is read as well.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Final
+
+from bot.config import Limits
+from bot.documents import as_list, as_mapping, parse_json
+from bot.errors import InputError, Problem
+from bot.intake.agents.knowledge import KINDS, normal_kind
+from bot.intake.agents.package import Package
+from bot.intake.agents.place import Place, Source
+from bot.intake.agents.plugin import Plugin, read_plugin
+from bot.intake.agents.reader import Reader
+from bot.intake.agents.structure import check_keys, check_version
+from bot.intake.specification import Knowledge, Specification
+from bot.snapshot import Snapshot
+
+PLATFORM: Final = "declarative-agent"
+_VERSIONS: Final = tuple(f"v1.{minor}" for minor in range(9))
+_AGENT_KEYS: Final = tuple(
+    (outer, inner)
+    for outer in ("copilotAgents", "copilotExtensions")
+    for inner in ("declarativeAgents", "declarativeCopilots")
+)
+_TOKEN: Final = re.compile(r"\[\[\s*([A-Za-z_][A-Za-z0-9_]*)\s*\]\]")
+
+
+class DeclarativeAgentReader:
+    """Reads the app package of a declarative agent."""
+
+    name = PLATFORM
+    looked_for = "a manifest.json with copilotAgents.declarativeAgents, or a declarative agent's own JSON file"
+
+    def recognise(self, snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
+        """Manifests that name an agent; without any, agents' own files; without these, broken files of such a name."""
+        files = [path for path in snapshot.paths() if path.casefold().endswith(".json")]
+        named = [path for path in files if _base(path) == "manifest.json"]
+        others = [path for path in files if _base(path).startswith("manifest") and path not in named]
+        broken: list[str] = []
+        for paths, fits in ((named, _is_manifest), (others, _is_manifest), (files, _is_agent)):
+            found = []
+            for path in paths:
+                try:
+                    document = parse_json(snapshot.read(path, limits.reading), path, limits.reading)
+                except InputError:
+                    if _base(path) == "manifest.json" or _base(path).startswith("declarativeagent"):
+                        broken.append(path)
+                    continue
+                if fits(document.data):
+                    found.append(path)
+            if found:
+                return tuple(found)
+        return tuple(sorted(set(broken)))
+
+    def read(self, snapshot: Snapshot, path: str, limits: Limits) -> Specification:
+        """The agent of the manifest or agent file at ``path``."""
+        package = Package(snapshot, posixpath.dirname(path), limits)
+        first = package.open(path)
+        agent = _agent_of(package, first) if _agent_places(first.root) else first
+        return _read_agent(package, first, agent)
+
+
+def _base(path: str) -> str:
+    return posixpath.basename(path).casefold()
+
+
+def _is_manifest(data: object) -> bool:
+    return any(as_list(as_mapping(as_mapping(data).get(outer)).get(inner)) for outer, inner in _AGENT_KEYS)
+
+
+def _is_agent(data: object) -> bool:
+    root = as_mapping(data)
+    schema = str(root.get("$schema", ""))
+    if "declarative-agent" in schema or "declarative-copilot" in schema:
+        return True
+    return "instructions" in root and "name" in root and str(root.get("version", "")).startswith("v1")
+
+
+def _agent_places(root: Place) -> tuple[Place, ...]:
+    return tuple(place for outer, inner in _AGENT_KEYS for place in root[outer][inner].items)
+
+
+def _agent_of(package: Package, manifest: Source) -> Source:
+    """The one agent that a manifest names; raises :class:`InputError` for several, or if it cannot be read."""
+    places = _agent_places(manifest.root)
+    if len(places) > 1:
+        names = ", ".join(place["file"].text or place["id"].text or place.name for place in places)
+        raise InputError(
+            [places[1].problem(f"the manifest names several agents: {names}", "keep one agent per eval set folder")]
+        )
+    agent = package.follow(places[0]["file"], what="the agent", required=True)
+    package.check()
+    if agent is None or not agent.root.is_mapping:
+        note = package.notes[-1] if package.notes else None
+        message = note.message if note is not None else f"{places[0].name}: the agent's file is not a JSON object"
+        raise InputError([places[0]["file"].problem(message, "name the agent's JSON file, relative to the manifest")])
+    return agent
+
+
+def _read_agent(package: Package, first: Source, agent: Source) -> Specification:
+    root = agent.root
+    check_version(package, root["version"], _VERSIONS)
+    check_keys(package, root, ("version", "name", "description"))
+    strings = _Strings(package, first.root)
+    plugins, complete = _plugins(package, root)
+    tools = tuple(tool for plugin in plugins for tool in plugin.tools)
+    auth = tuple(declaration for plugin in plugins for declaration in plugin.auth)
+    if len(tools) > package.limits.tools:
+        package.faults.append(_too_many(package, root["actions"]))
+    package.check()
+    knowledge = _knowledge(package, root)
+    for place in (*root["worker_agents"].items, *first.root["agentConnectors"].items):
+        package.note(place, f"{place.name}: not part of this agent's own declaration, and not read", "nothing to do")
+    return Specification(
+        platform=PLATFORM,
+        name=strings.text(root["name"]) or first.root["name"]["short"].text,
+        description=strings.text(root["description"]),
+        instructions=package.include(root["instructions"], what="the text"),
+        auth=auth or None,
+        tools=tools if tools or complete else None,
+        knowledge=knowledge,
+        starters=tuple(text for place in root["conversation_starters"].items if (text := _starter(strings, place))),
+        notes=tuple(package.notes),
+    )
+
+
+def _plugins(package: Package, root: Place) -> tuple[list[Plugin], bool]:
+    """The plugins of the agent's actions, and whether none is missing."""
+    actions = root["actions"]
+    if not actions.absent and not actions.is_list:
+        package.note(actions, "actions: not a list, and not read", "write a list of objects with `id` and `file`")
+        return [], False
+    if len(actions.items) > package.limits.tools:
+        package.faults.append(_too_many(package, actions))
+        return [], False
+    found: dict[str, Plugin] = {}
+    complete = True
+    for action in actions.items:
+        source = package.follow(action["file"], what="the plugin", required=True)
+        if source is None:
+            complete = False
+        elif source.path in found:
+            package.note(action, f"{action.name}: this plugin is named twice", "name it once")
+        elif not source.root.is_mapping:
+            complete = False
+            package.note(action, f"{action.name}: {source.document.file} is no plugin and is not read", "name a plugin")
+        else:
+            found[source.path] = read_plugin(package, source)
+    return list(found.values()), complete
+
+
+def _too_many(package: Package, actions: Place) -> Problem:
+    return actions.problem(
+        f"the agent brings more tools or actions than the limit of {package.limits.tools}",
+        "bring fewer, or raise limits.tools in config/curation.yaml",
+    )
+
+
+def _knowledge(package: Package, root: Place) -> tuple[Knowledge, ...] | None:
+    """The declared capabilities; the agent's file is its whole declaration, so none there means that it has none."""
+    capabilities = root["capabilities"]
+    if not capabilities.absent and not capabilities.is_list:
+        package.note(capabilities, "capabilities: not a list, and not read", "write a list of objects with `name`")
+        return None
+    version = root["version"].text
+    found = []
+    for place in capabilities.items:
+        named = place if place.text else place["name"]
+        if not named.text:
+            package.note(place, f"{place.name}: the capability has no name and is not read", "give it a name")
+            continue
+        kind, remark = normal_kind(named.text)
+        since = "" if remark else f"v{'.'.join(map(str, KINDS[named.text][1]))}"
+        if remark:
+            package.note(named, f"{named.name}: {remark}", f"use one of: {', '.join(KINDS)}")
+        elif version in _VERSIONS and version < since:
+            package.note(
+                named,
+                f"{named.name}: {named.text} came with version {since}, this agent says {version}; read all the same",
+                f"set version to {since} or later",
+            )
+        found.append(Knowledge(kind=kind, declared_in=str(place)))
+    return tuple(found)
+
+
+def _starter(strings: _Strings, place: Place) -> str:
+    text = strings.text(place if place.text else place["text"])
+    if not text:
+        strings.package.note(place, f"{place.name}: the conversation starter has no text", "give it a `text`")
+    return text
+
+
+class _Strings:
+    """Texts of an agent that people see: ``$[file('…')]`` brought in, ``[[keys]]`` in the default language.
+
+    Placeholders such as ``${{APP_NAME_SUFFIX}}`` stay as they are: their values are not part of the package.
+    """
+
+    def __init__(self, package: Package, manifest: Place) -> None:
+        self.package = package
+        self.manifest = manifest
+        self._words: dict[str, str] | None = None
+
+    def text(self, place: Place) -> str:
+        """The string at ``place`` as people see it."""
+        return _TOKEN.sub(lambda match: self._word(match, place), self.package.include(place, what="the text"))
+
+    def _word(self, match: re.Match[str], place: Place) -> str:
+        if self._words is None:
+            self._words = self._default_language()
+        word = self._words.get(match.group(1))
+        if word is None:
+            self.package.note(
+                place,
+                f"{place.name}: the localisation key {match.group()} has no text in the default language",
+                "add it to localizationKeys of the default language file",
+            )
+            return match.group()
+        return word
+
+    def _default_language(self) -> dict[str, str]:
+        info = self.manifest["localizationInfo"]
+        tag = info["defaultLanguageTag"].text
+        files = [info["defaultLanguageFile"]]
+        files += [item["file"] for item in info["additionalLanguages"].items if item["languageTag"].text == tag]
+        words = {key: place.text for key, place in self.manifest["localizationKeys"].entries if place.text}
+        for named in files:
+            source = self.package.follow(named, what="the language file") if named.text else None
+            if source is not None:
+                return words | {key: place.text for key, place in source.root["localizationKeys"].entries if place.text}
+        return words
+
+
+READER: Final[Reader] = DeclarativeAgentReader()

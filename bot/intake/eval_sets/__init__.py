@@ -1,0 +1,9 @@
+"""Eval sets as customers have them: one module per format, found by its ``READER``.
+
+A new format is one new module here that binds :class:`~bot.intake.eval_sets.reader.Reader` to the name ``READER``;
+sizes, ids, duplicates and the order of files are looked after by :mod:`~bot.intake.eval_sets.folder` for all formats.
+"""
+
+from bot.intake.eval_sets.folder import read_eval_sets
+
+__all__ = ["read_eval_sets"]

@@ -1,0 +1,185 @@
+"""All eval sets of a folder: which files they are, and what holds for every format (limits, ids, order)."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.config import Limits
+from bot.documents import decode, parse
+from bot.errors import InputError, Problem
+from bot.intake.eval_sets.identity import fault_of_id, made_id
+from bot.intake.eval_sets.reader import Reading, Row, Source
+from bot.intake.eval_sets.registry import readers
+from bot.intake.query import EvalSet, Query
+from bot.snapshot import Snapshot
+
+UNKNOWN_FORMAT: Final = "unknown"
+"""The format of a file that cannot be read so far that its format is seen, or that fits several."""
+
+_AGENT_FILE: Final = re.compile(
+    r"manifest\.json|declarativeagent.*\.json|ai-plugin.*\.json|agent\.ya?ml", re.IGNORECASE
+)
+_PARSED: Final = (".json", ".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """An eval set file as its reader left it."""
+
+    name: str
+    format: str
+    reading: Reading
+
+
+def read_eval_sets(snapshot: Snapshot, limits: Limits) -> tuple[EvalSet, ...]:
+    """Every eval set in ``snapshot``, sorted by file; its problems are those of the rows that could not be read.
+
+    A file is an eval set if its ending and content say so; the files of an agent package are not.  A file that cannot
+    be parsed, but shows that it was meant as one, is an eval set without queries.  Ids are unique in the folder: of
+    two equal ones that files give, the first counts and the second is a fault; made ones give way (see
+    :func:`~bot.intake.eval_sets.identity.made_id`).  ``limits.queries`` holds for the folder as a whole.
+
+    Raises :class:`InputError` when the folder holds no eval set, or more than ``limits.package_files`` files.
+    """
+    paths = snapshot.paths()
+    folder = snapshot.name("").rstrip("/") or "."
+    if len(paths) > limits.package_files:
+        count = f"the folder holds {len(paths):,} files, more than the limit of {limits.package_files:,}"
+        fix = "remove files that no agent needs, or raise limits.package_files in config/curation.yaml"
+        raise InputError([Problem(folder, None, count, fix)])
+    files = [file for path in paths if (file := _read_file(snapshot, path, limits)) is not None]
+    if not files:
+        formats = "; ".join(f"{reader.title} ({', '.join(reader.endings)})" for reader in readers())
+        message = f"no eval set was found; looked for: {formats}"
+        raise InputError([Problem(folder, None, message, "put an eval set of one of these formats into the folder")])
+    return _assemble(files, limits)
+
+
+def _read_file(snapshot: Snapshot, path: str, limits: Limits) -> _File | None:
+    """The file at ``path`` if it is an eval set, with its faults if it cannot be read; else ``None``."""
+    base = path.rsplit("/", 1)[-1].lower()
+    possible = [reader for reader in readers() if base.endswith(reader.endings)]
+    if not possible or _AGENT_FILE.fullmatch(base):
+        return None
+    name = snapshot.name(path)
+    try:
+        content = snapshot.read(path, limits.reading)
+    except InputError as error:
+        return _File(name, UNKNOWN_FORMAT, Reading((), error.problems))
+    marked = [reader for reader in possible if reader.mark.search(_glance(content))]
+    if not marked:
+        return None
+    try:
+        source = _source(name, content, limits)
+        fitting = [reader for reader in marked if reader.recognises(source)]
+        if len(fitting) == 1:
+            return _File(name, fitting[0].name, fitting[0].read(source))
+    except InputError as error:
+        return _File(name, marked[0].name if len(marked) == 1 else UNKNOWN_FORMAT, Reading((), error.problems))
+    if not fitting:
+        return None
+    titles = " and ".join(reader.title for reader in fitting)
+    fix = "write the file in one of these formats only"
+    return _File(
+        name,
+        UNKNOWN_FORMAT,
+        Reading((), (Problem(name, 1, f"the file can be read as several formats: {titles}", fix),)),
+    )
+
+
+def _glance(content: bytes) -> str:
+    """``content`` as text in whatever encoding it seems to be, just to see what it was meant as."""
+    wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return content.decode("utf-16" if wide else "utf-8", "replace")
+
+
+def _source(name: str, content: bytes, limits: Limits) -> Source:
+    if not name.lower().endswith(_PARSED):
+        return Source(file=name, text=decode(content, name, limits.reading), document=None)
+    document = parse(content, name, limits.reading)
+    return Source(file=name, text=document.text, document=document)
+
+
+def _assemble(files: Sequence[_File], limits: Limits) -> tuple[EvalSet, ...]:
+    """The eval sets of ``files``: rows within the limits, each with an id of its own."""
+    problems: dict[str, list[Problem]] = {file.name: list(file.reading.problems) for file in files}
+    kept: list[tuple[str, Row]] = []
+    surplus: set[str] = set()
+    for file in files:
+        if not file.reading.rows and not file.reading.problems:
+            problems[file.name].append(Problem(file.name, 1, "the eval set holds no queries", "add at least one"))
+        for row in file.reading.rows:
+            faults = _faults(file.name, row, limits)
+            problems[file.name].extend(faults)
+            if faults:
+                continue
+            if len(kept) < limits.queries:
+                kept.append((file.name, row))
+            elif file.name not in surplus:
+                surplus.add(file.name)
+                message = (
+                    f"the folder holds more than the limit of {limits.queries:,} queries; they are read up to here"
+                )
+                fix = "remove queries, or raise limits.queries in config/curation.yaml"
+                problems[file.name].append(Problem(file.name, row.line, message, fix))
+    queries = _identify(kept, problems)
+    return tuple(
+        EvalSet(
+            file=file.name,
+            format=file.format,
+            queries=tuple(query for query in queries if query.file == file.name),
+            problems=InputError(problems[file.name]).problems,
+        )
+        for file in files
+    )
+
+
+def _faults(file: str, row: Row, limits: Limits) -> list[Problem]:
+    """What is wrong with a row in any format."""
+    faults: list[Problem] = []
+    if row.id is not None and (wrong := fault_of_id(row.id)) is not None:
+        faults.append(Problem(file, row.line, wrong, "write a short id in one line, or none"))
+    if not row.turns:
+        faults.append(Problem(file, row.line, "the query has no turns", "write at least one turn"))
+    if len(row.turns) > limits.turns:
+        message = f"the query has {len(row.turns):,} turns, more than the limit of {limits.turns:,}"
+        faults.append(
+            Problem(file, row.line, message, "shorten the conversation, or raise limits.turns in config/curation.yaml")
+        )
+    for number, turn in enumerate(row.turns, 1):
+        which = f"turn {number}" if len(row.turns) > 1 else "the query"
+        if not turn.strip():
+            faults.append(Problem(file, row.line, f"{which} is empty", "write what the user says, or remove it"))
+        if len(turn) > limits.turn_characters:
+            message = f"{which} has {len(turn):,} characters, more than the limit of {limits.turn_characters:,}"
+            fix = "shorten it, or raise limits.turn_characters in config/curation.yaml"
+            faults.append(Problem(file, row.line, message, fix))
+    return faults
+
+
+def _identify(kept: Sequence[tuple[str, Row]], problems: dict[str, list[Problem]]) -> list[Query]:
+    """The rows as queries, ids that files give before made ones; a repeated id is added to ``problems``."""
+    taken: dict[str, str] = {}
+    ids: dict[int, str] = {}
+    for place, (file, row) in enumerate(kept):
+        if row.id is None:
+            continue
+        if row.id in taken:
+            message = f"the id {row.id!r} is used already at {taken[row.id]}"
+            problems[file].append(Problem(file, row.line, message, "give every query of the folder an id of its own"))
+            continue
+        taken[row.id] = file if row.line is None else f"{file}:{row.line}"
+        ids[place] = row.id
+    for place, (file, row) in enumerate(kept):
+        if row.id is None:
+            ids[place] = made_id(row.turns, taken)
+            taken[ids[place]] = file
+    return [
+        Query(id=ids[place], turns=row.turns, expected=row.expected, setup=row.setup, file=file, line=row.line)
+        for place, (file, row) in enumerate(kept)
+        if place in ids
+    ]

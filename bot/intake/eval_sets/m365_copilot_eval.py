@@ -1,0 +1,188 @@
+"""Eval documents of Microsoft's M365 Copilot Agent Evaluations command line tool, in JSON.
+
+The current shape (schema 1.x) is ``{"schemaVersion": "1.2.0", "items": [...]}``, an item being one turn (``prompt``) or
+a conversation (``turns``).  Two older shapes are still about: a bare list of items, and
+``{"prompts": [...], "expected_responses": [...]}``.  Whatever an item holds beside its prompts is expectation and
+travels along, with the document's ``default_evaluators``, which apply to each of its items.
+
+The tool's published schema is stricter than what is in use, so keys it does not know are no faults.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, cast
+
+from bot.documents import Data, Document, Path, as_list, as_mapping
+from bot.errors import InputError, Problem
+from bot.intake.eval_sets.reader import Reader, Reading, Row, Source
+from bot.suggest import perhaps
+
+_KNOWN_VERSION: Final = re.compile(r"1(?:\.\d+){0,2}")
+_ITEM_KEYS: Final = ("prompt", "turns", "expected_response")
+_DEFAULTS: Final = "default_evaluators"
+
+
+def _recognises(source: Source) -> bool:
+    data = source.document.data if source.document else None
+    if isinstance(data, list):
+        return any("prompt" in as_mapping(item) for item in data)
+    whole = as_mapping(data)
+    if "prompts" in whole:
+        return "expected_responses" in whole or all(isinstance(item, str) for item in as_list(whole["prompts"]))
+    named = "eval-document" in str(whole.get("$schema", "")) or _DEFAULTS in whole
+    items = [as_mapping(item) for item in as_list(whole.get("items"))]
+    shaped = any(
+        "prompt" in item or any("prompt" in as_mapping(turn) for turn in as_list(item.get("turns"))) for item in items
+    )
+    return named or shaped or ("schemaVersion" in whole and "items" in whole)
+
+
+def _read(source: Source) -> Reading:
+    document = cast(Document, source.document)
+    whole = as_mapping(document.data)
+    if isinstance(document.data, list):
+        return _read_items(document, document.data, (), None)
+    if "prompts" in whole:
+        return _read_parallel_lists(document, whole)
+    problems: list[Problem] = []
+    version = whole.get("schemaVersion", "1.0.0")
+    if not isinstance(version, str) or not _KNOWN_VERSION.fullmatch(version):
+        message = "schemaVersion: only version 1 of the eval document schema is known"
+        problems.append(document.problem(("schemaVersion",), message, 'write it as version 1, such as "1.2.0"'))
+    items = whole.get("items")
+    if not isinstance(items, list):
+        message = f"items: the list of evaluation items is missing{perhaps('items', set(whole) - {_DEFAULTS})}"
+        problems.append(document.problem(("items",), message, 'add `"items": [...]`'))
+        return Reading((), tuple(problems))
+    reading = _read_items(document, items, ("items",), whole.get(_DEFAULTS))
+    return Reading(reading.rows, (*problems, *reading.problems))
+
+
+def _read_items(document: Document, items: list[Data], at: Path, defaults: Data) -> Reading:
+    rows: list[Row] = []
+    problems: list[Problem] = []
+    for place, item in enumerate(items):
+        try:
+            rows.append(_row(document, item, (*at, place), defaults))
+        except InputError as error:
+            problems.extend(error.problems)
+    return Reading(tuple(rows), tuple(problems))
+
+
+def _row(document: Document, item: Data, at: Path, defaults: Data) -> Row:
+    """The item at ``at``; raises :class:`InputError` with all its faults."""
+    where = ".".join(str(step) for step in at)
+    if not isinstance(item, dict):
+        fix = 'write `{"prompt": "..."}`'
+        raise InputError([document.problem(at, f"{where}: an item must be an object", fix)])
+    problems: list[Problem] = []
+    turns: tuple[str, ...] = ()
+    expected = {key: value for key, value in item.items() if key not in ("id", "prompt")}
+    if ("prompt" in item) == ("turns" in item):
+        meant = "" if "prompt" in item else perhaps("prompt", set(item) - set(_ITEM_KEYS))
+        message = f"{where}: an item must have either `prompt` or `turns`{meant}"
+        fix = "write `prompt` for a single turn, `turns` for a conversation"
+        problems.append(document.problem(at, message, fix))
+    elif "prompt" in item:
+        turns = (_prompt(document, item, at, problems),)
+    else:
+        turns, expected["turns"] = _turns(document, item["turns"], (*at, "turns"), problems)
+    name = _id(document, item, at, problems)
+    if problems:
+        raise InputError(problems)
+    if defaults:
+        expected[_DEFAULTS] = defaults
+    return Row(id=name, turns=turns, line=document.line(at), expected=expected or None)
+
+
+def _turns(document: Document, turns: Data, at: Path, problems: list[Problem]) -> tuple[tuple[str, ...], list[Data]]:
+    """The prompts of a conversation, and per turn what else it holds."""
+    where = ".".join(str(step) for step in at)
+    if not isinstance(turns, list) or not turns:
+        problems.append(document.problem(at, f"{where}: must be a list of at least one turn", "write the turns"))
+        return (), []
+    prompts: list[str] = []
+    expected: list[Data] = []
+    for place, turn in enumerate(turns):
+        if not isinstance(turn, dict):
+            message = f"{where}.{place}: a turn must be an object"
+            problems.append(document.problem((*at, place), message, 'write `{"prompt": "..."}`'))
+            continue
+        prompts.append(_prompt(document, turn, (*at, place), problems))
+        expected.append({key: value for key, value in turn.items() if key != "prompt"})
+    return tuple(prompts), expected
+
+
+def _prompt(document: Document, holder: Mapping[str, Data], at: Path, problems: list[Problem]) -> str:
+    where = ".".join(str(step) for step in at)
+    prompt = holder.get("prompt")
+    if isinstance(prompt, str) and prompt.strip():
+        return prompt
+    if "prompt" not in holder:
+        message = f"{where}.prompt: the key is missing{perhaps('prompt', set(holder) - set(_ITEM_KEYS))}"
+    elif isinstance(prompt, str):
+        message = f"{where}.prompt: is empty"
+    else:
+        message = f"{where}.prompt: must be a string"
+    problems.append(document.problem((*at, "prompt"), message, "write what the user says, in quotes"))
+    return ""
+
+
+def _id(document: Document, item: Mapping[str, Data], at: Path, problems: list[Problem]) -> str | None:
+    """``id``, which some files add, else ``conversation_id``, which the schema calls the thread's unique identifier."""
+    for key in ("id", "conversation_id"):
+        value = item.get(key)
+        if isinstance(value, str):
+            return value
+        if value is not None:
+            message = f"{'.'.join(str(step) for step in at)}.{key}: must be a string"
+            plain = isinstance(value, bool | int | float)
+            fix = f'put it in quotes: "{key}": "{str(value).lower()}"' if plain else "write a string, in quotes"
+            problems.append(document.problem((*at, key), message, fix))
+    return None
+
+
+def _read_parallel_lists(document: Document, whole: Mapping[str, Data]) -> Reading:
+    """The older shape with prompts and expected responses in two lists, paired by position."""
+    problems: list[Problem] = []
+    prompts, answers = whole["prompts"], whole.get("expected_responses")
+    for key, value in (("prompts", prompts), ("expected_responses", answers)):
+        if not isinstance(value, list) and not (key == "expected_responses" and value is None):
+            problems.append(document.problem((key,), f"{key}: must be a list", "write `[...]`"))
+    if problems:
+        return Reading((), tuple(problems))
+    rows: list[Row] = []
+    expectations = as_list(answers)
+    for place, prompt in enumerate(as_list(prompts)):
+        at: Path = ("prompts", place)
+        expected: dict[str, Data] = {}
+        if not isinstance(prompt, str) or not prompt.strip():
+            problems.append(
+                document.problem(at, f"prompts.{place}: must be a text", "write what the user says, in quotes")
+            )
+            continue
+        if answers is not None:
+            if place >= len(expectations):
+                message = f"prompts.{place}: has no counterpart in expected_responses"
+                problems.append(document.problem(at, message, "add its expected response, or null"))
+                continue
+            expected["expected_response"] = expectations[place]
+        if whole.get(_DEFAULTS):
+            expected[_DEFAULTS] = whole[_DEFAULTS]
+        rows.append(Row(turns=(prompt,), line=document.line(at), expected=expected or None))
+    for place in range(len(as_list(prompts)), len(expectations)):
+        message = f"expected_responses.{place}: has no counterpart in prompts"
+        problems.append(document.problem(("expected_responses", place), message, "add its prompt, or remove it"))
+    return Reading(tuple(rows), tuple(problems))
+
+
+READER: Final = Reader(
+    name="m365-copilot-eval",
+    title="M365 Copilot eval document in JSON (`items`, a list of prompts, or `prompts` and `expected_responses`)",
+    endings=(".json",),
+    mark=re.compile(r'"(?:prompts?|default_evaluators|schemaVersion)"\s*:'),
+    recognises=_recognises,
+    read=_read,
+)

@@ -1,0 +1,130 @@
+"""Our own eval set format, in YAML (or the same in JSON).
+
+Each query has ``turns`` (or ``query`` for a single one), and as it likes an ``id``, what is ``expected`` of the answer
+(any value, carried over unchanged), and the mock ``setup`` behind it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated, Any, Final, cast
+
+from pydantic import AfterValidator, Field, JsonValue, model_validator
+
+from bot.documents import Data, Document, as_list, as_mapping
+from bot.errors import InputError, Problem
+from bot.intake.eval_sets.reader import Reader, Reading, Row, Source
+from bot.intake.query import Setup
+from bot.validation import FileModel, Text, Tuple, validate
+
+FORMAT_VERSION: Final = 1
+
+
+def _known_version(version: int) -> int:
+    if version != FORMAT_VERSION:
+        raise ValueError(f"{FORMAT_VERSION}, the only version of the format there is")
+    return version
+
+
+def _finite(value: Any) -> Any:
+    todo = [value]
+    while todo:
+        inner = todo.pop()
+        if isinstance(inner, float) and not math.isfinite(inner):
+            raise ValueError("made of values that JSON has too, without .inf and .nan")
+        todo.extend(inner.values() if isinstance(inner, dict) else inner if isinstance(inner, list) else ())
+    return value
+
+
+class SetupFile(FileModel):
+    """``setup``: the mock set-up behind a query."""
+
+    cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        default=1.0, description="how dear the set-up is, relative to others: of two prunable entries the dearer goes"
+    )
+    tenant: Text | None = Field(default=None, description="the mock tenant the query runs in")
+    connectors: Tuple[Text] = Field(default=(), description="mocked connectors the query needs")
+    fixtures: Tuple[Text] = Field(default=(), description="data fixtures the query needs")
+
+
+class QueryFile(FileModel):
+    """One query of an eval set."""
+
+    id: Text | None = Field(default=None, description="unique in the folder; made from the turns if absent")
+    query: Text | None = Field(default=None, description="the only turn of the query; instead of `turns`")
+    turns: Annotated[Tuple[Text], Field(min_length=1)] | None = Field(
+        default=None, description="what the user says, in order; instead of `query`"
+    )
+    expected: Annotated[JsonValue, AfterValidator(_finite)] = Field(
+        default=None, description="what is expected of the answer; carried over unchanged"
+    )
+    setup: SetupFile = SetupFile()
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> QueryFile:
+        if (self.query is None) == (self.turns is None):
+            raise ValueError("given as `query` (one turn) or as `turns` (a list), and not as both")
+        return self
+
+
+class EvalSetFile(FileModel):
+    """An eval set in our own format, for example ``evals.yaml``."""
+
+    eval_set: Annotated[int, AfterValidator(_known_version)] = Field(
+        description="version of the format", json_schema_extra={"const": FORMAT_VERSION}
+    )
+    queries: Tuple[QueryFile]
+
+
+def _recognises(source: Source) -> bool:
+    data = as_mapping(source.document.data if source.document else None)
+    queries = [as_mapping(item) for item in as_list(data.get("queries"))]
+    return "eval_set" in data or any("turns" in query or "query" in query for query in queries)
+
+
+def _read(source: Source) -> Reading:
+    document = cast(Document, source.document)
+    data = dict(as_mapping(document.data))
+    rows: list[Row] = []
+    problems: list[Problem] = []
+    items = data.get("queries")
+    if isinstance(items, list):
+        # Queries are validated one by one, so that a broken one costs no other.
+        data["queries"] = []
+        for place, item in enumerate(items):
+            try:
+                rows.append(_row(document, item, place))
+            except InputError as error:
+                problems.extend(error.problems)
+    try:
+        validate(EvalSetFile, document, data)
+    except InputError as error:
+        problems.extend(error.problems)
+    return Reading(tuple(rows), tuple(problems))
+
+
+def _row(document: Document, item: Data, place: int) -> Row:
+    query = validate(QueryFile, document, item, ("queries", place))
+    return Row(
+        id=query.id,
+        turns=query.turns or (cast(str, query.query),),
+        line=document.line(("queries", place)),
+        expected=query.expected,
+        setup=Setup(
+            cost=query.setup.cost,
+            tenant=query.setup.tenant,
+            connectors=query.setup.connectors,
+            fixtures=query.setup.fixtures,
+        ),
+    )
+
+
+READER: Final = Reader(
+    name="incumbent",
+    title="Incumbent's own YAML with `eval_set: 1` and `queries`",
+    endings=(".yaml", ".yml", ".json"),
+    mark=re.compile(r"""\beval_set\b|\bqueries["']?\s*:"""),
+    recognises=_recognises,
+    read=_read,
+)

@@ -1,0 +1,44 @@
+"""Text from outside, made harmless: in Markdown nothing of it comes alive, on a console it moves no cursor.
+
+In Markdown, foreign text stands in code spans only: there GitHub makes no mentions, links, references, images or HTML.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+SHOWN_CHARACTERS = 160
+"""A query is shown up to this length; the whole text is in the eval set and in the JSON report."""
+
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_BREAK = "\u200b"
+
+
+def visible(text: str) -> str:
+    """``text`` on one line, with control, format (bidi, zero-width, tag) and unassigned characters made visible."""
+    flat = " ".join(text.split())
+    return "".join("\ufffd" if unicodedata.category(character) in _UNSEEN else character for character in flat)
+
+
+def shortened(text: str, length: int = SHOWN_CHARACTERS) -> str:
+    """``text`` cut at ``length`` characters, with an ellipsis where something is missing."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def code(text: str) -> str:
+    """``text`` as a Markdown code span that holds in a table cell, whatever it contains."""
+    safe = visible(text) or "(empty)"
+    # A table splits cells before it reads code spans: a pipe is escaped, and no backslash may stand before the escape.
+    safe = re.sub(r"\\(?=\|)", lambda _: "\\" + _BREAK, safe).replace("|", "\\|")
+    safe = safe.replace("<!--", f"<{_BREAK}!--")
+    if safe.endswith("\\"):
+        safe += _BREAK
+    fence = "`" * (max((len(run) for run in re.findall(r"`+", safe)), default=0) + 1)
+    pad = " " if safe.startswith("`") or safe.endswith("`") else ""
+    return f"{fence}{pad}{safe}{pad}{fence}"
+
+
+def plain(text: str) -> str:
+    """``text`` from reviewed files (names of capabilities) as ordinary Markdown words."""
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|~@$&])", r"\\\1", visible(text))

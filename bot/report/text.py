@@ -1,0 +1,108 @@
+"""The verdict report on a console: colour and a table on a terminal, plain lines in a pipe."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bot.consolidator.verdict import Route, Verdict
+from bot.pipeline import Review
+from bot.report import wording
+from bot.report.escaping import visible
+from bot.report.voices import PlainVoice
+
+
+def print_text(review: Review, console: Console | None = None) -> None:
+    """Print the report; a terminal gets colour and tables, anything else plain text."""
+    out = console or Console(highlight=False, soft_wrap=True, markup=False)
+    voice = PlainVoice(review.platform.taxonomy)
+    submission, platform = review.submission, review.platform
+    out.print(Text(wording.headline(review), style="bold"))
+    size = len(platform.regression_set.entries)
+    out.print(
+        f"{voice.name(submission.customer)} / {voice.name(submission.agent)}: {len(submission.queries)} queries; "
+        f"regression set: {size} of {platform.config.ceiling} slots taken"
+    )
+    sections = (
+        ("Needs you", review.plan.waiting_for_review),
+        ("Deserve a slot", review.plan.admitted),
+        ("Deserve a slot, but the set is full", review.plan.waiting_for_slot),
+        ("Excluded", review.plan.excluded),
+    )
+    for title, verdicts in sections:
+        if verdicts:
+            out.print()
+            out.print(Text(f"{title} ({len(verdicts)})", style="bold"))
+            _print_verdicts(verdicts, review, voice, out)
+    for swap in review.swaps:
+        gone = wording.listed([voice.name(id) for id in swap.remove])
+        out.print(f"possible swap: admit {voice.name(swap.admit)} and evict {gone} together")
+    _print_coverage(review, voice, out)
+    _print_remarks(review, voice, out)
+    identity = review.identity
+    out.print()
+    out.print(
+        f"taxonomy {platform.taxonomy.version}; classifier {identity.backend} {identity.model}, "
+        f"prompt {identity.prompt}, {identity.samples} samples"
+    )
+
+
+def _print_verdicts(verdicts: tuple[Verdict, ...], review: Review, voice: PlainVoice, out: Console) -> None:
+    queries = {query.id: query for query in review.submission.queries}
+    behind = wording.alternates(review)
+    table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for verdict in verdicts:
+        turns = queries[verdict.id].turns
+        more = f" (and {len(turns) - 1} more turns)" if len(turns) > 1 else ""
+        text = voice.quote(turns[0]) + more
+        reason = wording.why(verdict, review, voice)
+        if verdict.id in behind:
+            reason += f" Alternates: {wording.listed([voice.name(id) for id in behind[verdict.id]])}."
+        if out.is_terminal:
+            table.add_row(
+                Text(voice.name(verdict.id), style="bold"),
+                Text(wording.verdict_words(verdict), style=_style(verdict)),
+                Text.assemble(text, "\n", (reason, "dim"), "\n", (wording.codes(verdict), "dim italic")),
+            )
+        else:
+            out.print(f"{voice.name(verdict.id)}  {wording.verdict_words(verdict)}  [{wording.codes(verdict)}]")
+            out.print(f"    {text}")
+            out.print(f"    {reason}")
+    if out.is_terminal:
+        out.print(table, soft_wrap=False)
+
+
+def _style(verdict: Verdict) -> str:
+    if verdict.route is Route.REVIEW:
+        return "yellow"
+    return "green" if verdict.decision.admits else "red"
+
+
+def _print_coverage(review: Review, voice: PlainVoice, out: Console) -> None:
+    gained = [item for item in review.coverage if item.after > item.before]
+    if not gained:
+        return
+    out.print()
+    out.print(Text("Coverage gained", style="bold"))
+    for item in gained:
+        floor = "floor met" if item.after >= item.floor else f"short of the floor of {item.floor}"
+        out.print(f"  {voice.capability(item.capability)}: {item.before} → {item.after} coverers, {floor}")
+
+
+def _print_remarks(review: Review, voice: PlainVoice, out: Console) -> None:
+    remarks = [visible(str(note).split("\n")[0]) for note in review.submission.specification.notes]
+    remarks += [f"{voice.name(id)} is settled by {voice.name(item.id)}" for id, item in review.settled.items()]
+    remarks += [f"{voice.name(id)} is an edit of {voice.name(item.id)}" for id, item in review.edited.items()]
+    remarks += [
+        f"{voice.name(item.query_id)} fits no member of {group}"
+        for item in review.result.classifications
+        for group in item.off_taxonomy
+    ]
+    remarks += [f"{voice.name(id)} has no verdict: too few valid samples" for id in review.unclassified]
+    remarks += [f"{voice.name(lag.id)} lags behind ({visible(lag.reason)})" for lag in review.lags]
+    if remarks:
+        out.print()
+        out.print(Text("Remarks", style="bold"))
+        for remark in remarks:
+            out.print(f"  {remark}")

@@ -1,0 +1,40 @@
+"""How Markdown and the console write names and foreign text (see :class:`bot.report.wording.Voice`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.report.escaping import code, plain, shortened, visible
+from bot.taxonomy.model import Taxonomy
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownVoice:
+    """Ids and foreign text in code spans; capability names, which are reviewed, as words."""
+
+    taxonomy: Taxonomy
+
+    def name(self, id: str) -> str:
+        return code(shortened(visible(id)))
+
+    def capability(self, id: str) -> str:
+        return f"*{plain(self.taxonomy.by_id[id].name)}*"
+
+    def quote(self, text: str) -> str:
+        return code(shortened(visible(text)))
+
+
+@dataclass(frozen=True, slots=True)
+class PlainVoice:
+    """Names as they are, with what would move a cursor made visible."""
+
+    taxonomy: Taxonomy
+
+    def name(self, id: str) -> str:
+        return shortened(visible(id))
+
+    def capability(self, id: str) -> str:
+        return visible(self.taxonomy.by_id[id].name)
+
+    def quote(self, text: str) -> str:
+        return shortened(visible(text))

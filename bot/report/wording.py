@@ -1,0 +1,212 @@
+"""Verdicts in plain words, with names: shared by Markdown and console, which differ only in how they write a name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.consolidator.verdict import Decision, Reason, Route, Verdict
+from bot.pipeline import Review
+
+SHOWN_NAMES = 3
+"""Lists of names are cut after this many; the rest is counted."""
+
+
+class Voice(Protocol):
+    """How a medium writes names."""
+
+    def name(self, id: str) -> str:
+        """The id of a query or an entry."""
+        ...
+
+    def capability(self, id: str) -> str:
+        """The name of a capability."""
+        ...
+
+    def quote(self, text: str) -> str:
+        """Text that somebody else wrote."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The numbers of a headline."""
+
+    queries: int
+    deserve: int
+    need_you: int
+    waiting_for_slot: int
+    excluded: int
+    settled: int
+    unclassified: int
+
+
+def count(review: Review) -> Counts:
+    """How many queries had which outcome."""
+    return Counts(
+        queries=len(review.submission.queries),
+        deserve=len(review.plan.admitted) + len(review.plan.waiting_for_slot),
+        need_you=len(review.plan.waiting_for_review),
+        waiting_for_slot=len(review.plan.waiting_for_slot),
+        excluded=len(review.plan.excluded),
+        settled=len(review.settled),
+        unclassified=len(review.unclassified),
+    )
+
+
+def headline(review: Review) -> str:
+    """One line that people act on, such as “3 of 20 deserve a slot; 1 needs you”."""
+    numbers = count(review)
+    judged = numbers.queries - numbers.settled
+    if not judged:
+        parts = ["nothing new to judge"]
+    elif numbers.deserve:
+        parts = [f"{numbers.deserve} of {judged} {'deserves' if numbers.deserve == 1 else 'deserve'} a slot"]
+    else:
+        parts = [f"none of {judged} deserves a slot by itself"]
+    if numbers.need_you:
+        parts.append(f"{numbers.need_you} {'needs' if numbers.need_you == 1 else 'need'} you")
+    if numbers.waiting_for_slot:
+        parts.append(f"{numbers.waiting_for_slot} must wait for a free slot")
+    if numbers.unclassified:
+        parts.append(f"incomplete: {numbers.unclassified} without a verdict")
+    if review.submission.problems:
+        faults = len(review.submission.problems)
+        parts.append(f"{faults} {'row' if faults == 1 else 'rows'} could not be read")
+    sentence = "; ".join(parts)
+    return sentence[0].upper() + sentence[1:]
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """The decision in words people use."""
+    if verdict.decision is Decision.EXCLUDE:
+        return "Exclude"
+    action = {Decision.INCLUDE: "Admit", Decision.REPLACE: "Admit, displace", Decision.KEEP_BOTH: "Admit beside"}
+    words = action[verdict.decision]
+    return f"{words}?" if verdict.route is Route.REVIEW else words
+
+
+def why(verdict: Verdict, review: Review, voice: Voice) -> str:
+    """The reason of a verdict in plain words, naming entries, champions, capabilities and margins."""
+    parts = [_EXPLANATIONS[reason](verdict, review, voice) for reason in verdict.reasons]
+    return " ".join(parts)
+
+
+def listed(names: Sequence[str], most: int = SHOWN_NAMES) -> str:
+    """``a, b and c``, cut after ``most`` names."""
+    shown = list(names[:most])
+    if len(names) > most:
+        shown.append(f"{len(names) - most} more")
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
+
+
+def _off_taxonomy(verdict: Verdict, review: Review, voice: Voice) -> str:
+    return "Exercises no capability of the taxonomy."
+
+
+def _clone(verdict: Verdict, review: Review, voice: Voice) -> str:
+    other = verdict.facts.most_similar
+    assert other is not None  # a clone resembles somebody
+    return f"Nearly the same text as {voice.name(other)} (similarity {verdict.facts.max_similarity:.2f})."
+
+
+def _redundant(verdict: Verdict, review: Review, voice: Voice) -> str:
+    if verdict.alternate_of:
+        leaders = listed([voice.name(id) for id in verdict.alternate_of])
+        return f"Offers only what {leaders} {_verb(verdict.alternate_of, 'offers', 'offer')}, awaiting your decision."
+    competent = verdict.facts.competent
+    if not competent:
+        bar = f"{review.platform.config.knobs.competence_bar:.2f}"
+        return f"Covers nothing at the competence bar ({bar}) and beats no champion."
+    names = listed([voice.capability(name) for name in competent])
+    return f"Covers only what is covered ({names}), beats no champion and combines nothing new."
+
+
+def _new_coverage(verdict: Verdict, review: Review, voice: Voice) -> str:
+    names = [f"{voice.capability(name)} ({verdict.facts.scores[name]:.2f})" for name in verdict.facts.new_capabilities]
+    return f"First competent test of {listed(names)}."
+
+
+def _novel(verdict: Verdict, review: Review, voice: Voice) -> str:
+    combinations = [" + ".join(voice.capability(name) for name in names) for names in verdict.facts.new_combinations]
+    return f"First to combine {listed(combinations)}; otherwise covered."
+
+
+def _beats(verdict: Verdict, voice: Voice) -> str:
+    facts = verdict.facts
+    by_champion: dict[str, list[str]] = {}
+    for capability, champion in facts.wins.items():
+        margin = f"{facts.scores[capability]:.2f} over {facts.champion_scores[capability]:.2f}"
+        by_champion.setdefault(champion, []).append(f"{voice.capability(capability)} ({margin})")
+    return "; ".join(
+        f"beats {voice.name(champion)} at {listed(wins)}" for champion, wins in sorted(by_champion.items())
+    )
+
+
+def _dominates(verdict: Verdict, review: Review, voice: Voice) -> str:
+    beaten = listed([voice.name(id) for id in verdict.displaces])
+    verb = _verb(verdict.displaces, "becomes a candidate", "become candidates")
+    return f"{_sentence(_beats(verdict, voice))} and covers all they cover: {beaten} {verb} for eviction."
+
+
+def _split_or_floor(verdict: Verdict, review: Review, voice: Voice) -> str:
+    facts = verdict.facts
+    stays = []
+    if facts.undominated:
+        verb = _verb(facts.undominated, "covers", "cover")
+        stays.append(f"{listed([voice.name(id) for id in facts.undominated])} {verb} more than this query")
+    if facts.protected:
+        verb = _verb(facts.protected, "is", "are")
+        stays.append(f"{listed([voice.name(id) for id in facts.protected])} {verb} pinned or best at something else")
+    if facts.short_floors:
+        names = listed([voice.capability(name) for name in facts.short_floors])
+        stays.append(f"{names} would fall below the redundancy floor")
+    return f"{_sentence(_beats(verdict, voice))}; both stay, since {' and '.join(stays)}."
+
+
+def _concentration(verdict: Verdict, review: Review, voice: Voice) -> str:
+    names = listed([voice.capability(name) for name in verdict.facts.sole])
+    return f"{_sentence(_beats(verdict, voice))}, but would be the only competent test of {names}."
+
+
+def _low_confidence(verdict: Verdict, review: Review, voice: Voice) -> str:
+    config = review.platform.config
+    whole = config.options.honesty_scope == "all"
+    score = verdict.facts.top_score if whole else verdict.facts.evidence_score
+    return f"The evidence is weak: {score:.2f} is below the honesty floor ({config.knobs.honesty_floor:.2f})."
+
+
+_EXPLANATIONS = {
+    Reason.OFF_TAXONOMY: _off_taxonomy,
+    Reason.CLONE: _clone,
+    Reason.REDUNDANT: _redundant,
+    Reason.NEW_COVERAGE: _new_coverage,
+    Reason.NOVEL_COMBO: _novel,
+    Reason.DOMINATES: _dominates,
+    Reason.SPLIT_OR_FLOOR: _split_or_floor,
+    Reason.CONCENTRATION: _concentration,
+    Reason.LOW_CONFIDENCE: _low_confidence,
+}
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _verb(things: Sequence[str] | Mapping[str, object], one: str, many: str) -> str:
+    return one if len(things) == 1 else many
+
+
+def codes(verdict: Verdict) -> str:
+    """The verdict's codes, to stand beside the words."""
+    return " ".join([verdict.decision.value, verdict.route.value, *(reason.value for reason in verdict.reasons)])
+
+
+def alternates(review: Review) -> dict[str, tuple[str, ...]]:
+    """Waiting leader → the queries that would take its place, in the cycle's order."""
+    behind: dict[str, list[str]] = {}
+    for verdict in review.verdicts:
+        if verdict.alternate_of:
+            behind.setdefault(verdict.alternate_of[0], []).append(verdict.id)
+    return {leader: tuple(ids) for leader, ids in behind.items()}
