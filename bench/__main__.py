@@ -1,0 +1,174 @@
+"""`make bench`: the speed promises as ratios, both sides measured in this one run.  Exits 1 if a promise is broken."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import yaml
+
+from bot.config import Curation, load_config
+from bot.consolidator.cycle import run_cycle
+from bot.curator.changes import render
+from bot.curator.entry import Admitted, Classified, Entry
+from bot.curator.store import entry_path, load_regression_set
+from bot.rater.model import Resident, ScoredQuery
+from bot.rater.similarity import normalise, similarity_matrix
+from bot.snapshot import WorkingTree
+from bot.taxonomy.loading import load_taxonomy
+
+REPOSITORY = Path(__file__).parent.parent
+CAPABILITIES = 30
+ROUNDS = 3
+
+
+def main() -> int:
+    config = load_config(WorkingTree(REPOSITORY), None)
+    print("every figure is the median of", ROUNDS, "rounds; ratios compare what ran in turn\n")
+    kept = [
+        consolidating(config),
+        growth(config),
+        loading(),
+        starting(),
+        reviewing(),
+    ]
+    return 0 if all(kept) else 1
+
+
+def consolidating(config: Curation) -> bool:
+    """10,000 scored queries against 1,000 entries, against a bare cdist of exactly the pairs compared."""
+    residents, queries = _set(1_000), _queries(10_000)
+    admitted = [verdict for verdict in run_cycle(queries, residents, config) if verdict.admitted]
+    return _promise(
+        f"consolidate 10,000 queries against 1,000 entries, {len(admitted)} admitted, over a bare cdist",
+        _paired(lambda: run_cycle(queries, residents, config), lambda: _bare(queries, residents, config)),
+        2.0,
+    )
+
+
+def growth(config: Curation) -> bool:
+    """Twice the queries cost at most about twice the time."""
+    residents = _set(1_000)
+    small, large = _queries(5_000), _queries(10_000)
+    return _promise(
+        "consolidate 10,000 queries over 5,000 queries (linear: 2)",
+        _paired(lambda: run_cycle(large, residents, config), lambda: run_cycle(small, residents, config)),
+        2.4,
+    )
+
+
+def loading() -> bool:
+    """1,000 entries from disk, over parsing the same files with the YAML library alone."""
+    taxonomy = load_taxonomy(WorkingTree(REPOSITORY))
+    names = list(taxonomy.by_id)
+    draw = random.Random(1)
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / "regression_set").mkdir()
+        for number in range(1_000):
+            entry = Entry(
+                id=f"entry-{number:04d}",
+                turns=(_text(draw),),
+                scores={name: round(draw.random(), 4) for name in sorted(draw.sample(names, 6))},
+                classified=Classified(taxonomy=taxonomy.version, backend="embedded", model="m", prompt="p", samples=5),
+                admitted=Admitted(at="2026-01-01T00:00:00Z", decision="INCLUDE", route="direct"),
+            )
+            (root / entry_path(entry.id)).write_text(render(entry), encoding="utf-8")
+        files = sorted((root / "regression_set").iterdir())
+
+        def parse_alone() -> None:
+            for file in files:
+                yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader)  # noqa: S506 - the yardstick itself
+
+        return _promise(
+            "load 1,000 entries over parsing them with the YAML library alone",
+            _paired(lambda: load_regression_set(WorkingTree(root), taxonomy), parse_alone),
+            1.2,
+        )
+
+
+def starting() -> bool:
+    """`incumbent --help`, over an interpreter that imports click."""
+    return _promise(
+        'incumbent --help over python -c "import click"',
+        _paired(
+            lambda: _run("-c", "from bot.cli.main import main; main(['--help'])"), lambda: _run("-c", "import click")
+        ),
+        3.0,
+    )
+
+
+def reviewing() -> bool:
+    """A warm `incumbent review` of 20 queries, over an interpreter with the same imports."""
+    folder = "examples/customers/northwind-tracker/tracker"
+    review = f"from bot.cli.main import main; main(['review', {folder!r}, '--format', 'markdown'])"
+    imports = "import bot.pipeline, bot.cli.main, bot.cli.review, bot.classifier.backends, bot.report.markdown"
+    _run("-c", review)  # warms the cache of fitted models
+    return _promise(
+        "incumbent review of 20 queries, warm, over interpreter and imports",
+        _paired(lambda: _run("-c", review), lambda: _run("-c", imports)),
+        4.0,
+    )
+
+
+def _bare(queries: list[ScoredQuery], residents: list[Resident], config: Curation) -> None:
+    texts = [normalise(query.turns) for query in queries]
+    similarity_matrix(texts, [normalise(resident.turns) for resident in residents])
+
+
+def _paired(ours: Callable[[], object], yardstick: Callable[[], object]) -> float:
+    ratios = []
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        ours()
+        between = time.perf_counter()
+        yardstick()
+        ratios.append((between - begun) / (time.perf_counter() - between))
+    return median(ratios)
+
+
+def _promise(what: str, ratio: float, bound: float) -> bool:
+    kept = ratio <= bound
+    print(f"{'kept  ' if kept else 'BROKEN'}  {ratio:5.2f} (at most {bound})  {what}")
+    return kept
+
+
+def _run(*arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=REPOSITORY, stdout=subprocess.DEVNULL, env=os.environ, check=False
+    )
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{arguments} ended with {done.returncode}")
+
+
+def _text(draw: random.Random) -> str:
+    return " ".join(f"word{draw.randrange(600)}" for _ in range(draw.randint(6, 16)))
+
+
+def _scores(draw: random.Random) -> dict[str, float]:
+    names = [f"capability-{number:02d}" for number in range(CAPABILITIES)]
+    return {name: round(draw.betavariate(5, 2), 4) for name in draw.sample(names, draw.randint(3, 10))}
+
+
+def _set(size: int) -> list[Resident]:
+    draw = random.Random(2)
+    return [
+        Resident(id=f"r{number}", turns=(_text(draw),), scores=_scores(draw), admitted_at="2026-01-01T00:00:00Z")
+        for number in range(size)
+    ]
+
+
+def _queries(size: int) -> list[ScoredQuery]:
+    draw = random.Random(3)
+    return [ScoredQuery(id=f"q{number}", turns=(_text(draw),), scores=_scores(draw)) for number in range(size)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
