@@ -20,9 +20,10 @@ from bot.curator.changes import render
 from bot.curator.entry import Admitted, Classified, Entry
 from bot.curator.store import entry_path, load_regression_set
 from bot.rater.model import Resident, ScoredQuery
-from bot.rater.similarity import normalise, similarity_matrix
+from bot.rater.similarity import similarity_matrix
 from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
+from bot.text import normalise
 
 REPOSITORY = Path(__file__).parent.parent
 CAPABILITIES = 30
@@ -45,10 +46,11 @@ def main() -> int:
 def consolidating(config: Curation) -> bool:
     """10,000 scored queries against 1,000 entries, against a bare cdist of exactly the pairs compared."""
     residents, queries = _set(1_000), _queries(10_000)
-    admitted = [verdict for verdict in run_cycle(queries, residents, config) if verdict.admitted]
+    texts = [normalise(query.turns) for query in queries]
+    choices = [normalise(resident.turns) for resident in residents]
     return _promise(
-        f"consolidate 10,000 queries against 1,000 entries, {len(admitted)} admitted, over a bare cdist",
-        _paired(lambda: run_cycle(queries, residents, config), lambda: _bare(queries, residents, config)),
+        "consolidate 10,000 queries against 1,000 entries over a bare cdist of the same pairs",
+        _paired(lambda: run_cycle(queries, residents, config), lambda: similarity_matrix(texts, choices)),
         2.0,
     )
 
@@ -116,11 +118,6 @@ def reviewing() -> bool:
         _paired(lambda: _run("-c", review), lambda: _run("-c", imports)),
         4.0,
     )
-
-
-def _bare(queries: list[ScoredQuery], residents: list[Resident], config: Curation) -> None:
-    texts = [normalise(query.turns) for query in queries]
-    similarity_matrix(texts, [normalise(resident.turns) for resident in residents])
 
 
 def _paired(ours: Callable[[], object], yardstick: Callable[[], object]) -> float:

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel, JaroWinkler, LCSseq, Levenshtein
 
-from bot.rater.similarity import SCORER, normalise
+from bot.rater.similarity import SCORER
+from bot.text import normalise
 
 Floats = NDArray[np.float64]
 Scorer = Callable[[str, str], float]

@@ -10,8 +10,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.documents import ReadingLimits, parse_yaml
+from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
+from bot.limits import ReadingLimits
 from bot.snapshot import Snapshot
 from bot.suggest import perhaps
 from bot.validation import FileModel, Text, Tuple, validate

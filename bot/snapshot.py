@@ -9,8 +9,8 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from bot.documents import ReadingLimits
 from bot.errors import InputError, Problem
+from bot.limits import ReadingLimits
 
 
 class Snapshot(Protocol):

@@ -1,4 +1,4 @@
-"""What makes two texts the same to us."""
+"""Text as it is compared: spelling differences that nobody means are gone."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from collections.abc import Sequence
 
 
 def normalise(turns: Sequence[str]) -> str:
-    """``turns``, each by Unicode NFKC, case folding and collapsing of white space, joined by newlines.
+    """The text of ``turns`` as it is compared (semantics, section 4).
 
-    Semantics, section 4.  A newline inside a turn is white space and collapses, so the result tells turns apart.
+    Each turn: Unicode NFKC and case folding until neither changes it (folding can undo NFKC), white space collapsed
+    to single spaces and stripped.  The turns are joined by newlines.
     """
-    return "\n".join(" ".join(unicodedata.normalize("NFKC", turn).casefold().split()) for turn in turns)
+    return "\n".join(map(_normalise_turn, turns))
+
+
+def _normalise_turn(turn: str) -> str:
+    text = unicodedata.normalize("NFKC", turn)
+    while (folded := unicodedata.normalize("NFKC", text.casefold())) != text:
+        text = folded
+    return " ".join(text.split())

@@ -11,7 +11,7 @@ from bot.cli.options import json_option, open_platform, print_json, repository_o
 from bot.consolidator.cycle import run_cycle
 from bot.documents import parse
 from bot.errors import InputError, Problem
-from bot.intake.scores import read_scores
+from bot.rater.scores import read_scores
 from bot.report.output import ConsolidateOutput, VerdictOutput
 
 

@@ -56,7 +56,7 @@ def command(
     submission = open_submission(platform, repo, eval_set_dir, customer, agent)
     outcome = review(platform, submission, open_backend(platform), progress_bar("classifying"))
     if as_json or form == "json":
-        from bot.report.output import ReviewOutput
+        from bot.report.review_output import ReviewOutput
 
         print_json(ReviewOutput.of(outcome))
     elif form == "markdown":

@@ -12,7 +12,7 @@ from itertools import combinations
 from math import fsum
 
 from bot.config import Curation
-from bot.rater.similarity import normalise
+from bot.text import normalise
 
 DECIMALS = 9
 

@@ -7,7 +7,6 @@ another merely contains is no clone of it, once what the other adds outweighs ``
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,15 +18,6 @@ SCORER = LCSseq.normalized_similarity
 """The scorer as rapidfuzz knows it, to be handed to ``cdist`` together with normalised texts."""
 
 
-def normalise(turns: Sequence[str]) -> str:
-    """The text of ``turns`` as it is compared: spelling differences that nobody means are gone.
-
-    Each turn: Unicode NFKC and case folding until neither changes it (folding can undo NFKC), white space collapsed
-    to single spaces and stripped.  The turns are joined by newlines.
-    """
-    return "\n".join(map(_normalise_turn, turns))
-
-
 def similarity(a: str, b: str) -> float:
     """How alike two normalised texts are, in [0, 1]; 1 exactly if they are equal."""
     return SCORER(a, b)
@@ -36,10 +26,3 @@ def similarity(a: str, b: str) -> float:
 def similarity_matrix(queries: Sequence[str], choices: Sequence[str]) -> NDArray[np.float64]:
     """:func:`similarity` of each normalised query (rows) and each normalised choice (columns)."""
     return cdist(queries, choices, scorer=SCORER, dtype=np.float64, workers=1)
-
-
-def _normalise_turn(turn: str) -> str:
-    text = unicodedata.normalize("NFKC", turn)
-    while (folded := unicodedata.normalize("NFKC", text.casefold())) != text:
-        text = folded
-    return " ".join(text.split())

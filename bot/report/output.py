@@ -13,9 +13,6 @@ from bot.curator.prune import Pruning
 from bot.curator.staging import Staging
 from bot.errors import Problem
 from bot.intake.query import Query
-from bot.pipeline import Review
-from bot.report.voices import PlainVoice
-from bot.report.wording import headline, why
 from bot.taxonomy.model import Taxonomy
 
 
@@ -196,120 +193,6 @@ class LagOutput(BaseModel):
     def of(lag: Lag) -> LagOutput:
         """``lag`` for output."""
         return LagOutput(id=lag.id, capabilities=list(lag.capabilities), reason=lag.reason)
-
-
-class ReviewedQueryOutput(VerdictOutput):
-    """One verdict of a review, in words too."""
-
-    outcome: Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"]
-    why: str = Field(description="the reason in plain words")
-    entry: str = Field(description="id of the entry that the query has or would have")
-    turns: list[str]
-    scores: dict[str, float] = Field(description="cs by TRUE capability")
-    file: str
-    line: int | None
-
-
-class CoverageOutput(BaseModel):
-    """Competent coverers of a capability before and after the direct admissions."""
-
-    capability: str
-    before: int
-    after: int
-    floor: int
-
-
-class IdentityOutput(BaseModel):
-    """The classifier identity under which scores are comparable."""
-
-    backend: str
-    model: str
-    prompt: str
-    samples: int
-
-
-class ReviewOutput(BaseModel):
-    """`incumbent review --format json`."""
-
-    headline: str
-    customer: str
-    agent: str
-    folder: str
-    taxonomy: str
-    classifier: IdentityOutput
-    size: int = Field(description="entries in the regression set before the review")
-    ceiling: int
-    verdicts: list[ReviewedQueryOutput] = Field(description="in the cycle's order")
-    swaps: list[SwapOutput]
-    settled: dict[str, str] = Field(description="query: the entry or tombstone that settles it")
-    edited: dict[str, str] = Field(description="query: its entry in the set, which it was judged without")
-    unclassified: list[str]
-    off_taxonomy: dict[str, list[str]] = Field(description="query: exactly-one groups none of whose members fits")
-    coverage: list[CoverageOutput] = Field(description="in the taxonomy's order")
-    lagging: list[LagOutput]
-    problems: list[ProblemOutput] = Field(description="rows that could not be read")
-    notes: list[ProblemOutput] = Field(description="remarks on the agent specification")
-
-    @staticmethod
-    def of(review: Review) -> ReviewOutput:
-        """``review`` for output."""
-        submission, identity = review.submission, review.identity
-        return ReviewOutput(
-            headline=headline(review),
-            customer=submission.customer,
-            agent=submission.agent,
-            folder=submission.folder,
-            taxonomy=review.platform.taxonomy.version,
-            classifier=IdentityOutput(
-                backend=identity.backend, model=identity.model, prompt=identity.prompt, samples=identity.samples
-            ),
-            size=len(review.platform.regression_set.entries),
-            ceiling=review.platform.config.ceiling,
-            verdicts=_reviewed(review),
-            swaps=[SwapOutput(admit=swap.admit, remove=list(swap.remove)) for swap in review.swaps],
-            settled={query: record.id for query, record in review.settled.items()},
-            edited={query: entry.id for query, entry in review.edited.items()},
-            unclassified=list(review.unclassified),
-            off_taxonomy={
-                item.query_id: list(item.off_taxonomy) for item in review.result.classifications if item.off_taxonomy
-            },
-            coverage=[
-                CoverageOutput(capability=item.capability, before=item.before, after=item.after, floor=item.floor)
-                for item in review.coverage
-            ],
-            lagging=[LagOutput.of(lag) for lag in review.lags],
-            problems=[
-                ProblemOutput.of(problem) for problem in sorted(submission.problems, key=lambda item: item.order)
-            ],
-            notes=[ProblemOutput.of(note) for note in submission.specification.notes],
-        )
-
-
-def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
-    queries = {query.id: query for query in review.submission.queries}
-    full = {verdict.id for verdict in review.plan.waiting_for_slot}
-    voice = PlainVoice(review.platform.taxonomy)
-    outputs = []
-    for verdict in review.verdicts:
-        query = queries[verdict.id]
-        outcome: Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"] = "excluded"
-        if verdict.id in full:
-            outcome = "waiting-for-slot"
-        elif verdict.decision.admits:
-            outcome = "admitted" if verdict.admitted else "waiting-for-review"
-        outputs.append(
-            ReviewedQueryOutput(
-                **VerdictOutput.of(verdict).model_dump(),
-                outcome=outcome,
-                why=why(verdict, review, voice),
-                entry=review.submission.entry_id(verdict.id),
-                turns=list(query.turns),
-                scores=dict(review.scored[verdict.id].scores),
-                file=query.file,
-                line=query.line,
-            )
-        )
-    return outputs
 
 
 class CapabilityStatus(BaseModel):

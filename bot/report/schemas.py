@@ -10,17 +10,17 @@ from bot.config import Curation
 from bot.curator.entry import Entry, Tombstone
 from bot.intake.agents.agent_yaml import AgentFile
 from bot.intake.eval_sets.own_yaml import EvalSetFile
-from bot.intake.scores import ScoresFile
+from bot.rater.scores import ScoresFile
 from bot.report.output import (
     AdmissionOutput,
     ClassifyOutput,
     ConsolidateOutput,
     PruneOutput,
     ReclassifyOutput,
-    ReviewOutput,
     StatusOutput,
     ValidateOutput,
 )
+from bot.report.review_output import ReviewOutput
 from bot.taxonomy.model import Taxonomy
 
 SCHEMAS: dict[str, type[BaseModel]] = {

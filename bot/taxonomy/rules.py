@@ -6,9 +6,10 @@ compiled, since JMESPath takes a mistyped field for one that nobody declared.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 import jmespath
 from jmespath.exceptions import JMESPathError, JMESPathTypeError
@@ -23,7 +24,7 @@ FACTS: Final = ("platform", "name", "auth_modes", "tools", "knowledge", "starter
 TOOL_FACTS: Final = ("name", "protocol", "effect", "confirmation", "card", "auth")
 """The fields of each of its tools."""
 
-_FUNCTIONS: Final[Mapping[str, Any]] = Functions.FUNCTION_TABLE
+_FUNCTIONS: Final = cast(Mapping[str, Any], Functions.FUNCTION_TABLE)
 
 
 class RuleError(IncumbentError):
@@ -51,7 +52,12 @@ class Rule:
 def compile_rule(text: str) -> Rule:
     """The rule that ``text`` states; raises :class:`RuleError` for what is no JMESPath or names unknown things."""
     try:
-        expression = jmespath.compile(text)
+        with warnings.catch_warnings():
+            # The library still takes `abc` in backticks for a text, with a warning.
+            warnings.simplefilter("error")
+            expression = jmespath.compile(text)
+    except Warning:
+        raise RuleError("a text stands in backticks", "put texts in single quotes: 'oauth'") from None
     except JMESPathError as error:
         reason = " ".join(str(error).split("\n")[0].split()).rstrip(":")
         raise RuleError(f"the rule is not valid JMESPath: {reason}", "mend the expression (jmespath.org)") from None
@@ -63,11 +69,7 @@ def compile_rule(text: str) -> Rule:
         if node["type"] == "function_expression":
             _check_function(str(node["value"]), len(node["children"]))
         elif node["type"] == "field" and node["value"] not in {*FACTS, *TOOL_FACTS, *made}:
-            known = sorted({*FACTS, *TOOL_FACTS})
-            raise RuleError(
-                f"the normalised specification has no field {node['value']!r}{perhaps(str(node['value']), known)}",
-                f"use one of {', '.join(FACTS)}, or of a tool {', '.join(TOOL_FACTS)}; texts stand in single quotes",
-            )
+            raise _unknown_field(str(node["value"]))
     return Rule(text, expression)
 
 
@@ -87,11 +89,21 @@ def evaluate(rule: Rule, facts: Mapping[str, object]) -> bool | None:
         raise RuleError(f"the rule fails: {error}", "mend the expression (jmespath.org)") from None
     if result is None or isinstance(result, bool):
         return result
-    kind = {str: "a text", list: "a list", dict: "a mapping"}.get(type(result), "a number")
+    kinds: dict[type, str] = {str: "a text", list: "a list", dict: "a mapping", int: "a number", float: "a number"}
+    kind = kinds.get(type(result), "something else")
     raise RuleError(
         f"the rule gives {kind}; it must give true, false or null",
         "compare it, for example length(tools[?card]) > `0`, contains(auth_modes, 'oauth') or platform == 'x'",
     )
+
+
+def _unknown_field(name: str) -> RuleError:
+    known = sorted({*FACTS, *TOOL_FACTS})
+    message = f"the normalised specification has no field {name!r}{perhaps(name, known)}"
+    if name in ("true", "false", "null"):
+        return RuleError(message, f"write `{name}` in backticks for the value")
+    fields = f"use one of {', '.join(FACTS)}, or of a tool {', '.join(TOOL_FACTS)}"
+    return RuleError(message, f"{fields}; put texts in single quotes")
 
 
 def _walk(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

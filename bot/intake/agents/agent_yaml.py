@@ -42,8 +42,8 @@ class AgentFile(FileModel):
     platform: Text = Field(description="name of the platform that runs the agent, free text")
     description: str = ""
     instructions: str = ""
-    auth_modes: Annotated[Tuple[AuthMode], Field(min_length=1)] | None = Field(
-        default=None, description="how the agent's tools authenticate; [none] if they do not"
+    auth_modes: Tuple[AuthMode] | None = Field(
+        default=None, description="how the agent's tools authenticate; [none] if they do not, never empty"
     )
     tools: Tuple[AgentTool] | None = Field(default=None, description="what the agent can call; [] for nothing")
     knowledge: Tuple[Kind] | None = Field(
@@ -93,13 +93,16 @@ def _inconsistencies(agent: AgentFile, document: Document, limits: Limits) -> li
             )
         ]
     problems = []
+    if agent.auth_modes == ():
+        message = "auth_modes: names no mode"
+        problems.append(document.problem(("auth_modes",), message, "write [none], or leave it out if it is not known"))
     seen: set[str] = set()
     for index, tool in enumerate(tools):
         if tool.name in seen:
             message = f"tools[{index}].name: {tool.name!r} is the name of an earlier tool"
             problems.append(document.problem(("tools", index, "name"), message, "give every tool a name of its own"))
         seen.add(tool.name)
-        if tool.auth is not None and agent.auth_modes is not None and tool.auth not in agent.auth_modes:
+        if tool.auth is not None and agent.auth_modes and tool.auth not in agent.auth_modes:
             problems.append(
                 document.problem(
                     ("tools", index, "auth"),

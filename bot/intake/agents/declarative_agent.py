@@ -127,7 +127,7 @@ def _read_agent(package: Package, first: Source, agent: Source) -> Specification
         tools=tools if tools or complete else None,
         knowledge=knowledge,
         starters=tuple(text for place in root["conversation_starters"].items if (text := _starter(strings, place))),
-        notes=tuple(package.notes),
+        notes=tuple(dict.fromkeys(package.notes)),
     )
 
 
@@ -177,10 +177,9 @@ def _knowledge(package: Package, root: Place) -> tuple[Knowledge, ...] | None:
             package.note(place, f"{place.name}: the capability has no name and is not read", "give it a name")
             continue
         kind, remark = normal_kind(named.text)
-        since = "" if remark else f"v{'.'.join(map(str, KINDS[named.text][1]))}"
         if remark:
             package.note(named, f"{named.name}: {remark}", f"use one of: {', '.join(KINDS)}")
-        elif version in _VERSIONS and version < since:
+        elif version in _VERSIONS and version < (since := KINDS[named.text][1]):
             package.note(
                 named,
                 f"{named.name}: {named.text} came with version {since}, this agent says {version}; read all the same",

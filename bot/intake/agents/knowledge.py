@@ -7,21 +7,21 @@ from typing import Final
 
 from bot.suggest import perhaps
 
-KINDS: Final[dict[str, tuple[str, tuple[int, int]]]] = {
-    "WebSearch": ("web-search", (1, 0)),
-    "OneDriveAndSharePoint": ("files", (1, 0)),
-    "GraphConnectors": ("connectors", (1, 0)),
-    "CodeInterpreter": ("code-interpreter", (1, 2)),
-    "GraphicArt": ("image-generation", (1, 2)),
-    "People": ("people", (1, 3)),
-    "Email": ("email", (1, 3)),
-    "TeamsMessages": ("messages", (1, 3)),
-    "Dataverse": ("dataverse", (1, 3)),
-    "ScenarioModels": ("scenario-models", (1, 4)),
-    "Meetings": ("meetings", (1, 5)),
-    "EmbeddedKnowledge": ("embedded-files", (1, 6)),
-    "EmailActions": ("email-actions", (1, 8)),
-    "MeetingActions": ("meeting-actions", (1, 8)),
+KINDS: Final[dict[str, tuple[str, str]]] = {
+    "WebSearch": ("web-search", "v1.0"),
+    "OneDriveAndSharePoint": ("files", "v1.0"),
+    "GraphConnectors": ("connectors", "v1.0"),
+    "CodeInterpreter": ("code-interpreter", "v1.2"),
+    "GraphicArt": ("image-generation", "v1.2"),
+    "People": ("people", "v1.3"),
+    "Email": ("email", "v1.3"),
+    "TeamsMessages": ("messages", "v1.3"),
+    "Dataverse": ("dataverse", "v1.3"),
+    "ScenarioModels": ("scenario-models", "v1.4"),
+    "Meetings": ("meetings", "v1.5"),
+    "EmbeddedKnowledge": ("embedded-files", "v1.6"),
+    "EmailActions": ("email-actions", "v1.8"),
+    "MeetingActions": ("meeting-actions", "v1.8"),
 }
 """Capability name of a declarative agent → normalised kind, and the schema version that brought it."""
 

@@ -30,6 +30,7 @@ class Package:
         self.notes: list[Problem] = []
         self.faults: list[Problem] = []
         self._parsed: dict[str, Document | Problem] = {}
+        self._texts: dict[str, str | Problem] = {}
         self._stems: dict[str, str] | None = None
 
     def note(self, place: Place, message: str, fix: str) -> None:
@@ -81,7 +82,7 @@ class Package:
         elif _REMOTE.match(reference):
             self.note(
                 place,
-                f"{place.name}: {what} is not read: {reference} is remote, and nothing is ever fetched",
+                f"{place.name}: {what} is not read: it is remote, and nothing is ever fetched",
                 "put a copy of the file into the package and name that",
             )
         else:
@@ -109,9 +110,29 @@ class Package:
     def include(self, place: Place, *, what: str) -> str:
         """The string at ``place`` with every ``$[file('…')]`` replaced by that file's text.
 
-        A reference that cannot be followed stays as it is, with a note.
+        A reference that cannot be followed stays as it is, with a note; so does one that would make the text longer
+        than a file may be.
         """
-        return _INCLUDED.sub(lambda match: self._included(match, place, what), place.text)
+        room = self.limits.file_bytes
+
+        def included(match: re.Match[str]) -> str:
+            nonlocal room
+            reference = Place(place.source, place.path, match.group(1) or match.group(2))
+            path = self.resolve(reference, what=what)
+            text = None if path is None else self._text(reference, path, what)
+            if text is None:
+                return match.group()
+            room -= len(text)
+            if room >= 0:
+                return text
+            self.note(
+                place,
+                f"{place.name}: {what} is not read in full: more than the limit of {self.limits.file_bytes:,} bytes",
+                "include less, or raise limits.file_bytes in config/curation.yaml",
+            )
+            return match.group()
+
+        return _INCLUDED.sub(included, place.text)
 
     def inline(self, place: Place, *, what: str) -> Source | None:
         """The document that the string at ``place`` holds, or brings in by ``$[file('…')]``."""
@@ -126,16 +147,19 @@ class Package:
             self.note(place, f"{place.name}: {what} is not read: {problem.message}", problem.fix)
             return None
 
-    def _included(self, match: re.Match[str], place: Place, what: str) -> str:
-        path = self.resolve(Place(place.source, place.path, match.group(1) or match.group(2)), what=what)
-        if path is None:
-            return match.group()
-        limits = self.limits.reading
-        try:
-            return decode(self.snapshot.read(path, limits), self.snapshot.name(path), limits).strip()
-        except InputError as error:
-            self._not_read(place, what, path, error.problems[0])
-            return match.group()
+    def _text(self, place: Place, path: str, what: str) -> str | None:
+        if path not in self._texts:
+            limits = self.limits.reading
+            try:
+                content = decode(self.snapshot.read(path, limits), self.snapshot.name(path), limits)
+                self._texts[path] = content.strip()
+            except InputError as error:
+                self._texts[path] = error.problems[0]
+        found = self._texts[path]
+        if isinstance(found, str):
+            return found
+        self._not_read(place, what, path, found)
+        return None
 
     def _parse(self, path: str) -> Document | Problem:
         if path not in self._parsed:

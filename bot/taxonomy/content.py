@@ -1,0 +1,112 @@
+"""What the capabilities of a taxonomy hold: rules, patterns and exemplars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from bot.documents import Data, Document, Path, as_list, as_mapping
+from bot.errors import Problem
+from bot.taxonomy.patterns import PatternError, compile_pattern
+from bot.taxonomy.raw import RawPart, raw_parts
+from bot.taxonomy.rules import RuleError, compile_rule, probe
+from bot.text import normalise
+
+POSITIVE_EXEMPLARS: Final = 12
+"""The fewest positive exemplars of an intent capability, as the format asks for: fewer cannot be split in folds."""
+
+
+def content_problems(document: Document) -> Iterator[Problem]:
+    """Every fault of rules, patterns and exemplars in a taxonomy file."""
+    capabilities = list(raw_parts(document, "capabilities"))
+    for capability in capabilities:
+        yield from _rule(capability)
+        yield from _patterns(capability)
+        yield from _exemplars(capability)
+        if capability.text("source") == "intent":
+            yield from _intent(capability)
+    yield from _shared_exemplars(document, capabilities)
+
+
+def _rule(capability: RawPart) -> Iterator[Problem]:
+    if capability.text("source") == "spec" and "when" not in capability.data:
+        message = "a spec capability needs a rule over the specification"
+        yield capability.problem((), message, "add `when`, or make it `source: intent`")
+    when = capability.text("when")
+    if when is None or not when.strip():
+        return
+    try:
+        probe(compile_rule(when))
+    except RuleError as error:
+        yield capability.problem(("when",), error.message, error.fix)
+
+
+def _patterns(capability: RawPart) -> Iterator[Problem]:
+    for place, pattern in enumerate(as_list(capability.data.get("patterns"))):
+        if not isinstance(pattern, str) or not pattern.strip():
+            continue
+        try:
+            compile_pattern(pattern)
+        except PatternError as error:
+            yield capability.problem(("patterns", place), f"pattern {pattern!r}: {error.message}", error.fix)
+
+
+def _intent(capability: RawPart) -> Iterator[Problem]:
+    """What an intent capability must have, and may not have."""
+    for key in ("when", "requires"):
+        if key in capability.data:
+            message = f"an intent capability is judged from the query alone and has no `{key}`"
+            yield capability.problem((key,), message, f"remove `{key}`, or make it `source: spec`")
+    exemplars = as_mapping(capability.data.get("exemplars"))
+    at: Path = ("exemplars",) if "exemplars" in capability.data else ()
+    count = len(as_list(exemplars.get("positive")))
+    if count < POSITIVE_EXEMPLARS:
+        message = f"an intent capability needs at least {POSITIVE_EXEMPLARS} positive exemplars, this one has {count}"
+        yield capability.problem((*at, "positive"), message, "add queries under exemplars.positive that exercise it")
+    if not as_list(exemplars.get("negative")):
+        message = "an intent capability needs hard negative exemplars"
+        fix = "add queries under exemplars.negative that look like it and are not"
+        yield capability.problem((*at, "negative"), message, fix)
+
+
+def _exemplars(capability: RawPart) -> Iterator[Problem]:
+    """Exemplars that a capability has twice."""
+    seen: dict[str, tuple[str, Path]] = {}
+    for kind in ("positive", "negative"):
+        for path, text in _normalised(capability, kind):
+            if text not in seen:
+                seen[text] = (kind, path)
+                continue
+            other, first = seen[text]
+            line = capability.document.line((*capability.path, *first))
+            if other == kind:
+                yield capability.problem(path, f"the exemplar stands in line {line} already", "remove one of the two")
+            else:
+                message = f"the exemplar is positive in line {line} and negative here"
+                yield capability.problem(path, message, "decide which it is and remove the other")
+
+
+def _shared_exemplars(document: Document, capabilities: list[RawPart]) -> Iterator[Problem]:
+    """Positive exemplars of several members of one exactly-one group: a query exercises only one of them."""
+    for group in raw_parts(document, "groups"):
+        if group.text("constraint") != "exactly-one" or group.id is None:
+            continue
+        owners: dict[str, tuple[RawPart, Path]] = {}
+        for capability in capabilities:
+            if capability.text("group") != group.id:
+                continue
+            for path, text in _normalised(capability, "positive"):
+                owner, first = owners.setdefault(text, (capability, path))
+                if owner is not capability:
+                    line = document.line((*owner.path, *first))
+                    message = f"the exemplar is also one of {owner.name} (line {line}), and {group.id} is exactly-one"
+                    yield capability.problem(path, message, "keep it under the capability that it exercises")
+
+
+def _normalised(capability: RawPart, kind: str) -> Iterator[tuple[Path, str]]:
+    """The well-formed exemplars of a kind: where they stand, and their text as far as it tells them apart."""
+    for place, exemplar in enumerate(as_list(as_mapping(capability.data.get("exemplars")).get(kind))):
+        turns: list[Data] = [exemplar] if isinstance(exemplar, str) else as_list(exemplar)
+        texts = [turn for turn in turns if isinstance(turn, str) and turn.strip()]
+        if texts and len(texts) == len(turns):
+            yield ("exemplars", kind, place), normalise(texts)

@@ -1,0 +1,109 @@
+"""How the parts of a taxonomy refer to each other: ids, groups, and what capabilities require."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.documents import Document, as_list, as_mapping
+from bot.errors import Problem
+from bot.suggest import perhaps
+from bot.taxonomy.raw import RawPart, raw_parts
+
+_EXACTLY_ONE = "exactly-one"
+
+
+def structure_problems(document: Document) -> Iterator[Problem]:
+    """Every fault of ids, groups and requirements in a taxonomy file."""
+    groups = list(raw_parts(document, "groups"))
+    capabilities = list(raw_parts(document, "capabilities"))
+    yield from _ids(document, [*groups, *capabilities])
+    yield from _parents(groups)
+    yield from _cycles(groups)
+    yield from _members(groups, capabilities)
+    yield from _requirements(capabilities)
+    if as_mapping(document.data).get("capabilities") == []:
+        message = "capabilities: the taxonomy has none"
+        yield document.problem(("capabilities",), message, "add at least one capability, and its group")
+
+
+def _ids(document: Document, parts: list[RawPart]) -> Iterator[Problem]:
+    """Ids that are given twice, or come back although they are retired."""
+    retired = {name for name in as_list(as_mapping(document.data).get("retired")) if isinstance(name, str)}
+    first: dict[str, RawPart] = {}
+    for part in parts:
+        if part.id is None:
+            continue
+        if part.id in retired:
+            yield part.problem(("id",), "the id is retired, and an id is never used again", "choose a new id")
+        if part.id in first:
+            line = document.line((*first[part.id].path, "id"))
+            message = f"the id is given twice, first in line {line}"
+            yield part.problem(("id",), message, "give every group and every capability an id of its own")
+        first.setdefault(part.id, part)
+
+
+def _parents(groups: list[RawPart]) -> Iterator[Problem]:
+    """Parents that do not exist, or may hold capabilities only."""
+    by_id = {group.id: group for group in groups if group.id is not None}
+    for group in groups:
+        parent = group.text("parent")
+        if parent is None:
+            continue
+        if parent not in by_id:
+            message = f"no group has the id {parent!r}, the parent{perhaps(parent, by_id)}"
+            yield group.problem(("parent",), message, "name a group of this file, or leave `parent` out")
+        elif by_id[parent].text("constraint") == _EXACTLY_ONE:
+            message = f"the parent {parent!r} is an exactly-one group, and such a group holds capabilities only"
+            yield group.problem(("parent",), message, "choose another parent, or make that group's constraint `any`")
+
+
+def _cycles(groups: list[RawPart]) -> Iterator[Problem]:
+    """Groups that are, over some steps, their own parents; each cycle once."""
+    parents = {group.id: group.text("parent") for group in groups}
+    known: set[str] = set()
+    for group in groups:
+        chain: list[str] = []
+        step: str | None = group.id
+        while step is not None and step in parents and step not in known:
+            if step in chain:
+                cycle = " → ".join([*chain[chain.index(step) :], step])
+                yield group.problem(("parent",), f"the group is its own ancestor: {cycle}", "break the cycle")
+                break
+            chain.append(step)
+            step = parents[step]
+        known.update(chain)
+
+
+def _members(groups: list[RawPart], capabilities: list[RawPart]) -> Iterator[Problem]:
+    """Capabilities of groups that do not exist, and exactly-one groups that leave no choice."""
+    by_id = {group.id: group for group in groups if group.id is not None}
+    counts = dict.fromkeys(by_id, 0)
+    for capability in capabilities:
+        group = capability.text("group")
+        if group is None:
+            continue
+        if group in counts:
+            counts[group] += 1
+        else:
+            message = f"no group has the id {group!r}{perhaps(group, by_id)}"
+            yield capability.problem(("group",), message, "name a group of this file, or add the group")
+    for name, part in by_id.items():
+        if part.text("constraint") == _EXACTLY_ONE and counts[name] < 2:
+            message = f"an exactly-one group needs two capabilities or more, this one has {counts[name]}"
+            yield part.problem((), message, "add capabilities to it, or make its constraint `any`")
+
+
+def _requirements(capabilities: list[RawPart]) -> Iterator[Problem]:
+    """Requirements that do not exist, or are not judged from the query."""
+    by_id = {capability.id: capability for capability in capabilities if capability.id is not None}
+    intents = [name for name, capability in by_id.items() if capability.text("source") == "intent"]
+    for capability in capabilities:
+        required = capability.text("requires")
+        if required is None:
+            continue
+        if required not in by_id:
+            message = f"it requires {required!r}, which no capability has as its id{perhaps(required, intents)}"
+            yield capability.problem(("requires",), message, "name an intent capability of this file")
+        elif by_id[required].text("source") == "spec":
+            message = f"it requires {required!r}, which is itself decided by the specification"
+            yield capability.problem(("requires",), message, "name a capability with `source: intent`")

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.errors import InputError
+from bot.intake.agents import read_specification
+from bot.intake.agents.reading import readers
+from bot.snapshot import WorkingTree
+from tests.intake.agents.builders import Folder, make_limits
+
+AGENT_YAML = "agent: 1\nname: Parcel desk\nplatform: acme\n"
+MANIFEST = {"copilotAgents": {"declarativeAgents": [{"id": "a", "file": "a.json"}]}}
+
+
+def test_every_module_with_a_reader_is_found() -> None:
+    assert [reader.name for reader in readers()] == ["agent.yaml", "declarative-agent"]
+
+
+def test_a_folder_without_an_agent_is_an_error_that_says_what_was_looked_for(folder: Folder) -> None:
+    folder.write("evals.yaml", "eval_set: 1\n").write("appPackage/manifest.json", {"name": {"short": "An add-in"}})
+    (problem,) = folder.problems()
+    assert problem.file == "."
+    assert problem.message == (
+        "no agent specification is here; looked for: an agent.yaml with the key `agent`; a manifest.json with "
+        "copilotAgents.declarativeAgents, or a declarative agent's own JSON file"
+    )
+    assert problem.fix
+
+
+def test_the_folder_is_called_what_people_call_it(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        read_specification(WorkingTree(tmp_path, "eval_sets/contoso/repairs"), make_limits())
+    assert error.value.problems[0].file == "eval_sets/contoso/repairs"
+
+
+@pytest.mark.parametrize(
+    ("files", "candidates"),
+    [
+        (["a/manifest.json", "b/manifest.json"], "a/manifest.json (declarative-agent), b/manifest.json (declarative-"),
+        (["agent.yaml", "appPackage/manifest.json"], "agent.yaml (agent.yaml), appPackage/manifest.json (declarative-"),
+        (["agent.yml", "more/agent.yaml"], "agent.yml (agent.yaml), more/agent.yaml (agent.yaml)"),
+        (["one.json", "two.json"], "one.json (declarative-agent), two.json (declarative-agent)"),
+    ],
+)
+def test_several_agents_are_an_error_that_names_them(folder: Folder, files: list[str], candidates: str) -> None:
+    for path in files:
+        alone = {"version": "v1.0", "name": "n", "instructions": "i"}
+        content: Any = MANIFEST if "manifest" in path else alone if path.endswith(".json") else AGENT_YAML
+        folder.write(path, content)
+    (problem,) = folder.problems()
+    assert f"several agent specifications are here: {candidates}" in problem.message
+    assert problem.fix == "keep one agent per folder"
+
+
+def test_a_manifest_of_several_agents_is_an_error_at_the_second(folder: Folder) -> None:
+    agents = [{"id": "a", "file": "a.json"}, {"id": "b", "file": "b.json"}]
+    folder.write("manifest.json", {"copilotAgents": {"declarativeAgents": agents}})
+    (problem,) = folder.problems()
+    assert (problem.file, problem.line) == ("manifest.json", 8)
+    assert problem.message == "the manifest names several agents: a.json, b.json"
+
+
+def test_too_many_files_are_an_error_that_names_the_limit(folder: Folder) -> None:
+    folder.agent().write("a.txt", "a")
+    assert folder.read(package_files=3).name == "Harbour desk"
+    (problem,) = folder.problems(package_files=2)
+    assert problem.message == "the folder holds 3 files, more than the limit of 2"
+    assert "limits.package_files" in problem.fix
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line", "message"),
+    [
+        ("manifest.json", '{\n "a": 1,\n}', 3, "not valid JSON"),
+        ("manifest.json", "", 1, "not valid JSON"),
+        ("manifest.json", '{\n "a": 1,\n "a": 2\n}', 3, "the key 'a' is given twice"),
+        ("manifest.json", "[" * 100 + "]" * 100, 1, "nested deeper than 60"),
+        ("declarativeAgent.json", '{\n "version": "v1.0",\n "name": NaN\n}', 3, "NaN is not a JSON value"),
+        ("agent.yaml", "agent: 1\nname: [\n", 3, "not valid YAML"),
+        ("agent.yaml", "agent: 1\nagent: 1\n", 2, "the key 'agent' is given twice"),
+        ("agent.yaml", "agent: &a [*a]\n", 1, "refers to itself"),
+    ],
+)
+def test_a_broken_specification_is_an_error_with_file_line_and_fix(
+    folder: Folder, path: str, text: str, line: int, message: str
+) -> None:
+    (problem,) = folder.write(path, text).problems()
+    assert (problem.file, problem.line) == (path, line)
+    assert message in problem.message
+    assert problem.fix
+
+
+def test_a_manifest_that_is_no_object_is_no_agent(folder: Folder) -> None:
+    (problem,) = folder.write("manifest.json", []).problems()
+    assert "no agent specification is here" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("agent", "file", "line", "message"),
+    [
+        (None, "manifest.json", 6, "the agent is not read: a.json: the file cannot be read"),
+        ('{"name": }', "a.json", 1, "not valid JSON"),
+        ("[]", "manifest.json", 6, "the agent's file is not a JSON object"),
+    ],
+)
+def test_an_agent_file_that_cannot_be_read_is_an_error(
+    folder: Folder, agent: str | None, file: str, line: int, message: str
+) -> None:
+    folder.write("manifest.json", MANIFEST)
+    if agent is not None:
+        folder.write("a.json", agent)
+    (problem,) = folder.problems()
+    assert (problem.file, problem.line) == (file, line)
+    assert message in problem.message
+    assert problem.fix
+
+
+def test_an_agent_file_outside_the_package_is_an_error(folder: Folder) -> None:
+    agents = {"declarativeAgents": [{"id": "a", "file": "../a.json"}]}
+    folder.write("appPackage/manifest.json", {"copilotAgents": agents})
+    folder.write("a.json", {"version": "v1.0", "name": "n", "description": "d"})
+    (problem,) = folder.problems()
+    assert "../a.json leaves the package" in problem.message
+
+
+def test_all_broken_plugins_are_errors_at_once(folder: Folder) -> None:
+    folder.agent(actions=[{"file": "a.json"}, {"file": "b.json"}, {"file": "gone.json"}])
+    folder.write("appPackage/a.json", "{").write("appPackage/b.json", '{\n"x": 1, "x": 2}')
+    assert [(problem.file, problem.line) for problem in folder.problems()] == [
+        ("appPackage/a.json", 1),
+        ("appPackage/b.json", 2),
+    ]
+
+
+def test_reading_twice_gives_the_same_specification(folder: Folder) -> None:
+    folder.mcp(functions=[{"name": "moor"}, {"name": "listBerths"}], mcp_tool_description={"file": "gone.json"})
+    assert folder.read() == folder.read()
+    assert folder.read().digest == folder.read().digest
+
+
+def test_hostile_names_and_shapes_are_read_without_an_error(folder: Folder) -> None:
+    odd: list[Any] = [
+        None,
+        1,
+        True,
+        "",
+        "x",
+        [],
+        {},
+        [[]],
+        {"name": {}},
+        {"name": 1, "type": [], "spec": [], "auth": []},
+    ]
+    for key in ("functions", "runtimes", "schema_version", "namespace"):
+        for value in [*odd, odd]:
+            plugin = {key: value}
+            folder.agent(actions=[{"file": "plugin.json"}]).write("appPackage/plugin.json", plugin)
+            assert folder.read().name == "Harbour desk", json.dumps(plugin)
+    for key in ("capabilities", "actions", "conversation_starters", "instructions", "description", "version"):
+        for value in [*odd, odd]:
+            assert folder.agent(**{key: value}).read().platform == "declarative-agent", (key, value)
+    for key in ("paths", "components", "security", "securityDefinitions"):
+        for value in [*odd, odd, {"/a": odd}, {"/a": {"get": odd}}, {"securitySchemes": {"a": odd}}, {"a": 1}]:
+            document = {"openapi": "3.0.0", "paths": {"/a": {"get": {"security": [{"a": []}]}}}, key: value}
+            assert folder.rest(document).read().platform == "declarative-agent", (key, value)
+    for value in [*odd, odd]:
+        assert folder.mcp(mcp_tool_description=value, tools=value).read().platform == "declarative-agent", value

@@ -1,0 +1,78 @@
+"""The lock files and what is said about dependencies agree with ``pyproject.toml``."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+REPOSITORY = Path(__file__).parents[2]
+PYPROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+LOCKS = ("run", "build", "dev")
+
+
+def lock_text(lock: str) -> str:
+    return (REPOSITORY / "requirements" / f"{lock}.txt").read_text(encoding="utf-8")
+
+
+def blocks(lock: str) -> list[str]:
+    """One block per package: its pin, its hashes and who asked for it."""
+    lines = [line for line in lock_text(lock).splitlines(keepends=True) if not line.startswith("#")]
+    return re.split(r"^(?=\S)", "".join(lines), flags=re.MULTILINE)[1:]
+
+
+def pins(lock: str) -> dict[str, Version]:
+    found = [re.match(r"([A-Za-z0-9._-]+)==(\S+)", block) for block in blocks(lock)]
+    return {canonicalize_name(match[1]): Version(match[2]) for match in found if match}
+
+
+def asked(group: str) -> list[Requirement]:
+    """What ``pyproject.toml`` asks for directly: ``run`` is the product, the others are dependency groups."""
+    wanted = PYPROJECT["project"]["dependencies"] if group == "run" else PYPROJECT["dependency-groups"][group]
+    return [Requirement(item) for item in wanted if isinstance(item, str)]
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_locked_package_is_pinned_and_hashed(lock: str) -> None:
+    assert blocks(lock)
+    for block in blocks(lock):
+        assert re.match(r"[A-Za-z0-9._-]+==\S+", block), block
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}\b", block), block
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_index_and_no_place_of_a_machine(lock: str) -> None:
+    assert not re.search(r"://|--(extra-)?index-url|--find-links|(^|\s)/\w", lock_text(lock))
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_what_is_asked_for_is_locked_within_its_range(lock: str) -> None:
+    locked = pins(lock)
+    for requirement in asked(lock):
+        name = canonicalize_name(requirement.name)
+        assert name in locked, f"{name} is not in requirements/{lock}.txt: run `make lock`"
+        assert locked[name] in requirement.specifier, f"{name} {locked[name]} is out of range: run `make lock`"
+
+
+@pytest.mark.parametrize("lock", ["run", "build"])
+def test_the_development_lock_holds_the_same_versions(lock: str) -> None:
+    development = pins("dev")
+    assert {name: development.get(name) for name in pins(lock)} == pins(lock)
+
+
+def test_every_dependency_is_explained_in_one_row() -> None:
+    text = (REPOSITORY / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^\| ([a-z][\w.-]+) \|", text, flags=re.MULTILINE)
+    rows = [canonicalize_name(cell) for cell in cells if cell != "package"]
+    assert rows == [canonicalize_name(requirement.name) for lock in LOCKS for requirement in asked(lock)]
+
+
+def test_every_part_of_the_pure_core_under_the_coverage_bar_exists() -> None:
+    for pattern in PYPROJECT["tool"]["coverage"]["report"]["include"]:
+        assert list(REPOSITORY.glob(pattern)), f"{pattern} matches no file: the bar would hold for nothing"

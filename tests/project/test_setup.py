@@ -1,0 +1,144 @@
+"""``tools/setup.sh`` says what a machine lacks, with what to do, before it changes anything."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+SHELL_TOOLS = ("cat", "cksum", "dirname", "ls", "mkdir", "mv", "rm", "rmdir", "sed", "sleep", "tr")
+
+
+class Machine:
+    """A checkout in a folder whose name is awkward, on a machine that has only the commands it was given."""
+
+    def __init__(self, root: Path) -> None:
+        self.commands = root / "commands"
+        self.commands.mkdir()
+        self.checkout = root / "a checkout é"
+        self.checkout.mkdir()
+        for name in ("tools", "requirements"):
+            shutil.copytree(REPOSITORY / name, self.checkout / name)
+        shutil.copy(REPOSITORY / "pyproject.toml", self.checkout)
+        for name in SHELL_TOOLS:
+            self.has(name, found(name))
+
+    def has(self, name: str, path: Path) -> None:
+        (self.commands / name).symlink_to(path)
+
+    def has_script(self, name: str, script: str) -> None:
+        path = self.commands / name
+        path.write_text(f"#!{found('sh')}\n{script}\n", encoding="utf-8")
+        path.chmod(0o755)
+
+    def set_up(self, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [found("sh"), "tools/setup.sh", "run"],
+            cwd=self.checkout,
+            env={"PATH": str(self.commands), **environment},
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+            timeout=60,
+        )
+
+    def untouched(self) -> bool:
+        return not list(self.checkout.glob(".venv*"))
+
+
+def found(command: str) -> Path:
+    path = shutil.which(command)
+    if path is None:
+        pytest.skip(f"this machine has no command {command}")
+    return Path(path)
+
+
+def python_that_fails_at(words: str) -> str:
+    """A script that runs this Python, but fails when ``words`` are among its arguments."""
+    return f'case "$*" in *"{words}"*) exit 1;; esac\nexec {shlex.quote(sys.executable)} "$@"'
+
+
+def python_of_version(version: str) -> str:
+    """A script that answers what the set-up asks, its version and whether it is new enough, as an old Python."""
+    return f'case "$*" in *sys.exit*) exit 1;; esac\necho "{version} /usr"'
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    made = Machine(tmp_path)
+    made.has("git", found("git"))
+    return made
+
+
+def test_without_git_it_says_so(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    ended = machine.set_up()
+    assert ended.returncode == 2
+    assert "git is missing" in ended.stderr
+    assert machine.untouched()
+
+
+def test_without_python_it_says_so(machine: Machine) -> None:
+    ended = machine.set_up()
+    assert ended.returncode == 2
+    assert "Python 3.11 or newer is needed. None was found on PATH." in ended.stderr
+    assert machine.untouched()
+
+
+def test_an_old_python_is_named_with_its_version(machine: Machine) -> None:
+    machine.has_script("python3", python_of_version("3.9.2"))
+    ended = machine.set_up()
+    assert ended.returncode == 2
+    assert "Too old: python3 is 3.9.2." in ended.stderr
+    assert machine.untouched()
+
+
+def test_a_command_that_exists_but_does_not_run_is_no_python(machine: Machine) -> None:
+    machine.has_script("python3.13", "echo 'python3.13: not activated' >&2; exit 127")
+    ended = machine.set_up()
+    assert ended.returncode == 2
+    assert "None was found on PATH." in ended.stderr
+
+
+def test_a_python_that_cannot_make_environments_is_named_with_the_package_to_install(machine: Machine) -> None:
+    machine.has_script("python3", python_that_fails_at("ensurepip"))
+    ended = machine.set_up()
+    assert ended.returncode == 2
+    assert "lacks the module venv or ensurepip" in ended.stderr
+    assert f"python3.{sys.version_info.minor}-venv" in ended.stderr
+    assert machine.untouched()
+
+
+def test_the_python_that_was_asked_for_is_not_replaced_by_another(machine: Machine) -> None:
+    machine.has("python3", Path(sys.executable))
+    machine.has_script("old", python_of_version("3.10.1"))
+    ended = machine.set_up(PYTHON="old")
+    assert ended.returncode == 2
+    assert "PYTHON=old is Python 3.10.1: too old." in ended.stderr
+    assert machine.set_up(PYTHON="absent").stderr.startswith("set-up: PYTHON=absent does not run.")
+    assert machine.untouched()
+
+
+def test_packages_that_cannot_be_fetched_are_the_outside_worlds_fault(machine: Machine) -> None:
+    machine.has("python3", Path(sys.executable))
+    offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(machine.commands), "PIP_CONFIG_FILE": "/dev/null"}
+    ended = machine.set_up(**offline)
+    assert ended.returncode == 4
+    assert "the packages could not be installed" in ended.stderr
+    assert (machine.checkout / ".venv" / "incumbent-setup").read_text(encoding="utf-8").startswith("building")
+
+
+def test_an_environment_of_somebody_else_is_set_aside(machine: Machine) -> None:
+    machine.has_script("python3", python_that_fails_at("-m venv"))
+    (machine.checkout / ".venv").mkdir()
+    (machine.checkout / ".venv" / "mine").touch()
+    ended = machine.set_up()
+    assert ended.returncode == 2
+    assert "it is kept as .venv.kept-1" in ended.stderr
+    assert (machine.checkout / ".venv.kept-1" / "mine").exists()

@@ -1,0 +1,89 @@
+"""The house stands as docs/architecture.md draws it: imports run one way, and the pure core touches no world."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.factories import REPOSITORY
+
+BOT = REPOSITORY / "bot"
+
+# From the foundation up: a part may import from its own row and from those before it.
+ROWS = [
+    {"errors", "suggest"},
+    {"limits", "text"},
+    {"documents", "json_places", "json_strict", "yaml_core"},
+    {"snapshot", "validation", "git"},
+    {"config"},
+    {"taxonomy"},
+    {"intake"},
+    {"classifier"},
+    {"rater"},
+    {"consolidator"},
+    {"curator"},
+    {"pipeline"},
+    {"report"},
+    {"cli"},
+]
+PURE = [
+    "taxonomy/model.py",
+    "taxonomy/rules.py",
+    "taxonomy/patterns.py",
+    "classifier/arbitration.py",
+    "classifier/consistency.py",
+    "classifier/specification_path.py",
+    "rater",
+    "consolidator",
+    "curator/roles.py",
+    "curator/prune.py",
+    "curator/admission.py",
+    "curator/staging.py",
+]
+WORLD = {"os", "sys", "io", "pathlib", "time", "datetime", "random", "socket", "subprocess", "tempfile", "urllib"}
+WORLD |= {"yaml", "ruamel", "openai", "git", "click", "rich"}
+
+
+def modules(place: str = "") -> list[Path]:
+    path = BOT / place
+    return [path] if path.suffix == ".py" else sorted(path.rglob("*.py"))
+
+
+def imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} if node.module != "bot" else {f"bot.{alias.name}" for alias in node.names}
+    return found
+
+
+def row(part: str) -> int:
+    return next(level for level, parts in enumerate(ROWS) if part in parts)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(BOT).as_posix())
+def test_imports_run_one_way(path: Path) -> None:
+    place = path.relative_to(BOT)
+    if place.as_posix() == "__init__.py":
+        return
+    own = place.parts[0].removesuffix(".py")
+    for name in imports(path):
+        if name.startswith("bot."):
+            part = name.split(".")[1]
+            assert row(part) <= row(own), f"{place} imports {name}"
+
+
+@pytest.mark.parametrize("place", PURE)
+def test_the_pure_core_touches_no_world(place: str) -> None:
+    for path in modules(place):
+        touched = {name.split(".")[0] for name in imports(path)} & WORLD
+        assert not touched, f"{path.relative_to(BOT)} imports {touched}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(BOT).as_posix())
+def test_modules_stay_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 350
