@@ -1,0 +1,5 @@
+"""``python -m bot`` is ``incumbent``."""
+
+from bot.cli.main import main
+
+main()

@@ -1,0 +1,35 @@
+"""Self-consistency: from the samples of a query to values and confidences (paper, section 2.2; semantics, 2.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from bot.classifier.model import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Consensus:
+    """What the valid samples say of one capability: the majority's value, and κ, their mean probability in [0, 1]."""
+
+    value: bool
+    confidence: float
+
+
+def agree(samples: Sequence[Sample], capabilities: Iterable[str], asked_for: int) -> dict[str, Consensus] | None:
+    """The consensus of ``samples``, the valid ones of ``asked_for``, on each of ``capabilities``.
+
+    v = majority of the votes, an even split being FALSE; κ = mean of the probabilities.  ``None`` if fewer than a
+    majority of the samples asked for are valid: the query is unclassified.
+    """
+    valid = len(samples)
+    if 2 * valid <= asked_for:
+        return None
+    return {
+        name: Consensus(
+            value=2 * sum(sample.votes[name] for sample in samples) > valid,
+            confidence=fsum(sample.probabilities[name] for sample in samples) / valid,
+        )
+        for name in capabilities
+    }

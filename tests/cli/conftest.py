@@ -1,0 +1,72 @@
+"""A platform repository of its own for every test, and a way to run commands in it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import git
+import pytest
+
+from bot.cli.main import run
+from tests.factories import REPOSITORY
+
+EXAMPLE = REPOSITORY / "examples" / "other-platform"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Incumbent = Callable[..., Outcome]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """One cache of fitted models for the session, apart from the user's own."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("INCUMBENT_CACHE", str(tmp_path_factory.mktemp("cache")))
+    yield
+    patch.undo()
+
+
+@pytest.fixture
+def platform(tmp_path: Path) -> Path:
+    """A committed copy of the example platform repository, with an empty regression set."""
+    folder = tmp_path / "platform é"
+    shutil.copytree(EXAMPLE, folder)
+    shutil.rmtree(folder / "regression_set", ignore_errors=True)
+    repository = git.Repo.init(folder)
+    with repository.config_writer() as config:
+        config.set_value("user", "name", "Robin Example")
+        config.set_value("user", "email", "robin@platform.example")
+    repository.git.add(all=True)
+    repository.git.commit(message="Begin", date="2026-01-02T03:04:05Z", env={"GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z"})
+    repository.close()
+    return folder
+
+
+@pytest.fixture
+def incumbent(capsys: pytest.CaptureFixture[str]) -> Incumbent:
+    """Run one command in this process: what the shell does, without the second it takes to start."""
+
+    def call(*arguments: str | Path) -> Outcome:
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return call

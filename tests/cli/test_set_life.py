@@ -1,0 +1,188 @@
+"""The life of a regression set from the command line: review, admit, status, prune, evict, restore."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import git
+import pytest
+
+from tests.cli.conftest import Incumbent
+
+CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
+BRANCH_LINE = "eval_sets/quillow-savings/branch-line"
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and ".git" not in path.parts
+    }
+
+
+def test_review_writes_nothing_and_says_why(platform: Path, incumbent: Incumbent) -> None:
+    before = tree(platform)
+    outcome = incumbent("review", platform / CARD_LINE, "--repo", platform)
+    assert outcome.code == 0
+    assert tree(platform) == before
+    assert "slot" in outcome.out.splitlines()[0]
+    assert "NEW_COVERAGE" in outcome.out
+
+
+def test_review_gives_the_same_bytes_twice(platform: Path, incumbent: Incumbent) -> None:
+    for form in ("text", "markdown", "json"):
+        first = incumbent("review", platform / CARD_LINE, "--repo", platform, "--format", form)
+        second = incumbent("review", platform / CARD_LINE, "--repo", platform, "--format", form)
+        assert first.out == second.out
+
+
+def test_admit_puts_the_direct_admissions_of_the_review_into_the_set(platform: Path, incumbent: Incumbent) -> None:
+    review = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json
+    admitted = incumbent("admit", platform / CARD_LINE, "--repo", platform, "--json").json
+    expected = [item["entry"] for item in review["verdicts"] if item["outcome"] == "admitted"]
+    assert admitted["admitted"] == expected
+    assert expected
+    files = sorted(path.stem for path in (platform / "regression_set").glob("*.yaml"))
+    assert files == sorted(expected)
+    assert incumbent("validate", "--repo", platform).code == 0
+    status = incumbent("status", "--repo", platform, "--json").json
+    assert status["size"] == len(expected)
+    again = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json
+    assert set(again["settled"].values()) == set(expected)
+
+
+def test_a_dry_run_shows_the_plan_and_writes_nothing(platform: Path, incumbent: Incumbent) -> None:
+    before = tree(platform)
+    outcome = incumbent("admit", platform / CARD_LINE, "--repo", platform, "--dry-run")
+    assert "would be admitted" in outcome.out
+    assert tree(platform) == before
+
+
+def test_times_come_from_the_commit_at_hand(platform: Path, incumbent: Incumbent) -> None:
+    incumbent("admit", platform / CARD_LINE, "--repo", platform)
+    entry = next((platform / "regression_set").glob("*.yaml")).read_text(encoding="utf-8")
+    assert "2026-01-02T03:04:05Z" in entry
+    assert git.Repo(platform).head.commit.hexsha in entry
+
+
+def test_without_git_the_time_must_be_given(platform: Path, incumbent: Incumbent, tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    (platform / ".git").rename(tmp_path / "elsewhere")
+    platform.rename(bare)
+    outcome = incumbent("admit", bare / CARD_LINE, "--repo", bare)
+    assert outcome.code == 2
+    assert "--at" in outcome.err
+    assert incumbent("admit", bare / CARD_LINE, "--repo", bare, "--at", "2026-05-05T05:05:05+02:00").code == 0
+    entry = next((bare / "regression_set").glob("*.yaml")).read_text(encoding="utf-8")
+    assert "2026-05-05T03:05:05Z" in entry
+    assert incumbent("admit", bare / CARD_LINE, "--repo", bare, "--at", "tomorrow").code == 2
+
+
+def test_what_waits_for_a_person_enters_when_accepted(platform: Path, incumbent: Incumbent) -> None:
+    incumbent("admit", platform / CARD_LINE, "--repo", platform)
+    review = incumbent("review", platform / BRANCH_LINE, "--repo", platform, "--json").json
+    excluded = [item["id"] for item in review["verdicts"] if item["outcome"] == "excluded"]
+    waiting = [item["id"] for item in review["verdicts"] if item["outcome"] == "waiting-for-review"]
+    assert excluded
+    refused = incumbent("admit", platform / BRANCH_LINE, "--repo", platform, "--accept", excluded[0], "--accept", "nope")
+    assert refused.code == 1
+    assert "nope" in refused.err
+    assert excluded[0] in refused.err
+    accepted = [option for id in waiting[:1] for option in ("--accept", id)]
+    outcome = incumbent(
+        "admit", platform / BRANCH_LINE, "--repo", platform, *accepted, "--accept", excluded[0], "--reason", "audit"
+    )
+    assert outcome.code == 0
+    overridden = [
+        path.read_text(encoding="utf-8")
+        for path in (platform / "regression_set").glob("*.yaml")
+        if "override: audit" in path.read_text(encoding="utf-8")
+    ]
+    assert len(overridden) == 1
+    assert "by: Robin Example" in overridden[0]
+
+
+def test_past_the_ceiling_entries_wait_and_enter_freed_slots(platform: Path, incumbent: Incumbent) -> None:
+    config = platform / "config" / "curation.yaml"
+    config.write_text(config.read_text(encoding="utf-8").replace("ceiling: 40", "ceiling: 2"), encoding="utf-8")
+    review = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json
+    in_line = [item["entry"] for item in review["verdicts"] if item["outcome"] == "waiting-for-slot"]
+    assert in_line
+    outcome = incumbent("admit", platform / CARD_LINE, "--repo", platform, "--json").json
+    assert len(outcome["admitted"]) == 2
+    assert outcome["waiting"] == in_line
+    assert incumbent("status", "--repo", platform, "--json").json["waiting"] == sorted(in_line)
+    assert incumbent("admit", "--waiting", "--repo", platform, "--json").json["admitted"] == []
+    gone = outcome["admitted"][1]
+    incumbent("evict", gone, "--reason", "makes room", "--override", "--repo", platform)
+    entered = incumbent("admit", "--waiting", "--repo", platform, "--json").json
+    assert len(entered["admitted"]) == 1
+    status = incumbent("status", "--repo", platform, "--json").json
+    assert status["size"] == 2
+    restored = incumbent("restore", gone, "--repo", platform, "--json").json
+    assert restored["waiting"] == [gone]
+
+
+def test_evict_and_restore_bring_back_the_same_bytes(platform: Path, incumbent: Incumbent) -> None:
+    incumbent("admit", platform / CARD_LINE, "--repo", platform)
+    before = tree(platform)
+    entry = sorted((platform / "regression_set").glob("*.yaml"))[0].stem
+    assert incumbent("evict", entry, "--reason", "a trial", "--override", "--repo", platform).code == 0
+    assert entry in incumbent("status", "--repo", platform, "--json").json["evicted"]
+    settled = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json["settled"]
+    assert entry in settled.values()
+    assert incumbent("restore", entry, "--repo", platform).code == 0
+    assert tree(platform) == before
+
+
+def test_an_entry_that_holds_something_goes_only_with_override(platform: Path, incumbent: Incumbent) -> None:
+    incumbent("admit", platform / CARD_LINE, "--repo", platform)
+    pinned = incumbent("prune", "--repo", platform, "--json").json["pinned"]
+    outcome = incumbent("evict", sorted(pinned)[0], "--reason", "no reason", "--repo", platform)
+    assert outcome.code == 1
+    assert "--override" in outcome.err
+
+
+@pytest.mark.parametrize("command", ["evict", "restore"])
+def test_a_mistyped_id_gets_the_nearest_one(command: str, platform: Path, incumbent: Incumbent) -> None:
+    incumbent("admit", platform / CARD_LINE, "--repo", platform)
+    entry = sorted((platform / "regression_set").glob("*.yaml"))[0].stem
+    reason = ["--reason", "x"] if command == "evict" else []
+    outcome = incumbent(command, entry + "x", *reason, "--repo", platform)
+    assert outcome.code == 1
+    assert command == "restore" or f"perhaps you meant '{entry}'" in outcome.err
+
+
+def test_an_edited_query_is_judged_without_its_own_entry(platform: Path, incumbent: Incumbent) -> None:
+    incumbent("admit", platform / CARD_LINE, "--repo", platform)
+    review = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json
+    query, entry = sorted(review["settled"].items())[0]
+    evals = platform / CARD_LINE / "evals.yaml"
+    text = evals.read_text(encoding="utf-8")
+    loaded = (platform / "regression_set" / f"{entry}.yaml").read_text(encoding="utf-8")
+    turn = next(line for line in text.splitlines() if query in line)
+    assert turn
+    index = text.index(turn)
+    old = next(word for word in text[index:].split() if len(word) > 5 and word.isalpha())
+    evals.write_text(text[:index] + text[index:].replace(old, old + " please", 1), encoding="utf-8")
+    again = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json
+    assert loaded
+    assert again["edited"] in ({}, {query: entry})
+
+
+def test_a_change_of_classifier_makes_the_set_lag_until_it_is_classified_again(
+    platform: Path, incumbent: Incumbent
+) -> None:
+    incumbent("admit", platform / CARD_LINE, "--repo", platform)
+    config = platform / "config" / "curation.yaml"
+    config.write_text(config.read_text(encoding="utf-8").replace("samples: 5", "samples: 3"), encoding="utf-8")
+    review = incumbent("review", platform / BRANCH_LINE, "--repo", platform, "--json").json
+    assert review["lagging"]
+    refused = incumbent("admit", platform / BRANCH_LINE, "--repo", platform)
+    assert refused.code == 1
+    assert "reclassify" in refused.err
+    outcome = incumbent("reclassify", "--repo", platform, "--json").json
+    assert outcome["kept"] == {}
+    assert outcome["changed"]
+    assert incumbent("review", platform / BRANCH_LINE, "--repo", platform, "--json").json["lagging"] == []
