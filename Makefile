@@ -1,0 +1,36 @@
+# Everything that a clone can do.  Needs git and Python 3.11 or newer; each target sets up .venv by itself.
+
+.PHONY: help demo test check lock bench clean
+.NOTPARALLEL:
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\): *## */  make \1	/p' Makefile
+
+demo:  ## review an example customer's eval set against the regression set of this repository
+	@sh tools/setup.sh run
+	@echo "Reviewing the eval set of examples/customers/northwind-tracker/tracker against this repository's regression set (nothing is written):"
+	@echo
+	@.venv/bin/incumbent review examples/customers/northwind-tracker/tracker --repo . --customer northwind-tracker --agent tracker --format text
+
+test:  ## the tests; make test ARGS="-k verdict" passes arguments to pytest
+	@sh tools/setup.sh dev
+	@.venv/bin/python -m pytest $(ARGS)
+
+check:  ## the static checks: lint, format, types, and that the installed packages agree
+	@sh tools/setup.sh dev
+	@failed=0; \
+	for each in "ruff check" "ruff format --check" "mypy" "python -m pip --disable-pip-version-check check"; do \
+		echo "$$each"; .venv/bin/$$each || failed=1; \
+	done; \
+	exit $$failed
+
+bench:  ## the benchmarks, as ratios measured in one run
+	@sh tools/setup.sh dev
+	@.venv/bin/python -m bench $(ARGS)
+
+lock:  ## requirements/*.txt anew from pyproject.toml; needs uv; make lock UPGRADE=1 takes newer versions
+	@sh tools/lock.sh
+
+clean:  ## remove what the other targets made, .venv included
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
+	find bot tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

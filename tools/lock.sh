@@ -1,0 +1,27 @@
+#!/bin/sh
+# Write requirements/*.txt anew from pyproject.toml: every package pinned, with the hashes of all its files, for all
+# platforms and every Python that we support.  Called by `make lock`; `make lock UPGRADE=1` takes newer versions.
+# Needs `uv` (or UV=/path/to/uv) and the network.  Exit code 2: uv is missing.
+set -eu
+unset CDPATH
+cd "$(dirname "$0")/.."
+
+uv=${UV:-uv}
+if ! "$uv" --version >/dev/null 2>&1; then
+    echo "lock: \`$uv\` does not run here. Install uv (for instance \`pipx install uv\`), or say UV=/path/to/uv." >&2
+    exit 2
+fi
+
+compile() {
+    output=$1
+    shift
+    # `fewest`: one version for every Python, so that scores do not depend on which one a machine has.
+    "$uv" pip compile "$@" --output-file "$output" --quiet \
+        --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+        --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" ${UPGRADE:+--upgrade}
+}
+
+# dev.txt holds everything; the other two are parts of it, at the same versions.
+compile requirements/dev.txt pyproject.toml --group dev
+compile requirements/run.txt pyproject.toml --constraint requirements/dev.txt
+compile requirements/build.txt --group build --constraint requirements/dev.txt
