@@ -26,7 +26,7 @@ ROWS = [
     {"curator"},
     {"pipeline"},
     {"report"},
-    {"cli"},
+    {"cli", "__main__"},
 ]
 PURE = [
     "taxonomy/model.py",

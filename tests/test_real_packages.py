@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from bot.classifier.backends import make_backend
+
 from bot.classifier.model import Backend
 from bot.errors import InputError
 from bot.intake.agents import read_specification
@@ -48,14 +47,12 @@ def platform() -> Platform:
 
 
 @pytest.fixture(scope="module")
-def backend(platform: Platform) -> Iterator[Backend]:
-    yield make_backend(platform.config.classifier, platform.taxonomy)
+def backend(platform: Platform) -> Backend:
+    return make_backend(platform.config.classifier, platform.taxonomy)
 
 
 @pytest.mark.parametrize("name", PACKAGES)
-def test_review_of_a_real_package_by_its_conversation_starters(
-    name: str, platform: Platform, backend: Backend
-) -> None:
+def test_review_of_a_real_package_by_its_conversation_starters(name: str, platform: Platform, backend: Backend) -> None:
     tree = WorkingTree(SAMPLES / name, name)
     try:
         starters = read_specification(tree, SHIPPED.limits).starters

@@ -11,6 +11,7 @@ from bot.cli.options import (
     by_option,
     dry_run_option,
     json_option,
+    occasion,
     open_backend,
     open_platform,
     open_submission,
@@ -24,7 +25,6 @@ from bot.curator.changes import apply
 from bot.curator.entry import Entry, Source
 from bot.curator.staging import Acceptance, Candidate, Occasion, Staging, stage, stage_waiting
 from bot.errors import IncompleteError, InputError, Problem, UsageError
-from bot.git import read_head
 from bot.pipeline import Platform, Review, review
 from bot.report.output import AdmissionOutput
 
@@ -74,14 +74,16 @@ def command(
     if (eval_set_dir is None) != line:
         raise UsageError("give either EVAL_SET_DIR or --waiting")
     platform = open_platform(repo, config_path)
+    unclassified: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
     if eval_set_dir is None:
-        staging, unclassified, problems = _from_the_line(platform), (), ()
+        staging = _from_the_line(platform)
     else:
         submission = open_submission(platform, repo, eval_set_dir, customer, agent)
         outcome = review(platform, submission, open_backend(platform), progress_bar("classifying"))
         _refuse_lag(outcome)
         acceptances = [Acceptance(id=id, reason=reason and require_text(reason, "--reason")) for id in accepted]
-        staging = _stage(outcome, acceptances, _occasion(repo, at, by))
+        staging = _stage(outcome, acceptances, occasion(repo, at, by))
         unclassified, problems = outcome.unclassified, submission.problems
     if not dry_run:
         apply(staging.file_changes, repo)
@@ -93,13 +95,6 @@ def command(
     if unclassified:
         raise IncompleteError(f"no verdict for {', '.join(unclassified)}: too few valid samples; run again")
     return InputError.exit_code if problems else 0
-
-
-def _occasion(repo: Path, at: str | None, by: str | None) -> Occasion:
-    if at is not None:
-        return Occasion(at=at, commit=None, by=by)
-    head = read_head(repo)
-    return Occasion(at=head.at, commit=head.commit, by=by or head.user)
 
 
 def _refuse_lag(outcome: Review) -> None:

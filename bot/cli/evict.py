@@ -11,6 +11,7 @@ from bot.cli.options import (
     by_option,
     dry_run_option,
     json_option,
+    occasion,
     one_of,
     open_platform,
     print_json,
@@ -23,7 +24,6 @@ from bot.curator.entry import Evicted
 from bot.curator.prune import grounds_of, prune
 from bot.curator.staging import Staging
 from bot.errors import InputError, Problem
-from bot.git import read_head
 from bot.pipeline import Platform
 from bot.report.output import AdmissionOutput
 
@@ -57,16 +57,17 @@ def command(
     """
     platform = open_platform(repo, config_path)
     one_of(id, tuple(platform.regression_set.entries), "entry")
-    residents, _ = platform.regression_set.residents(platform.taxonomy)
-    pruning = prune(residents, platform.config, platform.taxonomy.major)
+    residents, lags = platform.regression_set.residents(platform.taxonomy)
+    behind = {lag.id for lag in lags}
+    pruning = prune(residents, platform.config, platform.taxonomy.major, lagging=behind)
     resident = next(item for item in residents if item.id == id)
     if not override and id not in {suggestion.id for suggestion in pruning.suggestions}:
         raise InputError([_unsafe(id, platform)])
-    head = None if at is not None else read_head(repo)
+    now = occasion(repo, at, by)
     grounds = grounds_of(resident, pruning.roles, platform.config, platform.taxonomy.major)
     evicted = Evicted(
-        at=at if head is None else head.at,
-        by=by if by or head is None else head.user,
+        at=now.at,
+        by=now.by,
         reason=require_text(reason, "--reason"),
         grounds={"kind": grounds.kind.value, "yields_to": list(grounds.yields_to), "digest": grounds.digest},
     )

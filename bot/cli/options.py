@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from bot.classifier.model import Backend, Progress
 from bot.config import CONFIG_FILE
 from bot.curator.entry import utc
+from bot.curator.staging import Occasion
 from bot.errors import InputError, Problem, UsageError
 from bot.pipeline import Platform, Submission, load_platform, read_submission
 from bot.snapshot import WorkingTree
@@ -96,6 +97,16 @@ def open_backend(platform: Platform) -> Backend:
     from bot.classifier.backends import make_backend
 
     return make_backend(platform.config.classifier, platform.taxonomy)
+
+
+def occasion(repo: Path, at: str | None, by: str | None) -> Occasion:
+    """When and by whom the curator acts: as told, or by the commit at hand and git's user."""
+    if at is not None:
+        return Occasion(at=at, commit=None, by=by)
+    from bot.git import read_head
+
+    head = read_head(repo)
+    return Occasion(at=head.at, commit=head.commit, by=by or head.user)
 
 
 def progress_bar(label: str) -> Progress:

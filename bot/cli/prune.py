@@ -48,8 +48,9 @@ def command(repo: Path, config_path: str, as_json: bool) -> None:
 
 def plan(platform: Platform) -> PruneOutput:
     """The suggestions of one prune over the platform's regression set."""
-    residents, _ = platform.regression_set.residents(platform.taxonomy)
-    pruning = prune(residents, platform.config, platform.taxonomy.major)
+    residents, lags = platform.regression_set.residents(platform.taxonomy)
+    behind = {lag.id for lag in lags}
+    pruning = prune(residents, platform.config, platform.taxonomy.major, lagging=behind)
     swaps = _swaps(platform, residents)
     stuck = platform.regression_set.waiting and not pruning.suggestions and not swaps
     losses = least_loss(residents, platform.config) if stuck else ()

@@ -91,10 +91,12 @@ def prune(
     taxonomy_major: int,
     open_suggestions: Collection[str] = (),
     refused: Collection[str] = (),
+    lagging: Collection[str] = (),
 ) -> Pruning:
     """The jointly safe evictions among ``residents``.
 
-    ``open_suggestions`` are ids already suggested and open; ``refused`` the digests of refused grounds.
+    ``open_suggestions`` are ids already suggested and open; ``refused`` the digests of refused grounds; ``lagging``
+    are residents whose scores are not all comparable: nobody knows what would be lost with them, so they stay.
     """
     roles = derive_roles(residents, config)
     live = LiveSet(residents, (), config)
@@ -115,7 +117,7 @@ def prune(
 
     chosen: list[tuple[str, Grounds, Profile]] = []
     for resident in sorted(residents, key=order):
-        if resident.id in roles.pinned:
+        if resident.id in roles.pinned or resident.id in lagging:
             continue
         profile = profiles[resident.id]
         if not _floors_hold(profile, remaining, live.capabilities.floors):

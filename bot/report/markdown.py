@@ -20,6 +20,7 @@ def render_markdown(review: Review) -> str:
     blocks = [
         f"### {wording.headline(review)}",
         _summary(review, voice),
+        *_lagging(review),
         *_needs_you(review, voice),
         *_admitted(review, voice),
         *_waiting(review, voice),
@@ -46,6 +47,16 @@ def _summary(review: Review, voice: MarkdownVoice) -> str:
         f"{voice.quote(submission.customer)} / {voice.quote(submission.agent)}: "
         f"{len(submission.queries)} queries. Regression set: {slots}."
     )
+
+
+def _lagging(review: Review) -> list[str]:
+    if not review.lags:
+        return []
+    count = len(review.lags)
+    return [
+        f"> [!WARNING]\n> {count} {'entry lags' if count == 1 else 'entries lag'} behind this classifier or taxonomy "
+        "and could not be compared in full, so these verdicts admit too much. Run `incumbent reclassify` first."
+    ]
 
 
 def _needs_you(review: Review, voice: MarkdownVoice) -> list[str]:

@@ -24,6 +24,14 @@ def print_text(review: Review, console: Console | None = None) -> None:
         f"{voice.name(submission.customer)} / {voice.name(submission.agent)}: {len(submission.queries)} queries; "
         f"regression set: {size} of {platform.config.ceiling} slots taken"
     )
+    if review.lags:
+        out.print(
+            Text(
+                f"{len(review.lags)} entries lag behind this classifier or taxonomy and could not be compared in full, "
+                "so these verdicts admit too much: run `incumbent reclassify` first",
+                style="bold yellow",
+            )
+        )
     sections = (
         ("Needs you", review.plan.waiting_for_review),
         ("Deserve a slot", review.plan.admitted),

@@ -54,7 +54,9 @@ def platform(tmp_path: Path) -> Path:
         config.set_value("user", "name", "Robin Example")
         config.set_value("user", "email", "robin@platform.example")
     repository.git.add(all=True)
-    repository.git.commit(message="Begin", date="2026-01-02T03:04:05Z", env={"GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z"})
+    repository.git.commit(
+        message="Begin", date="2026-01-02T03:04:05Z", env={"GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z"}
+    )
     repository.close()
     return folder
 

@@ -122,7 +122,10 @@ def test_consolidate_reads_standard_input(platform: Path) -> None:
         ('{"queries": [{"id": "q", "turns": ["x"], "scores": {"no.such": 1}}]}', "no capability 'no.such'"),
         ('{"queries": [{"id": "q", "turns": [], "scores": {}}]}', "turns"),
         ('{"queries": [{"id": "q", "turns": ["x"], "scores": {"a": 2}}]}', "less than or equal to 1"),
-        ('{"queries": [{"id": "q", "turns": ["x"], "scores": {}}, {"id": "q", "turns": ["y"], "scores": {}}]}', "twice"),
+        (
+            '{"queries": [{"id": "q", "turns": ["x"], "scores": {}}, {"id": "q", "turns": ["y"], "scores": {}}]}',
+            "twice",
+        ),
         ('{"querys": []}', "perhaps you meant 'queries'"),
         ("{", "not valid JSON"),
         ('{"queries": NaN}', "NaN"),

@@ -85,7 +85,9 @@ def test_what_waits_for_a_person_enters_when_accepted(platform: Path, incumbent:
     excluded = [item["id"] for item in review["verdicts"] if item["outcome"] == "excluded"]
     waiting = [item["id"] for item in review["verdicts"] if item["outcome"] == "waiting-for-review"]
     assert excluded
-    refused = incumbent("admit", platform / BRANCH_LINE, "--repo", platform, "--accept", excluded[0], "--accept", "nope")
+    refused = incumbent(
+        "admit", platform / BRANCH_LINE, "--repo", platform, "--accept", excluded[0], "--accept", "nope"
+    )
     assert refused.code == 1
     assert "nope" in refused.err
     assert excluded[0] in refused.err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bot.consolidator.cycle import run_cycle
@@ -14,7 +16,7 @@ def short(verdict: Verdict) -> tuple[str, ...]:
     return (verdict.id, verdict.decision.value, verdict.route.value, *(reason.value for reason in verdict.reasons))
 
 
-def judge(queries: list[ScoredQuery], residents: list[Resident], **config: object) -> list[Verdict]:
+def judge(queries: list[ScoredQuery], residents: list[Resident], **config: Any) -> list[Verdict]:
     return list(run_cycle(queries, residents, make_config(**config)))
 
 

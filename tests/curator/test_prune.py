@@ -113,3 +113,7 @@ def test_an_entry_that_covers_nothing_competently_could_go() -> None:
 
 def test_nothing_is_suggested_for_an_empty_set() -> None:
     assert suggested([]) == []
+
+
+def test_an_entry_that_lags_behind_is_never_suggested() -> None:
+    assert suggested([*BEST, resident("stale", {})], lagging={"stale"}) == []
