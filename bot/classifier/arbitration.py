@@ -36,21 +36,25 @@ class Evidence:
 def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: Evidence) -> Classification:
     """The classification of a query: each capability's own judgement, its requirement, then the groups."""
     state = _State(evidence, {item.id: _own(item, evidence) for item in taxonomy.capabilities})
-    free, bound = [], []
-    for group, members in taxonomy.exactly_one.items():
-        (bound if any(member.requires for member in members) else free).append((group, members))
+    groups = [(group, members, _bound(members)) for group, members in taxonomy.exactly_one.items()]
     # A requirement asks for what its capability comes out as, so groups without requirements are settled before.
-    for group, members in free:
-        state.settle(group, members)
+    for group, members, bound in groups:
+        if not bound:
+            state.settle(group, members)
     state.require(taxonomy.capabilities)
-    for group, members in bound:
-        state.settle(group, members)
+    for group, members, bound in groups:
+        if bound:
+            state.settle(group, members)
     return Classification(
         query_id=query_id,
         judgements=state.judgements,
         off_taxonomy=tuple(group for group in taxonomy.exactly_one if group in state.off_taxonomy),
         arbitrated=frozenset(state.arbitrated),
     )
+
+
+def _bound(members: Iterable[Capability]) -> bool:
+    return any(member.requires for member in members)
 
 
 def _own(capability: Capability, evidence: Evidence) -> Judgement:
@@ -113,11 +117,13 @@ class _State:
             self._only(names, met)
             return
         tool = self.evidence.tool
+        if tool is None:
+            # No tool is called, so none of what the tools declare is exercised.
+            self._only(names, [])
+            return
         fitting = [name for name in declared if name in self.evidence.implied]
         exercised = [name for name in fitting if name in met][:1]
         self._only(names, exercised)
-        if tool is None:
-            return
         for name in exercised:
             self.judgements[name] = Judgement(True, tool.confidence, "arbitration")
         if not fitting:

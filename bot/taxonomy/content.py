@@ -29,9 +29,9 @@ def content_problems(document: Document) -> Iterator[Problem]:
 
 
 def _rule(capability: RawPart) -> Iterator[Problem]:
-    if capability.text("source") == "spec" and "when" not in capability.data:
+    if capability.text("source") == "spec" and capability.data.get("when") is None:
         message = "a spec capability needs a rule over the specification"
-        yield capability.problem((), message, "add `when`, or make it `source: intent`")
+        yield capability.problem(("when",), message, "add `when`, or make it `source: intent`")
     when = capability.text("when")
     if when is None or not when.strip():
         return
@@ -54,19 +54,20 @@ def _patterns(capability: RawPart) -> Iterator[Problem]:
 def _intent(capability: RawPart) -> Iterator[Problem]:
     """What an intent capability must have, and may not have."""
     for key in ("when", "requires"):
-        if key in capability.data:
+        if capability.data.get(key) is not None:
             message = f"an intent capability is judged from the query alone and has no `{key}`"
             yield capability.problem((key,), message, f"remove `{key}`, or make it `source: spec`")
     exemplars = as_mapping(capability.data.get("exemplars"))
-    at: Path = ("exemplars",) if "exemplars" in capability.data else ()
     count = len(as_list(exemplars.get("positive")))
     if count < POSITIVE_EXEMPLARS:
         message = f"an intent capability needs at least {POSITIVE_EXEMPLARS} positive exemplars, this one has {count}"
-        yield capability.problem((*at, "positive"), message, "add queries under exemplars.positive that exercise it")
+        yield capability.problem(
+            ("exemplars", "positive"), message, "add queries under exemplars.positive that exercise it"
+        )
     if not as_list(exemplars.get("negative")):
         message = "an intent capability needs hard negative exemplars"
         fix = "add queries under exemplars.negative that look like it and are not"
-        yield capability.problem((*at, "negative"), message, fix)
+        yield capability.problem(("exemplars", "negative"), message, fix)
 
 
 def _exemplars(capability: RawPart) -> Iterator[Problem]:

@@ -33,7 +33,7 @@ class Matcher:
         if not items:
             yield start
             return
-        choices = [self._item(*items[0], start)]
+        choices = [self._item(items[0], start)]
         while choices:
             place = next(choices[-1], None)
             if place is None:
@@ -41,16 +41,19 @@ class Matcher:
             elif len(choices) == len(items):
                 yield place
             else:
-                choices.append(self._item(*items[len(choices)], place))
+                choices.append(self._item(items[len(choices)], place))
 
-    def _item(self, operation: Any, argument: Any, place: int) -> Iterator[int]:
+    def _item(self, item: Any, place: int) -> Iterator[int]:
         self.steps += 1
+        operation, argument = item
         name = str(operation)
         if name in ("LITERAL", "ANY", "IN"):
             if place < len(self.text) and self._takes(name, argument, self.text[place]):
                 yield place + 1
         elif name == "AT":
-            if re.compile({"AT_BOUNDARY": r"\b", "AT_BEGINNING": "^", "AT_END": "$"}[str(argument)]).match(self.text, place):
+            if re.compile({"AT_BOUNDARY": r"\b", "AT_BEGINNING": "^", "AT_END": "$"}[str(argument)]).match(
+                self.text, place
+            ):
                 yield place
         elif name == "SUBPATTERN":
             yield from self._sequence(list(argument[-1]), place)

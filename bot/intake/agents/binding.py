@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from bot.intake.agents.authentication import RuntimeAuth, Scheme
@@ -37,14 +38,15 @@ class Runtime:
     discovers: bool
     auth: RuntimeAuth
 
-    @property
+    @cached_property
+    def exact(self) -> frozenset[str]:
+        """The names that ``run_for_functions`` writes out."""
+        return frozenset(item.text for item in self.patterns or () if "*" not in item.text)
+
+    @cached_property
     def wildcards(self) -> tuple[str, ...]:
         """The patterns with a ``*``; an absent ``run_for_functions`` is one for everything."""
         return ("*",) if self.patterns is None else tuple(item.text for item in self.patterns if "*" in item.text)
-
-    def names(self, name: str) -> bool:
-        """Whether ``run_for_functions`` has exactly this name."""
-        return any(pattern.text == name for pattern in self.patterns or ())
 
     def covers(self, name: str) -> bool:
         """Whether a wildcard of ``run_for_functions`` fits this name."""
@@ -71,10 +73,13 @@ def bind(
     """Every name that can be called: the listed functions first, then what runtimes offer beside them."""
     for name, function in functions.items():
         yield _bind_function(package, name, function, runtimes)
-    claimed = {pattern.text for runtime in runtimes for pattern in runtime.patterns or () if "*" not in pattern.text}
-    claimed |= set(functions)
+    claimed = set(functions).union(*(runtime.exact for runtime in runtimes))
+    named: set[str] = set()
     for runtime in runtimes:
-        yield from _bind_named(package, functions, runtime)
+        for binding in _bind_named(package, functions, runtime):
+            if binding.name not in named:
+                named.add(binding.name)
+                yield binding
         # An absent `run_for_functions` runs the listed functions, a written `*` also what is not listed.
         if not functions or runtime.patterns is not None:
             for name, entry in (runtime.inventory or {}).items():
@@ -88,7 +93,7 @@ def bind(
 
 def _bind_function(package: Package, name: str, function: Place, runtimes: tuple[Runtime, ...]) -> Binding:
     """A listed function with its runtime: by name before wildcard, one that has the operation before one without."""
-    named = [runtime for runtime in runtimes if runtime.names(name)]
+    named = [runtime for runtime in runtimes if name in runtime.exact]
     covering = sorted(
         (runtime for runtime in runtimes if runtime.covers(name)), key=lambda runtime: runtime.entry(name) is None
     )

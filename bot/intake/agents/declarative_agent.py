@@ -14,6 +14,7 @@ from bot.config import Limits
 from bot.documents import as_list, as_mapping, parse_json
 from bot.errors import InputError, Problem
 from bot.intake.agents.knowledge import KINDS, normal_kind
+from bot.intake.agents.openapi import OpenApi
 from bot.intake.agents.package import Package
 from bot.intake.agents.place import Place, Source
 from bot.intake.agents.plugin import Plugin, read_plugin
@@ -114,8 +115,8 @@ def _read_agent(package: Package, first: Source, agent: Source) -> Specification
     auth = tuple(declaration for plugin in plugins for declaration in plugin.auth)
     if len(tools) > package.limits.tools:
         package.faults.append(_too_many(package, root["actions"]))
-    package.check()
     knowledge = _knowledge(package, root)
+    package.check()
     for place in (*root["worker_agents"].items, *first.root["agentConnectors"].items):
         package.note(place, f"{place.name}: not part of this agent's own declaration, and not read", "nothing to do")
     return Specification(
@@ -137,11 +138,10 @@ def _plugins(package: Package, root: Place) -> tuple[list[Plugin], bool]:
     if not actions.absent and not actions.is_list:
         package.note(actions, "actions: not a list, and not read", "write a list of objects with `id` and `file`")
         return [], False
-    if len(actions.items) > package.limits.tools:
-        package.faults.append(_too_many(package, actions))
-        return [], False
     found: dict[str, Plugin] = {}
+    known: dict[str, OpenApi] = {}
     complete = True
+    runtimes = 0
     for action in actions.items:
         source = package.follow(action["file"], what="the plugin", required=True)
         if source is None:
@@ -152,13 +152,17 @@ def _plugins(package: Package, root: Place) -> tuple[list[Plugin], bool]:
             complete = False
             package.note(action, f"{action.name}: {source.document.file} is no plugin and is not read", "name a plugin")
         else:
-            found[source.path] = read_plugin(package, source)
+            runtimes += len(source.root["runtimes"].items)
+            if runtimes <= package.limits.tools:
+                found[source.path] = read_plugin(package, source, known)
+    if max(len(actions.items), runtimes) > package.limits.tools:
+        package.faults.append(_too_many(package, actions))
     return list(found.values()), complete
 
 
-def _too_many(package: Package, actions: Place) -> Problem:
-    return actions.problem(
-        f"the agent brings more tools or actions than the limit of {package.limits.tools}",
+def _too_many(package: Package, place: Place) -> Problem:
+    return place.problem(
+        f"the agent brings more actions, runtimes, tools or capabilities than the limit of {package.limits.tools}",
         "bring fewer, or raise limits.tools in config/curation.yaml",
     )
 
@@ -168,6 +172,9 @@ def _knowledge(package: Package, root: Place) -> tuple[Knowledge, ...] | None:
     capabilities = root["capabilities"]
     if not capabilities.absent and not capabilities.is_list:
         package.note(capabilities, "capabilities: not a list, and not read", "write a list of objects with `name`")
+        return None
+    if len(capabilities.items) > package.limits.tools:
+        package.faults.append(_too_many(package, capabilities))
         return None
     version = root["version"].text
     found = []

@@ -25,6 +25,11 @@ def read_tools(package: Package, runtime: Place) -> Inventory | None:
     )
     described = [place for place in places if not place.absent]
     tools = [tool for place in described for tool in _listed(package, place)]
+    limit = package.limits.tools
+    if len(tools) > limit:
+        message = f"{runtime.name}: the MCP server has more tools than the limit of {limit}"
+        package.faults.append(runtime.problem(message, "bring fewer, or raise limits.tools in config/curation.yaml"))
+        return None
     inventory: dict[str, Entry] = {}
     for tool in tools:
         name = tool["name"].text

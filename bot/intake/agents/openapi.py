@@ -24,16 +24,19 @@ class OpenApi:
     unused: tuple[Scheme, ...]
 
 
-def read_openapi(package: Package, spec: Place) -> OpenApi | None:
+def read_openapi(package: Package, spec: Place, known: dict[str, OpenApi]) -> OpenApi | None:
     """The OpenAPI description that a runtime's ``spec`` brings, or ``None`` with a note why it is not read.
 
-    ``api_description`` holds it inline and comes before ``url``, which names a file of the package.
+    ``api_description`` holds it inline and comes before ``url``, which names a file of the package.  ``known`` keeps
+    what was read, by path, so that a file is walked once however many runtimes name it.
     """
     inline = spec["api_description"]
     named = spec["url"] if inline.absent else inline
     source = package.follow(named, what=_WHAT) if inline.absent else package.inline(named, what=_WHAT)
     if source is None:
         return None
+    if inline.absent and source.path in known:
+        return known[source.path]
     root = source.root
     if not root["paths"].is_mapping or not (root.has("openapi") or root.has("swagger")):
         package.note(
@@ -42,7 +45,10 @@ def read_openapi(package: Package, spec: Place) -> OpenApi | None:
             "name an OpenAPI 2.0 or 3.x file",
         )
         return None
-    return _Reader(package, root).read()
+    read = _Reader(package, root).read()
+    if inline.absent:
+        known[source.path] = read
+    return read
 
 
 class _Reader:
@@ -52,6 +58,7 @@ class _Reader:
         self.package = package
         self.root = root
         self.undefined: set[str] = set()
+        self.resolved: dict[tuple[str, str], Place] = {}
         schemes = root["components"]["securitySchemes"]
         if schemes.absent:
             schemes = root["securityDefinitions"]
@@ -107,35 +114,40 @@ class _Reader:
         return tuple(found) or None
 
     def resolve(self, place: Place) -> Place:
-        """``place`` with its ``$ref`` followed, inside this file or another of the package; a cycle ends at itself."""
-        seen: set[tuple[str, str, str]] = set()
+        """``place`` with its ``$ref`` followed, inside this file or another of the package; absent if that fails."""
+        steps: list[tuple[str, str]] = []
         while isinstance(as_mapping(place.data).get("$ref"), str):
             reference = place["$ref"]
-            file, _, pointer = reference.text.partition("#")
-            step = (place.source.path, file, pointer)
-            if step in seen:
-                self.package.note(
-                    reference,
-                    f"{reference.name}: the reference leads in a circle and is not read",
-                    "write the value out",
-                )
-                return Place(place.source, place.path, None)
-            seen.add(step)
-            source: Source | None = place.source
-            if file:
-                named = Place(place.source, reference.path, file)
-                source = self.package.follow(named, what="the referenced file")
-            if source is None:
-                return Place(place.source, place.path, None)
-            target = _pointed(source.root, pointer)
-            if target.absent:
-                self.package.note(
-                    reference,
-                    f"{reference.name}: {reference.text} points to nothing and is not read",
-                    "mend the reference",
-                )
-            place = target
+            step = (place.source.path, reference.text)
+            if step in self.resolved:
+                place = self.resolved[step]
+                break
+            # A chain as long as data may be deep is as good as a circle.
+            if step in steps or len(steps) >= self.package.limits.nesting_depth:
+                message = f"{reference.name}: the reference leads in a circle and is not read"
+                self.package.note(reference, message, "write the value out")
+                place = Place(place.source, place.path, None)
+                break
+            steps.append(step)
+            place = self.target(reference)
+        for step in steps:
+            self.resolved[step] = place
         return place
+
+    def target(self, reference: Place) -> Place:
+        """What the string at ``reference`` points to; absent, with a note, if there is nothing."""
+        file, _, pointer = reference.text.partition("#")
+        source: Source | None = reference.source
+        if file:
+            named = Place(reference.source, reference.path, file)
+            source = self.package.follow(named, what="the referenced file")
+        if source is None:
+            return Place(reference.source, reference.path, None)
+        target = _pointed(source.root, pointer)
+        if target.absent:
+            message = f"{reference.name}: {reference.text} points to nothing and is not read"
+            self.package.note(reference, message, "mend the reference")
+        return target
 
 
 def _pointed(root: Place, pointer: str) -> Place:

@@ -11,7 +11,7 @@ from bot.errors import InputError, Problem
 from bot.intake.agents.place import Place, Source
 from bot.snapshot import Snapshot, normal_path
 
-_PLACEHOLDER = re.compile(r"\$\{\{[^}]*\}\}")
+_PLACEHOLDER = re.compile(r"\$\{\{[^{}]*\}\}")
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _INCLUDED = re.compile(r"\$\[\s*file\(\s*(?:'([^']*)'|\"([^\"]*)\")\s*\)\s*\]")
 
@@ -34,8 +34,13 @@ class Package:
         self._stems: dict[str, str] | None = None
 
     def note(self, place: Place, message: str, fix: str) -> None:
-        """Remark ``message`` about ``place``."""
-        self.notes.append(place.problem(message, fix))
+        """Remark ``message`` about ``place``; there are never more remarks than tools allowed, and one that says so."""
+        limit = self.limits.tools
+        if len(self.notes) < limit:
+            self.notes.append(place.problem(message, fix))
+        elif len(self.notes) == limit:
+            more = Problem(place.source.document.file, None, f"more than {limit:,} remarks; the rest is left out", fix)
+            self.notes.append(more)
 
     def check(self) -> None:
         """Raise :class:`InputError` with every fault found so far, if there is any."""
@@ -43,13 +48,9 @@ class Package:
             raise InputError(self.faults)
 
     def open(self, path: str) -> Source:
-        """The JSON file at ``path``, which must be a mapping; raises :class:`InputError`."""
-        name = self.snapshot.name(path)
+        """The JSON file at ``path``; raises :class:`InputError` if it cannot be read."""
         limits = self.limits.reading
-        document = parse_json(self.snapshot.read(path, limits), name, limits)
-        if not isinstance(document.data, dict):
-            raise InputError([Problem(name, 1, "the file must be a JSON object", "write `{` … `}`")])
-        return Source(path, document)
+        return Source(path, parse_json(self.snapshot.read(path, limits), self.snapshot.name(path), limits))
 
     def follow(self, place: Place, *, what: str, required: bool = False) -> Source | None:
         """The document that the reference at ``place`` names, or ``None`` with a note that says why it is not read.

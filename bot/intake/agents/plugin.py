@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from bot.documents import as_list
 from bot.intake.agents.authentication import read_runtime_auth, required_mode, settle
 from bot.intake.agents.binding import Binding, Runtime, bind
 from bot.intake.agents.effects import Decision, effect_of_data_handling, effect_of_name
 from bot.intake.agents.mcp import discovers, read_tools
-from bot.intake.agents.openapi import read_openapi
+from bot.intake.agents.openapi import OpenApi, read_openapi
 from bot.intake.agents.package import Package
 from bot.intake.agents.place import Place, Source
 from bot.intake.agents.structure import check_keys, check_version
@@ -32,15 +33,16 @@ class Plugin:
     tools: tuple[Tool, ...]
 
 
-def read_plugin(package: Package, source: Source) -> Plugin:
-    """The plugin in ``source``; faults and remarks go to ``package``."""
+def read_plugin(package: Package, source: Source, known: dict[str, OpenApi]) -> Plugin:
+    """The plugin in ``source``; faults and remarks go to ``package``, OpenAPI files that were read to ``known``."""
     root = source.root
     limit = package.limits.tools
     check_version(package, root["schema_version"], _VERSIONS)
     check_keys(package, root, ("schema_version", "name_for_human", "namespace", "description_for_human"))
-    if len(root["runtimes"].items) > limit or len(root["functions"].items) > limit:
+    named = [pattern for runtime in root["runtimes"].items for pattern in as_list(runtime["run_for_functions"].data)]
+    if max(len(root["runtimes"].items), len(root["functions"].items), len(named)) > limit:
         return _refuse(package, root)
-    runtimes = tuple(_read_runtime(package, place) for place in root["runtimes"].items if place.is_mapping)
+    runtimes = tuple(_read_runtime(package, place, known) for place in root["runtimes"].items if place.is_mapping)
     bindings = list(islice(bind(package, root, _functions(package, root), runtimes), limit + 1))
     if len(bindings) > limit:
         return _refuse(package, root)
@@ -64,7 +66,7 @@ def _refuse(package: Package, root: Place) -> Plugin:
     return Plugin(auth=(), tools=())
 
 
-def _read_runtime(package: Package, place: Place) -> Runtime:
+def _read_runtime(package: Package, place: Place, known: dict[str, OpenApi]) -> Runtime:
     kind = place["type"]
     version = place.source.root["schema_version"].text
     protocol, since = _PROTOCOLS.get(kind.text, ("function", ""))
@@ -81,7 +83,7 @@ def _read_runtime(package: Package, place: Place) -> Runtime:
             f"{kind.name}: {kind.text} came with schema_version {since}, this plugin says {version}; read all the same",
             f"set schema_version to {since} or later",
         )
-    openapi = read_openapi(package, place["spec"]) if protocol == "rest" else None
+    openapi = read_openapi(package, place["spec"], known) if protocol == "rest" else None
     patterns = place["run_for_functions"]
     return Runtime(
         place=place,

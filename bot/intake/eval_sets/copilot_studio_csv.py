@@ -43,17 +43,10 @@ class _Header:
     names: tuple[str, ...]
     separator: str
     line: int
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        return tuple(_key(name) for name in self.names)
-
-    @property
-    def width(self) -> int:
-        return max(place for place, name in enumerate(self.names, 1) if name.strip())
+    width: int
 
     def columns(self, keys: frozenset[str]) -> list[int]:
-        return [place for place, key in enumerate(self.keys) if key in keys]
+        return [place for place, name in enumerate(self.names) if _key(name) in keys]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +102,20 @@ def _lines(text: str, separator: str, first: int = 1) -> Iterator[_Line]:
 
 
 def _find_header(text: str) -> _Header | None:
-    """The first record with a prompt column and another one that Copilot Studio knows, or the prompt column alone."""
+    """The first record with a prompt column and another one that Copilot Studio knows, or the prompt column alone.
+
+    Alone it counts only at the top, since below it may be content of a table of another kind.
+    """
     for separator in (",", ";", "\t"):
-        for record in _lines(text, separator):
+        for place, record in enumerate(_lines(text, separator)):
             if record.number > _HEADER_WITHIN or record.fault is not None:
                 break
             keys = [_key(cell) for cell in record.cells]
             named = [key for key in keys if key]
-            if _PROMPT.intersection(named) and (_TELLING.intersection(named) or len(named) == 1):
-                return _Header(record.cells, separator, record.number)
+            alone = len(named) == 1 and place == 0
+            if _PROMPT.intersection(named) and (_TELLING.intersection(named) or alone):
+                width = max(place for place, key in enumerate(keys, 1) if key)
+                return _Header(record.cells, separator, record.number, width)
     return None
 
 
@@ -223,7 +221,7 @@ READER: Final = Reader(
     title="Copilot Studio test set in CSV (`Prompt` or `Question`, `Expected response`, ...)",
     endings=(".csv",),
     mark=re.compile(
-        r"expected[\W_]?(?:response|answer)|test(?:ing)?[\W_]?method|pass(?:ing)?[\W_]?score|\bconversation"
+        r"expected[\W_]{0,3}(?:response|answer)|test(?:ing)?[\W_]{0,3}method|pass(?:ing)?[\W_]{0,3}score|\bconversation"
         r"|^\W{0,3}(?:prompt|question|(?:test|user)?[\W_]?utterance)\W{0,3}$",
         re.IGNORECASE | re.MULTILINE,
     ),

@@ -11,7 +11,7 @@ from typing import Final
 from bot.config import Limits
 from bot.documents import decode, parse
 from bot.errors import InputError, Problem
-from bot.intake.eval_sets.identity import fault_of_id, made_id
+from bot.intake.eval_sets.identity import MadeIds, fault_of_id
 from bot.intake.eval_sets.reader import Reading, Row, Source
 from bot.intake.eval_sets.registry import readers
 from bot.intake.query import EvalSet, Query
@@ -41,7 +41,7 @@ def read_eval_sets(snapshot: Snapshot, limits: Limits) -> tuple[EvalSet, ...]:
     A file is an eval set if its ending and content say so; the files of an agent package are not.  A file that cannot
     be parsed, but shows that it was meant as one, is an eval set without queries.  Ids are unique in the folder: of
     two equal ones that files give, the first counts and the second is a fault; made ones give way (see
-    :func:`~bot.intake.eval_sets.identity.made_id`).  ``limits.queries`` holds for the folder as a whole.
+    :class:`~bot.intake.eval_sets.identity.MadeIds`).  ``limits.queries`` holds for the folder as a whole.
 
     Raises :class:`InputError` when the folder holds no eval set, or more than ``limits.package_files`` files.
     """
@@ -174,10 +174,8 @@ def _identify(kept: Sequence[tuple[str, Row]], problems: dict[str, list[Problem]
             continue
         taken[row.id] = file if row.line is None else f"{file}:{row.line}"
         ids[place] = row.id
-    for place, (file, row) in enumerate(kept):
-        if row.id is None:
-            ids[place] = made_id(row.turns, taken)
-            taken[ids[place]] = file
+    made = MadeIds(taken)
+    ids |= {place: made.make(row.turns) for place, (_, row) in enumerate(kept) if row.id is None}
     return [
         Query(id=ids[place], turns=row.turns, expected=row.expected, setup=row.setup, file=file, line=row.line)
         for place, (file, row) in enumerate(kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from bot.text import normalise
@@ -12,18 +12,28 @@ ID_CHARACTERS: Final = 200
 """Most characters of a query id, as the format of ids has it."""
 
 
-def made_id(turns: Sequence[str], taken: Container[str]) -> str:
-    """``q-`` and the first 10 hex digits of the SHA-256 of the normalised turns.
+class MadeIds:
+    """Makes ids from content: ``q-`` and the first 10 hex digits of the SHA-256 of the normalised turns.
 
-    It stays the same wherever the query moves in its file.  Where the id is ``taken``, the smallest suffix from ``-2``
-    on is added that makes it free: that is how the second of two equal queries of a folder is called.
+    An id stays the same wherever its query moves in the file.  Where it is taken, by a given id or by an equal query
+    before it, the smallest suffix from ``-2`` on is added that makes it free.
     """
-    base = f"q-{hashlib.sha256(normalise(turns).encode()).hexdigest()[:10]}"
-    made, count = base, 1
-    while made in taken:
-        count += 1
-        made = f"{base}-{count}"
-    return made
+
+    def __init__(self, given: Iterable[str]) -> None:
+        self._taken = set(given)
+        self._counts: dict[str, int] = {}
+
+    def make(self, turns: Sequence[str]) -> str:
+        """A free id for a query with these turns."""
+        base = f"q-{hashlib.sha256(normalise(turns).encode()).hexdigest()[:10]}"
+        count = self._counts.get(base, 1)
+        made = base if count == 1 else f"{base}-{count}"
+        while made in self._taken:
+            count += 1
+            made = f"{base}-{count}"
+        self._taken.add(made)
+        self._counts[base] = count
+        return made
 
 
 def fault_of_id(name: str) -> str | None:

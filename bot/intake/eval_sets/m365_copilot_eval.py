@@ -30,7 +30,8 @@ def _recognises(source: Source) -> bool:
         return any("prompt" in as_mapping(item) for item in data)
     whole = as_mapping(data)
     if "prompts" in whole:
-        return "expected_responses" in whole or all(isinstance(item, str) for item in as_list(whole["prompts"]))
+        prompts = as_list(whole["prompts"])
+        return "expected_responses" in whole or (bool(prompts) and all(isinstance(item, str) for item in prompts))
     named = "eval-document" in str(whole.get("$schema", "")) or _DEFAULTS in whole
     items = [as_mapping(item) for item in as_list(whole.get("items"))]
     shaped = any(

@@ -171,3 +171,10 @@ def test_mixed_modes_of_one_agent_are_all_declared_with_their_places(folder: Fol
         "listBerths": "oauth",
         "listTides": "none",
     }
+
+
+def test_an_unknown_type_is_not_compared_with_the_openapi_file(folder: Folder) -> None:
+    document = openapi(PATHS, schemes={"key": KEY}, security=[{"key": []}])
+    specification = folder.rest(document, auth={"type": "Kerberos"}).read()
+    assert specification.auth_modes == ("other",)
+    assert len(specification.notes) == 1

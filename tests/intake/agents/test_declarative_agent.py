@@ -78,7 +78,7 @@ def test_an_agent_file_that_the_manifest_does_not_name_is_left_alone(folder: Fol
     ],
 )
 def test_an_agent_without_a_manifest_is_told_by_its_content(folder: Folder, content: Any) -> None:
-    folder.write("anything.json", content).write("evals.json", {"prompts": [{"prompt": "?"}]})
+    folder.write("anything.json", content).write("evals.json", {"prompts": [{"prompt": "?"}]}).write("odd.json", "{")
     assert folder.read().name == "Alone"
 
 

@@ -97,6 +97,16 @@ def test_a_function_named_by_two_runtimes_goes_to_the_first(folder: Folder) -> N
     assert "runtimes[1]: runs 'listTides', which runtimes[0] runs already; the first one counts" in note
 
 
+def test_a_name_of_two_runtimes_is_one_tool_where_no_functions_are_given(folder: Folder) -> None:
+    folder.write("appPackage/api.json", API)
+    runtimes = [
+        {"type": "OpenApi", "auth": auth, "spec": {"url": "api.json"}, "run_for_functions": ["listTides"]}
+        for auth in (NONE, OAUTH)
+    ]
+    (tool,) = folder.plugin(runtimes=runtimes).read().tools or ()
+    assert (tool.name, tool.auth) == ("listTides", "none")
+
+
 def test_local_plugins_are_read(folder: Folder) -> None:
     runtimes = [
         {
@@ -239,11 +249,13 @@ def test_a_plugin_without_functions_and_runtimes_has_no_tools(folder: Folder) ->
     [
         lambda folder: folder.plugin(functions=[{"name": f"f{n}"} for n in range(11)]),
         lambda folder: folder.plugin(runtimes=[{"type": "OpenApi"}] * 11),
+        lambda folder: folder.plugin(runtimes=[{"type": "OpenApi", "run_for_functions": ["*"] * 11}]),
         lambda folder: folder.rest(openapi({f"/{n}": {"get": {"operationId": f"f{n}"}} for n in range(11)})),
         lambda folder: folder.mcp(mcp_tool_description={"tools": [{"name": f"f{n}"} for n in range(11)]}),
         lambda folder: folder.agent(actions=[{"file": f"{n}.json"} for n in range(11)]),
+        lambda folder: folder.agent(capabilities=[{"name": "WebSearch"}] * 11),
     ],
-    ids=["functions", "runtimes", "operations", "mcp", "actions"],
+    ids=["functions", "runtimes", "patterns", "operations", "mcp", "actions", "capabilities"],
 )
 def test_too_many_tools_are_an_error_that_names_the_limit(folder: Folder, make: Any) -> None:
     make(folder)
@@ -260,3 +272,12 @@ def test_too_many_tools_over_several_plugins_are_an_error(folder: Folder) -> Non
     assert len(folder.read(tools=12).tools or ()) == 12
     (problem,) = folder.problems(tools=10)
     assert problem.file == "appPackage/declarativeAgent.json"
+
+
+def test_too_many_runtimes_over_several_plugins_are_an_error(folder: Folder) -> None:
+    runtime = {"type": "LocalPlugin", "auth": NONE, "spec": {}, "run_for_functions": ["a"]}
+    for name in "ab":
+        folder.plugin(functions=[{"name": "a"}], runtimes=[runtime] * 6, path=f"{name}.json")
+    folder.agent(actions=[{"file": "a.json"}, {"file": "b.json"}])
+    (problem,) = folder.problems(tools=10)
+    assert "more actions, runtimes, tools or capabilities than the limit of 10" in problem.message

@@ -10,7 +10,7 @@ from bot.errors import InputError
 from bot.intake.agents import read_specification
 from bot.intake.agents.reading import readers
 from bot.snapshot import WorkingTree
-from tests.intake.agents.builders import Folder, make_limits
+from tests.intake.agents.builders import NONE, Folder, make_limits, notes_of, openapi
 
 AGENT_YAML = "agent: 1\nname: Parcel desk\nplatform: acme\n"
 MANIFEST = {"copilotAgents": {"declarativeAgents": [{"id": "a", "file": "a.json"}]}}
@@ -140,6 +140,22 @@ def test_reading_twice_gives_the_same_specification(folder: Folder) -> None:
     folder.mcp(functions=[{"name": "moor"}, {"name": "listBerths"}], mcp_tool_description={"file": "gone.json"})
     assert folder.read() == folder.read()
     assert folder.read().digest == folder.read().digest
+
+
+def test_there_are_no_more_remarks_than_the_limit_and_one_that_says_so(folder: Folder) -> None:
+    folder.agent(version="v1.8", conversation_starters=[{"title": f"{number}"} for number in range(30)])
+    specification = folder.read(tools=10)
+    assert len(specification.notes) == 11
+    assert specification.notes[-1].message == "more than 10 remarks; the rest is left out"
+
+
+def test_a_long_chain_of_references_ends(folder: Folder) -> None:
+    chain = {str(number): {"$ref": f"#/x/{number + 1}"} for number in range(200)}
+    document = openapi({f"/{number}": {"$ref": "#/x/0"} for number in range(200)}) | {"x": chain}
+    specification = folder.rest(document, auth=NONE).read()
+    assert specification.tools == ()
+    assert notes_of(specification)
+    assert all("leads in a circle" in note for note in notes_of(specification))
 
 
 def test_hostile_names_and_shapes_are_read_without_an_error(folder: Folder) -> None:

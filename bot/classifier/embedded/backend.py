@@ -1,0 +1,90 @@
+"""The embedded backend behind the interface of inference backends."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
+
+from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.embedded.model import FittedModel
+from bot.classifier.embedded.stored import from_arrays, model_key, to_arrays
+from bot.classifier.embedded.tools import ToolIndex
+from bot.classifier.model import Identity, Inference, InferenceRequest, Progress, Sample
+from bot.config import EmbeddedSettings
+from bot.intake.specification import Tool
+from bot.taxonomy.model import Taxonomy
+
+METHOD: Final = "structure-cues-tfidf-1"
+"""Name and version of the method; a change that moves scores raises the version."""
+
+_DECIMALS: Final = 6
+"""Probabilities are rounded to what is meaningful, so that machines whose exponentials differ in a last bit agree."""
+
+_DECISION: Final = 0.5
+
+
+class EmbeddedBackend:
+    """Members fitted on the taxonomy's exemplars, each giving one sample; needs no key and no network.
+
+    The model is restored from ``cache`` or fitted when it is first asked for.  ``samples`` is the number of members.
+    """
+
+    def __init__(self, taxonomy: Taxonomy, settings: EmbeddedSettings, samples: int, cache: ModelCache) -> None:
+        self._taxonomy = taxonomy
+        self._settings = settings
+        self._samples = samples
+        self._cache = cache
+
+    @property
+    def identity(self) -> Identity:
+        """The method, and in place of a prompt a digest of its settings.
+
+        Not the exemplars: what the classifier sees of a capability is digested per capability.
+        """
+        settings = json.dumps(self._settings.model_dump(mode="json"), sort_keys=True)
+        digest = hashlib.sha256(settings.encode()).hexdigest()[:8]
+        return Identity(backend="embedded", model=METHOD, prompt=f"settings-{digest}", samples=self._samples)
+
+    def infer(self, requests: Sequence[InferenceRequest], progress: Progress) -> tuple[Inference, ...]:
+        """One answer per request, in order, all samples valid; a capability without exemplars is never TRUE."""
+        answers: list[Inference] = []
+        indexes: dict[tuple[Tool, ...], ToolIndex] = {}
+        for done, request in enumerate(requests, 1):
+            tool = None
+            if request.tools:
+                if request.tools not in indexes:
+                    indexes[request.tools] = ToolIndex(request.tools)
+                tool = indexes[request.tools].choose(request.turns)
+            answers.append(Inference(samples=self._sample(request), tool=tool))
+            progress(done, len(requests))
+        return tuple(answers)
+
+    def _sample(self, request: InferenceRequest) -> tuple[Sample, ...]:
+        by_name = dict.fromkeys(request.capabilities, (0.0,) * self._samples)
+        if request.capabilities:
+            fitted = self._model.probabilities(request.turns).round(_DECIMALS).tolist()
+            by_name |= {
+                name: row for name, row in zip(self._model.capabilities, fitted, strict=True) if name in by_name
+            }
+        return tuple(
+            Sample(
+                votes={name: values[member] >= _DECISION for name, values in by_name.items()},
+                probabilities={name: values[member] for name, values in by_name.items()},
+            )
+            for member in range(self._samples)
+        )
+
+    @cached_property
+    def _model(self) -> FittedModel:
+        key = model_key(self._taxonomy, self._settings, self._samples)
+        arrays = self._cache.load(key)
+        model = None if arrays is None else from_arrays(arrays, self._taxonomy, self._samples)
+        if model is None:
+            from bot.classifier.embedded.fitting import fit_model
+
+            model = fit_model(self._taxonomy, self._settings, self._samples)
+            self._cache.store(key, to_arrays(model))
+        return model

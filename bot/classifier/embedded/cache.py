@@ -1,0 +1,186 @@
+"""Fitted models on disk: arrays and JSON, never a pickle, under a key that digests everything they depend on.
+
+The cache is a convenience.  A file that is damaged, foreign or hostile is as good as none, a folder that cannot be
+written is not used, and processes that write the same key at once leave one whole file, since each renames its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import sys
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from contextlib import suppress
+from io import BytesIO
+from math import prod
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+from pydantic import Field
+
+from bot.validation import FileModel, Tuple
+
+Arrays: TypeAlias = Mapping[str, NDArray[Any]]
+
+FOLDER_VARIABLE: Final = "INCUMBENT_CACHE"
+LARGEST_FILE: Final = 500_000_000
+KEPT_FILES: Final = 8
+"""How many models stay: those of taxonomies that were edited since pile up otherwise."""
+
+_METADATA: Final = "metadata.json"
+_HOUR: Final = 3_600
+_UNREADABLE: Final = (
+    OSError,
+    EOFError,
+    KeyError,
+    ValueError,
+    RuntimeError,
+    OverflowError,
+    MemoryError,
+    struct.error,
+    zipfile.BadZipFile,
+)
+
+
+class _Record(FileModel):
+    dtype: Literal["float64", "float32", "uint8"]
+    shape: Tuple[Annotated[int, Field(ge=0, le=LARGEST_FILE)]]
+
+
+class _Metadata(FileModel):
+    """``metadata.json`` of a file: whose arrays these are, what they look like, and a digest of their bytes."""
+
+    format: Literal[1]
+    key: str
+    digest: str
+    arrays: dict[str, _Record]
+
+
+def user_cache_folder(environment: Mapping[str, str], platform: str = sys.platform) -> Path | None:
+    """Where this user's programs keep what they can make again; ``INCUMBENT_CACHE`` names another place.
+
+    ``None`` where the system knows no such place.
+    """
+    chosen = environment.get(FOLDER_VARIABLE)
+    if chosen:
+        return Path(chosen)
+    if platform == "win32":
+        local = environment.get("LOCALAPPDATA")
+        return Path(local, "incumbent", "cache") if local else None
+    absolute = environment.get("XDG_CACHE_HOME", "")
+    if absolute.startswith("/"):
+        return Path(absolute, "incumbent")
+    home = environment.get("HOME", "")
+    if not home.startswith("/"):
+        return None
+    return Path(home, "Library/Caches" if platform == "darwin" else ".cache", "incumbent")
+
+
+class ModelCache:
+    """Arrays by key in ``folder``; ``ModelCache(None)`` keeps nothing."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+
+    def load(self, key: str) -> Arrays | None:
+        """The arrays stored under ``key``, bit for bit; ``None`` if there are none that can be trusted."""
+        if self.folder is None:
+            return None
+        try:
+            path = self._file(self.folder, key)
+            if path.stat().st_size > LARGEST_FILE:
+                return None
+            return _unpack(path.read_bytes(), key)
+        except _UNREADABLE:
+            return None
+
+    def store(self, key: str, arrays: Arrays) -> None:
+        """Keep ``arrays`` under ``key``, if the folder can be written."""
+        if self.folder is None:
+            return
+        temporary: Path | None = None
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(suffix=".tmp", dir=self.folder)
+            temporary = Path(name)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(_pack(arrays, key))
+            temporary.replace(self._file(self.folder, key))
+            _tidy(self.folder)
+        except OSError:
+            if temporary is not None:
+                with suppress(OSError):
+                    temporary.unlink(missing_ok=True)
+
+    @staticmethod
+    def _file(folder: Path, key: str) -> Path:
+        return folder / f"embedded-{key}.npz"
+
+
+def _digest(key: str, arrays: Arrays) -> str:
+    digest = hashlib.sha256(key.encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"\n{name} {array.dtype} {array.shape}\n".encode())
+        digest.update(array.data)
+    return digest.hexdigest()
+
+
+def _pack(arrays: Arrays, key: str) -> bytes:
+    """An ``.npz`` file: a zip of ``.npy`` files, not compressed, and the metadata."""
+    records = {
+        name: _Record.model_validate({"dtype": str(array.dtype), "shape": array.shape})
+        for name, array in arrays.items()
+    }
+    metadata = _Metadata(format=1, key=key, digest=_digest(key, arrays), arrays=records)
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(_METADATA), metadata.model_dump_json())
+        for name in sorted(arrays):
+            content = _header(records[name]) + np.ascontiguousarray(arrays[name]).tobytes()
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content)
+    return buffer.getvalue()
+
+
+def _header(record: _Record) -> bytes:
+    buffer = BytesIO()
+    description = {"descr": np.dtype(record.dtype).str, "fortran_order": False, "shape": record.shape}
+    npy.write_array_header_1_0(buffer, description)
+    return buffer.getvalue()
+
+
+def _unpack(content: bytes, key: str) -> Arrays | None:
+    """The arrays of a file of ours; raises one of many errors, or returns ``None``, for anything else.
+
+    No header is parsed: each must be the one that the checked metadata implies.  Nothing is compressed, so nothing
+    grows beyond the file.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    with zipfile.ZipFile(BytesIO(content)) as archive:
+        if any(item.compress_type != zipfile.ZIP_STORED for item in archive.infolist()):
+            return None
+        metadata = _Metadata.model_validate_json(archive.read(_METADATA))
+        for name, record in metadata.arrays.items():
+            raw = archive.read(f"{name}.npy")
+            header = _header(record)
+            dtype = np.dtype(record.dtype)
+            if not raw.startswith(header) or len(raw) - len(header) != prod(record.shape) * dtype.itemsize:
+                return None
+            arrays[name] = np.frombuffer(raw, dtype, offset=len(header)).reshape(record.shape)
+    return arrays if metadata.key == key and metadata.digest == _digest(key, arrays) else None
+
+
+def _tidy(folder: Path) -> None:
+    """Remove all but the newest models, and what a process that was ended in the middle left an hour ago or earlier."""
+    ages = sorted(((path.stat().st_mtime, path.name) for path in folder.glob("embedded-*.npz")), reverse=True)
+    for _, name in ages[KEPT_FILES:]:
+        (folder / name).unlink(missing_ok=True)
+    for path in folder.glob("*.tmp"):
+        if path.stat().st_mtime < ages[0][0] - _HOUR:
+            path.unlink(missing_ok=True)

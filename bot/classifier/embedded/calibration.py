@@ -1,0 +1,90 @@
+"""From scores to probabilities: the decision threshold, and logistic curves that meet in it at 0.5.
+
+Both come from out-of-fold scores, which no exemplar that a score is for took part in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Booleans: TypeAlias = NDArray[np.bool_]
+
+_STEEPEST: Final = 64.0
+_FLATTEST: Final = 2.0**-6
+_HALVINGS: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The probability of a score s is σ(slope · (s − threshold)), with a slope for each side of the threshold.
+
+    Platt scaling would put 0.5 where both classes are equally likely, and the best decision is elsewhere when one of
+    them is rare; so the decision threshold is where the probability is 0.5, and the curve on each side is fitted to the
+    scores on that side.
+    """
+
+    threshold: float
+    below: float
+    above: float
+
+
+NEUTRAL: Final = Calibration(0.0, 1.0, 1.0)
+"""For lack of out-of-fold scores: the regression's own probability."""
+
+
+def calibrate(scores: Floats, truth: Booleans, weights: Floats) -> Calibration:
+    """The calibration of out-of-fold ``scores``; both classes must occur."""
+    threshold = best_threshold(scores, truth, weights)
+    rare = float(weights[truth].sum())
+    common = float(weights[~truth].sum())
+    # Platt's targets: a class of n is not taken to be certain, but right in (n + 1) of (n + 2) cases.
+    targets = np.where(truth, (rare + 1) / (rare + 2), 1 / (common + 2))
+    distances = scores - threshold
+    under = distances < 0
+    return Calibration(
+        threshold,
+        _slope(distances[under], targets[under], weights[under]),
+        _slope(distances[~under], targets[~under], weights[~under]),
+    )
+
+
+def best_threshold(scores: Floats, truth: Booleans, weights: Floats) -> float:
+    """The threshold with the highest phi coefficient; of equally good ones, the middle of the widest gap of scores."""
+    order = np.argsort(scores, kind="stable")
+    ordered, positive, weight = scores[order], truth[order], weights[order]
+    hits = np.where(positive, weight, 0.0)
+    alarms = np.where(positive, 0.0, weight)
+    # At cut i, everything from i on is called positive.
+    missed = np.cumsum(hits)[:-1]
+    rejected = np.cumsum(alarms)[:-1]
+    found = hits.sum() - missed
+    raised = alarms.sum() - rejected
+    product = (found + raised) * (missed + rejected) * hits.sum() * alarms.sum()
+    phi = np.where(product > 0, (found * rejected - raised * missed) / np.sqrt(np.where(product > 0, product, 1)), -1.0)
+    gaps = np.diff(ordered)
+    phi = np.where(gaps > 0, np.round(phi, 9), -1.0)
+    best = np.lexsort((-gaps, -phi))[0]
+    return float((ordered[best] + ordered[best + 1]) / 2)
+
+
+def _slope(distances: Floats, targets: Floats, weights: Floats) -> float:
+    """The likeliest slope of a logistic curve through (0, 0.5), by bisection: the likelihood has one maximum."""
+    low, high = np.log(_FLATTEST), np.log(_STEEPEST)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        gradient = float(np.sum(weights * distances * (targets - sigmoid(np.exp(middle) * distances))))
+        if gradient > 0:
+            low = middle
+        else:
+            high = middle
+    return float(np.exp((low + high) / 2))
+
+
+def sigmoid(values: Floats) -> Floats:
+    """1 / (1 + e^−x), without overflow; 0.5 exactly at 0 and never below for what is not negative."""
+    return 1.0 / (1.0 + np.exp(-np.clip(values, -60.0, 60.0)))

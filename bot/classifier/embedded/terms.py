@@ -1,0 +1,67 @@
+"""Words and character sequences of a text, weighted by TF-IDF over a fixed vocabulary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import log, sqrt
+from typing import Final
+
+from bot.classifier.embedded.text import ReadText
+
+CHARACTER_LENGTHS: Final = (3, 4)
+"""Lengths of the character sequences within a word and its two borders."""
+
+
+def word_terms(read: ReadText) -> Counter[str]:
+    """Words and pairs of neighbouring words, with their counts; numbers count as one word."""
+    words = ["0" if word[0].isdecimal() else word for word in read.words]
+    return Counter([*words, *(f"{one} {other}" for one, other in pairwise(words))])
+
+
+def character_terms(read: ReadText) -> Counter[str]:
+    """Sequences of characters within words, with their counts; a blank stands for a word's border."""
+    terms: Counter[str] = Counter()
+    for word, count in Counter(read.words).items():
+        bordered = f" {word[:60]} "
+        for length in CHARACTER_LENGTHS:
+            for start in range(len(bordered) - length + 1):
+                terms[bordered[start : start + length]] += count
+    return terms
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Terms in their order, each with its inverse document frequency."""
+
+    terms: tuple[str, ...]
+    weights: tuple[float, ...]
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each term."""
+        return {term: place for place, term in enumerate(self.terms)}
+
+    def weigh(self, counts: Counter[str]) -> tuple[list[int], list[float]]:
+        """Places (ascending) and weights of the known terms of a text: (1 + ln tf) · idf, of length 1 together."""
+        known = sorted((self.places[term], count) for term, count in counts.items() if term in self.places)
+        values = [(1.0 + log(count)) * self.weights[place] for place, count in known]
+        length = sqrt(sum(value * value for value in values))
+        return [place for place, _ in known], [value / length for value in values] if length else values
+
+
+def learn_vocabulary(documents: Sequence[Counter[str]], least: int) -> Vocabulary:
+    """The terms of at least ``least`` documents, sorted; idf = ln((1 + n) / (1 + df)) + 1."""
+    frequencies: Counter[str] = Counter()
+    for document in documents:
+        frequencies.update(document.keys())
+    terms = sorted(term for term, frequency in frequencies.items() if frequency >= least)
+    return Vocabulary(tuple(terms), tuple(log((1 + len(documents)) / (1 + frequencies[term])) + 1.0 for term in terms))
+
+
+def similarity(one: tuple[Iterable[int], Iterable[float]], other: dict[int, float]) -> float:
+    """The cosine of two weighed texts, in [0, 1]."""
+    return sum(value * other.get(place, 0.0) for place, value in zip(*one, strict=True))

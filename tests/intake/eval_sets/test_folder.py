@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.errors import InputError
+from bot.intake.eval_sets.folder import UNKNOWN_FORMAT
+from bot.intake.eval_sets.registry import readers
+from tests.intake.eval_sets.folders import read, read_one, refused, told, turns
+
+OWN = "eval_set: 1\nqueries:\n  - {id: q01, query: Show my tickets.}\n  - {query: Close ticket 7.}\n"
+M365 = '{"schemaVersion": "1.2.0", "items": [{"prompt": "List the rooms."}]}'
+CSV = "Prompt,Expected response\nWho is my manager?,A name\n"
+
+# Files of an agent package, some of which hold the words that eval sets hold.
+PACKAGE: dict[str, str | bytes] = {
+    "manifest.json": '{"manifestVersion": "1.19", "items": [{"prompt": "x"}]}',
+    "declarativeAgent.json": '{"version": "v1.4", "conversation_starters": [{"text": "Hi", "prompt": "x"}]}',
+    "appPackage/ai-plugin.json": '{"schema_version": "v2.2", "functions": [], "prompts": []}',
+    "appPackage/loc/de-de.json": '{"name.short": "Werkstatt", "items": [{"title": "x"}]}',
+    "appPackage/cards/card.json": '{"type": "AdaptiveCard", "items": [{"type": "TextBlock"}], "prompt": "x"}',
+    "appPackage/apiSpecificationFile/openapi.yaml": "openapi: 3.0.0\npaths: {}\nx-queries: [prompt]\nqueries: []\n",
+    "appPackage/api.json": '{"openapi": "3.0.0", "paths": {}, "components": {"a": {"items": {}, "prompt": 1}}}',
+    "agent.yaml": "agent: 1\nname: x\nqueries: [{query: x}]\n",
+    "tools.json": '{"tools": [], "prompts": [{"name": "x"}]}',
+    "more_tools.json": '{"tools": [], "prompts": []}',
+    "knowledge/faq.csv": "Question,Answer\nWhere?,Here\n",
+    "settings.json": '{"editor": true}',
+    "README.md": "# Prompts\n",
+    "color.png": b"\x89PNG\r\n\x1a\n\x00",
+}
+
+
+def test_eval_sets_are_found_by_content_and_sorted_by_file(tmp_path: Path) -> None:
+    found = read(tmp_path, PACKAGE | {"z.csv": CSV, "evals/b.yml": OWN, "a.JSON": M365})
+    assert [(item.file, item.format, len(item.queries)) for item in found] == [
+        ("a.JSON", "m365-copilot-eval", 1),
+        ("evals/b.yml", "incumbent", 2),
+        ("z.csv", "copilot-studio", 1),
+    ]
+    assert all(not item.problems for item in found)
+
+
+def test_every_format_is_in_the_registry_once() -> None:
+    assert [reader.name for reader in readers()] == ["copilot-studio", "incumbent", "m365-copilot-eval"]
+
+
+@pytest.mark.parametrize(
+    "files", [{}, PACKAGE, {"evals.txt": OWN}, {"empty.yaml": "", "null.json": "null", "a.csv": ""}]
+)
+def test_a_folder_without_eval_set_names_the_formats(tmp_path: Path, files: dict[str, str | bytes]) -> None:
+    (problem,) = refused(tmp_path, files)
+    assert all(reader.title in problem.message for reader in readers())
+    assert problem.fix
+
+
+def test_agent_package_files_are_never_eval_sets(tmp_path: Path) -> None:
+    for name in ["manifest.json", "declarativeAgent_hr.json", "Ai-Plugin-2.json", "agent.yml"]:
+        refused(tmp_path / name, {name: M365 if name.endswith("json") else OWN})
+
+
+def test_a_file_that_cannot_be_parsed_is_an_eval_set_without_queries(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        {
+            "broken.json": '{"schemaVersion": "1.2.0",\n "items": [{"prompt": "a"},]}',
+            "broken.yaml": "eval_set: 1\nqueries: [\n",
+            "latin.csv": "Prompt,Expected response\nCaf\xe9?,x\n".encode("latin-1"),
+            "wide.csv": CSV.encode("utf-16"),
+            "good.csv": CSV,
+        },
+    )
+    assert {item.file: (len(item.queries), [problem.line for problem in item.problems]) for item in found} == {
+        "broken.json": (0, [2]),
+        "broken.yaml": (0, [3]),
+        "good.csv": (1, []),
+        "latin.csv": (0, [2]),
+        "wide.csv": (0, [1]),
+    }
+    assert {item.format for item in found} == {"m365-copilot-eval", "incumbent", "copilot-studio"}
+
+
+def test_other_files_that_cannot_be_parsed_are_none_of_our_business(tmp_path: Path) -> None:
+    found = read(tmp_path, {"openapi.yaml": "paths: [", "settings.json": "{ // comment\n}", "evals.yaml": OWN})
+    assert [item.file for item in found] == ["evals.yaml"]
+
+
+def test_a_file_above_the_size_limit_is_reported_and_the_others_read(tmp_path: Path) -> None:
+    large, good = read(tmp_path, {"a.yaml": OWN + "#" * 300, "b.yaml": OWN}, file_bytes=200)
+    assert "more than the limit of 200" in large.problems[0].message
+    assert large.queries == ()
+    assert len(good.queries) == 2
+
+
+def test_a_file_that_fits_two_formats_is_an_error_that_names_them(tmp_path: Path) -> None:
+    both = read_one(tmp_path, "evals.json", '{"eval_set": 1, "queries": [{"query": "a"}], "items": [{"prompt": "a"}]}')
+    assert both.format == UNKNOWN_FORMAT
+    assert both.queries == ()
+    ((_, message),) = told(both)
+    assert "Incumbent's own YAML" in message
+    assert "M365 Copilot" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.yaml", "eval_set: 1\nqueries: []\n"),
+        ("a.json", '{"schemaVersion": "1.2.0", "items": []}'),
+        ("a.json", '{"prompts": [], "expected_responses": []}'),
+        ("a.csv", "Prompt,Expected response\n\n,\n"),
+    ],
+)
+def test_an_eval_set_without_queries_is_a_fault(tmp_path: Path, name: str, content: str) -> None:
+    assert told(read_one(tmp_path, name, content)) == [(1, "the eval set holds no queries")]
+
+
+def test_a_repeated_id_is_a_fault_and_the_first_counts(tmp_path: Path) -> None:
+    repeated = "eval_set: 1\nqueries:\n  - {id: q02, query: a}\n  - {id: q01, query: b}\n  - {id: q02, query: c}\n"
+    first, second = read(tmp_path, {"a.yaml": OWN, "b.yaml": repeated})
+    assert first.queries[0].id == "q01"
+    assert [(query.id, query.turns) for query in second.queries] == [("q02", ("a",))]
+    assert told(second) == [
+        (4, "the id 'q01' is used already at a.yaml:3"),
+        (5, "the id 'q02' is used already at b.yaml:3"),
+    ]
+
+
+def test_ids_are_made_from_the_content_alone(tmp_path: Path) -> None:
+    def ids(name: str, queries: list[object]) -> list[str]:
+        found = read_one(tmp_path / name, "e.json", json.dumps({"eval_set": 1, "queries": queries}))
+        assert not found.problems
+        return [query.id for query in found.queries]
+
+    one, two = ids("a", [{"query": "Show my tickets."}, {"turns": ["Show my tickets.", "And close them."]}])
+    assert ids("b", [{"turns": ["Show my tickets.", "And close them."]}, {"query": " show  MY\ttickets. "}]) == [
+        two,
+        one,
+    ]
+    assert one.startswith("q-")
+    assert len(one) == 12
+    assert ids("c", [{"query": "a b"}, {"turns": ["a", "b"]}, {"query": "a\nb"}])[0:3:2] == [
+        ids("d", [{"query": "a b"}])[0],
+        ids("d", [{"query": "a b"}])[0] + "-2",
+    ]
+
+
+def test_equal_content_gets_a_suffix_across_the_folder_and_leaves_given_ids_alone(tmp_path: Path) -> None:
+    (alone,) = read(tmp_path / "alone", {"e.csv": CSV})
+    made = alone.queries[0].id
+    first, second, third = read(
+        tmp_path / "together",
+        {
+            "a.csv": CSV + "WHO is my manager?,Another name\n",
+            "b.csv": CSV,
+            "c.yaml": f"eval_set: 1\nqueries: [{{id: {made}-2, query: x}}]\n",
+        },
+    )
+    assert [query.id for query in first.queries] == [made, f"{made}-3"]
+    assert [query.id for query in second.queries] == [f"{made}-4"]
+    assert [query.id for query in third.queries] == [f"{made}-2"]
+    assert (first.problems, second.problems, third.problems) == ((), (), ())
+
+
+@pytest.mark.parametrize(
+    ("id", "message"),
+    [("a\\nb", "cannot be seen"), ("x" * 201, "has 201 characters"), ("\\u200f", "cannot be seen")],
+)
+def test_an_id_that_people_cannot_use_is_a_fault(tmp_path: Path, id: str, message: str) -> None:
+    ((line, text),) = told(
+        read_one(tmp_path, "a.json", f'{{"eval_set": 1, "queries": [\n{{"id": "{id}", "query": "a"}}]}}')
+    )
+    assert line == 2
+    assert message in text
+
+
+def test_limits_are_faults_of_the_row_and_name_the_limit(tmp_path: Path) -> None:
+    rows = ["{turns: [a, b, c]}", "{query: abcdefg}", "{turns: [a, abcdefg]}", "{query: fine}"]
+    content = "eval_set: 1\nqueries:\n" + "".join(f"  - {row}\n" for row in rows)
+    found = read_one(tmp_path, "a.yaml", content, turns=2, turn_characters=6)
+    assert turns(found) == ["fine"]
+    assert told(found) == [
+        (3, "the query has 3 turns, more than the limit of 2"),
+        (4, "the query has 7 characters, more than the limit of 6"),
+        (5, "turn 2 has 7 characters, more than the limit of 6"),
+    ]
+    assert [problem.fix.split("limits.")[1].split()[0] for problem in found.problems] == [
+        "turns",
+        "turn_characters",
+        "turn_characters",
+    ]
+
+
+def test_queries_beyond_the_limit_of_the_folder_are_not_read(tmp_path: Path) -> None:
+    first, second = read(tmp_path, {"a.yaml": OWN, "b.yaml": OWN.replace("q01", "q02")}, queries=3)
+    assert (len(first.queries), len(second.queries)) == (2, 1)
+    assert told(second) == [(4, "the folder holds more than the limit of 3 queries; they are read up to here")]
+
+
+def test_a_folder_with_too_many_files_is_refused(tmp_path: Path) -> None:
+    (problem,) = refused(tmp_path, {f"{number}.yaml": OWN for number in range(4)}, package_files=3)
+    assert "4 files, more than the limit of 3" in problem.message
+    assert "limits.package_files" in problem.fix
+
+
+def test_control_characters_are_kept(tmp_path: Path) -> None:
+    assert turns(read_one(tmp_path, "a.csv", "Prompt,Expected response\nring \x07 the\x1b[1m bell,x\n")) == [
+        "ring \x07 the\x1b[1m bell"
+    ]
+
+
+SEEDS = [
+    OWN,
+    M365,
+    CSV,
+    '[{"prompt": "a"}]',
+    '{"prompts": ["a"], "expected_responses": ["b"]}',
+    "Prompt\n",
+    'Prompt,Pass score\n"a',
+]
+NAMES = st.sampled_from(["a.yaml", "a.json", "a.csv", "a.yml"])
+PIECES = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(['"', ",", "\n", "\r", ":", "{", "[", "\\ud800", "- ", "\t", "&a", "*a", "!!str"]),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
+@given(NAMES, st.sampled_from(SEEDS), st.data(), PIECES)
+def test_any_text_is_read_or_reported(tmp_path: Path, name: str, seed: str, data: st.DataObject, piece: str) -> None:
+    at = data.draw(st.integers(0, len(seed)))
+    until = data.draw(st.integers(at, min(len(seed), at + 5)))
+    text = seed[:at] + piece + seed[until:]
+    with contextlib.suppress(InputError):
+        for found in read(tmp_path, {name: text.encode("utf-8", "surrogatepass")}):
+            assert all(problem.message and problem.fix for problem in found.problems)
+            assert len({query.id for query in found.queries}) == len(found.queries)
+            assert all(turn.strip() for query in found.queries for turn in query.turns)
+    (tmp_path / name).unlink()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(NAMES, st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "replace")))
+def test_any_bytes_are_read_or_reported(tmp_path: Path, name: str, content: bytes) -> None:
+    with contextlib.suppress(InputError):
+        read(tmp_path, {name: content})
+    (tmp_path / name).unlink()

@@ -1,0 +1,400 @@
+"""The definitions, transcribed: everything is computed again from the live R at every step, and nothing is clever.
+
+In this module R is always a list in order of admission (see ``in_admission_order``), so that "earlier admission, then
+smaller id" is an entry's place in the list. A query admitted in a cycle is appended: it is later than all before it.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations as subsets
+from typing import Any, Literal
+
+Moment = str | int
+Similarity = Callable[[str, str], float]
+Combination = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """The six knobs; ``per_capability`` maps a capability to other values of the three that may be overridden."""
+
+    competence_bar: float
+    winning_margin: float
+    clone_cutoff: float
+    redundancy_floor: float
+    concentration_cap: float
+    honesty_floor: float
+    per_capability: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def bar(self, capability: str) -> float:
+        """τ_c."""
+        return self.per_capability.get(capability, {}).get("competence_bar", self.competence_bar)
+
+    def margin(self, capability: str) -> float:
+        """δ_c."""
+        return self.per_capability.get(capability, {}).get("winning_margin", self.winning_margin)
+
+    def floor(self, capability: str) -> float:
+        """N_c."""
+        return self.per_capability.get(capability, {}).get("redundancy_floor", self.redundancy_floor)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options on which the paper and the shipped config differ."""
+
+    novelty: Literal["signature", 1, 2, 3]
+    honesty_scope: Literal["all", "evidence"]
+    clone_rescue: bool
+
+
+@dataclass(frozen=True)
+class Item:
+    """A query or an entry: ``scores`` has exactly the capabilities of its signature."""
+
+    id: str
+    turns: tuple[str, ...]
+    scores: Mapping[str, float]
+    admitted_at: Moment = 0
+    pin: str | None = None
+    displaces: tuple[str, ...] = ()
+    setup_cost: float = 1.0
+    arbitrated: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a verdict rests on. ``held_by`` are the waiting queries that carry a combination R does not."""
+
+    competent: tuple[str, ...] = ()
+    new_capabilities: tuple[str, ...] = ()
+    new_combinations: tuple[tuple[str, ...], ...] = ()
+    wins: Mapping[str, str] = field(default_factory=dict)
+    max_similarity: float = 0.0
+    most_similar: str | None = None
+    held_by: tuple[str, ...] = ()
+
+    @property
+    def novel(self) -> bool:
+        return bool(self.new_combinations)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer for one query."""
+
+    id: str
+    decision: Literal["INCLUDE", "EXCLUDE", "REPLACE", "KEEP-BOTH"]
+    route: Literal["direct", "review"]
+    reasons: tuple[str, ...]
+    facts: Facts
+    displaces: tuple[str, ...] = ()
+    alternate_of: tuple[str, ...] = ()
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON would have it, with ``max_similarity`` rounded to 9 decimals."""
+        return {
+            "id": self.id,
+            "decision": self.decision,
+            "route": self.route,
+            "reasons": list(self.reasons),
+            "displaces": list(self.displaces),
+            "alternate_of": list(self.alternate_of),
+            "facts": {
+                "competent": list(self.facts.competent),
+                "new_capabilities": list(self.facts.new_capabilities),
+                "new_combinations": [list(combination) for combination in self.facts.new_combinations],
+                "wins": dict(self.facts.wins),
+                "max_similarity": rounded(self.facts.max_similarity),
+                "most_similar": self.facts.most_similar,
+                "novel": self.facts.novel,
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """Why an eviction is suggested, and what a refusal is remembered by. A redundant entry yields to nobody by name."""
+
+    id: str
+    kind: Literal["displaced", "redundant"]
+    yields_to: tuple[str, ...] = ()
+
+
+def rounded(value: float) -> float:
+    """Both sides of every comparison go through here."""
+    return round(value, 9)
+
+
+def in_admission_order(entries: Collection[Item]) -> list[Item]:
+    """By moment of admission, then by id. Numbers come before text, so that a mixture is at least ordered."""
+
+    def when(entry: Item) -> tuple[bool, int, str, str]:
+        at = entry.admitted_at
+        return (True, 0, at, entry.id) if isinstance(at, str) else (False, at, "", entry.id)
+
+    return sorted(entries, key=when)
+
+
+# Rater, relational half (section 4)
+
+
+def caps(item: Item, knobs: Knobs) -> frozenset[str]:
+    """caps_τ(x)."""
+    return frozenset(c for c in item.scores if rounded(item.scores[c]) >= rounded(knobs.bar(c)))
+
+
+def champion(capability: str, entries: Sequence[Item], knobs: Knobs) -> Item | None:
+    """Highest score; ties: more competent capabilities, then the place in the order of admission."""
+    best: Item | None = None
+    for entry in entries:
+        if capability not in entry.scores:
+            continue
+        if best is None:
+            best = entry
+            continue
+        mine, theirs = rounded(entry.scores[capability]), rounded(best.scores[capability])
+        if mine > theirs or (mine == theirs and len(caps(entry, knobs)) > len(caps(best, knobs))):
+            best = entry
+    return best
+
+
+def new_capabilities(q: Item, entries: Sequence[Item], knobs: Knobs) -> frozenset[str]:
+    """newCaps(q)."""
+    return frozenset(c for c in caps(q, knobs) if not any(c in caps(r, knobs) for r in entries))
+
+
+def wins(q: Item, entries: Sequence[Item], knobs: Knobs) -> dict[str, str]:
+    """wins(q), each with the champion it beats."""
+    found = {}
+    for c in sorted(q.scores):
+        holder = champion(c, entries, knobs)
+        if holder is not None and rounded(q.scores[c]) > rounded(holder.scores[c] + knobs.margin(c)):
+            found[c] = holder.id
+    return found
+
+
+def combinations(x: Item, knobs: Knobs, options: Options) -> list[Combination]:
+    """What x exercises together."""
+    if options.novelty == "signature":
+        return [frozenset(x.scores)]
+    competent = caps(x, knobs)
+    if not competent:
+        return []
+    if len(competent) < options.novelty:
+        return [competent]
+    return [frozenset(chosen) for chosen in subsets(sorted(competent), options.novelty)]
+
+
+def carries(r: Item, combination: Combination, knobs: Knobs, options: Options) -> bool:
+    """Whether r carries the combination."""
+    if options.novelty == "signature":
+        return frozenset(r.scores) == combination
+    return combination <= caps(r, knobs)
+
+
+def new_combinations(q: Item, entries: Sequence[Item], knobs: Knobs, options: Options) -> list[Combination]:
+    """newCombos(q)."""
+    return [m for m in combinations(q, knobs, options) if not any(carries(r, m, knobs, options) for r in entries)]
+
+
+def text_of(item: Item) -> str:
+    """The turns, each normalised, joined by newlines."""
+    return "\n".join(" ".join(unicodedata.normalize("NFKC", turn).casefold().split()) for turn in item.turns)
+
+
+def most_similar(q: Item, entries: Sequence[Item], sim: Similarity) -> tuple[float, str | None]:
+    """maxSim(q) and who attains it."""
+    best: tuple[float, str | None] = (0.0, None)
+    for r in sorted(entries, key=lambda entry: entry.id):
+        likeness = sim(text_of(q), text_of(r))
+        if best[1] is None or rounded(likeness) > rounded(best[0]):
+            best = (likeness, r.id)
+    return best
+
+
+def facts(
+    q: Item, entries: Sequence[Item], knobs: Knobs, options: Options, sim: Similarity, waiting: Sequence[Item] = ()
+) -> Facts:
+    """The relational facts of q against R; for novelty alone the waiting queries count as well."""
+    missing_in_r = new_combinations(q, entries, knobs, options)
+    missing = new_combinations(q, [*entries, *waiting], knobs, options)
+    likeness, who = most_similar(q, entries, sim)
+    return Facts(
+        competent=tuple(sorted(caps(q, knobs))),
+        new_capabilities=tuple(sorted(new_capabilities(q, entries, knobs))),
+        new_combinations=tuple(sorted(tuple(sorted(m)) for m in missing)),
+        wins=wins(q, entries, knobs),
+        max_similarity=likeness,
+        most_similar=who,
+        held_by=tuple(w.id for w in waiting if any(carries(w, m, knobs, options) for m in missing_in_r)),
+    )
+
+
+# Verdict engine (section 5)
+
+
+def coverers(capability: str, entries: Sequence[Item], knobs: Knobs) -> int:
+    """How many competently cover the capability."""
+    return sum(capability in caps(r, knobs) for r in entries)
+
+
+def decide(q: Item, known: Facts, entries: Sequence[Item], knobs: Knobs, options: Options) -> Verdict:
+    """Gates 0 to 6. R is consulted only about E and its capabilities (gate 4)."""
+
+    def exclude(reason: str, alternate_of: tuple[str, ...] = ()) -> Verdict:
+        return Verdict(q.id, "EXCLUDE", "direct", (reason,), known, alternate_of=alternate_of)
+
+    if not set(q.scores) - q.arbitrated:
+        return exclude("OFF_TAXONOMY")
+    if rounded(known.max_similarity) >= rounded(knobs.clone_cutoff):
+        if options.clone_rescue and known.new_capabilities:
+            return Verdict(q.id, "INCLUDE", "review", ("CLONE", "NEW_COVERAGE"), known)
+        return exclude("CLONE")
+    if not known.new_capabilities and not known.wins and not known.novel:
+        return exclude("REDUNDANT", known.held_by)
+    if known.new_capabilities:
+        verdict = Verdict(q.id, "INCLUDE", "direct", ("NEW_COVERAGE",), known)
+    elif known.wins:
+        verdict = challenge(q, known, entries, knobs)
+    else:
+        verdict = Verdict(q.id, "INCLUDE", "review", ("NOVEL_COMBO",), known)
+    if verdict.route == "direct":
+        evidence = set(q.scores) if options.honesty_scope == "all" else {*known.new_capabilities, *known.wins}
+        if rounded(max(q.scores[c] for c in evidence)) < rounded(knobs.honesty_floor):
+            verdict = replace(verdict, route="review", reasons=(*verdict.reasons, "LOW_CONFIDENCE"))
+    return verdict
+
+
+def challenge(q: Item, known: Facts, entries: Sequence[Item], knobs: Knobs) -> Verdict:
+    """Gate 4: q beats champions and brings no new coverage."""
+    beaten = set(known.wins.values())
+    leaving = [r for r in entries if r.id in beaten]
+    after = [r for r in entries if r.id not in beaten] + [q]
+    keep_both = Verdict(q.id, "KEEP-BOTH", "direct", ("SPLIT_OR_FLOOR",), known)
+    roles = pinned([*entries, q], knobs)
+    for r in leaving:
+        if not caps(r, knobs) <= caps(q, knobs) or r.id in roles:
+            return keep_both
+    for r in leaving:
+        for c in caps(r, knobs):
+            if coverers(c, after, knobs) < knobs.floor(c):
+                return keep_both
+    sole = [c for c in caps(q, knobs) if coverers(c, after, knobs) == 1]
+    if len(sole) > knobs.concentration_cap:
+        return Verdict(q.id, "REPLACE", "review", ("CONCENTRATION",), known, displaces=tuple(sorted(beaten)))
+    return Verdict(q.id, "REPLACE", "direct", ("DOMINATES",), known, displaces=tuple(sorted(beaten)))
+
+
+# A cycle (section 6)
+
+
+def key(
+    q: Item, entries: Sequence[Item], waiting: Sequence[Item], knobs: Knobs, options: Options
+) -> tuple[int, int, int, float]:
+    """key(q); the greatest is taken first."""
+    won = wins(q, entries, knobs)
+    open_to_q = [c for c in q.scores if champion(c, entries, knobs) is None or c in won]
+    return (
+        len(new_capabilities(q, entries, knobs)),
+        len(open_to_q),
+        len(new_combinations(q, [*entries, *waiting], knobs, options)),
+        rounded(math.fsum(q.scores.values())),
+    )
+
+
+def cycle(
+    queries: Collection[Item], residents: Collection[Item], knobs: Knobs, options: Options, sim: Similarity
+) -> list[Verdict]:
+    """The verdicts, in the order in which the queries were taken."""
+    entries = in_admission_order(residents)
+    waiting: list[Item] = []
+    left = list(queries)
+    verdicts = []
+    while left:
+        keys = {q.id: key(q, entries, waiting, knobs, options) for q in left}
+        greatest = max(keys.values())
+        q = min((q for q in left if keys[q.id] == greatest), key=lambda candidate: candidate.id)
+        left = [other for other in left if other.id != q.id]
+        verdict = decide(q, facts(q, entries, knobs, options, sim, waiting), entries, knobs, options)
+        verdicts.append(verdict)
+        if verdict.decision != "EXCLUDE":
+            (entries if verdict.route == "direct" else waiting).append(q)
+    return verdicts
+
+
+def set_after(
+    queries: Collection[Item], residents: Collection[Item], verdicts: Sequence[Verdict], moment: Callable[[int], Moment]
+) -> list[Item]:
+    """R with the direct admissions in it; the n-th one (from 0) enters at ``moment(n)``. There is no ceiling here."""
+    by_id = {q.id: q for q in queries}
+    direct = [v for v in verdicts if v.route == "direct" and v.decision != "EXCLUDE"]
+    entered = [
+        replace(by_id[v.id], admitted_at=moment(place), displaces=v.displaces) for place, v in enumerate(direct)
+    ]
+    return in_admission_order([*residents, *entered])
+
+
+# Curator (section 7)
+
+
+def pinned(entries: Collection[Item], knobs: Knobs) -> dict[str, tuple[str, ...]]:
+    """Who may not be evicted: ``person`` first, then each capability whose champion, at or above the bar, it is.
+
+    A list is taken to be in order of admission already, as everywhere in this module.
+    """
+    ordered = entries if isinstance(entries, list) else in_admission_order(entries)
+    roles: dict[str, tuple[str, ...]] = {}
+    for r in ordered:
+        champions = [
+            c for c in sorted(r.scores) if c in caps(r, knobs) and champion(c, ordered, knobs) is r
+        ]
+        reasons = (["person"] if r.pin is not None else []) + champions
+        if reasons:
+            roles[r.id] = tuple(reasons)
+    return roles
+
+
+def grounds(r: Item, entries: Collection[Item], knobs: Knobs) -> Grounds:
+    """Displaced while somebody in R lists r and still covers all that r covers; redundant otherwise."""
+    takers = sorted(
+        q.id for q in entries if q.id != r.id and r.id in q.displaces and caps(r, knobs) <= caps(q, knobs)
+    )
+    return Grounds(r.id, "displaced", tuple(takers)) if takers else Grounds(r.id, "redundant")
+
+
+def prune(
+    residents: Collection[Item],
+    open: Collection[str],
+    refused_grounds: Collection[Grounds],
+    knobs: Knobs,
+    options: Options,
+) -> list[Grounds]:
+    """S, in the order in which its members join, each with its grounds."""
+    entries = in_admission_order(residents)
+    roles = pinned(entries, knobs)
+    why = {r.id: grounds(r, entries, knobs) for r in entries}
+
+    def order(place: int) -> tuple[bool, bool, float, float, int]:
+        r = entries[place]
+        displaced = why[r.id].kind == "displaced"
+        return (r.id not in open, not displaced, -r.setup_cost, rounded(math.fsum(r.scores.values())), place)
+
+    chosen: list[Grounds] = []
+    for place in sorted(range(len(entries)), key=order):
+        r = entries[place]
+        gone = {r.id} | {suggestion.id for suggestion in chosen}
+        rest = [other for other in entries if other.id not in gone]
+        if r.id in roles or why[r.id] in refused_grounds:
+            continue
+        floors_hold = all(coverers(c, rest, knobs) >= knobs.floor(c) for c in caps(r, knobs))
+        carried = all(
+            any(carries(other, m, knobs, options) for other in rest) for m in combinations(r, knobs, options)
+        )
+        if floors_hold and (carried or why[r.id].kind == "displaced"):
+            chosen.append(why[r.id])
+    return chosen
