@@ -64,7 +64,7 @@ def command(
     if not override and id not in {suggestion.id for suggestion in pruning.suggestions}:
         raise InputError([_unsafe(id, platform)])
     now = occasion(repo, at, by)
-    grounds = grounds_of(resident, pruning.roles, platform.config, platform.taxonomy.major)
+    grounds = grounds_of(resident, pruning.roles, platform.taxonomy.major)
     evicted = Evicted(
         at=now.at,
         by=now.by,

@@ -34,7 +34,8 @@ def command(repo: Path, config_path: str, as_json: bool) -> None:
         return
     for suggestion in output.suggestions:
         grounds = suggestion.grounds
-        click.echo(f"evict {suggestion.id}: {grounds['kind']}, yields to {_names(grounds['yields_to'])}")
+        why = f"displaced by {_names(grounds['yields_to'])}" if grounds["yields_to"] else "redundant"
+        click.echo(f"evict {suggestion.id}: {why}; coverers left: {_counts(suggestion.remaining)}")
     for swap in output.swaps:
         click.echo(f"swap: admit {swap.admit}, remove {', '.join(swap.remove)}")
     for loss in output.least_loss:
@@ -86,4 +87,8 @@ def _swaps(platform: Platform, residents: tuple[Resident, ...]) -> list[SwapOutp
 
 
 def _names(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) and value else "nobody in particular"
+    return ", ".join(map(str, value)) if isinstance(value, list) else ""
+
+
+def _counts(remaining: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in remaining.items()) or "it covers nothing competently"

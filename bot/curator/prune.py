@@ -31,8 +31,9 @@ class EvictionKind(StrEnum):
 class Grounds:
     """What a suggestion rests on; a refusal holds until one of these changes.
 
-    ``yields_to`` are the residents that displace it, or the champions of what it covers; ``content`` is a digest of
-    the entry's turns and scores; counts are left out on purpose, since they move with every newcomer.
+    ``yields_to`` are the residents that displace it; what is merely redundant yields to nobody by name, and counts and
+    coverers are left out on purpose, since they move with every newcomer.  ``content`` is a digest of the entry's turns
+    and scores.
     """
 
     kind: EvictionKind
@@ -74,15 +75,15 @@ def content_digest(resident: Resident) -> str:
     return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
 
 
-def grounds_of(resident: Resident, roles: Roles, config: Curation, taxonomy_major: int) -> Grounds:
+def grounds_of(resident: Resident, roles: Roles, taxonomy_major: int) -> Grounds:
     """The grounds on which ``resident`` would be suggested now."""
-    displacers = roles.displaced.get(resident.id)
-    if displacers is not None:
-        kind, yields_to = EvictionKind.DISPLACED, displacers
-    else:
-        champions = {roles.champions[name] for name in resident.scores if resident.id in roles.coverers[name]}
-        kind, yields_to = EvictionKind.REDUNDANT, tuple(sorted(champions))
-    return Grounds(kind=kind, yields_to=yields_to, content=content_digest(resident), taxonomy_major=taxonomy_major)
+    displacers = roles.displaced.get(resident.id, ())
+    return Grounds(
+        kind=EvictionKind.DISPLACED if displacers else EvictionKind.REDUNDANT,
+        yields_to=displacers,
+        content=content_digest(resident),
+        taxonomy_major=taxonomy_major,
+    )
 
 
 def prune(
@@ -124,7 +125,7 @@ def prune(
             continue
         if resident.id not in roles.displaced and any(carriers[mask] < 2 for mask in profile.combinations):
             continue
-        grounds = grounds_of(resident, roles, config, taxonomy_major)
+        grounds = grounds_of(resident, roles, taxonomy_major)
         if grounds.digest in refused:
             continue
         chosen.append((resident.id, grounds, profile))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 
 _COMMON: Final = "09٣amzAMZ_éßЖſ \t\n\r\u00a0!-.?'\"€\0\U0001f600"
@@ -28,6 +29,10 @@ class Alphabet:
             codes.update((max(code - 1, 0), code, min(code + 1, _LAST)))
         characters = {chr(code) for code in codes}
         self._characters = tuple(sorted(characters.union(*map(_variants, characters))))
+        self._single: dict[str, int] = {}
+        for place, character in enumerate(self._characters):
+            for variant in _variants(character):
+                self._single[variant] = self._single.get(variant, 0) | 1 << place
         self.all = (1 << len(self._characters)) - 1
         self.word = self._where("CATEGORY_WORD")
 
@@ -66,7 +71,12 @@ class Alphabet:
         return found if plain == category else self.all & ~found
 
     def _range(self, first: int, last: int) -> int:
-        ends = {*_variants(chr(first)), *_variants(chr(last))}
+        ends = _variants(chr(first)) | _variants(chr(last))
+        if first == last:
+            found = 0
+            for end in ends:
+                found |= self._single.get(end, 0)
+            return found
         return sum(
             1 << place
             for place, character in enumerate(self._characters)
@@ -74,10 +84,11 @@ class Alphabet:
         )
 
 
-def _variants(character: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def _variants(character: str) -> frozenset[str]:
     """The character and what it is when case is ignored."""
     forms = (character, character.lower(), character.upper(), character.casefold(), character.upper().lower())
-    return {form for form in forms if len(form) == 1}
+    return frozenset(form for form in forms if len(form) == 1)
 
 
 def _codes(tree: Any) -> Iterable[int]:

@@ -44,7 +44,7 @@ def test_a_redundant_entry_is_suggested_with_its_grounds() -> None:
     (suggestion,) = pruning.suggestions
     assert suggestion.id == "spare"
     assert suggestion.grounds.kind is EvictionKind.REDUNDANT
-    assert suggestion.grounds.yields_to == ("best1",)
+    assert suggestion.grounds.yields_to == ()
     assert suggestion.remaining == {"a": 2, "b": 2}
 
 

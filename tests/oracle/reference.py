@@ -8,121 +8,14 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from itertools import combinations as subsets
-from typing import Any, Literal
 
-Moment = str | int
+from tests.oracle.values import Facts, Grounds, Item, Knobs, Moment, Options, Verdict
+
 Similarity = Callable[[str, str], float]
 Combination = frozenset[str]
-
-
-@dataclass(frozen=True)
-class Knobs:
-    """The six knobs; ``per_capability`` maps a capability to other values of the three that may be overridden."""
-
-    competence_bar: float
-    winning_margin: float
-    clone_cutoff: float
-    redundancy_floor: float
-    concentration_cap: float
-    honesty_floor: float
-    per_capability: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-
-    def bar(self, capability: str) -> float:
-        """τ_c."""
-        return self.per_capability.get(capability, {}).get("competence_bar", self.competence_bar)
-
-    def margin(self, capability: str) -> float:
-        """δ_c."""
-        return self.per_capability.get(capability, {}).get("winning_margin", self.winning_margin)
-
-    def floor(self, capability: str) -> float:
-        """N_c."""
-        return self.per_capability.get(capability, {}).get("redundancy_floor", self.redundancy_floor)
-
-
-@dataclass(frozen=True)
-class Options:
-    """The options on which the paper and the shipped config differ."""
-
-    novelty: Literal["signature", 1, 2, 3]
-    honesty_scope: Literal["all", "evidence"]
-    clone_rescue: bool
-
-
-@dataclass(frozen=True)
-class Item:
-    """A query or an entry: ``scores`` has exactly the capabilities of its signature."""
-
-    id: str
-    turns: tuple[str, ...]
-    scores: Mapping[str, float]
-    admitted_at: Moment = 0
-    pin: str | None = None
-    displaces: tuple[str, ...] = ()
-    setup_cost: float = 1.0
-    arbitrated: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What a verdict rests on. ``held_by`` are the waiting queries that carry a combination R does not."""
-
-    competent: tuple[str, ...] = ()
-    new_capabilities: tuple[str, ...] = ()
-    new_combinations: tuple[tuple[str, ...], ...] = ()
-    wins: Mapping[str, str] = field(default_factory=dict)
-    max_similarity: float = 0.0
-    most_similar: str | None = None
-    held_by: tuple[str, ...] = ()
-
-    @property
-    def novel(self) -> bool:
-        return bool(self.new_combinations)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The answer for one query."""
-
-    id: str
-    decision: Literal["INCLUDE", "EXCLUDE", "REPLACE", "KEEP-BOTH"]
-    route: Literal["direct", "review"]
-    reasons: tuple[str, ...]
-    facts: Facts
-    displaces: tuple[str, ...] = ()
-    alternate_of: tuple[str, ...] = ()
-
-    def plain(self) -> dict[str, Any]:
-        """As JSON would have it, with ``max_similarity`` rounded to 9 decimals."""
-        return {
-            "id": self.id,
-            "decision": self.decision,
-            "route": self.route,
-            "reasons": list(self.reasons),
-            "displaces": list(self.displaces),
-            "alternate_of": list(self.alternate_of),
-            "facts": {
-                "competent": list(self.facts.competent),
-                "new_capabilities": list(self.facts.new_capabilities),
-                "new_combinations": [list(combination) for combination in self.facts.new_combinations],
-                "wins": dict(self.facts.wins),
-                "max_similarity": rounded(self.facts.max_similarity),
-                "most_similar": self.facts.most_similar,
-                "novel": self.facts.novel,
-            },
-        }
-
-
-@dataclass(frozen=True)
-class Grounds:
-    """Why an eviction is suggested, and what a refusal is remembered by. A redundant entry yields to nobody by name."""
-
-    id: str
-    kind: Literal["displaced", "redundant"]
-    yields_to: tuple[str, ...] = ()
 
 
 def rounded(value: float) -> float:
@@ -276,7 +169,7 @@ def challenge(q: Item, known: Facts, entries: Sequence[Item], knobs: Knobs) -> V
     leaving = [r for r in entries if r.id in beaten]
     after = [r for r in entries if r.id not in beaten] + [q]
     keep_both = Verdict(q.id, "KEEP-BOTH", "direct", ("SPLIT_OR_FLOOR",), known)
-    roles = pinned([*entries, q], knobs)
+    roles = roles_of([*entries, q], knobs)
     for r in leaving:
         if not caps(r, knobs) <= caps(q, knobs) or r.id in roles:
             return keep_both
@@ -333,9 +226,7 @@ def set_after(
     """R with the direct admissions in it; the n-th one (from 0) enters at ``moment(n)``. There is no ceiling here."""
     by_id = {q.id: q for q in queries}
     direct = [v for v in verdicts if v.route == "direct" and v.decision != "EXCLUDE"]
-    entered = [
-        replace(by_id[v.id], admitted_at=moment(place), displaces=v.displaces) for place, v in enumerate(direct)
-    ]
+    entered = [replace(by_id[v.id], admitted_at=moment(place), displaces=v.displaces) for place, v in enumerate(direct)]
     return in_admission_order([*residents, *entered])
 
 
@@ -343,16 +234,15 @@ def set_after(
 
 
 def pinned(entries: Collection[Item], knobs: Knobs) -> dict[str, tuple[str, ...]]:
-    """Who may not be evicted: ``person`` first, then each capability whose champion, at or above the bar, it is.
+    """Who may not be evicted: ``person`` first, then each capability whose champion, at or above the bar, it is."""
+    return roles_of(in_admission_order(entries), knobs)
 
-    A list is taken to be in order of admission already, as everywhere in this module.
-    """
-    ordered = entries if isinstance(entries, list) else in_admission_order(entries)
+
+def roles_of(ordered: Sequence[Item], knobs: Knobs) -> dict[str, tuple[str, ...]]:
+    """The roles that pin, for entries already in order of admission."""
     roles: dict[str, tuple[str, ...]] = {}
     for r in ordered:
-        champions = [
-            c for c in sorted(r.scores) if c in caps(r, knobs) and champion(c, ordered, knobs) is r
-        ]
+        champions = [c for c in sorted(r.scores) if c in caps(r, knobs) and champion(c, ordered, knobs) is r]
         reasons = (["person"] if r.pin is not None else []) + champions
         if reasons:
             roles[r.id] = tuple(reasons)
@@ -361,9 +251,7 @@ def pinned(entries: Collection[Item], knobs: Knobs) -> dict[str, tuple[str, ...]
 
 def grounds(r: Item, entries: Collection[Item], knobs: Knobs) -> Grounds:
     """Displaced while somebody in R lists r and still covers all that r covers; redundant otherwise."""
-    takers = sorted(
-        q.id for q in entries if q.id != r.id and r.id in q.displaces and caps(r, knobs) <= caps(q, knobs)
-    )
+    takers = sorted(q.id for q in entries if q.id != r.id and r.id in q.displaces and caps(r, knobs) <= caps(q, knobs))
     return Grounds(r.id, "displaced", tuple(takers)) if takers else Grounds(r.id, "redundant")
 
 
@@ -376,7 +264,7 @@ def prune(
 ) -> list[Grounds]:
     """S, in the order in which its members join, each with its grounds."""
     entries = in_admission_order(residents)
-    roles = pinned(entries, knobs)
+    roles = roles_of(entries, knobs)
     why = {r.id: grounds(r, entries, knobs) for r in entries}
 
     def order(place: int) -> tuple[bool, bool, float, float, int]:
@@ -392,9 +280,7 @@ def prune(
         if r.id in roles or why[r.id] in refused_grounds:
             continue
         floors_hold = all(coverers(c, rest, knobs) >= knobs.floor(c) for c in caps(r, knobs))
-        carried = all(
-            any(carries(other, m, knobs, options) for other in rest) for m in combinations(r, knobs, options)
-        )
+        carried = all(any(carries(other, m, knobs, options) for other in rest) for m in combinations(r, knobs, options))
         if floors_hold and (carried or why[r.id].kind == "displaced"):
             chosen.append(why[r.id])
     return chosen

@@ -13,9 +13,9 @@ from bot.classifier.embedded.terms import Vocabulary, character_terms, learn_voc
 from bot.classifier.embedded.text import ReadText
 
 # How much each block counts beside the terms, each of whose two blocks has length 1.
-STRUCTURE_SCALE: Final = 0.15
+STRUCTURE_SCALE: Final = 0.2
 STRUCTURE_LIMIT: Final = 3.0
-CUE_SCALE: Final = 1.6
+CUE_SCALE: Final = 1.2
 LEAST_WORDS: Final = 1
 LEAST_CHARACTERS: Final = 2
 """In how many exemplars a word or pair of words, or a character sequence, must stand to be a feature."""

@@ -108,13 +108,13 @@ def _find_header(text: str) -> _Header | None:
     """
     for separator in (",", ";", "\t"):
         for place, record in enumerate(_lines(text, separator)):
-            if record.number > _HEADER_WITHIN or record.fault is not None:
+            if record.number > _HEADER_WITHIN:
                 break
             keys = [_key(cell) for cell in record.cells]
             named = [key for key in keys if key]
             alone = len(named) == 1 and place == 0
             if _PROMPT.intersection(named) and (_TELLING.intersection(named) or alone):
-                width = max(place for place, key in enumerate(keys, 1) if key)
+                width = max(number for number, cell in enumerate(record.cells, 1) if cell.strip())
                 return _Header(record.cells, separator, record.number, width)
     return None
 

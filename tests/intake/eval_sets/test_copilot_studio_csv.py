@@ -83,6 +83,13 @@ def test_spreadsheets_separators_and_instructions_above_the_header(tmp_path: Pat
     assert not found.problems
 
 
+def test_what_stands_above_the_header_may_be_anything(tmp_path: Path) -> None:
+    found = read_one(tmp_path, "t.csv", '"Tip": keep it short\n,,,,\nQuestion,Expected response,#\na,b,1\n')
+    assert turns(found) == ["a"]
+    assert found.queries[0].expected == {"Expected response": "b", "#": "1"}
+    assert not found.problems
+
+
 def test_rows_of_a_conversation_are_its_turns(tmp_path: Path) -> None:
     found = read_one(
         tmp_path,

@@ -1,0 +1,114 @@
+"""Small taxonomies, specifications and requests for the classifier's tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.classifier.model import Identity, Inference, InferenceRequest, Progress, Sample, ToolChoice
+from bot.intake.query import Query
+from bot.intake.specification import UNDECLARED, AuthDeclaration, AuthMode, Specification, Tool
+from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
+
+
+def intent(id: str, group: str = "any", **more: Any) -> Capability:
+    """A capability that is inferred, with one exemplar unless more are given."""
+    defaults: dict[str, Any] = {"exemplars": Exemplars(positive=(f"{id} please",))}
+    return Capability(id=id, name=id, group=group, description=f"about {id}", source="intent", **defaults | more)
+
+
+def declared(id: str, when: str, group: str = "any", **more: Any) -> Capability:
+    """A capability that the specification decides by the rule ``when``."""
+    return Capability(id=id, name=id, group=group, description=f"about {id}", source="spec", when=when, **more)
+
+
+def taxonomy(*capabilities: Capability) -> Taxonomy:
+    """A taxonomy with the groups that ``capabilities`` name; those called ``one…`` are exactly-one groups."""
+    groups = dict.fromkeys(capability.group for capability in capabilities)
+    return Taxonomy(
+        version="1.0.0",
+        groups=tuple(
+            Group(id=group, name=group, constraint="exactly-one" if group.startswith("one") else "any")
+            for group in groups
+        ),
+        capabilities=capabilities,
+    )
+
+
+def tool(name: str, auth: AuthMode | None = None, description: str = "", **more: Any) -> Tool:
+    """A declared tool that reads."""
+    defaults: dict[str, Any] = {
+        "protocol": "rest",
+        "effect": "read",
+        "effect_from": "test",
+        "confirmation": None,
+        "card": False,
+        "declared_in": "test",
+    }
+    return Tool(name=name, auth=auth, description=description, **defaults | more)
+
+
+def specification(tools: Sequence[Tool] | None = None, auth: Sequence[AuthMode] | None = None) -> Specification:
+    """A specification with the auth modes of its ``tools``, or with those given."""
+    if auth is None and tools is not None:
+        auth = [item.auth for item in tools if item.auth is not None]
+    return Specification(
+        platform="test",
+        name="test",
+        description="",
+        instructions="",
+        auth=None if auth is None else tuple(AuthDeclaration(mode=mode, declared_in="test") for mode in auth),
+        tools=None if tools is None else tuple(tools),
+        knowledge=None,
+        starters=(),
+    )
+
+
+def query(id: str, *turns: str) -> Query:
+    """A query from no file."""
+    return Query(id=id, turns=turns or (id,), file="", line=None)
+
+
+def request(*turns: str, capabilities: Sequence[str] = (), tools: Sequence[Tool] = ()) -> InferenceRequest:
+    """A request to a backend."""
+    return InferenceRequest(query_id="q", turns=turns, capabilities=tuple(capabilities), tools=tuple(tools))
+
+
+def sample(**probabilities: float) -> Sample:
+    """A sample that votes for what is likelier than not; ``a__b`` stands for the id ``a.b``."""
+    by_id = {name.replace("__", "."): value for name, value in probabilities.items()}
+    return Sample(votes={name: value > 0.5 for name, value in by_id.items()}, probabilities=by_id)
+
+
+def silent(done: int, total: int) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass
+class ScriptedBackend:
+    """A backend whose answers are written down per query id; it remembers what it was asked."""
+
+    answers: Mapping[str, Inference]
+    samples: int = 1
+    asked: list[InferenceRequest] = field(default_factory=list)
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(backend="scripted", model="test", prompt="none", samples=self.samples)
+
+    def infer(self, requests: Sequence[InferenceRequest], progress: Progress) -> tuple[Inference, ...]:
+        self.asked.extend(requests)
+        for number in range(len(requests)):
+            progress(number + 1, len(requests))
+        return tuple(self.answers[item.query_id] for item in requests)
+
+
+def says(tool: str | None = None, confidence: float = 1.0, **probabilities: float) -> Inference:
+    """An answer of one sample, and perhaps a tool."""
+    choice = None if tool is None else ToolChoice(tool, confidence)
+    return Inference(samples=(sample(**probabilities),), tool=choice)
+
+
+NOTHING = UNDECLARED
+"""A specification that says nothing."""

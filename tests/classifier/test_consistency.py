@@ -1,0 +1,65 @@
+"""Self-consistency over samples (semantics, section 2.2)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.classifier.consistency import Consensus, agree
+from bot.classifier.model import Sample
+
+
+def votes(*pairs: tuple[bool, float]) -> list[Sample]:
+    return [Sample(votes={"c": vote}, probabilities={"c": probability}) for vote, probability in pairs]
+
+
+YES = (True, 0.9)
+NO = (False, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("samples", "value"),
+    [
+        ([YES], True),
+        ([NO], False),
+        ([YES, YES, NO], True),
+        ([YES, NO, NO], False),
+        ([YES, NO], False),
+        ([YES, YES, NO, NO], False),
+        ([YES, YES, YES, NO], True),
+    ],
+)
+def test_the_majority_decides_and_an_even_split_is_false(samples: list[tuple[bool, float]], value: bool) -> None:
+    consensus = agree(votes(*samples), ["c"], len(samples))
+    assert consensus is not None
+    assert consensus["c"].value is value
+
+
+def test_kappa_is_the_mean_probability_of_the_valid_samples_whatever_they_voted() -> None:
+    assert agree(votes((True, 0.9), (False, 0.6), (True, 0.75)), ["c"], 5) == {"c": Consensus(True, 0.75)}
+
+
+@pytest.mark.parametrize(
+    ("valid", "asked_for", "classified"),
+    [(1, 1, True), (0, 1, False), (2, 3, True), (1, 3, False), (3, 5, True), (2, 5, False), (3, 4, True), (2, 4, False)],
+)
+def test_fewer_valid_samples_than_a_majority_leave_a_query_unclassified(
+    valid: int, asked_for: int, classified: bool
+) -> None:
+    assert (agree(votes(*[YES] * valid), ["c"], asked_for) is not None) is classified
+
+
+def test_only_the_capabilities_asked_for_are_judged() -> None:
+    assert agree(votes(YES), [], 1) == {}
+
+
+@given(st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=9), st.randoms())
+def test_the_order_of_the_samples_does_not_matter_and_kappa_is_a_probability(
+    samples: list[tuple[bool, float]], random: object
+) -> None:
+    shuffled = sorted(samples, key=lambda _: random.random())  # type: ignore[attr-defined]  # hypothesis' Random
+    one, other = (agree(votes(*order), ["c"], len(samples)) for order in (samples, shuffled))
+    assert one == other
+    assert one is not None
+    assert 0.0 <= one["c"].confidence <= 1.0
