@@ -135,11 +135,16 @@ class _State:
         if true:
             self._only(names, [self._surest(true)])
             return
-        open_members = [name for name in names if name in self.evidence.inferred and name not in self.unmet]
+        open_members = [name for name in names if self._is_open(name)]
         if open_members:
             name = self._surest(open_members)
             self.judgements[name] = Judgement(True, self.judgements[name].confidence, "arbitration")
             self.arbitrated.add(name)
+
+    def _is_open(self, name: str) -> bool:
+        """Whether arbitration may make a member TRUE: only inference spoke of it, and its requirement holds."""
+        evidence = self.evidence
+        return name in evidence.inferred and evidence.declared.get(name) is None and name not in self.unmet
 
     def _surest(self, names: Sequence[str]) -> str:
         """The one with the highest κ; ties by the taxonomy's order, which ``names`` has."""

@@ -52,8 +52,8 @@ class OpenAIBackend:
     def infer(self, requests: Sequence[InferenceRequest], progress: Progress) -> tuple[Inference, ...]:
         """One answer per request, in order, with the valid samples only.
 
-        Raises :class:`UsageError` if there is no usable key or endpoint, and :class:`OutsideError` when the endpoint cannot be
-        reached, refuses, or fails after the client's retries.
+        Raises :class:`UsageError` if there is no usable key or endpoint, and :class:`OutsideError` when the endpoint
+        cannot be reached, refuses, or fails after the client's retries.
         """
         key = self._key()
         host = self._host()

@@ -13,7 +13,7 @@ from bot.errors import InputError, Problem
 from bot.pipeline import collect, read_submission
 from bot.report.output import ProblemOutput, ValidateOutput
 from bot.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
+from bot.taxonomy.loading import load_taxonomy, taxonomy_notes
 
 
 @click.command("validate")
@@ -36,6 +36,7 @@ def command(repo: Path, config_path: str, as_json: bool) -> int:
     known = frozenset(taxonomy.by_id) if taxonomy is not None else None
     config = collect(lambda: load_config(snapshot, known, config_path), problems)
     if taxonomy is not None:
+        notes.extend(taxonomy_notes(snapshot))
         collect(lambda: load_regression_set(snapshot, taxonomy), problems)
     if config is not None:
         for folder in submission_folders(repo):

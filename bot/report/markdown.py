@@ -53,10 +53,13 @@ def _lagging(review: Review) -> list[str]:
     if not review.lags:
         return []
     count = len(review.lags)
-    return [
-        f"> [!WARNING]\n> {count} {'entry lags' if count == 1 else 'entries lag'} behind this classifier or taxonomy "
-        "and could not be compared in full, so these verdicts admit too much. Run `incumbent reclassify` first."
-    ]
+    lag = "entry lags" if count == 1 else "entries lag"
+    warning = (
+        "> [!WARNING]\n"
+        f"> {count} {lag} behind this classifier or taxonomy and could not be compared in full, "
+        "so these verdicts admit too much. Run `incumbent reclassify` first."
+    )
+    return [warning]
 
 
 def _needs_you(review: Review, voice: MarkdownVoice) -> list[str]:
@@ -151,10 +154,12 @@ def _footer(review: Review) -> str:
 
 def _row(verdict: Verdict, review: Review, voice: MarkdownVoice, after: str = "") -> tuple[str, str, str]:
     query = next(item for item in review.submission.queries if item.id == verdict.id)
-    turns = [voice.quote(turn) for turn in query.turns[:SHOWN_TURNS]]
-    if len(query.turns) > SHOWN_TURNS:
-        turns.append(f"and {len(query.turns) - SHOWN_TURNS} more turns")
-    text = turns[0] if len(query.turns) == 1 else "<br>".join(f"{place}. {turn}" for place, turn in enumerate(turns, 1))
+    text = voice.quote(query.turns[0])
+    if len(query.turns) > 1:
+        shown = [f"{place}. {voice.quote(turn)}" for place, turn in enumerate(query.turns[:SHOWN_TURNS], 1)]
+        rest = len(query.turns) - SHOWN_TURNS
+        shown += [f"and {rest} more {'turn' if rest == 1 else 'turns'}"] if rest > 0 else []
+        text = "<br>".join(shown)
     return (
         f"**{voice.name(verdict.id)}**<br>{text}",
         f"**{wording.verdict_words(verdict)}**<br><sub>{_codes(verdict)}</sub>",

@@ -62,7 +62,7 @@ def _print_verdicts(verdicts: tuple[Verdict, ...], review: Review, voice: PlainV
     table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for verdict in verdicts:
         turns = queries[verdict.id].turns
-        more = f" (and {len(turns) - 1} more turns)" if len(turns) > 1 else ""
+        more = f" (and {len(turns) - 1} more {'turn' if len(turns) == 2 else 'turns'})" if len(turns) > 1 else ""
         text = voice.quote(turns[0]) + more
         reason = wording.why(verdict, review, voice)
         if verdict.id in behind:

@@ -13,7 +13,7 @@ from bot.taxonomy.rules import RuleError, compile_rule, probe
 from bot.text import normalise
 
 POSITIVE_EXEMPLARS: Final = 12
-"""The fewest positive exemplars of an intent capability, as the format asks for: fewer cannot be split in folds."""
+"""The fewest positive exemplars from which the embedded backend learns an intent capability well."""
 
 
 def content_problems(document: Document) -> Iterator[Problem]:
@@ -57,15 +57,27 @@ def _intent(capability: RawPart) -> Iterator[Problem]:
         if capability.data.get(key) is not None:
             message = f"an intent capability is judged from the query alone and has no `{key}`"
             yield capability.problem((key,), message, f"remove `{key}`, or make it `source: spec`")
+
+
+def content_notes(document: Document) -> Iterator[Problem]:
+    """What a taxonomy may lack and still be used: an LLM judges by descriptions, the embedded backend by exemplars."""
+    for capability in raw_parts(document, "capabilities"):
+        if capability.text("source") == "intent":
+            yield from _few_exemplars(capability)
+
+
+def _few_exemplars(capability: RawPart) -> Iterator[Problem]:
     exemplars = as_mapping(capability.data.get("exemplars"))
     count = len(as_list(exemplars.get("positive")))
     if count < POSITIVE_EXEMPLARS:
-        message = f"an intent capability needs at least {POSITIVE_EXEMPLARS} positive exemplars, this one has {count}"
+        message = (
+            f"the embedded backend wants at least {POSITIVE_EXEMPLARS} positive exemplars, this capability has {count}"
+        )
         yield capability.problem(
             ("exemplars", "positive"), message, "add queries under exemplars.positive that exercise it"
         )
     if not as_list(exemplars.get("negative")):
-        message = "an intent capability needs hard negative exemplars"
+        message = "the embedded backend wants hard negative exemplars"
         fix = "add queries under exemplars.negative that look like it and are not"
         yield capability.problem(("exemplars", "negative"), message, fix)
 

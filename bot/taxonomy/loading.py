@@ -8,7 +8,7 @@ from bot.config import REVIEWED_FILES
 from bot.documents import Document, as_list, as_mapping, parse_yaml
 from bot.errors import InputError, Problem
 from bot.snapshot import Snapshot
-from bot.taxonomy.content import content_problems
+from bot.taxonomy.content import content_notes, content_problems
 from bot.taxonomy.model import Capability, Group, Taxonomy
 from bot.taxonomy.structure import structure_problems
 from bot.validation import FileModel, validate
@@ -40,6 +40,12 @@ def load_taxonomy(snapshot: Snapshot, path: str = TAXONOMY_FILE) -> Taxonomy:
     if problems or taxonomy is None:
         raise InputError(problems)
     return taxonomy.model_copy(update={"groups": groups, "capabilities": capabilities})
+
+
+def taxonomy_notes(snapshot: Snapshot, path: str = TAXONOMY_FILE) -> tuple[Problem, ...]:
+    """Remarks on the taxonomy at ``path`` that stop nothing, such as capabilities with few exemplars."""
+    document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+    return tuple(content_notes(document))
 
 
 def _parts(document: Document, key: str, model: type[Part], problems: list[Problem]) -> tuple[Part, ...]:

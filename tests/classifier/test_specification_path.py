@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.classifier.specification_path import declared_values, inferred_capabilities, tool_decides
+from bot.intake.specification import AuthMode, Specification
 from bot.taxonomy.model import Capability, Exemplars
 from tests.classifier.factories import NOTHING, declared, intent, specification, taxonomy, tool
 
@@ -20,8 +21,8 @@ KEY = declared("api-key", "contains(auth_modes, 'api-key')", "one.auth")
         pytest.param(NOTHING, None, id="not declared"),
     ],
 )
-def test_a_rule_is_true_false_or_silent(spec: object, value: bool | None) -> None:
-    assert declared_values(taxonomy(OAUTH), spec) == {"oauth": value}  # type: ignore[arg-type]  # parametrised
+def test_a_rule_is_true_false_or_silent(spec: Specification, value: bool | None) -> None:
+    assert declared_values(taxonomy(OAUTH), spec) == {"oauth": value}
 
 
 def test_only_spec_capabilities_are_read_from_the_specification() -> None:
@@ -43,8 +44,8 @@ def test_intent_capabilities_and_silent_ones_with_exemplars_are_inferred_in_the_
 def test_what_the_specification_decides_is_not_inferred_although_it_has_exemplars() -> None:
     both = OAUTH.model_copy(update={"exemplars": Exemplars(positive=("log in",))})
     everything = taxonomy(both)
-    for modes in (["oauth"], ["none"]):
-        assert inferred_capabilities(everything, declared_values(everything, specification(auth=modes))) == ()  # type: ignore[arg-type]  # literals
+    for spec in (specification(auth=["oauth"]), specification(auth=["none"])):
+        assert inferred_capabilities(everything, declared_values(everything, spec)) == ()
 
 
 @pytest.mark.parametrize(
@@ -57,10 +58,10 @@ def test_what_the_specification_decides_is_not_inferred_although_it_has_exemplar
     ],
 )
 def test_the_tool_decides_only_between_several_declared_members_of_an_exactly_one_group(
-    modes: list[str], group: str, decides: bool
+    modes: list[AuthMode], group: str, decides: bool
 ) -> None:
     everything = taxonomy(OAUTH.model_copy(update={"group": group}), KEY.model_copy(update={"group": group}))
-    spec = specification([tool("a")], auth=modes)  # type: ignore[arg-type]  # literals
+    spec = specification([tool("a")], auth=modes)
     assert tool_decides(everything, declared_values(everything, spec)) is decides
 
 

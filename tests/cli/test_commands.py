@@ -97,9 +97,10 @@ def test_a_broken_row_is_reported_and_the_rest_is_reviewed(platform: Path, incum
     outcome = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json")
     assert outcome.code == 1
     assert outcome.json["verdicts"] == good["verdicts"]
-    (problem,) = outcome.json["problems"]
-    assert problem["line"] == len(evals.read_text(encoding="utf-8").splitlines())
-    assert problem["fix"]
+    assert outcome.json["problems"]
+    for problem in outcome.json["problems"]:
+        assert problem["line"] == len(evals.read_text(encoding="utf-8").splitlines())
+        assert problem["fix"]
 
 
 def test_consolidate_reads_standard_input(platform: Path) -> None:
@@ -162,7 +163,7 @@ def test_an_empty_folder_is_not_a_platform_repository(tmp_path: Path, incumbent:
 
 def test_nothing_comes_alive_on_the_console(platform: Path, incumbent: Incumbent) -> None:
     evals = platform / CARD_LINE / "evals.yaml"
-    hostile = '  - id: "x\\e[31m"\n    turns: ["\\e[2J\\u202e[red]hi[/red] | @team <b>"]\n'
+    hostile = '  - id: "x[red]`|"\n    turns: ["\\e[2J\\u202e[red]hi[/red] | @team <b>"]\n'
     evals.write_text(evals.read_text(encoding="utf-8") + hostile, encoding="utf-8")
     for form in ("text", "markdown"):
         outcome = incumbent("review", platform / CARD_LINE, "--repo", platform, "--format", form)

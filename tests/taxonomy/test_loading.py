@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bot.errors import InputError, Problem
 from bot.snapshot import WorkingTree
 from bot.taxonomy.content import POSITIVE_EXEMPLARS
-from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
+from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, taxonomy_notes
 from bot.taxonomy.model import Taxonomy
 from tests.factories import REPOSITORY
 
@@ -169,16 +169,6 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
         (in_capability(2, when=None), "when: null", "a spec capability needs a rule"),
         (in_capability(4, when="name == 'x'"), "when: name", "an intent capability is judged from the query alone"),
         (in_capability(4, requires="table"), "requires: table", "an intent capability is judged from the query alone"),
-        (
-            lambda data: data["capabilities"][4]["exemplars"]["positive"].pop(),
-            "positive:",
-            "at least 12 positive exemplars, this one has 11",
-        ),
-        (
-            lambda data: data["capabilities"][4]["exemplars"].pop("negative"),
-            "exemplars:",
-            "needs hard negative exemplars",
-        ),
         # Rules.
         (in_capability(2, when="auth_modes["), "when: auth_modes[", "not valid JMESPath"),
         (
@@ -298,3 +288,20 @@ def test_whatever_stands_in_a_part_is_read_or_reported(
 @pytest.mark.skipif(not (REPOSITORY / TAXONOMY_FILE).exists(), reason="the repository has no taxonomy yet")
 def test_the_shipped_taxonomy_is_valid() -> None:
     assert load_taxonomy(WorkingTree(REPOSITORY)).capabilities
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda data: data["capabilities"][4]["exemplars"]["positive"].pop(),
+            "at least 12 positive exemplars, this capability has 11",
+        ),
+        (lambda data: data["capabilities"][4]["exemplars"].update(negative=[]), "wants hard negative exemplars"),
+    ],
+)
+def test_few_exemplars_are_noted_and_stop_nothing(tmp_path: Path, change: Change, message: str) -> None:
+    load(tmp_path, changed(change))
+    (note,) = taxonomy_notes(WorkingTree(tmp_path))
+    assert message in note.message
+    assert note.line is not None

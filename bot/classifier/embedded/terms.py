@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -60,8 +60,3 @@ def learn_vocabulary(documents: Sequence[Counter[str]], least: int) -> Vocabular
         frequencies.update(document.keys())
     terms = sorted(term for term, frequency in frequencies.items() if frequency >= least)
     return Vocabulary(tuple(terms), tuple(log((1 + len(documents)) / (1 + frequencies[term])) + 1.0 for term in terms))
-
-
-def similarity(one: tuple[Iterable[int], Iterable[float]], other: dict[int, float]) -> float:
-    """The cosine of two weighed texts, in [0, 1]."""
-    return sum(value * other.get(place, 0.0) for place, value in zip(*one, strict=True))

@@ -1,0 +1,28 @@
+"""What several of the classifier's tests share: a fitted backend on a small taxonomy, made once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.classifier.embedded.backend import EmbeddedBackend
+from bot.classifier.embedded.cache import ModelCache
+from bot.taxonomy.model import Taxonomy
+from tests.classifier.exemplary import SAMPLES, SETTINGS, exemplary_taxonomy
+
+
+@pytest.fixture(scope="session")
+def exemplary() -> Taxonomy:
+    return exemplary_taxonomy()
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder that holds the fitted model once ``fitted`` was asked anything."""
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="session")
+def fitted(exemplary: Taxonomy, model_folder: Path) -> EmbeddedBackend:
+    return EmbeddedBackend(exemplary, SETTINGS, SAMPLES, ModelCache(model_folder))

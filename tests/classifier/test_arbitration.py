@@ -1,0 +1,324 @@
+"""Requirements and exactly-one groups (semantics, section 2, points 1 and 3), bullet by bullet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.classifier.arbitration import Evidence, arbitrate
+from bot.classifier.consistency import Consensus
+from bot.classifier.model import Classification, Judgement, ToolChoice
+from bot.taxonomy.model import Capability
+from tests.classifier.factories import declared, intent, taxonomy
+
+RULE = "contains(auth_modes, 'oauth')"  # what rules say is written down as evidence; nothing evaluates this one
+CALL = intent("call")
+OAUTH, KEY, SSO = (declared(name, RULE, "one.auth", requires="call") for name in ("oauth", "key", "sso"))
+NO_AUTH = declared("open", RULE, "one.auth")
+SMALL, NORMAL, LARGE = (intent(name, "one.size") for name in ("small", "normal", "large"))
+YES, NO = Consensus(True, 0.8), Consensus(False, 0.1)
+TOOL = ToolChoice("get_parts", 0.7)
+
+
+def decide(
+    capabilities: Sequence[Capability],
+    rules: Mapping[str, bool | None] | None = None,
+    inferred: Mapping[str, Consensus] | None = None,
+    tool: ToolChoice | None = None,
+    implied: Sequence[str] = (),
+) -> Classification:
+    evidence = Evidence(declared=rules or {}, inferred=inferred or {}, tool=tool, implied=frozenset(implied))
+    return arbitrate("q", taxonomy(*capabilities), evidence)
+
+
+def outcome(classification: Classification) -> dict[str, tuple[bool, float, str]]:
+    return {name: (item.value, item.confidence, item.path) for name, item in classification.judgements.items()}
+
+
+# What a path says of a capability on its own.
+
+
+@pytest.mark.parametrize(
+    ("rules", "inferred", "judgement"),
+    [
+        pytest.param({"a": True}, {}, Judgement(True, 1.0, "specification"), id="rule true"),
+        pytest.param({"a": False}, {}, Judgement(False, 1.0, "specification"), id="rule false"),
+        pytest.param({"a": None}, {"a": YES}, Judgement(True, 0.8, "inference"), id="silent, inferred true"),
+        pytest.param({"a": None}, {"a": NO}, Judgement(False, 0.1, "inference"), id="silent, inferred false"),
+        pytest.param({"a": None}, {}, Judgement(False, 0.0, "undeclared"), id="silent, nothing to infer from"),
+        pytest.param(
+            {"a": False}, {"a": YES}, Judgement(False, 1.0, "specification"), id="inference does not override"
+        ),
+    ],
+)
+def test_each_capability_is_decided_by_its_path(
+    rules: dict[str, bool | None], inferred: dict[str, Consensus], judgement: Judgement
+) -> None:
+    assert decide([declared("a", RULE)], rules, inferred).judgements == {"a": judgement}
+
+
+def test_judgements_keep_the_taxonomys_order() -> None:
+    assert list(decide([LARGE, CALL, OAUTH, SMALL]).judgements) == ["large", "call", "oauth", "small"]
+
+
+# Requirements.
+
+NEEDY = declared("needy", RULE, requires="call")
+
+
+@pytest.mark.parametrize(
+    ("rule", "own", "call", "expected"),
+    [
+        pytest.param(True, None, YES, (True, 0.8, "specification"), id="met: TRUE with the confidence of the required"),
+        pytest.param(True, None, NO, (False, 0.1, "specification"), id="unmet: FALSE"),
+        pytest.param(False, None, YES, (False, 1.0, "specification"), id="rule false stays FALSE"),
+        pytest.param(None, None, YES, (False, 0.0, "undeclared"), id="undeclared stays FALSE"),
+        pytest.param(None, Consensus(True, 0.6), YES, (True, 0.6, "inference"), id="inferred keeps its own confidence"),
+        pytest.param(None, Consensus(True, 0.6), NO, (False, 0.1, "inference"), id="inferred and unmet"),
+        pytest.param(None, Consensus(False, 0.3), NO, (False, 0.3, "inference"), id="inferred FALSE needs nothing"),
+    ],
+)
+def test_a_capability_is_true_only_if_what_it_requires_is(
+    rule: bool | None, own: Consensus | None, call: Consensus, expected: tuple[bool, float, str]
+) -> None:
+    inferred = {"call": call} if own is None else {"call": call, "needy": own}
+    assert outcome(decide([NEEDY, CALL], {"needy": rule}, inferred))["needy"] == expected
+
+
+def test_a_requirement_asks_for_what_arbitration_left_of_it() -> None:
+    group = [intent("quick", "one.mode"), intent("deep", "one.mode")]
+    rested = declared("rested", RULE, requires="quick")
+    inferred = {"quick": Consensus(True, 0.6), "deep": Consensus(True, 0.9)}
+    assert outcome(decide([rested, *group], {"rested": True}, inferred))["rested"] == (False, 0.6, "specification")
+
+
+# Exactly-one groups.
+
+
+def test_one_declared_member_makes_the_others_false() -> None:
+    silent = declared("silent", RULE, "one.auth")
+    rules = {"oauth": True, "key": False, "silent": None}
+    result = decide([OAUTH, KEY, silent, CALL], rules, {"call": YES, "silent": Consensus(True, 0.95)})
+    assert outcome(result) == {
+        "oauth": (True, 0.8, "specification"),
+        "key": (False, 1.0, "specification"),
+        "silent": (False, 0.95, "arbitration"),
+        "call": (True, 0.8, "inference"),
+    }
+    assert result.off_taxonomy == ()
+    assert result.arbitrated == frozenset()
+
+
+def test_the_declared_member_failing_its_requirement_leaves_the_group_unexercised() -> None:
+    silent = declared("silent", RULE, "one.auth")
+    result = decide([OAUTH, silent, CALL], {"oauth": True, "silent": None}, {"call": NO, "silent": YES})
+    assert outcome(result)["oauth"] == (False, 0.1, "specification")
+    assert outcome(result)["silent"] == (False, 0.8, "arbitration")
+    assert result.signature == frozenset()
+    assert result.off_taxonomy == ()
+
+
+BOTH: Mapping[str, bool | None] = {"oauth": True, "key": True, "sso": False, "open": False}
+AUTH = [NO_AUTH, KEY, OAUTH, SSO, CALL]
+
+
+@pytest.mark.parametrize(
+    ("call", "chosen", "implied", "true", "off"),
+    [
+        pytest.param(YES, TOOL, ["oauth"], {"oauth": 0.7}, (), id="the tool's declaration decides"),
+        pytest.param(YES, TOOL, ["key"], {"key": 0.7}, (), id="the other tool's declaration decides"),
+        pytest.param(YES, TOOL, ["key", "oauth"], {"key": 0.7}, (), id="ties go by the taxonomy's order"),
+        pytest.param(YES, TOOL, [], {}, ("one.auth",), id="a tool call that fits none is off the taxonomy"),
+        pytest.param(YES, TOOL, ["sso"], {}, ("one.auth",), id="what the specification made FALSE stays FALSE"),
+        pytest.param(YES, None, [], {}, (), id="no tool is called"),
+        pytest.param(NO, TOOL, ["oauth"], {}, (), id="the requirement comes first"),
+        pytest.param(NO, TOOL, [], {}, (), id="the requirement comes first, and it is no off-taxonomy mark"),
+    ],
+)
+def test_of_several_declared_members_the_tool_exercises_one(
+    call: Consensus, chosen: ToolChoice | None, implied: list[str], true: dict[str, float], off: tuple[str, ...]
+) -> None:
+    result = decide(AUTH, BOTH, {"call": call}, chosen, implied)
+    members = {name: item for name, item in result.judgements.items() if name != "call"}
+    assert {name: item.confidence for name, item in members.items() if item.value} == true
+    assert {item.path for item in members.values() if item.value} <= {"arbitration"}
+    assert result.off_taxonomy == off
+    assert result.arbitrated == frozenset()
+
+
+def test_of_several_declared_members_only_one_meeting_its_requirement_stays_without_a_tool() -> None:
+    rules = {"open": True, "oauth": True, "key": True, "sso": False}
+    result = decide(AUTH, rules, {"call": NO}, TOOL, ["oauth"])
+    assert result.signature == {"open"}
+    assert outcome(result)["open"] == (True, 1.0, "specification")
+
+
+def test_a_tool_whose_member_fails_its_own_requirement_leaves_the_group_unexercised() -> None:
+    rules: Mapping[str, bool | None] = {"open": True, "other": True, "oauth": True}
+    capabilities = [NO_AUTH, declared("other", RULE, "one.auth"), OAUTH, CALL]
+    result = decide(capabilities, rules, {"call": NO}, TOOL, ["oauth"])
+    assert result.signature == frozenset()
+    assert result.off_taxonomy == ()
+
+
+SIZES = [SMALL, NORMAL, LARGE]
+
+
+@pytest.mark.parametrize(
+    ("inferred", "winner", "path"),
+    [
+        pytest.param([(True, 0.8), (False, 0.2), (False, 0.1)], "small", "inference", id="one TRUE"),
+        pytest.param(
+            [(True, 0.6), (True, 0.9), (False, 0.1)], "normal", "inference", id="the highest confidence stays"
+        ),
+        pytest.param([(True, 0.6), (True, 0.6), (True, 0.5)], "small", "inference", id="ties by the taxonomy's order"),
+        pytest.param(
+            [(True, 0.35 + 0.05), (True, 0.40), (False, 0.9)], "small", "inference", id="ties as rounded to 9 decimals"
+        ),
+        pytest.param(
+            [(False, 0.2), (False, 0.45), (False, 0.1)], "normal", "arbitration", id="none TRUE: the likeliest"
+        ),
+        pytest.param([(False, 0.3), (False, 0.3), (False, 0.3)], "small", "arbitration", id="none TRUE: ties by order"),
+    ],
+)
+def test_inference_alone_leaves_exactly_one_member_true(
+    inferred: list[tuple[bool, float]], winner: str, path: str
+) -> None:
+    result = decide(SIZES, {}, dict(zip(["small", "normal", "large"], [Consensus(*x) for x in inferred], strict=True)))
+    assert result.signature == {winner}
+    assert result.judgements[winner].path == path
+    assert result.arbitrated == (frozenset({winner}) if path == "arbitration" else frozenset())
+
+
+def test_a_member_that_lost_keeps_its_probability() -> None:
+    result = decide(SIZES, {}, {"small": Consensus(True, 0.6), "normal": Consensus(True, 0.9), "large": NO})
+    assert outcome(result)["small"] == (False, 0.6, "arbitration")
+    assert outcome(result)["large"] == (False, 0.1, "inference")
+
+
+MIXED = [declared("named", RULE, "one.kind"), intent("guessed", "one.kind"), intent("other", "one.kind")]
+
+
+def test_none_true_never_falls_to_a_member_that_the_specification_made_false() -> None:
+    result = decide(MIXED, {"named": False}, {"named": YES, "guessed": Consensus(False, 0.2), "other": NO})
+    assert result.signature == {"guessed"}
+
+
+def test_none_true_never_falls_to_a_member_that_nothing_speaks_of() -> None:
+    result = decide(MIXED, {"named": None}, {"guessed": NO, "other": Consensus(False, 0.05)})
+    assert result.signature == {"guessed"}
+    assert outcome(result)["named"] == (False, 0.0, "undeclared")
+
+
+def test_none_true_never_falls_to_a_member_whose_requirement_fails() -> None:
+    silent = [declared(name, RULE, "one.auth", requires="call") for name in ("a", "b")]
+    rules: Mapping[str, bool | None] = {"a": None, "b": None}
+    result = decide([*silent, CALL], rules, {"call": NO, "a": YES, "b": Consensus(False, 0.4)})
+    assert result.signature == frozenset()
+    assert result.off_taxonomy == ()
+    assert result.arbitrated == frozenset()
+
+
+def test_every_member_false_by_the_specification_is_off_the_taxonomy() -> None:
+    result = decide(AUTH, dict.fromkeys(BOTH, False), {"call": YES})
+    assert result.off_taxonomy == ("one.auth",)
+    assert result.signature == {"call"}
+
+
+@pytest.mark.parametrize("rules", [dict.fromkeys(BOTH), dict.fromkeys(BOTH, False) | {"oauth": None}])
+def test_members_that_nothing_speaks_of_are_no_evidence_against_the_taxonomy(rules: dict[str, bool | None]) -> None:
+    result = decide(AUTH, rules, {"call": YES})
+    assert result.off_taxonomy == ()
+    assert result.signature == {"call"}
+
+
+def test_other_groups_may_have_any_number_of_true_members() -> None:
+    capabilities = [declared("a", RULE), declared("b", RULE), intent("c"), intent("d")]
+    result = decide(capabilities, {"a": True, "b": True}, {"c": YES, "d": NO})
+    assert result.signature == {"a", "b", "c"}
+
+
+# Invariants.
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[list[Capability], Evidence]:
+    consensus = st.builds(Consensus, st.booleans(), st.sampled_from([0.0, 0.2, 0.5, 0.7, 1.0]))
+    capabilities = [CALL]
+    rules: dict[str, bool | None] = {}
+    inferred = {"call": draw(consensus)}
+    for number in range(draw(st.integers(1, 7))):
+        id, group = f"c{number}", draw(st.sampled_from(["one.a", "one.b", "any"]))
+        kind = draw(st.sampled_from(["intent", "true", "false", "silent", "undeclared"]))
+        if kind == "intent":
+            capabilities.append(intent(id, group))
+        else:
+            capabilities.append(declared(id, RULE, group, requires=draw(st.sampled_from([None, "call"]))))
+            rules[id] = {"true": True, "false": False}.get(kind)
+        if kind in ("intent", "silent"):
+            inferred[id] = draw(consensus)
+    chosen = draw(st.none() | st.just(TOOL))
+    implied = frozenset(draw(st.sets(st.sampled_from(sorted(rules))))) if chosen and rules else frozenset()
+    order = draw(st.permutations(capabilities))
+    return order, Evidence(declared=rules, inferred=inferred, tool=chosen, implied=implied)
+
+
+@given(cases())
+def test_an_exactly_one_group_has_one_true_member_unless_it_is_unexercised_or_off_the_taxonomy(
+    case: tuple[list[Capability], Evidence],
+) -> None:
+    capabilities, evidence = case
+    everything = taxonomy(*capabilities)
+    result = arbitrate("q", everything, evidence)
+    for group, members in everything.exactly_one.items():
+        true = [member for member in members if result.judgements[member.id].value]
+        rules = [evidence.declared.get(member.id) for member in members]
+        unmet = [member for member in members if member.requires and not result.judgements["call"].value]
+        if group in result.off_taxonomy:
+            assert not true
+            assert evidence.tool is not None or set(rules) == {False}
+        elif not true:
+            unspoken = all(evidence.declared.get(item.id) in (None, False) for item in members) and not any(
+                item.id in evidence.inferred for item in members
+            )
+            assert unmet or unspoken or (rules.count(True) > 1 and evidence.tool is None)
+        assert len(true) <= 1
+
+
+@given(cases())
+def test_inference_never_overrides_a_value_of_the_specification(case: tuple[list[Capability], Evidence]) -> None:
+    capabilities, evidence = case
+    everything = taxonomy(*capabilities)
+    result = arbitrate("q", everything, evidence)
+    for capability in capabilities:
+        judgement = result.judgements[capability.id]
+        rule = evidence.declared.get(capability.id)
+        if rule is False:
+            assert judgement == Judgement(False, 1.0, "specification")
+        elif rule is True and not judgement.value:
+            declared_members = [
+                member
+                for member in everything.exactly_one.get(capability.group, ())
+                if evidence.declared.get(member.id) is True
+            ]
+            assert len(declared_members) > 1 or (capability.requires and not result.judgements["call"].value)
+        if judgement.value and capability.requires:
+            assert result.judgements[capability.requires].value
+
+
+@given(cases())
+def test_what_arbitration_alone_made_true_is_marked_and_was_inferred(case: tuple[list[Capability], Evidence]) -> None:
+    capabilities, evidence = case
+    result = arbitrate("q", taxonomy(*capabilities), evidence)
+    assert list(result.judgements) == [capability.id for capability in capabilities]
+    for name in result.arbitrated:
+        assert result.judgements[name] == Judgement(True, evidence.inferred[name].confidence, "arbitration")
+        assert not evidence.inferred[name].value
+    for name, judgement in result.judgements.items():
+        chosen: Any = evidence.tool and evidence.declared.get(name) and name in evidence.implied
+        if judgement.value and judgement.path == "arbitration":
+            assert name in result.arbitrated or chosen

@@ -1,0 +1,118 @@
+"""The classifier as a whole: which questions go to inference, and what comes of the answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.classifier.classify import ClassifierResult, classify
+from bot.classifier.model import Inference
+from bot.intake.specification import Specification
+from bot.taxonomy.model import Taxonomy
+from tests.classifier.factories import (
+    NOTHING,
+    ScriptedBackend,
+    declared,
+    intent,
+    query,
+    sample,
+    says,
+    silent,
+    specification,
+    taxonomy,
+    tool,
+)
+
+AUTH = (
+    declared("oauth", "contains(auth_modes, 'oauth')", "one.auth", requires="call"),
+    declared("key", "contains(auth_modes, 'api-key')", "one.auth", requires="call"),
+)
+EVERYTHING = taxonomy(*AUTH, intent("call"), intent("table"))
+TWO_TOOLS = specification([tool("get_parts", "oauth"), tool("get_fares", "api-key"), tool("get_news")])
+
+
+def run(
+    answers: dict[str, Inference], spec: Specification, tax: Taxonomy = EVERYTHING, samples: int = 1
+) -> tuple[ClassifierResult, ScriptedBackend]:
+    backend = ScriptedBackend(answers, samples)
+    return classify([query(id) for id in answers], spec, tax, backend, silent), backend
+
+
+def test_classifications_are_in_the_order_of_the_queries_and_hold_every_capability() -> None:
+    result, _ = run({id: says(call=0.9, table=0.1) for id in "cab"}, NOTHING)
+    assert [item.query_id for item in result.classifications] == ["c", "a", "b"]
+    assert all(list(item.judgements) == list(EVERYTHING.by_id) for item in result.classifications)
+
+
+def test_inference_is_asked_only_for_what_the_specification_does_not_decide() -> None:
+    _, backend = run({"q": says(call=0.9, table=0.1)}, specification(auth=["oauth"]))
+    assert [item.capabilities for item in backend.asked] == [("call", "table")]
+    assert backend.asked[0].turns == ("q",)
+
+
+@pytest.mark.parametrize(
+    ("spec", "asked"),
+    [
+        (specification([tool("get_parts", "oauth")]), ()),
+        (TWO_TOOLS, ("get_parts", "get_fares", "get_news")),
+        (specification(None, ["oauth", "api-key"]), ()),
+    ],
+)
+def test_tools_are_passed_only_where_they_decide_between_declared_members(
+    spec: Specification, asked: tuple[str, ...]
+) -> None:
+    _, backend = run({"q": says(call=0.9, table=0.1)}, spec)
+    assert tuple(item.name for item in backend.asked[0].tools) == asked
+
+
+@pytest.mark.parametrize(
+    ("answer", "signature", "off"),
+    [
+        pytest.param(says("get_parts", 0.7, call=0.9, table=0.1), {"call": 0.9, "oauth": 0.7}, (), id="oauth"),
+        pytest.param(says("get_fares", 0.6, call=0.9, table=0.1), {"call": 0.9, "key": 0.6}, (), id="key"),
+        pytest.param(says("get_news", 0.6, call=0.9, table=0.1), {"call": 0.9}, ("one.auth",), id="undeclared auth"),
+        pytest.param(says(None, call=0.9, table=0.1), {"call": 0.9}, (), id="no tool"),
+        pytest.param(says("get_parts", 0.7, call=0.2, table=0.8), {"table": 0.8}, (), id="requirement"),
+    ],
+)
+def test_the_chosen_tools_declaration_decides_between_declared_members(
+    answer: Inference, signature: dict[str, float], off: tuple[str, ...]
+) -> None:
+    result, _ = run({"q": answer}, TWO_TOOLS)
+    (item,) = result.classifications
+    assert {name: item.judgements[name].confidence for name in item.signature} == signature
+    assert item.off_taxonomy == off
+
+
+def test_of_two_tools_with_one_name_the_first_counts() -> None:
+    twins = specification([tool("get", "oauth"), tool("get", "api-key")])
+    result, _ = run({"q": says("get", call=0.9, table=0.1)}, twins)
+    assert result.classifications[0].signature == {"call", "oauth"}
+
+
+def test_a_query_with_too_few_valid_samples_is_unclassified_and_the_others_are_not() -> None:
+    good = Inference(samples=(sample(call=0.9, table=0.2),) * 3)
+    poor = Inference(samples=(sample(call=0.9, table=0.2),) * 2)
+    result, _ = run({"a": good, "b": poor, "c": good}, NOTHING, samples=5)
+    assert [item.query_id for item in result.classifications] == ["a", "c"]
+    assert result.unclassified == ("b",)
+
+
+def test_a_taxonomy_that_the_specification_decides_alone_needs_no_inference() -> None:
+    alone = taxonomy(declared("oauth", "contains(auth_modes, 'oauth')"))
+    result, backend = run({"q": Inference(samples=())}, specification(auth=["oauth"]), alone)
+    assert backend.asked == []
+    assert result.classifications[0].signature == {"oauth"}
+    assert result.unclassified == ()
+
+
+def test_without_queries_the_backend_is_not_asked() -> None:
+    result, backend = run({}, NOTHING)
+    assert result == ClassifierResult(classifications=(), unclassified=())
+    assert backend.asked == []
+
+
+def test_progress_is_the_backends() -> None:
+    seen: list[tuple[int, int]] = []
+    backend = ScriptedBackend({id: says(call=0.9, table=0.1) for id in "ab"})
+    classify([query("a"), query("b")], NOTHING, EVERYTHING, backend, lambda done, total: seen.append((done, total)))
+    assert seen == [(1, 2), (2, 2)]

@@ -1,0 +1,153 @@
+"""What the embedded backend reads of a query: cleaning, bounds, structure, terms."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.classifier.embedded.features import Cues, learn_features
+from bot.classifier.embedded.structure import NAMES, structure
+from bot.classifier.embedded.terms import character_terms, learn_vocabulary, word_terms
+from bot.classifier.embedded.text import READ_CHARACTERS, READ_TURNS, read_text
+
+anything = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=80)
+
+
+def feature(name: str, *turns: str) -> float:
+    return structure(read_text(turns))[NAMES.index(name)]
+
+
+@pytest.mark.parametrize(
+    ("turn", "text"),
+    [
+        pytest.param("  show \t my  orders ", "show my orders", id="white space"),
+        pytest.param("a \n\n  b", "a\nb", id="line breaks stay, once"),
+        pytest.param("ｓｈｏｗ ﬁles", "show files", id="compatibility forms"),
+        pytest.param("pa\u200brt\u202e \u00adlist\U000e0041\ufeff", "part list", id="characters nobody sees"),
+        pytest.param("a\x00b\x1bc\ud800d", "abcd", id="control characters and half characters"),
+    ],
+)
+def test_a_turn_is_read_as_people_see_it(turn: str, text: str) -> None:
+    assert read_text([turn]).text == text
+
+
+def test_of_a_long_turn_the_beginning_and_the_end_are_read() -> None:
+    read = read_text(["first " + "x" * 1_000_000 + " last"])
+    assert len(read.text) <= READ_CHARACTERS + 1
+    assert read.text.startswith("first ")
+    assert read.text.endswith(" last")
+
+
+def test_of_a_long_conversation_the_first_and_the_last_turns_are_read() -> None:
+    read = read_text([f"turn {number}" for number in range(10_000)])
+    assert len(read.turns) == READ_TURNS
+    assert (read.turns[0], read.turns[-1]) == ("turn 0", "turn 9999")
+
+
+HOSTILE = {
+    "one word": "a" * 4_000_000,
+    "commas": "," * 4_000_000,
+    "white space": " " * 4_000_000 + "x",
+    "line breaks": "\n " * 2_000_000,
+    "apostrophes": "a'" * 2_000_000,
+    "enumeration": "a, b and " * 500_000,
+    "marks in the wrong order": "a" + "\u0316\u0301" * 2_000_000,
+    "characters that grow": "\ufdfa" * 1_000_000,
+    "tags": "\U000e0041" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_megabytes_of_text_cost_no_more_than_what_is_read(text: str) -> None:
+    started = time.process_time()
+    read = read_text([text])
+    structure(read)
+    character_terms(read)
+    word_terms(read)
+    assert time.process_time() - started < 2.0
+
+
+@given(st.lists(anything, max_size=4))
+@settings(deadline=None)
+def test_any_text_has_finite_features(turns: list[str]) -> None:
+    values = structure(read_text(turns))
+    assert len(values) == len(NAMES)
+    assert all(0 <= value < 20 for value in values)
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "less"),
+    [
+        ("turns", ("Show my tasks", "Only today's"), ("Show my tasks, only today's",)),
+        ("sentences", ("Stop the pump. Call Ida.",), ("Stop the pump",)),
+        ("question marks", ("Why? How?",), ("Why how?",)),
+        ("longest enumeration", ("Weather in Oslo, Graz, Lyon and Turku",), ("Weather in Oslo and Turku",)),
+        ("longest enumeration", ("Weather in Oslo and Turku",), ("Weather in Oslo",)),
+        ("coordinated actions", ("Find the order and cancel it",), ("Find the order and the bill",)),
+        ("coordinated actions", ("Find it, book it, send it",), ("Find it",)),
+        ("later sentences with an action", ("Find the bill. Send it to Ida.",), ("Find the bill. Thanks.",)),
+        ("condition", ("Call Ida if it rains unless it is late",), ("Call Ida when it rains",)),
+        ("alternative", ("Call Ida, otherwise Tom",), ("Call Ida and Tom",)),
+        ("order", ("First stop it, then start it",), ("Stop it and start it",)),
+        ("reference after a coordination", ("Find the bill and send it to Ida",), ("Send it to Ida",)),
+        ("attachment", ("See the attached file",), ("See the bill",)),
+        ("dotted names", ("Read minutes.docx",), ("Read minutes. Docx",)),
+        ("begins with an action", ("List my bills",), ("My bills",)),
+        ("begins with a question word", ("Who called?",), ("Somebody called who?",)),
+        ("shouted words", ("GIVE ME ALL",), ("Give me all",)),
+        ("capitalised words", ("Flights to Oslo and Turku",), ("Flights to town",)),
+        ("numbers", ("Orders 12 and 40",), ("Orders",)),
+        ("brackets", ('{"a": [1]}',), ("a 1",)),
+        ("lines", ("pears\napples\nplums",), ("pears apples plums",)),
+    ],
+)
+def test_structure_is_seen(name: str, more: tuple[str, ...], less: tuple[str, ...]) -> None:
+    assert feature(name, *more) > feature(name, *less)
+
+
+def test_terms_are_words_their_pairs_and_character_sequences_with_borders() -> None:
+    read = read_text(["List 12 Bills, list bills"])
+    assert word_terms(read) == {
+        "list": 2,
+        "bills": 2,
+        "0": 1,
+        "list 0": 1,
+        "0 bills": 1,
+        "bills list": 1,
+        "list bills": 1,
+    }
+    assert character_terms(read_text(["Bus bus"])) == {" bu": 2, "bus": 2, "us ": 2, " bus": 2, "bus ": 2}
+
+
+def test_known_terms_are_weighed_to_length_one_and_rare_ones_weigh_more() -> None:
+    vocabulary = learn_vocabulary([word_terms(read_text([text])) for text in ("a b", "a c", "a d")], 1)
+    places, values = vocabulary.weigh(word_terms(read_text(["a b unknown"])))
+    weights = {vocabulary.terms[place]: value for place, value in zip(places, values, strict=True)}
+    assert places == sorted(places)
+    assert sum(value**2 for value in values) == pytest.approx(1.0)
+    assert weights["b"] > weights["a"]
+    assert "unknown" not in weights
+
+
+def test_terms_of_too_few_documents_are_left_out() -> None:
+    vocabulary = learn_vocabulary([word_terms(read_text([text])) for text in ("a b", "a c")], 2)
+    assert vocabulary.terms == ("a",)
+
+
+def test_cues_count_the_patterns_of_each_capability_that_match() -> None:
+    cues = Cues.of([(r"\btables?\b", r"\bcolumns\b"), (), (r"\bphotos?\b",)])
+    assert cues.counts("A TABLE with columns, tables") == [2, 0, 0]
+
+
+@given(st.lists(anything, min_size=1, max_size=4))
+@settings(deadline=None)
+def test_rows_stay_within_the_feature_space_and_are_the_same_every_time(turns: list[str]) -> None:
+    space = learn_features([read_text([text]) for text in ("List my bills", "Show a photo")], Cues.of([("photo",)]))
+    places, values = space.row(read_text(turns))
+    assert places == sorted(set(places))
+    assert not places or places[-1] < space.width
+    assert len(places) == len(values)
+    assert space.row(read_text(turns)) == (places, values)
