@@ -19,7 +19,7 @@ from bot.errors import InputError, Problem
 from bot.json_places import Place, find_places
 from bot.json_strict import JsonFaultError, check_depth, refuse_constant, unique_keys
 from bot.limits import ReadingLimits
-from bot.yaml_core import CoreLoader, check_shape, problem_of
+from bot.yaml_core import CoreLoader, check_shape, load, problem_of
 
 Data: TypeAlias = "bool | int | float | str | list[Data] | dict[str, Data] | None"
 Path: TypeAlias = tuple[str | int, ...]
@@ -115,7 +115,7 @@ def parse_yaml(content: bytes, file: str, limits: ReadingLimits) -> Document:
     text = decode(content, file, limits)
     try:
         check_shape(text, file, limits)
-        data = cast(Data, yaml.load(text, Loader=CoreLoader))  # noqa: S506 - CoreLoader is a restricted SafeLoader
+        data = cast(Data, load(text))
     except yaml.YAMLError as error:
         raise InputError([problem_of(error, file)]) from None
     except (ValueError, RecursionError) as error:

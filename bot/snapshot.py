@@ -62,11 +62,10 @@ class WorkingTree:
         top = self.root / folder if folder else self.root
         found: list[str] = []
         for directory, folders, files in os.walk(top, followlinks=False):
-            folders[:] = sorted(name for name in folders if name != ".git" and not Path(directory, name).is_symlink())
-            base = Path(directory)
-            found.extend(
-                (base / name).relative_to(self.root).as_posix() for name in files if not (base / name).is_symlink()
-            )
+            folders[:] = [name for name in folders if name != ".git" and not Path(directory, name).is_symlink()]
+            base = Path(directory).relative_to(self.root).as_posix()
+            prefix = "" if base == "." else f"{base}/"
+            found.extend(prefix + name for name in files if not Path(directory, name).is_symlink())
         return tuple(sorted(found))
 
     def exists(self, path: str) -> bool:

@@ -3,79 +3,119 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any
 
 import yaml
 
 from bot.errors import InputError, Problem
 from bot.limits import ReadingLimits
 
-
-class CoreLoader(yaml.CSafeLoader):
-    """libyaml's parser with the YAML 1.2 core schema, and duplicate keys as errors."""
-
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's own protocol
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        mapping: dict[Hashable, Any] = {}
-        for key_node, value_node in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(None, None, "a key is not a plain scalar", key_node.start_mark)
-            # Keys are names: `on:`, `200:` and `null:` are the strings people see.
-            key = key_node.value
-            if key in mapping:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} is given twice", key_node.start_mark
-                )
-            mapping[key] = self.construct_object(value_node, deep=True)
-        return mapping
-
-    def construct_plain_map(self, node: yaml.Node) -> dict[Hashable, Any]:
-        if not isinstance(node, yaml.MappingNode):
-            raise yaml.constructor.ConstructorError(None, None, "a mapping was expected", node.start_mark)
-        return self.construct_mapping(node)
-
-    def construct_plain_list(self, node: yaml.Node) -> list[Any]:
-        if not isinstance(node, yaml.SequenceNode):
-            raise yaml.constructor.ConstructorError(None, None, "a list was expected", node.start_mark)
-        return self.construct_sequence(node, deep=True)
-
-    def construct_integer(self, node: yaml.Node) -> int:
-        text = str(node.value)
-        return int(text, 0) if text.startswith(("0o", "0x")) else int(text)
-
-    def construct_number(self, node: yaml.Node) -> float:
-        text = str(node.value).lower()
-        return float(text.replace(".inf", "inf").replace(".nan", "nan"))
-
-    def refuse_tag(self, node: yaml.Node) -> NoReturn:
-        raise yaml.constructor.ConstructorError(None, None, f"the tag {node.tag!r} is not allowed", node.start_mark)
-
-
+_PREFIX = "tag:yaml.org,2002:"
+_STRING = _PREFIX + "str"
+_COLLECTIONS: dict[type[yaml.Node], str] = {yaml.SequenceNode: _PREFIX + "seq", yaml.MappingNode: _PREFIX + "map"}
+_NUMBER = "-+.0123456789"
+# Of each type: by which characters a plain scalar of it begins, and how it is written.
 _CORE_SCHEMA: tuple[tuple[str, str, str], ...] = (
-    ("tag:yaml.org,2002:null", r"^(?:~|null|Null|NULL|)$", "~nN\0"),
-    ("tag:yaml.org,2002:bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
-    ("tag:yaml.org,2002:int", r"^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$", "-+0123456789"),
+    ("null", "~nN", r"(?:~|null|Null|NULL)"),
+    ("bool", "tTfF", r"(?:true|True|TRUE|false|False|FALSE)"),
+    ("int", _NUMBER, r"(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)"),
     (
-        "tag:yaml.org,2002:float",
-        r"^(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$",
-        "-+.0123456789",
+        "float",
+        _NUMBER,
+        r"(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))",
     ),
 )
-for _tag, _pattern, _first in _CORE_SCHEMA:
-    for _character in _first:
-        _key = "" if _character == "\0" else _character
-        CoreLoader.yaml_implicit_resolvers.setdefault(_key, []).append((_tag, re.compile(_pattern)))
-CoreLoader.yaml_constructors = {
-    "tag:yaml.org,2002:null": yaml.SafeLoader.construct_yaml_null,
-    "tag:yaml.org,2002:bool": yaml.SafeLoader.construct_yaml_bool,
-    "tag:yaml.org,2002:int": CoreLoader.construct_integer,
-    "tag:yaml.org,2002:float": CoreLoader.construct_number,
-    "tag:yaml.org,2002:str": yaml.SafeLoader.construct_yaml_str,
-    "tag:yaml.org,2002:seq": CoreLoader.construct_plain_list,
-    "tag:yaml.org,2002:map": CoreLoader.construct_plain_map,
-    None: CoreLoader.refuse_tag,
+
+
+def _by_first_character() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+    table: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+    for name, characters, pattern in _CORE_SCHEMA:
+        for character in characters:
+            table.setdefault(character, []).append((_PREFIX + name, re.compile(pattern)))
+    return table
+
+
+_PLAIN_SCALARS = _by_first_character()
+
+
+class CoreLoader(yaml.CSafeLoader):
+    """libyaml's parser with the YAML 1.2 core schema."""
+
+    def resolve(self, kind: type[yaml.Node], value: str | None, implicit: Any) -> str:
+        """The tag of a node that names none."""
+        if kind is not yaml.ScalarNode:
+            return _COLLECTIONS[kind]
+        if implicit[0]:
+            if not value:
+                return _PREFIX + "null"
+            for tag, pattern in _PLAIN_SCALARS.get(value[0], ()):
+                if pattern.fullmatch(value):
+                    return tag
+        return _STRING
+
+    # PyYAML resolves by path too; nobody here does, and it would be asked for every node.
+    def descend_resolver(self, current_node: Any, current_index: Any) -> None:
+        """Do nothing."""
+
+    def ascend_resolver(self) -> None:
+        """Do nothing."""
+
+
+def load(text: str) -> Any:
+    """The one document of ``text`` as plain data; raises :class:`yaml.YAMLError` or :class:`ValueError`.
+
+    Only after :func:`check_shape`: this walks the nodes recursively.
+    """
+    loader = CoreLoader(text)
+    try:
+        node = loader.get_single_node()
+        return None if node is None else _value(node)
+    finally:
+        loader.dispose()
+
+
+def _value(node: yaml.Node) -> Any:
+    build = _BUILDERS.get((type(node), node.tag))
+    if build is None:
+        raise _fault(f"the tag {node.tag!r} is not allowed", node)
+    return build(node)
+
+
+def _mapping(node: yaml.MappingNode) -> dict[str, Any]:
+    mapping: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        if type(key_node) is not yaml.ScalarNode:
+            raise _fault("a key is not a plain scalar", key_node)
+        # Keys are names: `on:`, `200:` and `null:` are the strings people see.
+        key = key_node.value
+        if key in mapping:
+            raise _fault(f"the key {key!r} is given twice", key_node)
+        mapping[key] = _value(value_node)
+    return mapping
+
+
+def _integer(node: yaml.ScalarNode) -> int:
+    text = str(node.value)
+    return int(text, 0) if text.startswith(("0o", "0x")) else int(text)
+
+
+def _number(node: yaml.ScalarNode) -> float:
+    return float(str(node.value).lower().replace(".inf", "inf").replace(".nan", "nan"))
+
+
+def _fault(message: str, node: yaml.Node) -> yaml.YAMLError:
+    return yaml.constructor.ConstructorError(None, None, message, node.start_mark)
+
+
+_BUILDERS: dict[tuple[type[yaml.Node], str], Callable[[Any], Any]] = {
+    (yaml.ScalarNode, _STRING): lambda node: node.value,
+    (yaml.ScalarNode, _PREFIX + "null"): lambda node: None,
+    (yaml.ScalarNode, _PREFIX + "bool"): lambda node: node.value.lower() == "true",
+    (yaml.ScalarNode, _PREFIX + "int"): _integer,
+    (yaml.ScalarNode, _PREFIX + "float"): _number,
+    (yaml.SequenceNode, _PREFIX + "seq"): lambda node: [_value(item) for item in node.value],
+    (yaml.MappingNode, _PREFIX + "map"): _mapping,
 }
 
 

@@ -25,8 +25,9 @@ def feature(name: str, *turns: str) -> float:
     [
         pytest.param("  show \t my  orders ", "show my orders", id="white space"),
         pytest.param("a \n\n  b", "a\nb", id="line breaks stay, once"),
-        pytest.param("ｓｈｏｗ ﬁles", "show files", id="compatibility forms"),
+        pytest.param("\uff53\uff48\uff4f\uff57 \ufb01les", "show files", id="compatibility forms"),
         pytest.param("pa\u200brt\u202e \u00adlist\U000e0041\ufeff", "part list", id="characters nobody sees"),
+        pytest.param("a\rb\u2028c", "a b c", id="other separators"),
         pytest.param("a\x00b\x1bc\ud800d", "abcd", id="control characters and half characters"),
     ],
 )

@@ -136,14 +136,14 @@ def _pack(arrays: Arrays, key: str) -> bytes:
     """An ``.npz`` file: a zip of ``.npy`` files, not compressed, and the metadata."""
     records = {
         name: _Record.model_validate({"dtype": str(array.dtype), "shape": array.shape})
-        for name, array in arrays.items()
+        for name, array in sorted(arrays.items())
     }
     metadata = _Metadata(format=1, key=key, digest=_digest(key, arrays), arrays=records)
     buffer = BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(_METADATA), metadata.model_dump_json())
-        for name in sorted(arrays):
-            content = _header(records[name]) + np.ascontiguousarray(arrays[name]).tobytes()
+        for name, record in records.items():
+            content = _header(record) + np.ascontiguousarray(arrays[name]).tobytes()
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content)
     return buffer.getvalue()
 

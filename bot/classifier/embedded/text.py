@@ -47,10 +47,10 @@ def read_text(turns: Sequence[str]) -> ReadText:
 
 def _clean(turn: str, share: int) -> str:
     """NFKC without control, format and unassigned characters; white space collapsed, line breaks kept."""
-    text = _cut(unicodedata.normalize("NFKC", _cut(turn, share)), share)
+    text = _SPACES.sub(" ", _cut(unicodedata.normalize("NFKC", _cut(turn, share)), share))
     if not text.isprintable():
         text = "".join(
-            character for character in text if character in "\n\t" or unicodedata.category(character) not in _UNSEEN
+            character for character in text if character == "\n" or unicodedata.category(character) not in _UNSEEN
         )
     return _LINE_BREAKS.sub("\n", _SPACES.sub(" ", text)).strip()
 

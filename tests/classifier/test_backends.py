@@ -1,0 +1,50 @@
+"""Which backend the config names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.classifier.backends import make_backend
+from bot.classifier.embedded.backend import EmbeddedBackend
+from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.openai import OpenAIBackend
+from bot.config import ClassifierSettings, OpenAISettings
+from bot.errors import UsageError
+from bot.taxonomy.model import Taxonomy
+from tests.classifier.factories import request, silent
+from tests.factories import SHIPPED
+
+OPENAI = OpenAISettings(
+    endpoint=None, model="m", key_variable="NO_SUCH_KEY", temperature=0.7, timeout_seconds=1.0, retries=0
+)
+
+
+def settings(**overrides: object) -> ClassifierSettings:
+    return SHIPPED.classifier.model_copy(update=overrides)
+
+
+def test_the_shipped_config_names_the_embedded_backend(exemplary: Taxonomy) -> None:
+    backend = make_backend(SHIPPED.classifier, exemplary, ModelCache(None))
+    assert isinstance(backend, EmbeddedBackend)
+    assert backend.identity.samples == SHIPPED.classifier.samples
+
+
+def test_models_are_kept_in_the_users_cache_folder_unless_another_is_given(exemplary: Taxonomy, tmp_path: Path) -> None:
+    for cache, folder in ((None, tmp_path / "user"), (ModelCache(tmp_path / "given"), tmp_path / "given")):
+        backend = make_backend(settings(samples=1), exemplary, cache, {"INCUMBENT_CACHE": str(tmp_path / "user")})
+        backend.infer([request("q", capabilities=tuple(exemplary.by_id))], silent)
+        assert len(list(folder.glob("*.npz"))) == 1
+
+
+def test_the_openai_backend_is_made_without_a_key_and_wants_one_when_asked(exemplary: Taxonomy) -> None:
+    backend = make_backend(settings(backend="openai", openai=OPENAI), exemplary, None, {})
+    assert isinstance(backend, OpenAIBackend)
+    with pytest.raises(UsageError, match="NO_SUCH_KEY"):
+        backend.infer([request("q", capabilities=tuple(exemplary.by_id))], silent)
+
+
+def test_the_openai_backend_wants_its_settings(exemplary: Taxonomy) -> None:
+    with pytest.raises(UsageError, match=r"classifier\.openai"):
+        make_backend(settings(backend="openai", openai=None), exemplary)

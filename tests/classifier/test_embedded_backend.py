@@ -1,0 +1,288 @@
+"""The embedded backend: from a query to samples, fitted or restored."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bot.classifier.embedded.backend import EmbeddedBackend
+from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.embedded.fitting import fit_model
+from bot.classifier.embedded.stored import from_arrays, model_key, to_arrays
+from bot.classifier.model import Inference
+from bot.taxonomy.model import Taxonomy
+from tests.classifier.exemplary import PLAIN, SAMPLES, SETTINGS
+from tests.classifier.factories import request, silent, tool
+
+CAPABILITIES = ("format.table", "attachment.image", "orchestration.branching", "turns.single", "turns.several")
+
+
+def ask(backend: EmbeddedBackend, *turns: str, capabilities: tuple[str, ...] = CAPABILITIES) -> Inference:
+    (answer,) = backend.infer([request(*turns, capabilities=capabilities)], silent)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("turns", "true"),
+    [
+        (("Put the ferry prices in a table.",), {"format.table"}),
+        (("Look at the attached photo of my bicycle, what is wrong?",), {"attachment.image"}),
+        (("If the pump is on, stop it, otherwise open a ticket.",), {"orchestration.branching"}),
+        (("Show me the tram stops.",), set()),
+        (("Count the trams.", "Only the older ones.", "Thanks, and by town?"), {"turns.several"}),
+        (("Count the trams.",), {"turns.single"}),
+    ],
+)
+def test_unseen_queries_get_the_tags_their_exemplars_teach(
+    fitted: EmbeddedBackend, turns: tuple[str, ...], true: set[str]
+) -> None:
+    votes = [sample.votes for sample in ask(fitted, *turns).samples]
+    assert {name for name in CAPABILITIES if 2 * sum(vote[name] for vote in votes) > len(votes)} == true
+
+
+def test_every_sample_is_valid_and_votes_for_what_is_likelier_than_not(fitted: EmbeddedBackend) -> None:
+    for text in (*PLAIN, "Put that in a table if you can"):
+        answer = ask(fitted, text)
+        assert len(answer.samples) == SAMPLES
+        for sample in answer.samples:
+            assert tuple(sample.votes) == tuple(sample.probabilities) == CAPABILITIES
+            assert all(0 <= probability <= 1 for probability in sample.probabilities.values())
+            assert all(sample.votes[name] is (sample.probabilities[name] >= 0.5) for name in CAPABILITIES)
+
+
+def test_only_what_was_asked_is_answered(fitted: EmbeddedBackend) -> None:
+    (sample, *_) = ask(fitted, "In a table", capabilities=("turns.single", "format.table")).samples
+    assert tuple(sample.votes) == ("turns.single", "format.table")
+
+
+def test_a_capability_that_nothing_taught_is_never_true(fitted: EmbeddedBackend) -> None:
+    for sample in ask(fitted, "anything", capabilities=("untaught",)).samples:
+        assert sample.votes == {"untaught": False}
+        assert sample.probabilities == {"untaught": 0.0}
+
+
+def test_answers_are_in_the_order_of_the_requests_and_progress_counts_them(fitted: EmbeddedBackend) -> None:
+    seen: list[tuple[int, int]] = []
+    requests = [request(text, capabilities=CAPABILITIES) for text in PLAIN[:3]]
+    answers = fitted.infer(requests, lambda done, total: seen.append((done, total)))
+    assert list(answers) == [ask(fitted, text) for text in PLAIN[:3]]
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_query_is_judged_alike_whatever_stands_beside_it(fitted: EmbeddedBackend) -> None:
+    alone = ask(fitted, "In a table")
+    requests = [request(text, capabilities=CAPABILITIES) for text in ("If so, stop", "In a table", "!!!")]
+    assert fitted.infer(requests, silent)[1] == alone
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\u202e\u200b", "\ud800", "\0", "a" * 3_000_000, "\U0010ffff" * 1000, "?" * 50_000]
+)
+def test_odd_and_huge_queries_are_judged_in_time(fitted: EmbeddedBackend, text: str) -> None:
+    ask(fitted, "warm up")
+    started = time.process_time()
+    assert len(ask(fitted, text).samples) == SAMPLES
+    assert time.process_time() - started < 2.0
+
+
+# Identity.
+
+
+def test_the_identity_names_the_method_and_its_settings_not_the_exemplars(exemplary: Taxonomy) -> None:
+    def identity(tax: Taxonomy, **overrides: object) -> object:
+        return EmbeddedBackend(tax, SETTINGS.model_copy(update=overrides), SAMPLES, ModelCache(None)).identity
+
+    smaller = exemplary.model_copy(update={"capabilities": exemplary.capabilities[:2]})
+    assert identity(exemplary) == identity(smaller)
+    assert identity(exemplary) != identity(exemplary, seed=1)
+    assert identity(exemplary, seed=1) == identity(exemplary, seed=1)
+
+
+# Restoring.
+
+
+def test_a_restored_model_predicts_the_same_bits(
+    fitted: EmbeddedBackend, exemplary: Taxonomy, model_folder: Path
+) -> None:
+    first = [ask(fitted, text) for text in PLAIN]
+    assert list(model_folder.glob("*.npz"))
+    restored = EmbeddedBackend(exemplary, SETTINGS, SAMPLES, ModelCache(model_folder))
+    assert [ask(restored, text) for text in PLAIN] == first
+    model = fit_model(exemplary, SETTINGS, SAMPLES)
+    again = from_arrays(to_arrays(model), exemplary, SAMPLES)
+    assert again is not None
+    for text in PLAIN:
+        assert again.probabilities([text]).tobytes() == model.probabilities([text]).tobytes()
+
+
+@pytest.mark.parametrize("damage", ["truncated", "of another shape"])
+def test_a_damaged_model_is_fitted_again(
+    fitted: EmbeddedBackend, exemplary: Taxonomy, tmp_path: Path, damage: str
+) -> None:
+    cache = ModelCache(tmp_path)
+    key = model_key(exemplary, SETTINGS, SAMPLES)
+    arrays = to_arrays(fit_model(exemplary, SETTINGS, SAMPLES))
+    cache.store(key, arrays if damage == "truncated" else arrays | {"weights": arrays["weights"][:-1]})
+    (path,) = tmp_path.iterdir()
+    if damage == "truncated":
+        path.write_bytes(path.read_bytes()[:-1000])
+    assert ask(EmbeddedBackend(exemplary, SETTINGS, SAMPLES, cache), PLAIN[0]) == ask(fitted, PLAIN[0])
+    restored = cache.load(key)
+    assert restored is not None
+    assert restored["weights"].tobytes() == arrays["weights"].tobytes()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"structure": np.zeros((3, 2))},
+        {"structure": np.zeros((2, 2))},
+        {"words": np.frombuffer(b"\xff", np.uint8)},
+        {"words": np.frombuffer(b"only", np.uint8)},
+        {"word_weights": np.zeros(1)},
+        {"character_weights": np.zeros((2, 2))},
+        {"intercepts": np.zeros(1)},
+        {"calibration": np.zeros((1, 3))},
+        {"weights": None},
+        {"weights": float("nan")},
+    ],
+)
+def test_arrays_of_no_such_model_are_refused(exemplary: Taxonomy, change: dict[str, object]) -> None:
+    arrays = to_arrays(fit_model(exemplary, SETTINGS, 1))
+    for name, value in change.items():
+        if value is None:
+            del arrays[name]
+        else:
+            arrays[name] = value if isinstance(value, np.ndarray) else np.full_like(arrays[name], value)
+    assert from_arrays(arrays, exemplary, 1) is None
+
+
+def test_the_key_follows_exemplars_patterns_settings_and_samples(exemplary: Taxonomy) -> None:
+    first, *others = exemplary.capabilities
+    keys = {
+        model_key(exemplary, SETTINGS, SAMPLES),
+        model_key(exemplary, SETTINGS, SAMPLES + 1),
+        model_key(exemplary, SETTINGS.model_copy(update={"seed": 1}), SAMPLES),
+    }
+    for update in ({"patterns": ()}, {"exemplars": others[0].exemplars}, {"id": "renamed"}):
+        changed = (first.model_copy(update=update), *others)
+        keys.add(model_key(exemplary.model_copy(update={"capabilities": changed}), SETTINGS, SAMPLES))
+    assert len(keys) == 6
+    reworded = (first.model_copy(update={"description": "other words"}), *others)
+    same = exemplary.model_copy(update={"capabilities": reworded})
+    assert model_key(same, SETTINGS, SAMPLES) == model_key(exemplary, SETTINGS, SAMPLES)
+
+
+SCRIPT = """
+import json, sys
+from pathlib import Path
+from bot.classifier.embedded.backend import EmbeddedBackend
+from bot.classifier.embedded.cache import ModelCache
+from tests.classifier.exemplary import PLAIN, SAMPLES, SETTINGS, exemplary_taxonomy
+from tests.classifier.factories import request, silent
+tax = exemplary_taxonomy()
+backend = EmbeddedBackend(tax, SETTINGS, SAMPLES, ModelCache(Path(sys.argv[1])))
+answers = backend.infer([request(text, capabilities=tuple(tax.by_id)) for text in PLAIN], silent)
+numbers = [[dict(sample.probabilities) for sample in answer.samples] for answer in answers]
+print(json.dumps({"numbers": numbers, "imported": sorted({"sklearn", "scipy"} & set(sys.modules))}))
+"""
+
+
+def in_a_process(folder: Path, **environment: str) -> dict[str, object]:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(folder)],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        env=os.environ | environment,
+    )
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def test_neither_threads_nor_hash_seeds_move_a_bit_and_restoring_needs_no_scikit_learn(tmp_path: Path) -> None:
+    one = in_a_process(tmp_path / "a", PYTHONHASHSEED="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    two = in_a_process(tmp_path / "b", PYTHONHASHSEED="2", OMP_NUM_THREADS="4", OPENBLAS_NUM_THREADS="4")
+    assert one == two
+    (file_a,), (file_b,) = (tmp_path / "a").iterdir(), (tmp_path / "b").iterdir()
+    assert file_a.name == file_b.name
+    assert file_a.read_bytes() == file_b.read_bytes()
+    warm = in_a_process(tmp_path / "a")
+    assert warm == {"numbers": one["numbers"], "imported": []}
+
+
+def test_warm_prediction_is_quick(fitted: EmbeddedBackend, exemplary: Taxonomy, model_folder: Path) -> None:
+    ask(fitted, "fit if need be")
+    restored = EmbeddedBackend(exemplary, SETTINGS, SAMPLES, ModelCache(model_folder))
+    started = time.process_time()
+    restored.infer(
+        [request(f"{text} {number}", capabilities=CAPABILITIES) for number, text in enumerate(PLAIN)], silent
+    )
+    assert time.process_time() - started < 0.3
+
+
+# The choice of a tool.
+
+TOOLS = (
+    tool("getRepairs", description="Lists repair jobs of a customer"),
+    tool("create_invoice", description="Creates an invoice"),
+    tool("searchParts", description="Search the spare parts catalogue"),
+)
+
+
+def chosen(backend: EmbeddedBackend, text: str, *tools: str) -> tuple[str, float]:
+    declared = [item for item in TOOLS if item.name in tools] if tools else list(TOOLS)
+    (answer,) = backend.infer([request(text, tools=declared)], silent)
+    assert answer.tool is not None
+    return answer.tool.tool, answer.tool.confidence
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Which repairs are open for Karin?", "getRepairs"),
+        ("Make an invoice for job 12", "create_invoice"),
+        ("Do we have spare parts for the pump?", "searchParts"),
+    ],
+)
+def test_the_tool_most_similar_to_the_query_is_chosen(fitted: EmbeddedBackend, text: str, name: str) -> None:
+    assert chosen(fitted, text)[0] == name
+    assert 0.5 < chosen(fitted, text)[1] <= 1.0
+
+
+def test_the_only_tool_is_certain(fitted: EmbeddedBackend) -> None:
+    assert chosen(fitted, "repairs please", "getRepairs") == ("getRepairs", 1.0)
+    assert chosen(fitted, "zzz", "getRepairs") == ("getRepairs", 1.0)
+
+
+def test_a_query_that_resembles_no_tool_gets_the_first_with_little_confidence(fitted: EmbeddedBackend) -> None:
+    name, confidence = chosen(fitted, "xyzzy")
+    assert name == "getRepairs"
+    assert confidence == pytest.approx(1 / 3, abs=1e-6)
+
+
+def test_tools_that_are_equally_similar_share_the_confidence(fitted: EmbeddedBackend) -> None:
+    twins = (tool("abc", description="open bills"), tool("xyz", description="open bills"))
+    (answer,) = fitted.infer([request("open bills", tools=twins)], silent)
+    assert answer.tool is not None
+    assert (answer.tool.tool, answer.tool.confidence) == ("abc", 0.5)
+
+
+def test_no_tool_is_chosen_unless_asked(fitted: EmbeddedBackend) -> None:
+    assert ask(fitted, "repairs").tool is None
+
+
+def test_many_long_tool_descriptions_are_read_in_time(fitted: EmbeddedBackend) -> None:
+    tools = [tool(f"tool{number}", description=f"w{number} " + "lorem ipsum dolor " * 5_000) for number in range(500)]
+    started = time.process_time()
+    (answer, *_) = fitted.infer([request(f"w7 {number} lorem", tools=tools) for number in range(20)], silent)
+    assert answer.tool is not None
+    assert time.process_time() - started < 10.0
