@@ -160,10 +160,11 @@ class OpenAIBackend:
                 f"{host} did not answer within {settings.timeout_seconds:g} s, {tries}; "
                 "try later, or raise classifier.openai.timeout_seconds"
             )
-        if isinstance(error, openai.APIConnectionError):
-            return f"{host} cannot be reached, {tries}; check the network and classifier.openai.endpoint"
         if not isinstance(error, openai.APIStatusError):
-            return f"{host} does not answer as an OpenAI-compatible endpoint; check classifier.openai.endpoint"
+            return (
+                f"{host} cannot be reached or is no OpenAI-compatible endpoint, {tries}; "
+                "check the network and classifier.openai.endpoint"
+            )
         status = error.status_code
         if status in (401, 403):
             return (

@@ -19,7 +19,7 @@ from bot.cli.options import (
 )
 from bot.curator.changes import FileChange, admit, apply
 from bot.curator.entry import Entry
-from bot.curator.staging import classified_by
+from bot.curator.staging import classified_by, stored
 from bot.errors import IncompleteError, InputError
 from bot.intake.agents import read_specification
 from bot.intake.query import Query
@@ -96,11 +96,11 @@ def _renew(entries: list[Entry], specification: Specification, platform: Platfor
     renewed = []
     for item in result.classifications:
         entry = by_id[item.query_id]
-        scores = rate(item, entry.turns).scores
+        scores = stored(rate(item, entry.turns).scores)
         renewed.append(
             entry.model_copy(
                 update={
-                    "scores": {name: scores[name] for name in sorted(scores)},
+                    "scores": scores,
                     "classified": classified_by(backend.identity, platform.taxonomy, tuple(scores)),
                 }
             )

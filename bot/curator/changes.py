@@ -65,9 +65,14 @@ def render(model: BaseModel) -> str:
     yaml = YAML()
     yaml.width = 4096
     yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.representer.add_representer(type(None), _null)
     stream = io.StringIO()
     yaml.dump(_styled(model.model_dump(mode="json"), depth=0), stream)
     return stream.getvalue()
+
+
+def _null(representer: Any, _: None) -> Any:
+    return representer.represent_scalar("tag:yaml.org,2002:null", "null")
 
 
 def _styled(value: Any, depth: int) -> Any:

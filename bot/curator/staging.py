@@ -16,6 +16,7 @@ from bot.curator.entry import Admitted, Classified, Entry, SetupFile, Source
 from bot.errors import InputError, Problem
 from bot.intake.query import Query
 from bot.rater.model import Resident, ScoredQuery
+from bot.rater.profile import rounded
 from bot.taxonomy.model import Taxonomy
 
 
@@ -57,6 +58,11 @@ class Staging:
     waiting: tuple[Entry, ...]
     leaving: tuple[Entry, ...] = ()
     file_changes: tuple[FileChange, ...]
+
+
+def stored(scores: Mapping[str, float]) -> dict[str, float]:
+    """``scores`` as an entry holds them: sorted, with the decimals that take part in comparisons."""
+    return {name: rounded(scores[name]) for name in sorted(scores)}
 
 
 def classified_by(identity: Identity, taxonomy: Taxonomy, capabilities: Sequence[str]) -> Classified:
@@ -144,7 +150,7 @@ class _EntryBuilder:
     def entry(self, verdict: Verdict, by: str | None, override: str | None) -> Entry:
         candidate = self.candidates[verdict.id]
         query = candidate.query
-        scores = {name: candidate.scored.scores[name] for name in sorted(candidate.scored.scores)}
+        scores = stored(candidate.scored.scores)
         return Entry(
             id=candidate.entry_id,
             turns=query.turns,

@@ -75,7 +75,7 @@ def _cycles(groups: list[RawPart]) -> Iterator[Problem]:
 
 
 def _members(groups: list[RawPart], capabilities: list[RawPart]) -> Iterator[Problem]:
-    """Capabilities of groups that do not exist, and exactly-one groups that leave no choice."""
+    """Capabilities of groups that do not exist, and groups that divide nothing: they have fewer than two members."""
     by_id = {group.id: group for group in groups if group.id is not None}
     counts = dict.fromkeys(by_id, 0)
     for capability in capabilities:
@@ -87,10 +87,14 @@ def _members(groups: list[RawPart], capabilities: list[RawPart]) -> Iterator[Pro
         else:
             message = f"no group has the id {group!r}{perhaps(group, by_id)}"
             yield capability.problem(("group",), message, "name a group of this file, or add the group")
+    for part in groups:
+        parent = part.text("parent")
+        if parent in counts:
+            counts[parent] += 1
     for name, part in by_id.items():
-        if part.text("constraint") == _EXACTLY_ONE and counts[name] < 2:
-            message = f"an exactly-one group needs two capabilities or more, this one has {counts[name]}"
-            yield part.problem((), message, "add capabilities to it, or make its constraint `any`")
+        if counts[name] < 2:
+            message = f"a group needs two members or more, this one has {counts[name]}"
+            yield part.problem((), message, "add capabilities to it, or put what it holds into its parent")
 
 
 def _requirements(capabilities: list[RawPart]) -> Iterator[Problem]:

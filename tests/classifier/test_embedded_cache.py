@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.classifier.embedded.cache import KEPT_FILES, Arrays, ModelCache, user_cache_folder
+from bot.classifier.embedded.cache import KEPT_FILES, LARGEST_FILE, Arrays, ModelCache, user_cache_folder
 
 ARRAYS: Arrays = {
     "weights": np.arange(6, dtype=np.float32).reshape(2, 3),
@@ -175,6 +175,13 @@ def test_a_hostile_file_is_as_good_as_none(cache: ModelCache, damage: Any) -> No
     assert cache.load("key") is None
     cache.store("key", ARRAYS)
     assert same(cache.load("key"), ARRAYS)
+
+
+def test_a_file_larger_than_any_model_is_not_read(cache: ModelCache) -> None:
+    cache.store("key", ARRAYS)
+    with file_of(cache).open("ab") as file:
+        file.truncate(LARGEST_FILE + 1)  # sparse: it takes no room on disk
+    assert cache.load("key") is None
 
 
 # Many models, many processes.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +16,6 @@ from bot.classifier.openai import OpenAIBackend
 from bot.classifier.openai_prompt import agree_on_tool, answer_schema, messages, parse_answer
 from bot.config import OpenAISettings
 from bot.errors import IncumbentError, OutsideError, UsageError
-from bot.taxonomy.model import Taxonomy
 from tests.classifier.factories import NOTHING, intent, query, request, silent, taxonomy, tool
 from tests.classifier.model_server import ModelServer, Reply, completion, failure
 
@@ -38,12 +38,11 @@ def answer(value: object = GOOD) -> Reply:
 
 
 @pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server is on this machine, whatever proxy the machine uses."""
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    yield
 
 
 def backend(
@@ -273,9 +272,10 @@ def test_the_tool_that_most_samples_name_is_chosen(
 
 
 def error_of(script: Script, **more: Any) -> tuple[IncumbentError, ModelServer]:
-    with ModelServer(script) as server, pytest.raises(IncumbentError) as caught:
-        more = {"endpoint": server.endpoint} | more
-        backend(**more).infer([request("Show my bills", capabilities=NAMES)], silent)
+    with ModelServer(script) as server:
+        asked = backend(**{"endpoint": server.endpoint} | more)
+        with pytest.raises(IncumbentError) as caught:
+            asked.infer([request("Show my bills", capabilities=NAMES)], silent)
     return caught.value, server
 
 
@@ -323,13 +323,12 @@ def test_a_refused_connection_is_an_outside_error() -> None:
 
 
 def test_an_endpoint_that_does_not_answer_in_time_is_an_outside_error() -> None:
+    stop = threading.Event()
+
     def script(body: dict[str, Any], number: int) -> Reply:
         stop.wait(5)
         return answer()
 
-    import threading
-
-    stop = threading.Event()
     with ModelServer(script) as server:
         with pytest.raises(OutsideError, match=r"did not answer within 0\.2 s.*timeout_seconds"):
             backend(server.endpoint, timeout_seconds=0.2).infer([request("q", capabilities=NAMES)], silent)
@@ -386,6 +385,6 @@ def test_nothing_is_sent_for_nothing() -> None:
 
 
 def test_the_taxonomys_braces_are_not_placeholders() -> None:
-    odd = Taxonomy.model_validate(EVERYTHING.model_dump() | {"capabilities": (intent("a", description="{x} {0}"),)})
-    system, _ = messages(odd, request("q", capabilities=["a"]))
+    odd = intent("a").model_copy(update={"description": "{x} {0}"})
+    system, _ = messages(taxonomy(odd), request("q", capabilities=["a"]))
     assert "{x} {0}" in system["content"]

@@ -49,7 +49,7 @@ def spec(id: str, group: str, **more: Any) -> dict[str, Any]:
 
 
 def valid() -> dict[str, Any]:
-    """Groups 0 to 3, of which 1 (format) and 2 (auth) are exactly-one; capabilities 0 to 4."""
+    """Groups 0 to 3, of which 1 (format) and 2 (auth) are exactly-one; capabilities 0 to 5."""
     return {
         "version": "1.0.0",
         "retired": ["gone"],
@@ -65,6 +65,7 @@ def valid() -> dict[str, Any]:
             spec("oauth", "auth"),
             spec("key", "auth", when="contains(auth_modes, 'api-key')"),
             intent("calls", "tools"),
+            intent("reads", "tools"),
         ],
     }
 
@@ -110,7 +111,7 @@ def without(place: int, key: str) -> Change:
 
 def test_valid_taxonomy_is_read_in_the_order_of_the_file(tmp_path: Path) -> None:
     taxonomy = load(tmp_path, changed())
-    assert list(taxonomy.by_id) == ["table", "prose", "oauth", "key", "calls"]
+    assert list(taxonomy.by_id) == ["table", "prose", "oauth", "key", "calls", "reads"]
     assert {group: [item.id for item in items] for group, items in taxonomy.exactly_one.items()} == {
         "format": ["table", "prose"],
         "auth": ["oauth", "key"],
@@ -149,11 +150,11 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
         (in_group(0, parent="request"), "parent: request", "the group is its own ancestor: request → request"),
         (in_capability(0, group="fromat"), "group: fromat", "no group has the id 'fromat'; perhaps you meant 'format'"),
         (in_capability(0, group="calls"), "group: calls", "no group has the id 'calls'"),
-        (in_capability(0, group="tools"), "- id: format", "needs two capabilities or more, this one has 1"),
+        (in_capability(0, group="tools"), "- id: format", "needs two members or more, this one has 1"),
         (
             lambda data: data["groups"].append({"id": "e", "name": "E", "constraint": "exactly-one"}),
             "- id: e",
-            "needs two capabilities or more, this one has 0",
+            "needs two members or more, this one has 0",
         ),
         (in_group(3, constraint="exactly-two"), "constraint: exactly-two", "must be 'any' or 'exactly-one'"),
         # Requirements.

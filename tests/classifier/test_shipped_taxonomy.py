@@ -1,0 +1,88 @@
+"""The embedded backend on the shipped taxonomy: obvious queries get obvious tags.  Quality is measured elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.classifier.backends import make_backend
+from bot.classifier.classify import classify
+from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.model import Backend, Classification
+from bot.intake.specification import Specification
+from bot.snapshot import WorkingTree
+from bot.taxonomy.loading import load_taxonomy
+from bot.taxonomy.model import Taxonomy
+from tests.classifier.factories import NOTHING, query, silent, specification, tool
+from tests.factories import REPOSITORY, SHIPPED
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Taxonomy:
+    return load_taxonomy(WorkingTree(REPOSITORY))
+
+
+@pytest.fixture(scope="module")
+def backend(shipped: Taxonomy, tmp_path_factory: pytest.TempPathFactory) -> Backend:
+    folder: Path = tmp_path_factory.mktemp("models")
+    return make_backend(SHIPPED.classifier, shipped, ModelCache(folder))
+
+
+def of(turns: tuple[str, ...], shipped: Taxonomy, backend: Backend, agent: Specification = NOTHING) -> Classification:
+    (item,) = classify([query("q", *turns)], agent, shipped, backend, silent).classifications
+    return item
+
+
+OAUTH_AGENT = specification([tool("list_jobs", "oauth", "Lists repair jobs")])
+
+
+@pytest.mark.parametrize(
+    ("turns", "tags"),
+    [
+        (("Give me the open repair jobs of this week as a table.",), {"response.format.table"}),
+        (("Return the order as JSON.",), {"response.format.structured"}),
+        (("What is in the attached photo?",), {"request.attachments.image"}),
+        (("Summarise the attached PDF.",), {"request.attachments.file"}),
+        (("Transcribe the voice memo I uploaded.",), {"request.attachments.audio"}),
+        (("This is the third time I'm asking, it is STILL broken!!",), {"request.tone.frustrated"}),
+        (("If job 12 is still open, assign it to Karin, otherwise close it.",), {"execution.orchestration.branching"}),
+        (("Show me the status of order 4711.",), {"execution.tools.call"}),
+        (("Show my orders.", "Only the late ones.", "Cancel the first."), {"execution.orchestration.multi-turn"}),
+    ],
+)
+def test_obvious_queries_get_obvious_tags(
+    turns: tuple[str, ...], tags: set[str], shipped: Taxonomy, backend: Backend
+) -> None:
+    assert tags <= of(turns, shipped, backend).signature
+
+
+def test_a_greeting_gets_no_demanding_tag(shipped: Taxonomy, backend: Backend) -> None:
+    signature = of(("Hi there!",), shipped, backend).signature
+    assert not {name for name in signature if name.startswith(("response.format", "request.attach", "execution.tools"))}
+
+
+def test_authentication_is_exercised_by_a_query_that_calls_a_tool_and_not_by_a_greeting(
+    shipped: Taxonomy, backend: Backend
+) -> None:
+    called = of(("Show me the status of order 4711.",), shipped, backend, OAUTH_AGENT)
+    greeted = of(("Hi there!",), shipped, backend, OAUTH_AGENT)
+    assert "request.auth.oauth" in called.signature
+    assert called.judgements["request.auth.oauth"].confidence == called.judgements["execution.tools.call"].confidence
+    assert "request.auth.oauth" not in greeted.signature
+    assert greeted.off_taxonomy == ()
+
+
+def test_every_exactly_one_group_of_intent_capabilities_has_one_true_member(
+    shipped: Taxonomy, backend: Backend
+) -> None:
+    for text in ("Hi there!", "Show me the status of order 4711.", "…", "Export every record since 2015."):
+        item = of((text,), shipped, backend)
+        for members in shipped.exactly_one.values():
+            if all(member.source == "intent" for member in members):
+                assert sum(item.judgements[member.id].value for member in members) == 1
+
+
+def test_the_shipped_patterns_are_quick_on_long_queries(shipped: Taxonomy, backend: Backend) -> None:
+    for text in ("order 4711, " * 100_000, "please show my " * 100_000, "a b " * 300_000, "1" * 1_000_000):
+        assert of((text,), shipped, backend).judgements

@@ -1,0 +1,73 @@
+"""The documentation is true: its commands run, its links lead somewhere, its example is what the product prints."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bot.cli.main import run
+from bot.consolidator.verdict import Decision, Reason
+from tests.factories import REPOSITORY
+
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+LINK = re.compile(r"\]\(([^)#:]+?)(?:#[^)]*)?\)")
+
+
+def commands() -> list[str]:
+    found = []
+    for page in PAGES:
+        for block in re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            found += [line.split(" #")[0].strip() for line in block.splitlines() if line.startswith("incumbent ")]
+    return sorted(set(found))
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of this repository's files as a working folder, so that commands may write."""
+    for name in ("taxonomy", "config", "eval_sets", "regression_set", "examples"):
+        shutil.copytree(REPOSITORY / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", commands())
+@pytest.mark.usefixtures("checkout")
+def test_every_command_in_the_docs_runs(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = shlex.split(command)[1:]
+    if "--dry-run" in words:
+        words += ["--at", "2026-11-21T10:00:00Z"]
+    assert run(words) == 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_to_a_file(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_readme_shows_what_the_product_prints(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers may differ in a last digit between machines; words, names and codes may not."""
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    match = re.search(r"<!-- example: incumbent ([^\n]*) -->\n(.*?)<!-- /example -->", text, re.DOTALL)
+    assert match is not None
+    monkeypatch.chdir(REPOSITORY)
+    assert run(match.group(1).split()) == 0
+    printed = capsys.readouterr().out.split("\n")
+    shown = [line.removeprefix(">").strip() for line in match.group(2).strip().split("\n")]
+    assert [_without_numbers(line) for line in shown] == [_without_numbers(line.strip()) for line in printed[:-1]]
+
+
+def test_every_code_is_explained() -> None:
+    page = (REPOSITORY / "docs" / "verdicts.md").read_text(encoding="utf-8")
+    for name in (*Reason, *Decision):
+        assert f"`{name.value}`" in page
+
+
+def _without_numbers(line: str) -> str:
+    return re.sub(r"\d+\.\d+", "0.0", line)
