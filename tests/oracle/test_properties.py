@@ -1,0 +1,87 @@
+"""What must hold of the oracle on any case, and what the drawn cases must meet."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.oracle.builders import said, sim
+from tests.oracle.reference import coverers, cycle, in_admission_order, key, pinned, prune, set_after
+from tests.oracle.strategies import Case, cases, random_case
+
+
+@settings(max_examples=150, deadline=None)
+@given(case=cases(), seed=st.integers(0, 999))
+def test_neither_the_order_of_the_file_nor_that_of_the_set_matters(case: Case, seed: int) -> None:
+    queries, residents = list(case.queries), list(case.residents)
+    before = cycle(queries, residents, case.knobs, case.options, sim)
+    pruned = prune(residents, case.open, case.refused, case.knobs, case.options)
+    random.Random(seed).shuffle(queries)
+    random.Random(seed).shuffle(residents)
+    assert cycle(queries, residents, case.knobs, case.options, sim) == before
+    assert prune(residents, case.open, case.refused, case.knobs, case.options) == pruned
+
+
+@settings(max_examples=150, deadline=None)
+@given(case=cases(), seed=st.integers(0, 999))
+def test_any_subset_of_the_suggestions_leaves_floors_and_pins(case: Case, seed: int) -> None:
+    entries = set_after(
+        case.queries,
+        case.residents,
+        cycle(case.queries, case.residents, case.knobs, case.options, sim),
+        lambda place: f"2027-01-01T00:00:{place:02}Z",
+    )
+    roles = pinned(entries, case.knobs)
+    rng = random.Random(seed)
+    gone = {s.id for s in prune(entries, case.open, case.refused, case.knobs, case.options) if rng.random() < 0.7}
+    rest = [entry for entry in entries if entry.id not in gone]
+    assert not gone & set(roles)
+    assert pinned(rest, case.knobs) == roles
+    for capability in case.capabilities:
+        if coverers(capability, rest, case.knobs) < coverers(capability, entries, case.knobs):
+            assert coverers(capability, rest, case.knobs) >= case.knobs.floor(capability)
+
+
+@settings(max_examples=100, deadline=None)
+@given(case=cases())
+def test_keys_only_shrink_while_the_set_grows(case: Case) -> None:
+    entries = in_admission_order(case.residents)
+    for newcomer in case.queries:
+        for q in case.queries:
+            before = key(q, entries, [], case.knobs, case.options)
+            after = key(q, [*entries, newcomer], [], case.knobs, case.options)
+            waits = key(q, entries, [newcomer], case.knobs, case.options)
+            assert all(new <= old for new, old in zip(after, before, strict=True))
+            assert all(new <= old for new, old in zip(waits, before, strict=True))
+
+
+def test_seeded_cases_meet_every_path() -> None:
+    paths: Counter[str] = Counter()
+    for seed in range(400):
+        case = random_case(random.Random(seed))
+        assert case == random_case(random.Random(seed))
+        for verdict in cycle(case.queries, case.residents, case.knobs, case.options, sim):
+            paths[said(verdict)] += 1
+            paths["alternate"] += bool(verdict.alternate_of)
+        for suggestion in prune(case.residents, case.open, case.refused, case.knobs, case.options):
+            paths[suggestion.kind] += 1
+    assert set(paths) == {
+        "EXCLUDE direct OFF_TAXONOMY",
+        "EXCLUDE direct CLONE",
+        "EXCLUDE direct REDUNDANT",
+        "INCLUDE review CLONE NEW_COVERAGE",
+        "INCLUDE direct NEW_COVERAGE",
+        "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE",
+        "INCLUDE review NOVEL_COMBO",
+        "KEEP-BOTH direct SPLIT_OR_FLOOR",
+        "KEEP-BOTH review SPLIT_OR_FLOOR LOW_CONFIDENCE",
+        "REPLACE direct DOMINATES",
+        "REPLACE review DOMINATES LOW_CONFIDENCE",
+        "REPLACE review CONCENTRATION",
+        "alternate",
+        "displaced",
+        "redundant",
+    }

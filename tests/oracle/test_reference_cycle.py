@@ -1,0 +1,144 @@
+"""The oracle's cycle, roles and prune against cases worked out by hand."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tests.oracle.builders import PAPER, PAPER_KNOBS, SHIPPED, SWAP, item, run, said
+from tests.oracle.reference import grounds, key, pinned, prune
+from tests.oracle.values import Grounds
+
+
+def test_the_greatest_key_is_taken_first_and_the_file_does_not_matter() -> None:
+    queries = [
+        item("a-narrow", {"a": 0.9}),
+        item("b-wide", {"a": 0.7, "b": 0.7}),
+        item("c-wide", {"a": 0.7, "b": 0.7}),
+        item("d-wide-strong", {"a": 0.8, "b": 0.7}),
+        item("e-nothing", {}),
+    ]
+    expected = ["d-wide-strong", "a-narrow", "b-wide", "c-wide", "e-nothing"]
+    for _ in range(5):
+        random.Random(0).shuffle(queries)
+        assert [v.id for v in run(queries)] == expected
+
+
+def test_the_four_parts_of_the_key() -> None:
+    residents = [item("r", {"a": 0.5, "b": 0.9})]
+    query = item("q", {"a": 0.6, "b": 0.9, "c": 0.4, "d": 0.5})
+    # new: d; without champion: c, d; won: a; combinations ab is carried, ad and bd are not
+    assert key(query, residents, [], PAPER_KNOBS, SHIPPED) == (1, 3, 2, 2.4)
+    waiting = [item("w", {"a": 0.5, "d": 0.5})]
+    assert key(query, residents, waiting, PAPER_KNOBS, SHIPPED) == (1, 3, 1, 2.4)
+
+
+def test_a_query_whose_only_merit_waits_already_is_an_alternate() -> None:
+    residents = [item("r", {"a": 0.9}), item("s", {"b": 0.9}), item("t", {"c": 0.9})]
+    first, second = item("q1", {"a": 0.6, "b": 0.6, "c": 0.6}), item("q2", {"a": 0.6, "b": 0.6})
+    verdicts = run([second, first], residents)
+    assert [said(v) for v in verdicts] == ["INCLUDE review NOVEL_COMBO", "EXCLUDE direct REDUNDANT"]
+    assert verdicts[1].alternate_of == ("q1",)
+    assert verdicts[1].facts.new_combinations == ()
+
+
+def test_an_alternate_names_every_waiting_query_that_holds_a_part_of_its_merit() -> None:
+    residents = [item(c, {c: 0.9}) for c in "abcd"]
+    queries = [
+        item("q1", {"a": 0.8, "b": 0.8, "c": 0.8}),
+        item("q2", {"b": 0.8, "c": 0.8, "d": 0.8}),
+        item("q3", {"a": 0.6, "d": 0.6}),
+        item("q4", {"a": 0.5, "b": 0.5, "d": 0.5}),
+        item("q5", {"b": 0.5, "c": 0.5}),
+    ]
+    verdicts = {v.id: v for v in run(queries, residents)}
+    assert list(verdicts) == ["q1", "q2", "q4", "q3", "q5"]
+    assert [said(verdicts[id]) for id in ("q1", "q2", "q4")] == ["INCLUDE review NOVEL_COMBO"] * 3
+    assert verdicts["q4"].facts.new_combinations == (("a", "d"),)
+    assert verdicts["q3"].alternate_of == ("q4",)
+    assert verdicts["q5"].alternate_of == ("q1", "q2")
+
+
+def test_waiting_queries_count_for_novelty_alone() -> None:
+    low = {"a": 0.55}
+    verdicts = run([item("q1", low), item("q2", low)])
+    assert [said(v) for v in verdicts] == ["INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"] * 2
+    assert [v.facts.new_combinations for v in verdicts] == [(("a",),), ()]
+
+
+def test_a_redundant_query_without_waiting_ones_is_nobodys_alternate() -> None:
+    verdicts = run([item("q1", {"a": 0.9}), item("q2", {"a": 0.9})])
+    assert [said(v) for v in verdicts] == ["INCLUDE direct NEW_COVERAGE", "EXCLUDE direct REDUNDANT"]
+    assert verdicts[1].alternate_of == ()
+
+
+def test_newcomers_are_cloned_and_displaced_like_residents() -> None:
+    same = ("the same words",)
+    verdicts = run([item("q1", {"a": 0.9}, turns=same), item("q2", {"a": 0.9}, turns=same)])
+    assert [said(v) for v in verdicts] == ["INCLUDE direct NEW_COVERAGE", "EXCLUDE direct CLONE"]
+    # q1 opens two capabilities and so goes first; q2 then beats it on both
+    verdicts = run([item("q1", {"a": 0.7, "b": 0.7, "c": 0.3}), item("q2", {"a": 0.9, "b": 0.9})], redundancy_floor=1)
+    assert [said(v) for v in verdicts] == ["INCLUDE direct NEW_COVERAGE", SWAP]
+    assert verdicts[1].displaces == ("q1",)
+
+
+# Curator
+
+
+def test_pins_are_a_persons_or_a_champions_at_or_above_the_bar() -> None:
+    entries = [
+        item("r", {"a": 0.9, "b": 0.5}, admitted_at=1),
+        item("s", {"a": 0.8, "b": 0.5}, admitted_at=2, pin="a reason"),
+        item("t", {"c": 0.49}, admitted_at=3),
+    ]
+    assert pinned(entries, PAPER_KNOBS) == {"r": ("a", "b"), "s": ("person",)}
+
+
+def named(chosen: Sequence[Grounds]) -> list[tuple[str, str]]:
+    return [(suggestion.id, suggestion.kind) for suggestion in chosen]
+
+
+def test_prune_goes_down_to_the_floor_by_cost_then_weakness_then_age_then_id() -> None:
+    entries = [
+        item("best", {"a": 0.9}, admitted_at=1),
+        item("cheap", {"a": 0.5}, admitted_at=1, setup_cost=0.5),
+        item("weak", {"a": 0.5}, admitted_at=3),
+        item("strong", {"a": 0.6}, admitted_at=1),
+        item("old-y", {"a": 0.55}, admitted_at=1),
+        item("old-x", {"a": 0.55}, admitted_at=1),
+        item("young", {"a": 0.55}, admitted_at=2),
+        item("dear", {"a": 0.8}, admitted_at=2, setup_cost=2.0),
+    ]
+    order = ["dear", "weak", "old-x", "old-y", "young", "strong", "cheap"]
+    for floor in (1, 2, 3):
+        chosen = prune(entries, (), (), replace(PAPER_KNOBS, redundancy_floor=floor), SHIPPED)
+        assert named(chosen) == [(id, "redundant") for id in order[: 8 - floor]]
+    chosen = prune(entries, {"cheap"}, (), PAPER_KNOBS, SHIPPED)
+    assert named(chosen)[:2] == [("cheap", "redundant"), ("dear", "redundant")]
+
+
+def test_prune_keeps_the_only_carrier_of_a_combination_unless_it_is_displaced() -> None:
+    combo = item("combo", {"a": 0.6, "b": 0.6}, admitted_at=1)
+    others = [item(f"{c}{n}", {c: 0.9}, admitted_at=1, pin="kept") for c in "ab" for n in "12"]
+    assert named(prune([combo, *others], (), (), PAPER_KNOBS, SHIPPED)) == []
+    assert named(prune([combo, *others], (), (), PAPER_KNOBS, replace(SHIPPED, novelty=1))) == [("combo", "redundant")]
+    taker = item("taker", {"a": 0.7, "b": 0.7, "c": 0.9}, admitted_at=2, displaces=("combo",))
+    assert named(prune([combo, *others, taker], (), (), PAPER_KNOBS, PAPER)) == [("combo", "displaced")]
+
+
+def test_displacement_ends_when_the_taker_no_longer_covers_all() -> None:
+    r = item("r", {"a": 0.6, "b": 0.6})
+    taker = item("t", {"a": 0.9, "b": 0.5}, displaces=("r", "gone"))
+    assert grounds(r, [r, taker], PAPER_KNOBS) == Grounds("r", "displaced", ("t",))
+    assert grounds(r, [r, replace(taker, scores={"a": 0.9, "b": 0.4})], PAPER_KNOBS).kind == "redundant"
+    assert grounds(r, [r], PAPER_KNOBS).kind == "redundant"
+
+
+def test_a_refusal_holds_on_the_same_grounds_only() -> None:
+    entries = [item("r", {"a": 0.6}), item("s", {"a": 0.9}, displaces=("r",)), item("t", {"a": 0.9})]
+    ours = Grounds("r", "displaced", ("s",))
+    assert prune(entries, (), (), PAPER_KNOBS, SHIPPED) == [ours]
+    assert prune(entries, (), {ours}, PAPER_KNOBS, SHIPPED) == [Grounds("t", "redundant")]
+    for other in (Grounds("r", "redundant"), Grounds("r", "displaced", ("s", "u"))):
+        assert prune(entries, (), {other}, PAPER_KNOBS, SHIPPED) == [ours]
