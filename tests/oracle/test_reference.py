@@ -126,6 +126,13 @@ def test_new_combinations_by_strength(novelty: Any, expected: tuple[tuple[str, .
     assert verdict.facts.new_combinations == expected
 
 
+def test_who_exercises_a_combination_below_a_bar_does_not_carry_it() -> None:
+    residents = [item("r", {"a": 0.9, "b": 0.4}), item("s", {"b": 0.9})]
+    query = {"a": 0.5, "b": 0.5}
+    assert judged(query, residents).facts.new_combinations == (("a", "b"),)
+    assert judged(query, residents, PAPER).facts.new_combinations == ()
+
+
 def test_fewer_capabilities_than_the_strength_are_one_combination_and_none_is_none() -> None:
     triples = replace(SHIPPED, novelty=3)
     assert judged({"a": 0.5, "b": 0.5}, options=triples).facts.new_combinations == (("a", "b"),)

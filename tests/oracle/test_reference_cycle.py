@@ -60,6 +60,20 @@ def test_an_alternate_names_every_waiting_query_that_holds_a_part_of_its_merit()
     assert verdicts["q5"].alternate_of == ("q1", "q2")
 
 
+def test_a_waiting_query_that_shares_only_what_r_has_leads_no_alternate() -> None:
+    residents = [item("r", {"a": 0.9, "b": 0.9}), item("s", {"c": 0.9}), item("t", {"d": 0.9})]
+    queries = [item("q1", {"a": 0.8, "b": 0.8, "c": 0.8}), item("q2", {"a": 0.7, "b": 0.7, "d": 0.7})]
+    verdicts = run([*queries, item("q3", {"a": 0.6, "b": 0.6, "d": 0.6})], residents)
+    assert [v.id for v in verdicts] == ["q1", "q2", "q3"]
+    assert verdicts[2].alternate_of == ("q2",)
+
+
+def test_equal_keys_are_taken_by_id() -> None:
+    texts = {"q1": ("z",), "q2": ("y",), "q3": ("x",)}
+    queries = [item(id, {"a": 0.9}, turns=text) for id, text in texts.items()]
+    assert [v.id for v in run(queries)] == ["q1", "q2", "q3"]
+
+
 def test_waiting_queries_count_for_novelty_alone() -> None:
     low = {"a": 0.55}
     verdicts = run([item("q1", low), item("q2", low)])
@@ -116,6 +130,20 @@ def test_prune_goes_down_to_the_floor_by_cost_then_weakness_then_age_then_id() -
         assert named(chosen) == [(id, "redundant") for id in order[: 8 - floor]]
     chosen = prune(entries, {"cheap"}, (), PAPER_KNOBS, SHIPPED)
     assert named(chosen)[:2] == [("cheap", "redundant"), ("dear", "redundant")]
+
+
+def test_prune_takes_open_ones_first_then_displaced_ones_then_dear_ones() -> None:
+    entries = [
+        item("best", {"a": 0.9}, displaces=("displaced", "open-displaced")),
+        item("second", {"a": 0.8}, pin="kept"),
+        item("displaced", {"a": 0.7}),
+        item("open", {"a": 0.7}, setup_cost=0.1),
+        item("open-displaced", {"a": 0.7}, setup_cost=0.0),
+        item("dear", {"a": 0.7}, setup_cost=9.0),
+        item("cheap", {"a": 0.5}),
+    ]
+    chosen = prune(entries, {"open", "open-displaced"}, (), PAPER_KNOBS, SHIPPED)
+    assert [s.id for s in chosen] == ["open-displaced", "open", "displaced", "dear", "cheap"]
 
 
 def test_prune_keeps_the_only_carrier_of_a_combination_unless_it_is_displaced() -> None:

@@ -1,0 +1,112 @@
+"""What holds of every cycle, whatever the queries, the set and the knobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.consolidator.cycle import run_cycle
+from bot.consolidator.verdict import Decision, Verdict
+from bot.curator.admission import plan_admissions
+from bot.rater.model import Resident
+from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
+from tests.factories import make_config
+from tests.oracle.strategies import Case, cases
+
+slowly = settings(max_examples=150, deadline=None)
+
+
+def facts(verdict: Verdict, names: Mapping[str, str]) -> dict[str, Any]:
+    """A verdict without the order of capability names, each called by ``names``."""
+    return {
+        "id": verdict.id,
+        "ruling": verdict.ruling,
+        "displaces": verdict.displaces,
+        "alternate_of": verdict.alternate_of,
+        "competent": {names[name] for name in verdict.facts.competent},
+        "new": {names[name] for name in verdict.facts.new_capabilities},
+        "combinations": {frozenset(names[name] for name in group) for group in verdict.facts.new_combinations},
+        "wins": {names[name]: champion for name, champion in verdict.facts.wins.items()},
+        "similar": (verdict.facts.max_similarity, verdict.facts.most_similar),
+    }
+
+
+@slowly
+@given(cases(), st.randoms(use_true_random=False))
+def test_the_order_of_the_files_does_not_matter(case: Case, draw: Any) -> None:
+    queries, residents, config = queries_of(case), residents_of(case), config_of(case)
+    expected = run_cycle(queries, residents, config)
+    draw.shuffle(queries)
+    draw.shuffle(residents)
+    reordered = [replace(item, scores=dict(sorted(item.scores.items(), reverse=True))) for item in queries]
+    assert run_cycle(reordered, residents, config) == expected
+
+
+@slowly
+@given(cases(), st.randoms(use_true_random=False))
+def test_verdicts_do_not_change_when_capabilities_are_renamed(case: Case, draw: Any) -> None:
+    new_names = [f"n{place}" for place in range(len(case.capabilities))]
+    draw.shuffle(new_names)
+    names = dict(zip(case.capabilities, new_names, strict=True))
+    same = {name: name for name in case.capabilities}
+    before = [facts(item, names) for item in run_cycle(queries_of(case), residents_of(case), config_of(case))]
+    queries = [
+        replace(
+            item,
+            scores={names[name]: score for name, score in item.scores.items()},
+            arbitrated=frozenset(names[name] for name in item.arbitrated),
+        )
+        for item in queries_of(case)
+    ]
+    residents = [
+        replace(item, scores={names[name]: score for name, score in item.scores.items()}) for item in residents_of(case)
+    ]
+    config = config_of(case)
+    renamed = make_config(
+        config, per_capability={names[name]: item.model_dump() for name, item in config.per_capability.items()}
+    )
+    kept = {names[name]: names[name] for name in same}
+    assert [facts(item, kept) for item in run_cycle(queries, residents, renamed)] == before
+
+
+@slowly
+@given(cases(), st.sampled_from([0.3, 0.9, 1.0]))
+def test_honesty_turns_no_exclusion_into_an_admission(case: Case, floor: float) -> None:
+    """With honesty at work, what a query would have been excluded for alone stays excluded."""
+    config = config_of(case)
+    for item in queries_of(case):
+        (strict,) = run_cycle([item], residents_of(case), make_config(config, honesty_floor=floor))
+        (lenient,) = run_cycle([item], residents_of(case), make_config(config, honesty_floor=0.0))
+        assert strict.decision is lenient.decision
+        if strict.decision is Decision.EXCLUDE:
+            assert strict == lenient
+
+
+@slowly
+@given(st.lists(cases(), min_size=1, max_size=3), st.integers(1, 10))
+def test_the_set_never_exceeds_its_ceiling_and_nothing_is_lost(stream: list[Case], ceiling: int) -> None:
+    """One eval set after the other; every query is admitted, in line, with a person, or excluded."""
+    config = make_config(config_of(stream[0]), ceiling=ceiling)
+    present: list[Resident] = []
+    for moment, case in enumerate(stream):
+        queries = [replace(item, id=f"{moment}-{item.id}") for item in queries_of(case)]
+        by_id = {item.id: item for item in queries}
+        verdicts = run_cycle(queries, present, config)
+        plan = plan_admissions(verdicts, len(present), ceiling)
+        parts = [*plan.admitted, *plan.waiting_for_slot, *plan.waiting_for_review, *plan.excluded]
+        assert sorted(item.id for item in parts) == sorted(by_id)
+        present += [
+            Resident(
+                id=verdict.id,
+                turns=by_id[verdict.id].turns,
+                scores=by_id[verdict.id].scores,
+                admitted_at=f"2026-01-{moment + 1:02d}T00:00:00Z",
+                displaces=verdict.displaces,
+            )
+            for verdict in plan.admitted
+        ]
+        assert len(present) <= ceiling
