@@ -7,10 +7,8 @@ from pathlib import Path
 import click
 
 from bot.cli.options import json_option, open_platform, print_json, repository_options
-from bot.curator.roles import derive_roles
-from bot.pipeline import Platform
-from bot.rater.contextualizer import LiveSet
-from bot.report.output import CapabilityStatus, LagOutput, StatusOutput
+from bot.report.output import StatusOutput
+from bot.report.overview import status_overview
 
 
 @click.command("status")
@@ -24,45 +22,11 @@ def command(repo: Path, config_path: str, as_json: bool) -> None:
       incumbent status
       incumbent status --json | jq '.capabilities[] | select(.floor_met | not)'
     """
-    output = summarise(open_platform(repo, config_path))
+    output = status_overview(open_platform(repo, config_path))
     if as_json:
         print_json(output)
     else:
         _show(output)
-
-
-def summarise(platform: Platform) -> StatusOutput:
-    """The state of the platform's regression set, roles derived live."""
-    residents, lags = platform.regression_set.residents(platform.taxonomy)
-    roles = derive_roles(residents, platform.config)
-    live = LiveSet(residents, (), platform.config)
-    scores = {resident.id: resident.scores for resident in residents}
-    capabilities = []
-    for name in platform.taxonomy.by_id:
-        champion = roles.champions.get(name)
-        coverers = roles.coverers.get(name, ())
-        floor = platform.config.redundancy_floor(name)
-        capabilities.append(
-            CapabilityStatus(
-                id=name,
-                champion=champion,
-                champion_score=None if champion is None else scores[champion][name],
-                coverers=list(coverers),
-                floor=floor,
-                floor_met=len(coverers) >= floor,
-            )
-        )
-    return StatusOutput(
-        size=len(residents),
-        ceiling=platform.config.ceiling,
-        taxonomy=platform.taxonomy.version,
-        capabilities=capabilities,
-        combinations=len(frozenset().union(*(member.combinations for member in live.members))),
-        pinned={id: list(reasons) for id, reasons in roles.pinned.items()},
-        waiting=list(platform.regression_set.waiting),
-        evicted=list(platform.regression_set.tombstones),
-        lagging=[LagOutput.of(lag) for lag in lags],
-    )
 
 
 def _show(output: StatusOutput) -> None:
