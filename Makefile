@@ -8,9 +8,9 @@ help:  ## this list
 
 demo:  ## review an example customer's eval set against the regression set of this repository
 	@sh tools/setup.sh run
-	@echo "Reviewing the eval set of examples/customers/northwind-tracker/tracker against this repository's regression set (nothing is written):"
+	@echo "Reviewing the eval set of examples/customers/northwind-tracker/tracker against this repository's regression set; this is the verdict comment (nothing is written; --format text suits a terminal):"
 	@echo
-	@.venv/bin/incumbent review examples/customers/northwind-tracker/tracker --repo . --customer northwind-tracker --agent tracker --format text
+	@.venv/bin/incumbent review examples/customers/northwind-tracker/tracker --repo . --customer northwind-tracker --agent tracker --format markdown
 
 test:  ## the tests; make test ARGS="-k verdict" passes arguments to pytest
 	@sh tools/setup.sh dev

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
@@ -48,10 +48,17 @@ class Overrides(FileModel):
     redundancy_floor: int | None = Field(default=None, ge=0)
 
 
+def _no_truth(value: object) -> object:
+    # Python takes true for 1.
+    if isinstance(value, bool):
+        raise ValueError("'signature', 1, 2 or 3")
+    return value
+
+
 class Options(FileModel):
     """Where the paper's reading may be chosen instead of ours (semantics, section 1, marked †)."""
 
-    novelty: Literal["signature", 1, 2, 3] = Field(
+    novelty: Annotated[Literal["signature", 1, 2, 3], BeforeValidator(_no_truth)] = Field(
         description="what a combination is: the whole signature (paper), or an interaction strength t"
     )
     honesty_scope: Literal["all", "evidence"] = Field(
@@ -86,7 +93,7 @@ class ClassifierSettings(FileModel):
     backend: Literal["embedded", "openai"]
     samples: Count = Field(description="inference samples per query (the paper's other N)")
     embedded: EmbeddedSettings
-    openai: OpenAISettings | None = None
+    openai: OpenAISettings | None
 
 
 class Limits(FileModel):

@@ -17,9 +17,11 @@ import yaml
 
 from bot.errors import InputError, Problem
 from bot.json_places import Place, find_places
-from bot.json_strict import JsonFaultError, check_depth, refuse_constant, unique_keys
+from bot.json_strict import JsonFaultError, check_depth, check_size
+from bot.json_strict import load as load_json
 from bot.limits import ReadingLimits
-from bot.yaml_core import CoreLoader, check_shape, load, problem_of
+from bot.yaml_core import CoreLoader, check_shape, problem_of
+from bot.yaml_core import load as load_yaml
 
 Data: TypeAlias = "bool | int | float | str | list[Data] | dict[str, Data] | None"
 Path: TypeAlias = tuple[str | int, ...]
@@ -87,16 +89,7 @@ def _child(node: yaml.Node, step: str | int) -> tuple[int, yaml.Node | None]:
 def decode(content: bytes, file: str, limits: ReadingLimits) -> str:
     """UTF-8 text (with or without a byte order mark) within the size limit; raises :class:`InputError`."""
     if len(content) > limits.file_bytes:
-        raise InputError(
-            [
-                Problem(
-                    file,
-                    None,
-                    f"the file has {len(content):,} bytes, more than the limit of {limits.file_bytes:,}",
-                    "split the file, or raise limits.file_bytes in config/curation.yaml",
-                )
-            ]
-        )
+        raise limits.too_large(file, len(content))
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -115,13 +108,12 @@ def parse_yaml(content: bytes, file: str, limits: ReadingLimits) -> Document:
     text = decode(content, file, limits)
     try:
         check_shape(text, file, limits)
-        data = cast(Data, load(text))
+        data = cast(Data, load_yaml(text))
     except yaml.YAMLError as error:
-        raise InputError([problem_of(error, file)]) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            [Problem(file, None, f"a value cannot be read: {error}", "write the value as a quoted string")]
-        ) from None
+        raise InputError([problem_of(error, file, text)]) from None
+    except RecursionError:
+        # Only limits that are set far too high come here.
+        raise limits.too_deep(file, None) from None
     return Document(file, text, data)
 
 
@@ -130,19 +122,17 @@ def parse_json(content: bytes, file: str, limits: ReadingLimits) -> Document:
     text = decode(content, file, limits)
     check_depth(text, file, limits)
     try:
-        data = cast(Data, json.loads(text, object_pairs_hook=unique_keys, parse_constant=refuse_constant))
+        data = cast(Data, load_json(text))
     except json.JSONDecodeError as error:
         raise InputError(
             [Problem(file, error.lineno, f"not valid JSON: {error.msg}", "mend the JSON at this place")]
         ) from None
     except JsonFaultError as fault:
-        line = next(
-            (number for number, row in enumerate(text.splitlines(), 1) if fault.needle in row and fault.seen(row)),
-            None,
-        )
-        raise InputError([Problem(file, line, fault.message, fault.fix)]) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError([Problem(file, None, f"not readable JSON: {error}", "write plain, shallow JSON")]) from None
+        raise InputError([Problem(file, fault.line(text), fault.message, fault.fix)]) from None
+    except RecursionError:
+        raise limits.too_deep(file, None) from None
+    if len(text) > limits.nodes:
+        check_size(data, file, limits)
     document = Document(file, text, data, is_json=True)
     if "\\ud" in text.lower():
         _refuse_half_characters(document)

@@ -25,12 +25,17 @@ class Problem:
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{place}: {self.message}\n    fix: {self.fix}"
+        # Messages quote foreign text, which must not move a cursor or stop the output.
+        return f"{_printable(place)}: {_printable(self.message)}\n    fix: {_printable(self.fix)}"
 
     @property
     def order(self) -> tuple[str, int, str, str]:
         """The reading order of problems: file, line, message, fix."""
         return (self.file, self.line or 0, self.message, self.fix)
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
 
 
 class IncumbentError(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -36,14 +37,10 @@ def find_places(text: str) -> Place:
     root = Place(1)
     # The open objects and lists, and whether each is an object.
     path: list[tuple[Place, bool]] = [(root, False)]
-    line = 1
     key: Place | None = None
     name: str | None = None
-    for match in _TOKEN.finditer(text):
-        token = match.group()
-        if token == "\n":
-            line += 1
-        elif token in ("]", "}"):
+    for line, token in _tokens(text):
+        if token in ("]", "}"):
             path.pop()
         elif token == ":" or token == ",":
             continue
@@ -58,3 +55,40 @@ def find_places(text: str) -> Place:
             if token in ("[", "{"):
                 path.append((place, token == "{"))
     return root.items[0] if root.items else root
+
+
+def line_of_repeated_key(text: str, name: str) -> int | None:
+    """The line at which an object of ``text`` is given the key ``name`` for the second time.
+
+    The text may be broken after that.
+    """
+    # Of each open object whether it has the key; of an open list, nothing.
+    path: list[bool | None] = []
+    before = ""
+    for line, token in _tokens(text):
+        if token in ("{", "["):
+            path.append(False if token == "{" else None)
+        elif token in ("}", "]"):
+            path.pop()
+        elif token[0] == '"' and before in ("{", ",") and path[-1] is not None and json.loads(token) == name:
+            if path[-1]:
+                return line
+            path[-1] = True
+        before = token
+    return None
+
+
+def line_of_word(text: str, word: str) -> int | None:
+    """The line of the first number or bare word ``word`` of ``text``, which may be broken after it."""
+    return next((line for line, token in _tokens(text) if token == word), None)
+
+
+def _tokens(text: str) -> Iterator[tuple[int, str]]:
+    """The tokens of ``text``, each with its line, without white space."""
+    line = 1
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if token == "\n":
+            line += 1
+        else:
+            yield line, token

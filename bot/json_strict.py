@@ -1,41 +1,76 @@
-"""JSON without duplicate keys, ``NaN`` or depths that break a parser, for :mod:`bot.documents`."""
+"""JSON without duplicate keys, numbers that are none, or depths that break a parser, for :mod:`bot.documents`."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
+from bot.json_places import line_of_repeated_key, line_of_word
 from bot.limits import ReadingLimits
+
+# Of a number that cannot be read, a message shows this many characters.
+_QUOTED = 40
 
 
 class JsonFaultError(Exception):
-    """A fault that JSON itself allows; ``seen`` finds its line."""
+    """A fault that Python's reader lets pass; ``line`` finds its line in the text."""
 
-    def __init__(self, needle: str, message: str, fix: str) -> None:
+    def __init__(self, message: str, fix: str, line: Callable[[str], int | None]) -> None:
         super().__init__(message)
-        self.needle, self.message, self.fix = needle, message, fix
-        self._count = 0
-
-    def seen(self, row: str) -> bool:
-        """True at the row where the needle stands for the second time (for a constant: the first)."""
-        self._count += row.count(self.needle)
-        return self._count > 1 or not self.needle.startswith('"')
+        self.message, self.fix, self.line = message, fix, line
 
 
-def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A mapping of ``pairs``, whose keys must differ."""
+def load(text: str) -> Any:
+    """``text`` as plain data; raises :class:`JsonFaultError` or :class:`json.JSONDecodeError`.
+
+    Only after :func:`check_depth`: the parser is recursive.
+    """
+    return json.loads(
+        text,
+        object_pairs_hook=_unique_keys,
+        parse_constant=_refuse_number,
+        parse_int=_integer,
+        parse_float=_finite,
+    )
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise JsonFaultError(json.dumps(twice), f"the key {twice!r} is given twice", "keep one of the two")
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                line = partial(line_of_repeated_key, name=name)
+                raise JsonFaultError(f"the key {name!r} is given twice", "keep one of the two", line)
+            seen.add(name)
     return mapping
 
 
-def refuse_constant(name: str) -> NoReturn:
-    """``NaN`` and ``Infinity`` are no JSON."""
-    raise JsonFaultError(name, f"{name} is not a JSON value", "write a number or null")
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        # Python reads no numbers of thousands of digits.
+        _refuse_number(text)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        _refuse_number(text)
+    return number
+
+
+def _refuse_number(text: str) -> NoReturn:
+    raise JsonFaultError(
+        f"{text[:_QUOTED]} is not a JSON value that can be read",
+        "write a smaller number, a string or null",
+        partial(line_of_word, word=text),
+    )
 
 
 def check_depth(text: str, file: str, limits: ReadingLimits) -> None:
@@ -56,3 +91,18 @@ def check_depth(text: str, file: str, limits: ReadingLimits) -> None:
                 raise limits.too_deep(file, line + 1)
         elif not inside and token in "]}":
             depth -= 1
+
+
+def check_size(data: Any, file: str, limits: ReadingLimits) -> None:
+    """Refuse more values (keys are values, as in YAML) than the limits allow."""
+    count, todo = 0, [data]
+    while todo:
+        value = todo.pop()
+        count += 1
+        if isinstance(value, dict):
+            count += len(value)
+            todo.extend(value.values())
+        elif isinstance(value, list):
+            todo.extend(value)
+    if count > limits.nodes:
+        raise limits.too_many(file, None)

@@ -19,7 +19,7 @@ class ReadingLimits:
     nesting_depth: int
     nodes: int
 
-    def too_deep(self, file: str, line: int) -> InputError:
+    def too_deep(self, file: str, line: int | None) -> InputError:
         """The error for a file whose values are nested deeper than allowed."""
         return InputError(
             [
@@ -28,6 +28,32 @@ class ReadingLimits:
                     line,
                     f"the values are nested deeper than {self.nesting_depth}",
                     "flatten the file, or raise limits.nesting_depth in config/curation.yaml",
+                )
+            ]
+        )
+
+    def too_many(self, file: str, line: int | None) -> InputError:
+        """The error for a file with more values than allowed."""
+        return InputError(
+            [
+                Problem(
+                    file,
+                    line,
+                    f"the file holds more than {self.nodes:,} values (aliases expanded)",
+                    "split the file, write fewer aliases, or raise limits.nodes in config/curation.yaml",
+                )
+            ]
+        )
+
+    def too_large(self, file: str, size: int) -> InputError:
+        """The error for a file of ``size`` bytes, which is more than allowed."""
+        return InputError(
+            [
+                Problem(
+                    file,
+                    None,
+                    f"the file has {size:,} bytes, more than the limit of {self.file_bytes:,}",
+                    "split the file, or raise limits.file_bytes in config/curation.yaml",
                 )
             ]
         )

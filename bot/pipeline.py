@@ -72,7 +72,8 @@ class Review:
     """Everything that a verdict report says; query ids are those of the eval set, resident ids those of R.
 
     ``settled`` maps queries that were not judged again to the entry or tombstone that settles them; ``edited`` maps
-    queries whose entry in R has other turns to that entry, which ``residents``, the R they were judged against, lacks.
+    queries whose entry in R has other turns to that entry.  ``residents`` is what they were judged against: R and the
+    entries that wait for a slot, without their own.
     """
 
     platform: Platform
@@ -130,27 +131,53 @@ def review(platform: Platform, submission: Submission, backend: Backend, progres
     result = classify(open_queries, submission.specification, platform.taxonomy, backend, progress)
     turns = {query.id: query.turns for query in open_queries}
     scored = {item.query_id: rate(item, turns[item.query_id]) for item in result.classifications}
-    residents, lags = platform.regression_set.residents(platform.taxonomy, backend.identity)
-    replaced = {entry.id for entry in edited.values()}
-    others = tuple(resident for resident in residents if resident.id not in replaced)
-    verdicts = run_cycle(tuple(scored.values()), others, platform.config)
-    plan = plan_admissions(verdicts, len(platform.regression_set.entries), platform.config.ceiling, frozenset(edited))
-    waiting = [(scored[verdict.id], verdict) for verdict in plan.waiting_for_slot]
+    known = platform.regression_set
+    entries, lags = known.residents(platform.taxonomy, backend.identity)
+    in_line, lags_in_line = known.in_line(platform.taxonomy, backend.identity)
+    own = {submission.entry_id(query.id) for query in open_queries}
+    residents = tuple(resident for resident in (*entries, *in_line) if resident.id not in own)
+    verdicts = run_cycle(tuple(scored.values()), residents, platform.config)
+    plan = plan_admissions(verdicts, len(known.entries), platform.config.ceiling, frozenset(edited))
+    admitted = [scored[verdict.id] for verdict in plan.admitted]
+    replaced = {submission.entry_id(query.id) for query in admitted}
+    remaining = tuple(resident for resident in entries if resident.id not in replaced)
     return Review(
         platform=platform,
         submission=submission,
         identity=backend.identity,
         result=result,
         scored=scored,
-        residents=others,
+        residents=residents,
         verdicts=verdicts,
         plan=plan,
-        swaps=suggest_swaps(waiting, others, platform.config),
+        swaps=_swaps(plan, scored, remaining, lags, platform.config),
         settled=settled,
         edited=edited,
-        lags=lags,
-        coverage=_coverage(others, [scored[verdict.id] for verdict in plan.admitted], platform),
+        lags=(*lags, *lags_in_line),
+        coverage=_coverage(remaining, admitted, platform),
     )
+
+
+def _swaps(
+    plan: AdmissionPlan,
+    scored: Mapping[str, ScoredQuery],
+    entries: Sequence[Resident],
+    lags: Sequence[Lag],
+    config: Curation,
+) -> tuple[Swap, ...]:
+    """Swaps against R as it is after the direct admissions, which come last in the order of admission."""
+    entered = [
+        Resident(
+            id=verdict.id,
+            turns=scored[verdict.id].turns,
+            scores=scored[verdict.id].scores,
+            admitted_at=f"~{place:06d}",
+            displaces=verdict.displaces,
+        )
+        for place, verdict in enumerate(plan.admitted)
+    ]
+    waiting = [(scored[verdict.id], verdict) for verdict in plan.waiting_for_slot]
+    return suggest_swaps(waiting, [*entries, *entered], config, {lag.id for lag in lags})
 
 
 def _settle(

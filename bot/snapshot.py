@@ -6,6 +6,7 @@ Paths are POSIX, relative, without ``..``; symbolic links are refused, so nothin
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
@@ -59,9 +60,11 @@ class WorkingTree:
         self.label = label
 
     def paths(self, folder: str = "") -> tuple[str, ...]:
-        top = self.root / folder if folder else self.root
+        clean = normal_path(folder)
+        if folder and clean is None:
+            return ()
         found: list[str] = []
-        for directory, folders, files in os.walk(top, followlinks=False):
+        for directory, folders, files in os.walk(self.root / (clean or ""), followlinks=False):
             folders[:] = [name for name in folders if name != ".git" and not Path(directory, name).is_symlink()]
             base = Path(directory).relative_to(self.root).as_posix()
             prefix = "" if base == "." else f"{base}/"
@@ -70,31 +73,28 @@ class WorkingTree:
 
     def exists(self, path: str) -> bool:
         clean = normal_path(path)
-        return clean is not None and (self.root / clean).is_file() and not self._through_link(clean)
+        try:
+            return clean is not None and (self.root / clean).is_file() and not self._through_link(clean)
+        except OSError:
+            return False
 
     def read(self, path: str, limits: ReadingLimits) -> bytes:
         clean = normal_path(path)
         shown = self.name(path)
         if clean is None:
             raise InputError([Problem(shown, None, "the path leaves its folder", "name a file below the folder")])
-        if self._through_link(clean):
-            raise InputError(
-                [Problem(shown, None, "the path is a symbolic link", "commit the file itself in its place")]
-            )
         target = self.root / clean
         try:
-            size = target.stat().st_size
-            if size > limits.file_bytes:
+            if self._through_link(clean):
                 raise InputError(
-                    [
-                        Problem(
-                            shown,
-                            None,
-                            f"the file has {size:,} bytes, more than the limit of {limits.file_bytes:,}",
-                            "split the file, or raise limits.file_bytes in config/curation.yaml",
-                        )
-                    ]
+                    [Problem(shown, None, "the path is a symbolic link", "commit the file itself in its place")]
                 )
+            status = target.stat()
+            # To open anything else, a pipe for example, could take for ever.
+            if not stat.S_ISREG(status.st_mode):
+                raise InputError([Problem(shown, None, "this is no ordinary file", "put a file in its place")])
+            if status.st_size > limits.file_bytes:
+                raise limits.too_large(shown, status.st_size)
             return target.read_bytes()
         except OSError as error:
             raise InputError(
@@ -102,7 +102,9 @@ class WorkingTree:
             ) from None
 
     def name(self, path: str) -> str:
-        return f"{self.label}/{path}" if self.label else path
+        # Bytes that are no UTF-8 stand in a path as half characters, which no output can write.
+        shown = path.encode("utf-8", "replace").decode("utf-8")
+        return f"{self.label}/{shown}" if self.label else shown
 
     def _through_link(self, path: str) -> bool:
         current = self.root

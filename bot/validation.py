@@ -92,7 +92,7 @@ def _fault(raw: object, error: Any) -> _Fault:
     """``error`` with the location as the file has it: pydantic puts the names of alternative types between."""
     location: list[str | int] = []
     union: Path | None = None
-    steps = [step for step in error["loc"] if step != "[key]"]
+    steps = error["loc"]
     value: Any = raw
     for place, step in enumerate(steps):
         inside = isinstance(value, dict) and step in value
@@ -101,7 +101,7 @@ def _fault(raw: object, error: Any) -> _Fault:
             value = value[step]
         elif error["type"] == "missing" and place == len(steps) - 1:
             location.append(step)
-        elif union is None:
+        elif union is None and step != "[key]":
             union = tuple(location)
     wanted, fix = _wanted(error)
     return _Fault(tuple(location), union, error["type"], wanted, fix)

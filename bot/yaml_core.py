@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -37,6 +38,13 @@ def _by_first_character() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
 
 
 _PLAIN_SCALARS = _by_first_character()
+# Of a value that cannot be read, a message shows this many characters.
+_QUOTED = 40
+_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
+_BOOLEANS = {"true": True, "false": False}
+# An alias, or an end of line that only YAML takes for one: whoever writes these has the file looked at in full.
+_UNUSUAL = re.compile("[*\r\x85\u2028\u2029]")
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class CoreLoader(yaml.CSafeLoader):
@@ -79,7 +87,11 @@ def _value(node: yaml.Node) -> Any:
     build = _BUILDERS.get((type(node), node.tag))
     if build is None:
         raise _fault(f"the tag {node.tag!r} is not allowed", node)
-    return build(node)
+    try:
+        return build(node)
+    except (ValueError, KeyError):
+        kind = node.tag.removeprefix(_PREFIX)
+        raise _fault(f"{node.value[:_QUOTED]!r} is not a value of the type {kind}", node) from None
 
 
 def _mapping(node: yaml.MappingNode) -> dict[str, Any]:
@@ -87,6 +99,8 @@ def _mapping(node: yaml.MappingNode) -> dict[str, Any]:
     for key_node, value_node in node.value:
         if type(key_node) is not yaml.ScalarNode:
             raise _fault("a key is not a plain scalar", key_node)
+        if key_node.tag != _STRING and (yaml.ScalarNode, key_node.tag) not in _BUILDERS:
+            raise _fault(f"the tag {key_node.tag!r} is not allowed", key_node)
         # Keys are names: `on:`, `200:` and `null:` are the strings people see.
         key = key_node.value
         if key in mapping:
@@ -97,11 +111,25 @@ def _mapping(node: yaml.MappingNode) -> dict[str, Any]:
 
 def _integer(node: yaml.ScalarNode) -> int:
     text = str(node.value)
-    return int(text, 0) if text.startswith(("0o", "0x")) else int(text)
+    if not text.startswith(("0o", "0x")):
+        return int(text)
+    number = int(text, 0)
+    # Python refuses to write out numbers of thousands of digits, and to read them unless they are hexadecimal.
+    str(number)
+    return number
 
 
 def _number(node: yaml.ScalarNode) -> float:
-    return float(str(node.value).lower().replace(".inf", "inf").replace(".nan", "nan"))
+    number = float(str(node.value).lower().replace(".inf", "inf").replace(".nan", "nan"))
+    # JSON has no other numbers, so that what is read can be handed on.
+    if not math.isfinite(number):
+        raise _fault(f"{node.value[:_QUOTED]!r} is not a finite number", node)
+    return number
+
+
+def _nothing(node: yaml.ScalarNode) -> None:
+    if node.value not in _NULLS:
+        raise ValueError
 
 
 def _fault(message: str, node: yaml.Node) -> yaml.YAMLError:
@@ -110,8 +138,8 @@ def _fault(message: str, node: yaml.Node) -> yaml.YAMLError:
 
 _BUILDERS: dict[tuple[type[yaml.Node], str], Callable[[Any], Any]] = {
     (yaml.ScalarNode, _STRING): lambda node: node.value,
-    (yaml.ScalarNode, _PREFIX + "null"): lambda node: None,
-    (yaml.ScalarNode, _PREFIX + "bool"): lambda node: node.value.lower() == "true",
+    (yaml.ScalarNode, _PREFIX + "null"): _nothing,
+    (yaml.ScalarNode, _PREFIX + "bool"): lambda node: _BOOLEANS[node.value.lower()],
     (yaml.ScalarNode, _PREFIX + "int"): _integer,
     (yaml.ScalarNode, _PREFIX + "float"): _number,
     (yaml.SequenceNode, _PREFIX + "seq"): lambda node: [_value(item) for item in node.value],
@@ -124,8 +152,9 @@ def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
 
     The event stream is flat, so walking it is safe at any depth; a file too small to break a limit is not walked.
     """
-    openers = 1 + sum(text.count(opener) for opener in ("[", "{", "- ", "? ", "\n ", "\n-"))
-    if openers <= limits.nesting_depth and "*" not in text:
+    # A bracket may open two levels: `[a: 1]` is a list with a mapping in it.
+    openers = 1 + sum(map(text.count, ("[", "[", "{", "- ", "? ", "\n ", "\n-")))
+    if openers <= limits.nesting_depth and len(text) <= limits.nodes and not _UNUSUAL.search(text):
         return
     sizes: dict[str, int] = {}
     open_anchors: list[tuple[str | None, int]] = []
@@ -159,31 +188,34 @@ def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
                 )
             nodes += sizes[event.anchor]
         if nodes > limits.nodes:
-            raise InputError(
-                [
-                    Problem(
-                        file,
-                        _line(event),
-                        f"the file holds more than {limits.nodes:,} values (aliases expanded)",
-                        "split the file, write fewer aliases, or raise limits.nodes in config/curation.yaml",
-                    )
-                ]
-            )
+            raise limits.too_many(file, _line(event))
 
 
 def _line(event: yaml.Event) -> int:
     return event.start_mark.line + 1 if event.start_mark is not None else 1
 
 
-def problem_of(error: yaml.YAMLError, file: str) -> Problem:
-    """The fault that libyaml found, in our words."""
+def problem_of(error: yaml.YAMLError, file: str, text: str) -> Problem:
+    """The fault that libyaml found in ``text``, in our words."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    message = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-    fix = {
-        "a key is not a plain scalar": "write the key as a plain word",
-    }.get(str(message), "mend the YAML at this place; quote text that holds ': ', '#', '[' or '{'")
-    if "is given twice" in str(message):
+    # What is left open is found missing after the last line.
+    line = None if mark is None else min(mark.line, text.rstrip().count("\n")) + 1
+    message = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
+    fix = "mend the YAML at this place; quote text that holds ': ', '#', '[' or '{'"
+    if message == "a key is not a plain scalar":
+        fix = "write the key as a plain word"
+    elif message == "but found another document":
+        message, fix = "a second document begins here", "keep one document per file"
+    elif message == "second occurrence":
+        message, fix = "an anchor is given twice", "give one of the two another name"
+    elif "is given twice" in message:
         fix = "keep one of the two"
-    if "is not allowed" in str(message):
+    elif "is not allowed" in message:
         fix = "write plain data without tags"
-    return Problem(file, None if mark is None else mark.line + 1, f"not valid YAML: {message}", fix)
+    elif "is not a " in message:
+        fix = "write such a value, or put it between quotes"
+    elif (forbidden := _FORBIDDEN.search(text)) is not None:
+        line = text.count("\n", 0, forbidden.start()) + 1
+        message = f"the character U+{ord(forbidden.group()):04X} is not allowed in a YAML file"
+        fix = 'remove it, or write it as an escape such as "\\x07" between double quotes'
+    return Problem(file, line, f"not valid YAML: {message}", fix)

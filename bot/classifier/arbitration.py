@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 from bot.classifier.consistency import Consensus
 from bot.classifier.model import Classification, Judgement, ToolChoice
 from bot.classifier.specification_path import Declared
+from bot.rounding import rounded
 from bot.taxonomy.model import Capability, Taxonomy
-
-_DECIMALS = 9
-"""Scores are compared as rounded to so many decimals (semantics, section 4)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +116,9 @@ class _State:
             return
         tool = self.evidence.tool
         if tool is None:
-            # No tool is called, so none of what the tools declare is exercised.
+            # What the members require holds, so a tool would be called, and it fits none of those declared.
             self._only(names, [])
+            self.off_taxonomy.add(group)
             return
         fitting = [name for name in declared if name in self.evidence.implied]
         exercised = [name for name in fitting if name in met][:1]
@@ -148,7 +147,7 @@ class _State:
 
     def _surest(self, names: Sequence[str]) -> str:
         """The one with the highest κ; ties by the taxonomy's order, which ``names`` has."""
-        return max(names, key=lambda name: round(self.judgements[name].confidence, _DECIMALS))
+        return max(names, key=lambda name: rounded(self.judgements[name].confidence))
 
     def _only(self, names: Sequence[str], kept: Sequence[str]) -> None:
         """Make every TRUE member but ``kept`` FALSE; what inference said of it stays its confidence."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.classifier.arbitration import Evidence, arbitrate
 from bot.classifier.consistency import agree
 from bot.classifier.model import Backend, Classification, Inference, InferenceRequest, Progress
 from bot.classifier.specification_path import declared_values, inferred_capabilities, tool_decides
 from bot.intake.query import Query
-from bot.intake.specification import Specification
+from bot.intake.specification import Specification, Tool
 from bot.taxonomy.model import Taxonomy
 
 
@@ -32,7 +32,7 @@ def classify(
     """
     declared = declared_values(taxonomy, specification)
     capabilities = inferred_capabilities(taxonomy, declared)
-    tools = (specification.tools or ()) if tool_decides(taxonomy, declared) else ()
+    tools = distinct(specification.tools or ()) if tool_decides(taxonomy, declared) else ()
     if capabilities or tools:
         requests = [
             InferenceRequest(query_id=query.id, turns=query.turns, capabilities=capabilities, tools=tools)
@@ -45,9 +45,8 @@ def classify(
         answers = (Inference(samples=()),) * len(queries)
     by_tool: dict[str, frozenset[str]] = {}
     for tool in tools:
-        if tool.name not in by_tool:
-            implied = declared_values(taxonomy, specification.for_tool(tool))
-            by_tool[tool.name] = frozenset(name for name, value in implied.items() if value)
+        implied = declared_values(taxonomy, specification.for_tool(tool))
+        by_tool[tool.name] = frozenset(name for name, value in implied.items() if value)
     classifications: list[Classification] = []
     unclassified: list[str] = []
     for query, answer in zip(queries, answers, strict=True):
@@ -63,3 +62,18 @@ def classify(
         )
         classifications.append(arbitrate(query.id, taxonomy, evidence))
     return ClassifierResult(classifications=tuple(classifications), unclassified=tuple(unclassified))
+
+
+def distinct(tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    """``tools`` under names of their own: two plugins may declare a function of one name, and mean different things."""
+    taken = {tool.name for tool in tools}
+    seen: set[str] = set()
+    renamed: list[Tool] = []
+    for tool in tools:
+        name, number = tool.name, 1
+        while name in seen or (number > 1 and name in taken):
+            number += 1
+            name = f"{tool.name} {number}"
+        seen.add(name)
+        renamed.append(tool if name == tool.name else replace(tool, name=name))
+    return tuple(renamed)

@@ -10,6 +10,7 @@ from bot.cli.options import (
     at_option,
     by_option,
     dry_run_option,
+    entry_text,
     json_option,
     occasion,
     open_backend,
@@ -17,13 +18,14 @@ from bot.cli.options import (
     open_submission,
     print_json,
     progress_bar,
+    refuse_lag,
     repository_options,
     require_text,
     show_problems,
 )
 from bot.curator.changes import apply
 from bot.curator.entry import Entry, Source
-from bot.curator.staging import Acceptance, Candidate, Occasion, Staging, stage, stage_waiting
+from bot.curator.staging import Acceptance, Candidate, Occasion, Staging, Standing, stage, stage_waiting
 from bot.errors import IncompleteError, InputError, Problem, UsageError
 from bot.pipeline import Platform, Review, review
 from bot.report.output import AdmissionOutput
@@ -77,13 +79,17 @@ def command(
     unclassified: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     if eval_set_dir is None:
-        staging = _from_the_line(platform)
+        if accepted or reason:
+            raise UsageError("--accept and --reason go with EVAL_SET_DIR: what waits for a slot was accepted before")
+        staging = _from_the_line(platform, occasion(repo, at, by))
     else:
         submission = open_submission(platform, repo, eval_set_dir, customer, agent)
         outcome = review(platform, submission, open_backend(platform), progress_bar("classifying"))
-        _refuse_lag(outcome)
+        now = occasion(repo, at, by)
+        refuse_lag(outcome.lags)
+        _serve_the_line_first(platform, now)
         acceptances = [Acceptance(id=id, reason=reason and require_text(reason, "--reason")) for id in accepted]
-        staging = _stage(outcome, acceptances, occasion(repo, at, by))
+        staging = _stage(outcome, acceptances, now, repo)
         unclassified, problems = outcome.unclassified, submission.problems
     if not dry_run:
         apply(staging.file_changes, repo)
@@ -97,20 +103,24 @@ def command(
     return InputError.exit_code if problems else 0
 
 
-def _refuse_lag(outcome: Review) -> None:
-    if outcome.lags:
+def _serve_the_line_first(platform: Platform, now: Occasion) -> None:
+    """Newcomers do not pass those that wait for a slot."""
+    ready = _from_the_line(platform, now).admitted
+    if ready:
         raise InputError(
-            Problem(
-                f"regression_set/{lag.id}.yaml",
-                None,
-                f"the entry lags behind: it was {lag.reason}",
-                "run `incumbent reclassify` and commit, so that old and new scores can be compared",
-            )
-            for lag in outcome.lags
+            [
+                Problem(
+                    f"regression_set/waiting/{entry.id}.yaml",
+                    None,
+                    "the entry waits for a slot, and one is free",
+                    "run `incumbent admit --waiting` first",
+                )
+                for entry in ready
+            ]
         )
 
 
-def _stage(outcome: Review, acceptances: list[Acceptance], occasion: Occasion) -> Staging:
+def _stage(outcome: Review, acceptances: list[Acceptance], occasion: Occasion, repo: Path) -> Staging:
     submission, platform = outcome.submission, outcome.platform
     queries = {query.id: query for query in submission.queries}
     candidates = {
@@ -132,9 +142,12 @@ def _stage(outcome: Review, acceptances: list[Acceptance], occasion: Occasion) -
         outcome.verdicts,
         candidates,
         acceptances,
-        outcome.residents,
-        len(platform.regression_set.entries),
-        frozenset(outcome.edited),
+        Standing(
+            residents=outcome.residents,
+            size=len(platform.regression_set.entries),
+            edited=outcome.edited,
+            texts={entry.id: entry_text(repo, entry.id) for entry in outcome.edited.values()},
+        ),
         platform.config,
         platform.taxonomy,
         outcome.identity,
@@ -142,9 +155,12 @@ def _stage(outcome: Review, acceptances: list[Acceptance], occasion: Occasion) -
     )
 
 
-def _from_the_line(platform: Platform) -> Staging:
-    residents, _ = platform.regression_set.residents(platform.taxonomy)
-    return stage_waiting(tuple(platform.regression_set.waiting.values()), residents, platform.config)
+def _from_the_line(platform: Platform, now: Occasion) -> Staging:
+    known = platform.regression_set
+    residents, lags = known.residents(platform.taxonomy)
+    _, lags_in_line = known.in_line(platform.taxonomy)
+    refuse_lag((*lags, *lags_in_line))
+    return stage_waiting(tuple(known.waiting.values()), residents, platform.config, platform.taxonomy, now)
 
 
 def _show(staging: Staging, dry_run: bool) -> None:

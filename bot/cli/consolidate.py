@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import json_option, open_platform, print_json, repository_options
+from bot.cli.options import json_option, open_platform, print_json, repository_options, warn_of_lag
 from bot.consolidator.cycle import run_cycle
 from bot.documents import parse
 from bot.errors import InputError, Problem
@@ -35,9 +35,9 @@ def command(scores: str, repo: Path, config_path: str, as_json: bool) -> None:
     document = parse(content, name, platform.config.limits.reading)
     queries = read_scores(document, platform.taxonomy.by_id)
     residents, lags = platform.regression_set.residents(platform.taxonomy)
-    verdicts = run_cycle(queries, residents, platform.config)
-    for lag in lags:
-        click.echo(f"warning: {lag.id} lags behind ({lag.reason}): run `incumbent reclassify`", err=True)
+    in_line, _ = platform.regression_set.in_line(platform.taxonomy)
+    verdicts = run_cycle(queries, (*residents, *in_line), platform.config)
+    warn_of_lag(lags)
     if as_json:
         print_json(ConsolidateOutput(verdicts=[VerdictOutput.of(verdict) for verdict in verdicts]))
         return

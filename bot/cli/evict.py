@@ -23,7 +23,6 @@ from bot.curator.admission import least_loss
 from bot.curator.entry import Evicted
 from bot.curator.prune import grounds_of, prune
 from bot.curator.staging import Staging
-from bot.errors import InputError, Problem
 from bot.pipeline import Platform
 from bot.report.output import AdmissionOutput
 
@@ -31,7 +30,6 @@ from bot.report.output import AdmissionOutput
 @click.command("evict")
 @click.argument("id")
 @click.option("--reason", required=True, metavar="TEXT", help="Why the entry goes; kept in its tombstone.")
-@click.option("--override", is_flag=True, help="Remove it although a floor, a pin or a combination would be lost.")
 @by_option
 @at_option
 @dry_run_option
@@ -40,7 +38,6 @@ from bot.report.output import AdmissionOutput
 def command(
     id: str,
     reason: str,
-    override: bool,
     by: str | None,
     at: str | None,
     dry_run: bool,
@@ -50,10 +47,12 @@ def command(
 ) -> None:
     """Remove the entry ID from the regression set and leave a tombstone in regression_set/evicted/.
 
+    What `incumbent prune` does not suggest goes too, since a person says so; a warning names what is lost with it.
+
     \b
     Examples:
       incumbent evict contoso-repairs-q07-1a2b3c4d --reason "covered by contoso-repairs-q09"
-      incumbent evict contoso-repairs-q07-1a2b3c4d --reason "customer left" --override
+      incumbent evict contoso-repairs-q07-1a2b3c4d --reason "customer left" --dry-run
     """
     platform = open_platform(repo, config_path)
     one_of(id, tuple(platform.regression_set.entries), "entry")
@@ -61,8 +60,8 @@ def command(
     behind = {lag.id for lag in lags}
     pruning = prune(residents, platform.config, platform.taxonomy.major, lagging=behind)
     resident = next(item for item in residents if item.id == id)
-    if not override and id not in {suggestion.id for suggestion in pruning.suggestions}:
-        raise InputError([_unsafe(id, platform)])
+    if id not in {suggestion.id for suggestion in pruning.suggestions}:
+        click.echo(f"warning: the entry does not go without loss: {_loss(id, platform, behind)}", err=True)
     now = occasion(repo, at, by)
     grounds = grounds_of(resident, pruning.roles, platform.taxonomy.major)
     evicted = Evicted(
@@ -83,17 +82,13 @@ def command(
         click.echo(f"{waiting} waiting for a slot: incumbent admit --waiting")
 
 
-def _unsafe(id: str, platform: Platform) -> Problem:
+def _loss(id: str, platform: Platform, behind: set[str]) -> str:
+    pin = platform.regression_set.entries[id].pin
+    if pin is not None:
+        return f"a person pinned it: {pin}"
+    if id in behind:
+        return "it lags behind, so nobody knows what it covers"
     residents, _ = platform.regression_set.residents(platform.taxonomy)
-    loss = next((item for item in least_loss(residents, platform.config) if item.id == id), None)
-    if loss is None:
-        why = f"a person pinned it: {platform.regression_set.entries[id].pin}"
-    else:
-        lost = [*loss.capabilities, *(" + ".join(names) for names in loss.combinations)]
-        why = f"it holds {', '.join(lost)}" if lost else "others that are suggested first need it to stay"
-    return Problem(
-        f"regression_set/{id}.yaml",
-        None,
-        f"the entry cannot go safely: {why}",
-        "choose one that `incumbent prune` suggests, or give --override",
-    )
+    loss = next(item for item in least_loss(residents, platform.config, behind) if item.id == id)
+    lost = [*loss.capabilities, *(" + ".join(names) for names in loss.combinations)]
+    return f"it holds {', '.join(lost)}" if lost else "entries that are suggested before it would leave with it"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,8 +13,9 @@ from pydantic import BaseModel
 
 from bot.classifier.model import Backend, Progress
 from bot.config import CONFIG_FILE
-from bot.curator.entry import utc
+from bot.curator.entry import Lag, utc
 from bot.curator.staging import Occasion
+from bot.curator.store import entry_path
 from bot.errors import InputError, Problem, UsageError
 from bot.pipeline import Platform, Submission, load_platform, read_submission
 from bot.snapshot import WorkingTree
@@ -107,6 +108,31 @@ def occasion(repo: Path, at: str | None, by: str | None) -> Occasion:
 
     head = read_head(repo)
     return Occasion(at=head.at, commit=head.commit, by=by or head.user)
+
+
+def entry_text(repo: Path, id: str) -> str:
+    """The file of the entry ``id`` as people left it, to be edited and not written anew."""
+    return (repo / entry_path(id)).read_text(encoding="utf-8")
+
+
+def refuse_lag(lags: Sequence[Lag]) -> None:
+    """Raise :class:`InputError` while entries lag behind: old and new scores cannot be compared."""
+    if lags:
+        raise InputError(
+            Problem(
+                lag.id,
+                None,
+                f"the entry lags behind: it was {lag.reason}",
+                "run `incumbent reclassify` and commit, so that old and new scores can be compared",
+            )
+            for lag in lags
+        )
+
+
+def warn_of_lag(lags: Sequence[Lag]) -> None:
+    """Say on standard error which entries lag behind, where that stops nothing."""
+    for lag in lags:
+        click.echo(f"warning: {lag.id} lags behind ({lag.reason}): run `incumbent reclassify`", err=True)
 
 
 def progress_bar(label: str) -> Progress:

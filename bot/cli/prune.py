@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import json_option, open_platform, print_json, repository_options
+from bot.cli.options import json_option, open_platform, print_json, repository_options, warn_of_lag
 from bot.report.overview import prune_overview
 
 
@@ -23,7 +23,9 @@ def command(repo: Path, config_path: str, as_json: bool) -> None:
       incumbent prune
       incumbent prune --json | jq -r '.suggestions[].id'
     """
-    output = prune_overview(open_platform(repo, config_path))
+    platform = open_platform(repo, config_path)
+    output = prune_overview(platform)
+    warn_of_lag(platform.regression_set.residents(platform.taxonomy)[1])
     if as_json:
         print_json(output)
         return

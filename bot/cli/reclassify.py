@@ -10,6 +10,7 @@ import click
 from bot.classifier.classify import classify
 from bot.cli.options import (
     dry_run_option,
+    entry_text,
     json_option,
     open_backend,
     open_platform,
@@ -17,7 +18,7 @@ from bot.cli.options import (
     progress_bar,
     repository_options,
 )
-from bot.curator.changes import FileChange, admit, apply
+from bot.curator.changes import admit, apply, let_wait
 from bot.curator.entry import Entry
 from bot.curator.staging import classified_by, stored
 from bot.errors import IncompleteError, InputError
@@ -35,7 +36,7 @@ from bot.snapshot import WorkingTree
 @repository_options
 @json_option
 def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
-    """Classify every entry again and store the new scores; commit the change by review.
+    """Classify every entry again, those that wait for a slot too, and store the new scores; commit them by review.
 
     An entry whose agent specification is gone from the repository keeps its scores, and is reported.
 
@@ -46,7 +47,9 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
     platform = open_platform(repo, config_path)
     by_folder: dict[str, list[Entry]] = defaultdict(list)
     kept: dict[str, str] = {}
-    for entry in platform.regression_set.entries.values():
+    known = platform.regression_set
+    before = {**known.waiting, **known.entries}
+    for entry in before.values():
         if entry.source is None:
             kept[entry.id] = "it names no source, so its agent is not known"
         else:
@@ -61,9 +64,10 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
         again, missing = _renew(entries, specification, platform)
         renewed.extend(again)
         unclassified.extend(missing)
-    before = platform.regression_set.entries
     changed = [entry for entry in renewed if entry != before[entry.id]]
-    plan: tuple[FileChange, ...] = tuple(admit(entry) for entry in changed)
+    plan = tuple(
+        admit(entry, entry_text(repo, entry.id)) if entry.id in known.entries else let_wait(entry) for entry in changed
+    )
     if not dry_run:
         apply(plan, repo)
     output = ReclassifyOutput(changed={entry.id: dict(entry.scores) for entry in changed}, kept=kept, dry_run=dry_run)

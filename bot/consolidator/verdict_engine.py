@@ -8,7 +8,7 @@ from __future__ import annotations
 from bot.config import Knobs, Options
 from bot.consolidator.verdict import Decision, Reason, Route, Ruling
 from bot.rater.model import RelationalFacts
-from bot.rater.profile import rounded
+from bot.rounding import rounded
 
 
 def decide(facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:

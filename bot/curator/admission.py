@@ -13,6 +13,9 @@ from bot.consolidator.verdict import Decision, Route, Verdict
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import Resident, ScoredQuery
 
+# A moment after every other: what a swap would admit comes last among equals.
+_LAST = "~"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionPlan:
@@ -71,17 +74,21 @@ class Loss:
 
 
 def suggest_swaps(
-    waiting: Sequence[tuple[ScoredQuery, Verdict]], residents: Sequence[Resident], config: Curation
+    waiting: Sequence[tuple[ScoredQuery, Verdict]],
+    residents: Sequence[Resident],
+    config: Curation,
+    lagging: Collection[str] = (),
 ) -> tuple[Swap, ...]:
     """One swap per waiting REPLACE whose beaten champions can go, each safe after the ones before it.
 
-    The verdict was given while entries that wait counted as present; here safety is derived from R alone.
+    The verdict was given while entries that wait counted as present; here safety is derived from R alone.  Of
+    ``lagging`` residents nobody knows what would be lost with them, so none is removed.
     """
     swaps: list[Swap] = []
     present = list(residents)
     for query, verdict in waiting:
         ids = {resident.id for resident in present}
-        if verdict.decision is not Decision.REPLACE or not ids.issuperset(verdict.displaces):
+        if verdict.decision is not Decision.REPLACE or not ids.difference(lagging).issuperset(verdict.displaces):
             continue
         if len(present) - len(verdict.displaces) + 1 > config.ceiling:
             continue
@@ -96,23 +103,23 @@ def suggest_swaps(
                 id=query.id,
                 turns=query.turns,
                 scores=query.scores,
-                admitted_at=max((resident.admitted_at for resident in residents), default=""),
+                admitted_at=_LAST,
                 displaces=verdict.displaces,
             )
         )
     return tuple(swaps)
 
 
-def least_loss(residents: Sequence[Resident], config: Curation) -> tuple[Loss, ...]:
+def least_loss(residents: Sequence[Resident], config: Curation, lagging: Collection[str] = ()) -> tuple[Loss, ...]:
     """Residents by what R would lose with each alone, least first; for people, when nothing can go safely.
 
-    Entries pinned by a person are left out.
+    Entries pinned by a person are left out, and ``lagging`` ones, of which nobody knows.
     """
     live = LiveSet(residents, (), config)
     names, floors = live.capabilities.names, live.capabilities.floors
     losses = []
     for member in live.members:
-        if member.pin is not None:
+        if member.pin is not None or member.id in lagging:
             continue
         capabilities = tuple(
             name

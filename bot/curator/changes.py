@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,9 +31,9 @@ class FileChange:
     content: str | None
 
 
-def admit(entry: Entry) -> FileChange:
-    """Put ``entry`` into R."""
-    return FileChange(entry_path(entry.id), render(entry))
+def admit(entry: Entry, existing: str | None = None) -> FileChange:
+    """Put ``entry`` into R; of the ``existing`` file's text, comments and what is unchanged survive."""
+    return FileChange(entry_path(entry.id), render(entry) if existing is None else edit(existing, entry))
 
 
 def let_wait(entry: Entry) -> FileChange:
@@ -62,12 +63,38 @@ def restore(tombstone: Tombstone, wait: bool) -> tuple[FileChange, ...]:
 
 def render(model: BaseModel) -> str:
     """``model`` as YAML text; equal models give equal bytes."""
+    return _dump(_styled(model.model_dump(mode="json"), depth=0))
+
+
+def edit(text: str, model: BaseModel) -> str:
+    """``text`` with the values of ``model``: comments, order and quoting of what is the same survive."""
+    document = _yaml().load(text)
+    _replace(document, model.model_dump(mode="json"), depth=0)
+    return _dump(document)
+
+
+def _replace(mapping: Any, values: dict[str, Any], depth: int) -> None:
+    for name in [name for name in mapping if name not in values]:
+        del mapping[name]
+    for name, value in values.items():
+        if name in mapping and isinstance(value, dict) and isinstance(mapping[name], dict):
+            _replace(mapping[name], value, depth + 1)
+        elif name not in mapping or mapping[name] != value:
+            mapping[name] = _styled(value, depth + 1)
+
+
+def _yaml() -> YAML:
     yaml = YAML()
     yaml.width = 4096
+    yaml.preserve_quotes = True
     yaml.indent(mapping=2, sequence=4, offset=2)
     yaml.representer.add_representer(type(None), _null)
+    return yaml
+
+
+def _dump(value: Any) -> str:
     stream = io.StringIO()
-    yaml.dump(_styled(model.model_dump(mode="json"), depth=0), stream)
+    _yaml().dump(value, stream)
     return stream.getvalue()
 
 
@@ -94,31 +121,68 @@ def _fits(value: Any) -> bool:
 
 
 def apply(changes: Sequence[FileChange], root: Path) -> None:
-    """Apply ``changes`` below ``root``: new contents are all written aside first, so that a full disk changes nothing.
+    """Apply ``changes`` below ``root``, all of them or none: new contents are first written aside, and what was there
+    is put back when the file system refuses one.
 
-    Raises :class:`OutsideError` when the file system refuses.
+    Raises :class:`OutsideError` then.
     """
-    staged: list[tuple[Path, Path]] = []
+    aside: list[Path | None] = []
+    before: dict[Path, bytes | None] = {}
     try:
         for change in changes:
-            if change.content is not None:
-                target = root / change.path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                handle, aside = tempfile.mkstemp(dir=target.parent, prefix=".incumbent-")
-                staged.append((Path(aside), target))
-                with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                    stream.write(change.content)
-                Path(aside).chmod(0o644)
-        for aside_path, target in staged:
-            aside_path.replace(target)
-        for change in changes:
-            if change.content is None:
-                (root / change.path).unlink(missing_ok=True)
+            target = _place(root, change.path)
+            before[target] = _content(target)
+            aside.append(None if change.content is None else _write_aside(target, change.content))
+        for change, written in zip(changes, aside, strict=True):
+            target = root / change.path
+            if written is None:
+                target.unlink(missing_ok=True)
+            else:
+                written.replace(target)
     except OSError as error:
-        raise OutsideError(
-            f"the regression set could not be written: {error}; nothing was admitted or removed by halves "
-            "as long as `git status` shows no change; otherwise run `git checkout -- regression_set` and try again"
-        ) from error
+        left = _put_back(before)
+        state = f"run `git checkout -- {' '.join(left)}`" if left else "nothing was changed"
+        raise OutsideError(f"the regression set could not be written: {error}; {state}") from error
     finally:
-        for aside_path, _ in staged:
-            aside_path.unlink(missing_ok=True)
+        for written in aside:
+            if written is not None:
+                written.unlink(missing_ok=True)
+
+
+def _place(root: Path, path: str) -> Path:
+    """``path`` below ``root``, unless a link on the way leads elsewhere."""
+    target = root / path
+    if target.resolve() != root.resolve() / path:
+        raise OSError(errno.ELOOP, "a symbolic link stands in the way", target.as_posix())
+    return target
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _write_aside(target: Path, content: str) -> Path:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".incumbent-")
+    with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+        stream.write(content)
+    path = Path(name)
+    path.chmod(0o644)
+    return path
+
+
+def _put_back(before: Mapping[Path, bytes | None]) -> list[str]:
+    """Give every file its content of ``before``; returns those that the file system refuses."""
+    left = []
+    for path, content in before.items():
+        try:
+            if content is None:
+                path.unlink(missing_ok=True)
+            elif _content(path) != content:
+                path.write_bytes(content)
+        except OSError:
+            left.append(path.as_posix())
+    return left

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, JsonValue
 
 from bot.classifier.model import Identity
+from bot.intake.eval_sets.own_yaml import SetupFile
 from bot.rater.model import Resident
 from bot.taxonomy.model import Taxonomy
 from bot.validation import FileModel, Score, Text, Tuple
@@ -25,9 +26,9 @@ def utc(text: str) -> str:
     """The moment ``text`` (ISO 8601; UTC where it names no zone) in UTC to the second; raises :class:`ValueError`."""
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         raise ValueError("an ISO 8601 time such as 2026-11-21T10:00:00Z") from None
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
@@ -78,15 +79,6 @@ class Admitted(FileModel):
     displaces: Tuple[EntryId] = ()
     by: Text | None = None
     override: Text | None = None
-
-
-class SetupFile(FileModel):
-    """The mock set-up behind an entry (see :class:`bot.intake.query.Setup`)."""
-
-    cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
-    tenant: Text | None = None
-    connectors: Tuple[Text] = ()
-    fixtures: Tuple[Text] = ()
 
 
 class Entry(FileModel):

@@ -32,8 +32,7 @@ class Grounds:
     """What a suggestion rests on; a refusal holds until one of these changes.
 
     ``yields_to`` are the residents that displace it; what is merely redundant yields to nobody by name, and counts and
-    coverers are left out on purpose, since they move with every newcomer.  ``content`` is a digest of the entry's turns
-    and scores.
+    coverers are left out on purpose, since they move with every newcomer.  ``content`` is a digest of its turns.
     """
 
     kind: EvictionKind
@@ -70,9 +69,8 @@ class Pruning:
 
 
 def content_digest(resident: Resident) -> str:
-    """A digest of what a resident is: its turns and scores."""
-    seen = [list(resident.turns), sorted(resident.scores.items())]
-    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
+    """A digest of what a resident is: its id and turns (a classification anew is no new content)."""
+    return hashlib.sha256(json.dumps([resident.id, resident.turns]).encode()).hexdigest()[:16]
 
 
 def grounds_of(resident: Resident, roles: Roles, taxonomy_major: int) -> Grounds:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.classifier.model import Identity
@@ -10,13 +10,14 @@ from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
 from bot.curator import changes
-from bot.curator.admission import plan_admissions, slot_holders
+from bot.curator.admission import slot_holders
 from bot.curator.changes import FileChange
-from bot.curator.entry import Admitted, Classified, Entry, SetupFile, Source
+from bot.curator.entry import Admitted, Classified, Entry, Source, resident_of
 from bot.errors import InputError, Problem
+from bot.intake.eval_sets.own_yaml import SetupFile
 from bot.intake.query import Query
 from bot.rater.model import Resident, ScoredQuery
-from bot.rater.profile import rounded
+from bot.rounding import rounded
 from bot.taxonomy.model import Taxonomy
 
 
@@ -60,6 +61,20 @@ class Staging:
     file_changes: tuple[FileChange, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """R as a submission met it.
+
+    ``residents`` are those it was judged against; ``size`` is |R|; ``edited`` maps queries to the entry in R that they
+    would take over, which ``residents`` leaves out; ``texts`` are the files of those entries as people left them.
+    """
+
+    residents: Sequence[Resident]
+    size: int
+    edited: Mapping[str, Entry]
+    texts: Mapping[str, str]
+
+
 def stored(scores: Mapping[str, float]) -> dict[str, float]:
     """``scores`` as an entry holds them: sorted, with the decimals that take part in comparisons."""
     return {name: rounded(scores[name]) for name in sorted(scores)}
@@ -81,9 +96,7 @@ def stage(
     verdicts: Sequence[Verdict],
     candidates: Mapping[str, Candidate],
     acceptances: Sequence[Acceptance],
-    residents: Sequence[Resident],
-    size: int,
-    edited: Collection[str],
+    standing: Standing,
     config: Curation,
     taxonomy: Taxonomy,
     identity: Identity,
@@ -91,15 +104,13 @@ def stage(
 ) -> Staging:
     """Direct admissions in the cycle's order, then what people accepted, each derived after the one before it.
 
-    ``candidates`` are by query id; ``size`` is |R|; ``edited`` are the queries that would take over their own entry,
-    which ``residents`` leaves out.  Raises :class:`InputError` for an acceptance that cannot stand.
+    ``candidates`` are by query id.  Raises :class:`InputError` for an acceptance that cannot stand.
     """
-    names = {id: candidate.entry_id for id, candidate in candidates.items()}
-    build = _EntryBuilder(candidates, names, taxonomy, identity, occasion)
+    build = _EntryBuilder(candidates, standing, taxonomy, identity, occasion)
     entering = [build.entry(verdict, None, None) for verdict in verdicts if verdict.admitted]
-    present = [*residents, *(_resident(entry) for entry in entering)]
+    present = [*standing.residents, *(_resident(entry, taxonomy) for entry in entering)]
     problems: list[Problem] = []
-    for acceptance in acceptances:
+    for acceptance in dict.fromkeys(acceptances):
         candidate = candidates.get(acceptance.id)
         if candidate is None:
             problems.append(_refused(acceptance.id, "there is no such query that is not settled", sorted(candidates)))
@@ -122,18 +133,19 @@ def stage(
         override = None if verdict.decision.admits else acceptance.reason
         entry = build.entry(verdict, occasion.by or "a person", override)
         entering.append(entry)
-        present.append(_resident(entry))
+        present.append(_resident(entry, taxonomy))
     if problems:
         raise InputError(problems)
-    updates = {names[id] for id in edited}
-    holders = slot_holders([entry.id for entry in entering], config.ceiling - size, updates)
+    updates = {entry.id for entry in standing.edited.values()}
+    holders = slot_holders([entry.id for entry in entering], config.ceiling - standing.size, updates)
     admitted = tuple(entry for entry in entering if entry.id in holders)
     waiting = tuple(entry for entry in entering if entry.id not in holders)
     return Staging(
         admitted=admitted,
         waiting=waiting,
         file_changes=(
-            *(change for entry in admitted for change in (changes.admit(entry), changes.stop_waiting(entry.id))),
+            *(changes.admit(entry, standing.texts.get(entry.id)) for entry in admitted),
+            *(changes.stop_waiting(entry.id) for entry in admitted),
             *(changes.let_wait(entry) for entry in waiting),
         ),
     )
@@ -142,15 +154,18 @@ def stage(
 @dataclass(frozen=True, slots=True)
 class _EntryBuilder:
     candidates: Mapping[str, Candidate]
-    names: Mapping[str, str]
+    standing: Standing
     taxonomy: Taxonomy
     identity: Identity
     occasion: Occasion
 
     def entry(self, verdict: Verdict, by: str | None, override: str | None) -> Entry:
+        """The entry of an admitted query; an update keeps the time, the pin and the displaced of the one it edits."""
         candidate = self.candidates[verdict.id]
         query = candidate.query
         scores = stored(candidate.scored.scores)
+        before = self.standing.edited.get(verdict.id)
+        displaces = {self._entry_id(id) for id in verdict.displaces}
         return Entry(
             id=candidate.entry_id,
             turns=query.turns,
@@ -158,12 +173,11 @@ class _EntryBuilder:
             classified=classified_by(self.identity, self.taxonomy, tuple(scores)),
             source=candidate.source,
             admitted=Admitted(
-                at=self.occasion.at,
+                at=self.occasion.at if before is None else before.admitted.at,
                 decision=verdict.decision.value,
                 route=verdict.route.value,
                 reasons=tuple(reason.value for reason in verdict.reasons),
-                # E may name queries of the same cycle, which have become entries meanwhile.
-                displaces=tuple(self.names.get(id, id) for id in verdict.displaces),
+                displaces=tuple(sorted(displaces.union(() if before is None else before.admitted.displaces))),
                 by=by,
                 override=override,
             ),
@@ -174,18 +188,18 @@ class _EntryBuilder:
                 connectors=query.setup.connectors,
                 fixtures=query.setup.fixtures,
             ),
+            pin=None if before is None else before.pin,
         )
 
+    def _entry_id(self, id: str) -> str:
+        """E may name queries of the same cycle, which have become entries meanwhile."""
+        if any(resident.id == id for resident in self.standing.residents) or id not in self.candidates:
+            return id
+        return self.candidates[id].entry_id
 
-def _resident(entry: Entry) -> Resident:
-    return Resident(
-        id=entry.id,
-        turns=entry.turns,
-        scores=entry.scores,
-        admitted_at=entry.admitted.at,
-        displaces=entry.admitted.displaces,
-        setup_cost=entry.setup.cost,
-    )
+
+def _resident(entry: Entry, taxonomy: Taxonomy) -> Resident:
+    return resident_of(entry, taxonomy, None)[0]
 
 
 def _refused(id: str, message: str, known: Sequence[str]) -> Problem:
@@ -193,23 +207,52 @@ def _refused(id: str, message: str, known: Sequence[str]) -> Problem:
     return Problem(f"--accept {id}", None, message, fix)
 
 
-def stage_waiting(waiting: Sequence[Entry], residents: Sequence[Resident], config: Curation) -> Staging:
+def stage_waiting(
+    waiting: Sequence[Entry],
+    residents: Sequence[Resident],
+    config: Curation,
+    taxonomy: Taxonomy,
+    occasion: Occasion,
+) -> Staging:
     """Judge the line of waiting entries again as one cycle, and let in those that earn a free slot, in its order.
 
-    An entry keeps the time of its first verdict; those that no longer earn a slot leave the line.
+    They enter now, on the verdict of now.  What a person accepted needs no second answer and enters whatever its
+    verdict has become.  Others that no longer earn a slot leave the line; those that now need a person go on waiting.
     """
     by_id = {entry.id: entry for entry in waiting}
-    queries = [ScoredQuery(id=entry.id, turns=entry.turns, scores=entry.scores) for entry in waiting]
-    verdicts = run_cycle(queries, residents, config)
-    plan = plan_admissions(verdicts, len(residents), config.ceiling)
-    admitted = tuple(by_id[verdict.id] for verdict in plan.admitted)
-    leaving = tuple(by_id[verdict.id] for verdict in plan.excluded)
+    verdicts = run_cycle([queued(entry, taxonomy) for entry in waiting], residents, config)
+    earning = [verdict for verdict in verdicts if verdict.admitted or by_id[verdict.id].admitted.by is not None]
+    holders = slot_holders([verdict.id for verdict in earning], config.ceiling - len(residents), ())
+    admitted = tuple(_enter(by_id[item.id], item, occasion) for item in earning if item.id in holders)
+    earned = {verdict.id for verdict in earning}
+    leaving = tuple(
+        by_id[verdict.id] for verdict in verdicts if not verdict.decision.admits and verdict.id not in earned
+    )
+    gone = {*holders, *(entry.id for entry in leaving)}
     return Staging(
         admitted=admitted,
-        waiting=tuple(by_id[verdict.id] for verdict in (*plan.waiting_for_slot, *plan.waiting_for_review)),
+        waiting=tuple(by_id[verdict.id] for verdict in verdicts if verdict.id not in gone),
         leaving=leaving,
         file_changes=(
             *(changes.admit(entry) for entry in admitted),
             *(changes.stop_waiting(entry.id) for entry in (*admitted, *leaving)),
         ),
     )
+
+
+def queued(entry: Entry, taxonomy: Taxonomy) -> ScoredQuery:
+    """A waiting entry as a query that a cycle judges, with its comparable scores."""
+    resident = _resident(entry, taxonomy)
+    return ScoredQuery(id=entry.id, turns=entry.turns, scores=resident.scores)
+
+
+def _enter(entry: Entry, verdict: Verdict, occasion: Occasion) -> Entry:
+    update: dict[str, object] = {"at": occasion.at}
+    if verdict.decision.admits:
+        update |= {
+            "decision": verdict.decision.value,
+            "route": verdict.route.value,
+            "reasons": tuple(reason.value for reason in verdict.reasons),
+            "displaces": verdict.displaces,
+        }
+    return entry.model_copy(update={"admitted": entry.admitted.model_copy(update=update)})

@@ -14,6 +14,7 @@ from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
 from bot.rater.model import Resident
 from bot.snapshot import Snapshot
+from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
 from bot.validation import validate
 
@@ -41,9 +42,20 @@ class RegressionSet:
         self, taxonomy: Taxonomy, identity: Identity | None = None
     ) -> tuple[tuple[Resident, ...], tuple[Lag, ...]]:
         """R as the rater sees it under ``identity`` (R's own when ``None``), and the entries that lag behind."""
-        wanted = identity or self.identity
-        pairs = [resident_of(entry, taxonomy, wanted) for entry in self.entries.values()]
-        return tuple(resident for resident, _ in pairs), tuple(lag for _, lag in pairs if lag is not None)
+        return _as_residents(self.entries, taxonomy, identity or self.identity)
+
+    def in_line(
+        self, taxonomy: Taxonomy, identity: Identity | None = None
+    ) -> tuple[tuple[Resident, ...], tuple[Lag, ...]]:
+        """The entries that wait for a slot, likewise: newcomers are judged as if they were in R already."""
+        return _as_residents(self.waiting, taxonomy, identity or self.identity)
+
+
+def _as_residents(
+    entries: Mapping[str, Entry], taxonomy: Taxonomy, identity: Identity | None
+) -> tuple[tuple[Resident, ...], tuple[Lag, ...]]:
+    pairs = [resident_of(entry, taxonomy, identity) for entry in entries.values()]
+    return tuple(resident for resident, _ in pairs), tuple(lag for _, lag in pairs if lag is not None)
 
 
 def entry_path(id: str) -> str:
@@ -85,7 +97,8 @@ def load_regression_set(snapshot: Snapshot, taxonomy: Taxonomy) -> RegressionSet
         except InputError as error:
             problems.extend(error.problems)
     problems.extend(_present_twice(snapshot, entries, waiting))
-    problems.extend(_unknown_capabilities(snapshot, entries, taxonomy))
+    problems.extend(_unknown_capabilities(snapshot, FOLDER, entries, taxonomy))
+    problems.extend(_unknown_capabilities(snapshot, WAITING, waiting, taxonomy))
     if problems:
         raise InputError(problems)
     return RegressionSet(_by_id(entries), _by_id(waiting), _by_id(tombstones))
@@ -99,10 +112,16 @@ def _read(snapshot: Snapshot, path: str, model: type[Kind]) -> Kind:
     document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
     item = validate(model, document)
     expected = path.rpartition("/")[2]
+    problems: list[Problem] = []
     if expected != f"{item.id}.yaml":
-        raise InputError(
-            [document.problem(("id",), f"id: {item.id!r} is not the file's name", f"name the file {item.id}.yaml")]
+        problems.append(
+            document.problem(("id",), f"id: {item.id!r} is not the file's name", f"name the file {item.id}.yaml")
         )
+    if isinstance(item, Tombstone) and item.entry.id != item.id:
+        fix = f"write {item.id}, or restore the file from git"
+        problems.append(document.problem(("entry", "id"), f"entry.id: {item.entry.id!r} is another entry's id", fix))
+    if problems:
+        raise InputError(problems)
     return item
 
 
@@ -118,18 +137,23 @@ def _present_twice(snapshot: Snapshot, entries: Mapping[str, Entry], waiting: Ma
     ]
 
 
-def _unknown_capabilities(snapshot: Snapshot, entries: Mapping[str, Entry], taxonomy: Taxonomy) -> list[Problem]:
+def _unknown_capabilities(
+    snapshot: Snapshot, folder: str, entries: Mapping[str, Entry], taxonomy: Taxonomy
+) -> list[Problem]:
     """Scores of capabilities that never were: retired ones only lag, anything else is a typing error."""
     known = set(taxonomy.by_id) | set(taxonomy.retired)
     problems = []
     for name, entry in entries.items():
-        for capability in sorted(set(entry.scores) - known):
-            path = f"{FOLDER}/{name}"
-            document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+        unknown = sorted(set(entry.scores) - known)
+        if not unknown:
+            continue
+        path = f"{folder}/{name}"
+        document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+        for capability in unknown:
             problems.append(
                 document.problem(
                     ("scores", capability),
-                    f"scores.{capability}: the taxonomy has no such capability",
+                    f"scores.{capability}: the taxonomy has no such capability{perhaps(capability, known)}",
                     "use an id of taxonomy/taxonomy.yaml, or list a removed one under `retired`",
                 )
             )

@@ -6,11 +6,12 @@ Paper, section 2.3 (contextualizer); semantics, section 4.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.config import Curation
 from bot.rater.model import RelationalFacts, Resident, ScoredQuery
-from bot.rater.profile import Capabilities, Profile, rounded
+from bot.rater.profile import Capabilities, Profile
+from bot.rounding import rounded
 
 Key = tuple[int, int, int, float]
 
@@ -60,20 +61,7 @@ class LiveSet:
 
     def admit(self, profile: Profile) -> None:
         """Count ``profile`` as the latest member of R."""
-        self._enter(
-            Profile(
-                profile.id,
-                profile.text,
-                profile.items,
-                profile.signature,
-                profile.caps,
-                profile.breadth,
-                profile.total,
-                profile.combinations,
-                len(self.members),
-                profile.pin,
-            )
-        )
+        self._enter(replace(profile, rank=len(self.members)))
 
     def await_review(self, profile: Profile) -> None:
         """Count ``profile`` for novelty alone: it waits for a person."""

@@ -1,7 +1,4 @@
-"""Queries and residents as bit masks over capabilities, so that relational facts cost a few machine words.
-
-Comparisons of scores are made on values rounded to 9 decimals, so that 0.35 + 0.05 > 0.40 is false everywhere.
-"""
+"""Queries and residents as bit masks over capabilities, so that relational facts cost a few machine words."""
 
 from __future__ import annotations
 
@@ -12,14 +9,8 @@ from itertools import combinations
 from math import fsum
 
 from bot.config import Curation
+from bot.rounding import DECIMALS, rounded
 from bot.text import normalise
-
-DECIMALS = 9
-
-
-def rounded(value: float) -> float:
-    """``value`` as it takes part in comparisons (semantics, section 4)."""
-    return round(value, DECIMALS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

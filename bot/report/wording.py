@@ -207,6 +207,6 @@ def alternates(review: Review) -> dict[str, tuple[str, ...]]:
     """Waiting leader → the queries that would take its place, in the cycle's order."""
     behind: dict[str, list[str]] = {}
     for verdict in review.verdicts:
-        if verdict.alternate_of:
-            behind.setdefault(verdict.alternate_of[0], []).append(verdict.id)
+        for leader in verdict.alternate_of:
+            behind.setdefault(leader, []).append(verdict.id)
     return {leader: tuple(ids) for leader, ids in behind.items()}

@@ -24,6 +24,10 @@ def load_taxonomy(snapshot: Snapshot, path: str = TAXONOMY_FILE) -> Taxonomy:
     The schema is checked group by group and capability by capability, and what goes beyond the schema on the plain
     data, so that no fault hides another.
     """
+    if not snapshot.exists(path):
+        message = "there is no such file, so this is not a platform repository"
+        fix = "name one with --repo DIR (it holds taxonomy/, config/ and regression_set/)"
+        raise InputError([Problem(snapshot.name(path), None, message, fix)])
     document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
     problems: list[Problem] = []
     groups = _parts(document, "groups", Group, problems)

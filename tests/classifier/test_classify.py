@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.classifier.classify import ClassifierResult, classify
+from bot.classifier.classify import ClassifierResult, classify, distinct
 from bot.classifier.model import Inference
 from bot.intake.specification import Specification
 from bot.taxonomy.model import Taxonomy
@@ -70,7 +70,7 @@ def test_tools_are_passed_only_where_they_decide_between_declared_members(
         pytest.param(says("get_parts", 0.7, call=0.9, table=0.1), {"call": 0.9, "oauth": 0.7}, (), id="oauth"),
         pytest.param(says("get_fares", 0.6, call=0.9, table=0.1), {"call": 0.9, "key": 0.6}, (), id="key"),
         pytest.param(says("get_news", 0.6, call=0.9, table=0.1), {"call": 0.9}, ("one.auth",), id="undeclared auth"),
-        pytest.param(says(None, call=0.9, table=0.1), {"call": 0.9}, (), id="no tool"),
+        pytest.param(says(None, call=0.9, table=0.1), {"call": 0.9}, ("one.auth",), id="no tool"),
         pytest.param(says("get_parts", 0.7, call=0.2, table=0.8), {"table": 0.8}, (), id="requirement"),
     ],
 )
@@ -116,3 +116,9 @@ def test_progress_is_the_backends() -> None:
     backend = ScriptedBackend({id: says(call=0.9, table=0.1) for id in "ab"})
     classify([query("a"), query("b")], NOTHING, EVERYTHING, backend, lambda done, total: seen.append((done, total)))
     assert seen == [(1, 2), (2, 2)]
+
+
+def test_tools_of_one_name_get_names_of_their_own() -> None:
+    tools = tuple(tool(name) for name in ("search", "get", "search", "search 2"))
+    assert [tool.name for tool in distinct(tools)] == ["search", "get", "search 3", "search 2"]
+    assert [tool.description for tool in distinct(tools)] == [tool.description for tool in tools]

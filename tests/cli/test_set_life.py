@@ -6,6 +6,7 @@ from pathlib import Path
 
 import git
 import pytest
+import yaml
 
 from tests.cli.conftest import Incumbent
 
@@ -117,7 +118,7 @@ def test_past_the_ceiling_entries_wait_and_enter_freed_slots(platform: Path, inc
     assert incumbent("status", "--repo", platform, "--json").json["waiting"] == sorted(in_line)
     assert incumbent("admit", "--waiting", "--repo", platform, "--json").json["admitted"] == []
     gone = outcome["admitted"][1]
-    incumbent("evict", gone, "--reason", "makes room", "--override", "--repo", platform)
+    incumbent("evict", gone, "--reason", "makes room", "--repo", platform)
     entered = incumbent("admit", "--waiting", "--repo", platform, "--json").json
     assert len(entered["admitted"]) == 1
     status = incumbent("status", "--repo", platform, "--json").json
@@ -130,7 +131,7 @@ def test_evict_and_restore_bring_back_the_same_bytes(platform: Path, incumbent: 
     incumbent("admit", platform / CARD_LINE, "--repo", platform)
     before = tree(platform)
     entry = sorted((platform / "regression_set").glob("*.yaml"))[0].stem
-    assert incumbent("evict", entry, "--reason", "a trial", "--override", "--repo", platform).code == 0
+    assert incumbent("evict", entry, "--reason", "a trial", "--repo", platform).code == 0
     assert entry in incumbent("status", "--repo", platform, "--json").json["evicted"]
     settled = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json["settled"]
     assert entry in settled.values()
@@ -138,12 +139,75 @@ def test_evict_and_restore_bring_back_the_same_bytes(platform: Path, incumbent: 
     assert tree(platform) == before
 
 
-def test_an_entry_that_holds_something_goes_only_with_override(platform: Path, incumbent: Incumbent) -> None:
+def test_evicting_what_holds_something_says_what_is_lost(platform: Path, incumbent: Incumbent) -> None:
     incumbent("admit", platform / CARD_LINE, "--repo", platform)
     pinned = incumbent("prune", "--repo", platform, "--json").json["pinned"]
-    outcome = incumbent("evict", sorted(pinned)[0], "--reason", "no reason", "--repo", platform)
-    assert outcome.code == 1
-    assert "--override" in outcome.err
+    entry = sorted(pinned)[0]
+    outcome = incumbent("evict", entry, "--reason", "customer left", "--repo", platform)
+    assert outcome.code == 0
+    assert "does not go without loss" in outcome.err
+    assert pinned[entry][0].removeprefix("champion:") in outcome.err
+    assert incumbent("status", "--repo", platform, "--json").json["evicted"] == [entry]
+
+
+def test_a_person_need_not_answer_twice(platform: Path, incumbent: Incumbent) -> None:
+    """What was accepted or overridden at the ceiling waits, and enters when a slot is free, before newcomers do."""
+    config = platform / "config" / "curation.yaml"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("ceiling: 40", "ceiling: 1"), encoding="utf-8")
+    review = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json
+    excluded = next(item for item in review["verdicts"] if item["outcome"] == "excluded")
+    override = ["--accept", excluded["id"], "--accept", excluded["id"], "--reason", "we like it"]
+    staged = incumbent("admit", platform / CARD_LINE, "--repo", platform, *override, "--json").json
+    assert excluded["entry"] in staged["waiting"]
+    config.write_text(text, encoding="utf-8")
+    refused = incumbent("admit", platform / BRANCH_LINE, "--repo", platform)
+    assert refused.code == 1
+    assert "admit --waiting" in refused.err
+    entered = incumbent("admit", "--waiting", "--repo", platform, "--json").json
+    assert excluded["entry"] in entered["admitted"]
+    assert entered["leaving"] == []
+    assert "override: we like it" in (platform / "regression_set" / f"{excluded['entry']}.yaml").read_text()
+    assert incumbent("admit", platform / BRANCH_LINE, "--repo", platform).code == 0
+
+
+def test_comments_and_pins_survive_an_edit(platform: Path, incumbent: Incumbent) -> None:
+    incumbent("admit", platform / CARD_LINE, "--repo", platform)
+    review = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json
+    query, entry = sorted(review["settled"].items())[0]
+    path = platform / "regression_set" / f"{entry}.yaml"
+    before = path.read_text(encoding="utf-8")
+    path.write_text("# kept by hand\n" + before.replace("pin: null", 'pin: "keep" # ask Dana'), encoding="utf-8")
+    evals = platform / CARD_LINE / "evals.yaml"
+    text = yaml.safe_load(before)["turns"][0]
+    evals.write_text(evals.read_text(encoding="utf-8").replace(text, text + " Thanks a lot."), encoding="utf-8")
+    again = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json
+    assert again["edited"] == {query: entry}
+    accepted = ["--accept", query, "--reason", "edited"]
+    outcome = {item["id"]: item["outcome"] for item in again["verdicts"]}[query]
+    assert (
+        incumbent("admit", platform / CARD_LINE, "--repo", platform, *(accepted if outcome != "admitted" else [])).code
+        == 0
+    )
+    after = path.read_text(encoding="utf-8")
+    assert "Thanks a lot." in after
+    assert after.startswith("# kept by hand\n")
+    assert 'pin: "keep" # ask Dana' in after
+    assert yaml.safe_load(after)["admitted"]["at"] == yaml.safe_load(before)["admitted"]["at"]
+
+
+def test_nothing_is_written_through_a_symbolic_link(platform: Path, incumbent: Incumbent, tmp_path: Path) -> None:
+    incumbent("admit", platform / CARD_LINE, "--repo", platform)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (platform / "regression_set" / "evicted").symlink_to(elsewhere)
+    before = tree(platform)
+    entry = sorted((platform / "regression_set").glob("*.yaml"))[0].stem
+    outcome = incumbent("evict", entry, "--reason", "a trial", "--repo", platform)
+    assert outcome.code == 4
+    assert "symbolic link" in outcome.err
+    assert tree(platform) == before
+    assert list(elsewhere.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", ["evict", "restore"])
@@ -154,23 +218,6 @@ def test_a_mistyped_id_gets_the_nearest_one(command: str, platform: Path, incumb
     outcome = incumbent(command, entry + "x", *reason, "--repo", platform)
     assert outcome.code == 1
     assert command == "restore" or f"perhaps you meant '{entry}'" in outcome.err
-
-
-def test_an_edited_query_is_judged_without_its_own_entry(platform: Path, incumbent: Incumbent) -> None:
-    incumbent("admit", platform / CARD_LINE, "--repo", platform)
-    review = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json
-    query, entry = sorted(review["settled"].items())[0]
-    evals = platform / CARD_LINE / "evals.yaml"
-    text = evals.read_text(encoding="utf-8")
-    loaded = (platform / "regression_set" / f"{entry}.yaml").read_text(encoding="utf-8")
-    turn = next(line for line in text.splitlines() if query in line)
-    assert turn
-    index = text.index(turn)
-    old = next(word for word in text[index:].split() if len(word) > 5 and word.isalpha())
-    evals.write_text(text[:index] + text[index:].replace(old, old + " please", 1), encoding="utf-8")
-    again = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json
-    assert loaded
-    assert again["edited"] in ({}, {query: entry})
 
 
 def test_a_change_of_classifier_makes_the_set_lag_until_it_is_classified_again(

@@ -11,12 +11,10 @@ from bot.classifier.embedded.terms import character_terms, learn_vocabulary
 from bot.classifier.embedded.text import read_text
 from bot.classifier.model import ToolChoice
 from bot.intake.specification import Tool
+from bot.rounding import rounded
 
 _READ_CHARACTERS: Final = 2_000
 """How much of a tool's description is read."""
-
-_DECIMALS: Final = 9
-"""Similarities are compared as rounded, so that the order of adding does not decide ties."""
 
 _CAMEL_CASE: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -43,7 +41,7 @@ class ToolIndex:
         for term, value in zip(*self.vocabulary.weigh(character_terms(read_text(turns))), strict=True):
             for place, own in self.holders[term]:
                 similarities[place] += value * own
-        similarities = [round(value, _DECIMALS) for value in similarities]
+        similarities = [rounded(value) for value in similarities]
         best = max(range(len(self.tools)), key=lambda place: similarities[place])
         rival = max((value for place, value in enumerate(similarities) if place != best), default=0.0)
         total = similarities[best] + rival

@@ -114,7 +114,7 @@ def test_a_description_may_be_brought_in_from_a_file(folder: Folder) -> None:
         ({"url": "/etc/passwd"}, "/etc/passwd leaves the package"),
         ({"url": "Apis/API.YML"}, "perhaps you meant 'appPackage/api.yaml'"),
         ({"url": "plugin.json"}, "has no `openapi` or `swagger` key with `paths`"),
-        ({"url": "broken.yaml"}, "appPackage/broken.yaml:3: not valid YAML"),
+        ({"url": "broken.yaml"}, "appPackage/broken.yaml:2: not valid YAML"),
         ({"url": "twice.yaml"}, "appPackage/twice.yaml:3: not valid YAML: the key 'paths' is given twice"),
         ({"url": "tagged.yaml"}, "is not allowed"),
         ({"url": "linked.yaml"}, "the path is a symbolic link"),

@@ -80,7 +80,7 @@ def test_too_many_files_are_an_error_that_names_the_limit(folder: Folder) -> Non
         ("manifest.json", '{\n "a": 1,\n "a": 2\n}', 3, "the key 'a' is given twice"),
         ("manifest.json", "[" * 100 + "]" * 100, 1, "nested deeper than 60"),
         ("declarativeAgent.json", '{\n "version": "v1.0",\n "name": NaN\n}', 3, "NaN is not a JSON value"),
-        ("agent.yaml", "agent: 1\nname: [\n", 3, "not valid YAML"),
+        ("agent.yaml", "agent: 1\nname: [\n", 2, "not valid YAML"),
         ("agent.yaml", "agent: 1\nagent: 1\n", 2, "the key 'agent' is given twice"),
         ("agent.yaml", "agent: &a [*a]\n", 1, "refers to itself"),
     ],

@@ -77,7 +77,7 @@ def test_a_file_that_cannot_be_parsed_is_an_eval_set_without_queries(tmp_path: P
     )
     assert {item.file: (len(item.queries), [problem.line for problem in item.problems]) for item in found} == {
         "broken.json": (0, [2]),
-        "broken.yaml": (0, [3]),
+        "broken.yaml": (0, [2]),
         "good.csv": (1, []),
         "latin.csv": (0, [2]),
         "wide.csv": (0, [1]),
