@@ -36,7 +36,7 @@ class Snapshot(Protocol):
 
 def normal_path(path: str) -> str | None:
     """``path`` as a clean relative POSIX path, or ``None`` when it is absolute or leaves its folder."""
-    if not path or path.startswith(("/", "~")) or "\\" in path or "\0" in path or ":" in path.split("/")[0]:
+    if path.startswith("/") or "\\" in path or "\0" in path:
         return None
     parts: list[str] = []
     for part in PurePosixPath(path).parts:
@@ -46,7 +46,10 @@ def normal_path(path: str) -> str | None:
             parts.pop()
         else:
             parts.append(part)
-    return "/".join(parts) or None
+    # A home folder or a drive at the front would lead elsewhere for whoever expands it.
+    if not parts or parts[0].startswith("~") or ":" in parts[0]:
+        return None
+    return "/".join(parts)
 
 
 class WorkingTree:

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from bot.classifier.backends import make_backend
 
+from bot.classifier.backends import make_backend
 from bot.classifier.model import Backend
 from bot.errors import InputError
 from bot.intake.agents import read_specification

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from typing import Any
 from pydantic import BaseModel
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
 
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.store import entry_path, tombstone_path, waiting_path
@@ -21,6 +24,9 @@ from bot.errors import OutsideError
 
 # Mappings and lists this short are written on one line, as people write them.
 _LINE_WIDTH = 110
+# Plain, these are one thing to ruamel and another, or a fault, to libyaml when they stand between brackets.
+_DISPUTED = re.compile(r"^[?:]|:[?,\[\]{}]")
+_YAML_1_1_BREAKS = re.compile("[\r\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +85,22 @@ def _replace(mapping: Any, values: dict[str, Any], depth: int) -> None:
     for name, value in values.items():
         if name in mapping and isinstance(value, dict) and isinstance(mapping[name], dict):
             _replace(mapping[name], value, depth + 1)
-        elif name not in mapping or mapping[name] != value:
-            mapping[name] = _styled(value, depth + 1)
+        elif name not in mapping or not _same(mapping[name], value):
+            mapping[_quoted(name)] = _styled(value, depth + 1)
+
+
+def _same(left: Any, right: Any) -> bool:
+    if isinstance(right, dict):
+        return (
+            isinstance(left, dict)
+            and list(left) == list(right)
+            and all(_same(left[name], right[name]) for name in right)
+        )
+    if isinstance(right, list):
+        return isinstance(left, list) and len(left) == len(right) and all(map(_same, left, right))
+    text = json.dumps(right)
+    # A number with an exponent comes back a little different, so it is written anew.
+    return not (isinstance(right, float) and "e" in text) and json.dumps(left, default=str) == text
 
 
 def _yaml() -> YAML:
@@ -103,8 +123,10 @@ def _null(representer: Any, _: None) -> Any:
 
 
 def _styled(value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        return _quoted(value)
     if isinstance(value, dict):
-        mapping = CommentedMap((key, _styled(item, depth + 1)) for key, item in value.items())
+        mapping = CommentedMap((_quoted(key), _styled(item, depth + 1)) for key, item in value.items())
         if depth and _fits(value):
             mapping.fa.set_flow_style()
         return mapping
@@ -114,6 +136,13 @@ def _styled(value: Any, depth: int) -> Any:
             sequence.fa.set_flow_style()
         return sequence
     return value
+
+
+def _quoted(text: str) -> Any:
+    """``text`` between quotes where libyaml, which reads it, would not see what ruamel, which writes it, means."""
+    if _YAML_1_1_BREAKS.search(text):
+        return DoubleQuotedScalarString(text)
+    return SingleQuotedScalarString(text) if _DISPUTED.search(text) else text
 
 
 def _fits(value: Any) -> bool:

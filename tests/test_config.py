@@ -1,0 +1,294 @@
+"""The config: no fallback in code, and every fault of the file at once."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.config import CONFIG_FILE, Curation, load_config
+from bot.errors import InputError, Problem
+from bot.snapshot import WorkingTree
+from tests.factories import PAPER, REPOSITORY, SHIPPED, make_config
+
+CAPABILITIES = frozenset({"request.auth.oauth", "response.format.table"})
+TEXT = (REPOSITORY / CONFIG_FILE).read_text(encoding="utf-8")
+DATA: dict[str, Any] = yaml.safe_load(TEXT)
+OPENAI: dict[str, Any] = {
+    "endpoint": None,
+    "model": "small",
+    "key_variable": "MODEL_KEY",
+    "temperature": 0.5,
+    "timeout_seconds": 30,
+    "retries": 1,
+}
+
+
+def load(folder: Path, text: str, capabilities: frozenset[str] | None = CAPABILITIES) -> Curation:
+    path = folder / CONFIG_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return load_config(WorkingTree(folder), capabilities)
+
+
+def faults(folder: Path, text: str) -> tuple[Problem, ...]:
+    with pytest.raises(InputError) as caught:
+        load(folder, text)
+    assert all(problem.file == CONFIG_FILE and problem.fix for problem in caught.value.problems)
+    return caught.value.problems
+
+
+def keys(data: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The paths of all keys, sections included."""
+    for name, value in data.items():
+        yield (*above, name)
+        if isinstance(value, dict):
+            yield from keys(value, (*above, name))
+
+
+def without(path: tuple[str, ...], data: dict[str, Any]) -> str:
+    changed = copy.deepcopy(data)
+    section = changed
+    for name in path[:-1]:
+        section = section[name]
+    del section[path[-1]]
+    return yaml.safe_dump(changed, sort_keys=False)
+
+
+def with_openai(backend: str = "openai") -> dict[str, Any]:
+    return DATA | {"classifier": DATA["classifier"] | {"backend": backend, "openai": OPENAI}}
+
+
+def edited(old: str, new: str) -> str:
+    assert TEXT.count(old) == 1, old
+    return TEXT.replace(old, new)
+
+
+def line_of(text: str, start: str) -> int:
+    return next(number for number, row in enumerate(text.splitlines(), 1) if row.strip().startswith(start))
+
+
+@pytest.mark.parametrize("path", list(keys(DATA)), ids=".".join)
+def test_there_is_no_fallback_for_any_missing_key(path: tuple[str, ...], tmp_path: Path) -> None:
+    (problem,) = faults(tmp_path, without(path, DATA))
+    assert problem.message == f"{'.'.join(path)}: the key is missing"
+    assert problem.fix == f"add `{path[-1]}`"
+
+
+@pytest.mark.parametrize("name", list(OPENAI))
+def test_there_is_no_fallback_for_the_endpoint_either(name: str, tmp_path: Path) -> None:
+    (problem,) = faults(tmp_path, without(("classifier", "openai", name), with_openai()))
+    assert problem.message == f"classifier.openai.{name}: the key is missing"
+
+
+@given(st.sets(st.sampled_from(list(keys(DATA))), min_size=1))
+def test_all_missing_keys_are_named_at_once(
+    tmp_path_factory: pytest.TempPathFactory, paths: set[tuple[str, ...]]
+) -> None:
+    outermost = {path for path in paths if not any(path[:place] in paths for place in range(1, len(path)))}
+    changed = DATA
+    for path in outermost:
+        changed = yaml.safe_load(without(path, changed))
+    problems = faults(tmp_path_factory.mktemp("config"), yaml.safe_dump(changed))
+    expected = {f"{'.'.join(path)}: the key is missing" for path in outermost}
+    assert {problem.message for problem in problems} == expected or not changed
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "[]", "ceiling", "12"])
+def test_a_config_that_is_no_mapping_is_refused(text: str, tmp_path: Path) -> None:
+    (problem,) = faults(tmp_path, text)
+    assert problem.message == "the file: must be a mapping"
+
+
+def test_a_config_that_is_not_there_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"config/curation\.yaml: the file cannot be read"):
+        load_config(WorkingTree(tmp_path), None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("  winning_margin", "  wining_margin", "knobs.wining_margin: unknown key; perhaps you meant 'winning_margin'"),
+        ("ceiling: 150", "ceilling: 150", "ceilling: unknown key; perhaps you meant 'ceiling'"),
+        ("  novelty: 2", "  noveltyy: 2", "options.noveltyy: unknown key; perhaps you meant 'novelty'"),
+        ("  samples: 5", "  sample: 5", "classifier.sample: unknown key; perhaps you meant 'samples'"),
+        ("  queries: 2000", "  querys: 2000", "limits.querys: unknown key; perhaps you meant 'queries'"),
+    ],
+)  # fmt: skip
+def test_a_mistyped_key_is_both_unknown_and_missing(old: str, new: str, message: str, tmp_path: Path) -> None:
+    text = edited(old, new)
+    unknown = next(problem for problem in faults(tmp_path, text) if "unknown key" in problem.message)
+    assert unknown.message == message
+    assert unknown.line == line_of(text, new.strip())
+    assert any(problem.message.endswith("the key is missing") for problem in faults(tmp_path, text))
+    assert len(faults(tmp_path, text)) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("ceiling: 150", "ceiling: 0", "ceiling: must be greater than or equal to 1"),
+        ("ceiling: 150", "ceiling: 1.5", "ceiling: must be a whole number"),
+        ("ceiling: 150", "ceiling: '150'", "ceiling: must be a whole number"),
+        ("ceiling: 150", "ceiling: true", "ceiling: must be a whole number"),
+        ("ceiling: 150", "ceiling: 1_000", "ceiling: must be a whole number"),
+        ("competence_bar: 0.50", "competence_bar: 1.01", "knobs.competence_bar: must be less than or equal to 1"),
+        ("competence_bar: 0.50", "competence_bar: -0.1", "knobs.competence_bar: must be greater than or equal to 0"),
+        ("competence_bar: 0.50", "competence_bar: 50%", "knobs.competence_bar: must be a number"),
+        ("competence_bar: 0.50", "competence_bar: null", "knobs.competence_bar: must be a number"),
+        ("competence_bar: 0.50", "competence_bar: 0,5", "knobs.competence_bar: must be a number"),
+        ("redundancy_floor: 2", "redundancy_floor: -1", "knobs.redundancy_floor: must be greater than or equal to 0"),
+        ("redundancy_floor: 2", "redundancy_floor: 2.5", "knobs.redundancy_floor: must be a whole number"),
+        ("concentration_cap: 5", "concentration_cap: []", "knobs.concentration_cap: must be a whole number"),
+        ("novelty: 2", "novelty: 4", "options.novelty: must be 'signature', 1, 2 or 3"),
+        ("novelty: 2", "novelty: '2'", "options.novelty: must be 'signature', 1, 2 or 3"),
+        ("novelty: 2", "novelty: 2.5", "options.novelty: must be 'signature', 1, 2 or 3"),
+        ("novelty: 2", "novelty: true", "options.novelty: must be 'signature', 1, 2 or 3"),
+        ("honesty_scope: evidence", "honesty_scope: some", "options.honesty_scope: must be 'all' or 'evidence'"),
+        ("clone_rescue: true", "clone_rescue: yes", "options.clone_rescue: must be true or false"),
+        ("per_capability: {}", "per_capability: []", "per_capability: must be a mapping"),
+        ("backend: embedded", "backend: embeded", "classifier.backend: must be 'embedded' or 'openai'"),
+        ("samples: 5", "samples: 0", "classifier.samples: must be greater than or equal to 1"),
+        ("seed: 20260101", "seed: -1", "classifier.embedded.seed: must be greater than or equal to 0"),
+        ("subsample: 0.8", "subsample: 0", "classifier.embedded.subsample: must be greater than 0"),
+        ("folds: 5", "folds: 1", "classifier.embedded.folds: must be greater than or equal to 2"),
+        ("regularisation: 4.0", "regularisation: 0", "classifier.embedded.regularisation: must be greater than 0"),
+        ("regularisation: 4.0", "regularisation: .inf", "not valid YAML: '.inf' is not a finite number"),
+        ("openai: null", "openai: {}", "classifier.openai.endpoint: the key is missing"),
+        ("turns: 40", "turns: 0", "limits.turns: must be greater than or equal to 1"),
+        ("curators: []", "curators: robin", "curators: must be a list"),
+        ("curators: []", "curators: [robin, 12]", "curators.1: must be a string"),
+        ("curators: []", "curators: ['']", "curators.0: must be a text with at least one visible character"),
+    ],
+)  # fmt: skip
+def test_a_value_of_the_wrong_kind_is_an_error_at_its_line(old: str, new: str, message: str, tmp_path: Path) -> None:
+    text = edited(old, new)
+    problems = faults(tmp_path, text)
+    assert problems[0].message == message
+    row = next(number for number, row in enumerate(text.splitlines(), 1) if new in row)
+    assert problems[0].line == row
+
+
+def test_whole_numbers_are_good_shares(tmp_path: Path) -> None:
+    config = load(tmp_path, edited("winning_margin: 0.05", "winning_margin: 0"))
+    assert config.knobs.winning_margin == 0.0
+
+
+def test_overrides_hold_for_their_capability_only(tmp_path: Path) -> None:
+    own = "per_capability: {request.auth.oauth: {competence_bar: 0.9, winning_margin: 0.0, redundancy_floor: 0}}"
+    config = load(tmp_path, edited("per_capability: {}", own))
+    own_knobs = (config.competence_bar, config.winning_margin, config.redundancy_floor)
+    assert [knob("request.auth.oauth") for knob in own_knobs] == [0.9, 0.0, 0]
+    assert [knob("response.format.table") for knob in own_knobs] == [0.5, 0.05, 2]
+
+
+@pytest.mark.parametrize("kept", ["competence_bar", "winning_margin", "redundancy_floor"])
+def test_an_override_that_is_absent_or_null_keeps_the_global_knob(kept: str, tmp_path: Path) -> None:
+    values: dict[str, Any] = {"competence_bar": 0.9, "winning_margin": 0.2, "redundancy_floor": 7}
+    for changed in ({name: value for name, value in values.items() if name != kept}, values | {kept: None}):
+        config = load(tmp_path, yaml.safe_dump(DATA | {"per_capability": {"request.auth.oauth": changed}}))
+        for name in values:
+            expected = getattr(config.knobs, name) if name == kept else values[name]
+            assert getattr(config, name)("request.auth.oauth") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("request.auth.oath: {}", 19, "the taxonomy has no such capability; perhaps you meant 'request.auth.oauth'"),
+        ("zzz: {}", 19, "per_capability.zzz: the taxonomy has no such capability"),
+        ("request.auth.oauth: {clone_cutoff: 0.5}", 19, "per_capability.request.auth.oauth.clone_cutoff: unknown key"),
+        ("request.auth.oauth: {redundancy_floor: -1}", 19, "must be greater than or equal to 0"),
+        ("request.auth.oauth: {competence_bar: 2}", 19, "must be less than or equal to 1"),
+        ("request.auth.oauth: 0.5", 19, "per_capability.request.auth.oauth: must be a mapping"),
+    ],
+)
+def test_an_override_that_cannot_hold_is_an_error(text: str, line: int, message: str, tmp_path: Path) -> None:
+    whole = edited("per_capability: {}", f"per_capability:\n  {text}").replace(" #", "#")
+    (problem,) = faults(tmp_path, "\n".join(row.split("#")[0] for row in whole.splitlines()))
+    assert message in problem.message
+    assert problem.line == line_of(whole, text.split(" ")[0])
+    assert line > 0
+
+
+def test_overrides_are_not_checked_against_a_taxonomy_that_is_not_known(tmp_path: Path) -> None:
+    config = load(tmp_path, edited("per_capability: {}", "per_capability: {any: {redundancy_floor: 1}}"), None)
+    assert config.redundancy_floor("any") == 1
+
+
+def test_all_faults_come_at_once_with_their_lines(tmp_path: Path) -> None:
+    text = (
+        TEXT.replace("ceiling: 150", "ceiling: 0")
+        .replace("  winning_margin: 0.05", "  wining_margin: 0.05")
+        .replace("per_capability: {}", "per_capability:\n  nobody: {redundancy_floor: 1}")
+        .replace("  turns: 40", "  turns: many")
+    )
+    found = [(problem.line, problem.message.split(":")[0]) for problem in faults(tmp_path, text)]
+    assert found == [
+        (line_of(text, "ceiling"), "ceiling"),
+        (line_of(text, "knobs"), "knobs.winning_margin"),
+        (line_of(text, "wining_margin"), "knobs.wining_margin"),
+        (line_of(text, "nobody"), "per_capability.nobody"),
+        (line_of(text, "turns: many"), "limits.turns"),
+    ]
+
+
+def test_the_openai_backend_needs_its_settings(tmp_path: Path) -> None:
+    (problem,) = faults(tmp_path, edited("backend: embedded", "backend: openai"))
+    assert problem.message == "classifier.openai: the key is missing, and the backend is openai"
+    assert problem.line == line_of(TEXT, "classifier:")
+    config = load(tmp_path, yaml.safe_dump(with_openai()))
+    assert config.classifier.openai is not None
+    assert config.classifier.openai.model_dump() == OPENAI
+
+
+def test_settings_of_a_backend_that_is_not_chosen_are_checked_all_the_same(tmp_path: Path) -> None:
+    assert load(tmp_path, yaml.safe_dump(with_openai("embedded"))).classifier.backend == "embedded"
+    (problem,) = faults(tmp_path, without(("classifier", "openai", "model"), with_openai("embedded")))
+    assert problem.message == "classifier.openai.model: the key is missing"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("temperature", 2.1, "must be less than or equal to 2"),
+        ("timeout_seconds", 0, "must be greater than 0"),
+        ("retries", -1, "must be greater than or equal to 0"),
+        ("model", "", "must be a text with at least one visible character"),
+        ("key_variable", None, "must be a string"),
+        ("key", "secret", "classifier.openai.key: unknown key"),
+    ],
+)
+def test_endpoint_settings_are_checked(name: str, value: object, message: str, tmp_path: Path) -> None:
+    data = with_openai()
+    data["classifier"]["openai"] = OPENAI | {name: value}
+    assert any(message in problem.message for problem in faults(tmp_path, yaml.safe_dump(data)))
+
+
+def test_duplicate_keys_are_refused(tmp_path: Path) -> None:
+    (problem,) = faults(tmp_path, TEXT + "\nceiling: 10\n")
+    assert "the key 'ceiling' is given twice" in problem.message
+    assert problem.line == len(TEXT.splitlines()) + 2
+
+
+def test_the_limits_for_single_files_are_those_of_the_config() -> None:
+    config = make_config(limits=SHIPPED.limits.model_dump() | {"file_bytes": 7, "nesting_depth": 8, "nodes": 9})
+    assert (config.limits.reading.file_bytes, config.limits.reading.nesting_depth, config.limits.reading.nodes) == (
+        7,
+        8,
+        9,
+    )
+
+
+def test_both_shipped_configs_differ_in_knobs_and_options_of_the_paper_alone() -> None:
+    ours, theirs = SHIPPED.model_dump(), PAPER.model_dump()
+    differing = {name for name in ours if ours[name] != theirs[name]}
+    assert differing <= {"knobs", "options"}
+    assert theirs["options"] == {"novelty": "signature", "honesty_scope": "all", "clone_rescue": False}
+    assert ours["options"] == {"novelty": 2, "honesty_scope": "evidence", "clone_rescue": True}
