@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.config import Curation, load_config
+from bot.curator.entry import Admitted, Classified, Entry
 from bot.rater.model import RelationalFacts, Resident, ScoredQuery
 from bot.snapshot import WorkingTree
+from bot.taxonomy.model import Capability, Group, Taxonomy
 
 REPOSITORY = Path(__file__).parent.parent
 SHIPPED = load_config(WorkingTree(REPOSITORY), None)
@@ -54,3 +56,31 @@ def resident(id: str, scores: Mapping[str, float], text: str | None = None, **mo
     """A resident of one turn, admitted at the same moment as any other unless said."""
     defaults: dict[str, Any] = {"admitted_at": "2026-01-01T00:00:00Z"}
     return Resident(id=id, turns=(text or f"{id} " * 9,), scores=scores, **defaults | more)
+
+
+def make_taxonomy(*names: str, **more: Any) -> Taxonomy:
+    """A taxonomy of intent capabilities with these ids, in one group."""
+    capabilities = tuple(
+        Capability(id=name, name=name.upper(), group="all", description=f"about {name}", source="intent")
+        for name in names
+    )
+    defaults: dict[str, Any] = {"version": "1.0.0", "groups": (Group(id="all", name="All"),)}
+    return Taxonomy(capabilities=capabilities, **defaults | more)
+
+
+def make_entry(id: str, scores: Mapping[str, float], text: str | None = None, **more: Any) -> Entry:
+    """An entry of one turn, classified under ``make_taxonomy`` and admitted directly unless said otherwise."""
+    taxonomy = make_taxonomy(*scores)
+    defaults: dict[str, Any] = {
+        "turns": (text or f"{id} " * 9,),
+        "classified": Classified(
+            taxonomy=taxonomy.version,
+            backend="embedded",
+            model="m1",
+            prompt="p1",
+            samples=5,
+            definitions={name: capability.definition for name, capability in taxonomy.by_id.items()},
+        ),
+        "admitted": Admitted(at="2026-01-01T00:00:00Z", decision="INCLUDE", route="direct", reasons=("NEW_COVERAGE",)),
+    }
+    return Entry(id=id, scores=dict(scores), **defaults | more)

@@ -9,6 +9,7 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -170,12 +171,13 @@ def apply(changes: Sequence[FileChange], root: Path) -> None:
                 written.replace(target)
     except OSError as error:
         left = _put_back(before)
-        state = f"run `git checkout -- {' '.join(left)}`" if left else "nothing was changed"
+        state = f"see `git status`, these could not be put back: {', '.join(left)}" if left else "nothing was changed"
         raise OutsideError(f"the regression set could not be written: {error}; {state}") from error
     finally:
         for written in aside:
             if written is not None:
-                written.unlink(missing_ok=True)
+                with suppress(OSError):
+                    written.unlink(missing_ok=True)
 
 
 def _place(root: Path, path: str) -> Path:

@@ -1,0 +1,390 @@
+"""Writing the regression set: what is written is read back equal, and it is written whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from bot.config import REVIEWED_FILES
+from bot.curator import changes
+from bot.curator.changes import FileChange, apply, edit, render
+from bot.curator.entry import Entry, Evicted, Tombstone
+from bot.documents import parse_yaml
+from bot.errors import OutsideError
+from bot.validation import validate
+from tests.factories import make_entry
+
+TRICKY = [
+    "on",
+    "yes",
+    "null",
+    "Null",
+    "~",
+    "12:30",
+    "190:20:30",
+    "0o7",
+    "0x1F",
+    "010",
+    "1",
+    "1.5",
+    "1e3",
+    ".5",
+    "1.",
+    "-0",
+]
+TRICKY += [
+    "true",
+    "False",
+    ".inf",
+    ".nan",
+    "2001-01-01",
+    "2001-12-14T21:59:43Z",
+    "1_000",
+    "0b1",
+    "=",
+    "<<",
+    "",
+    " ",
+    "..",
+]
+TRICKY += [
+    " leading",
+    "trailing ",
+    "\ttab",
+    "a\t",
+    "a: b",
+    "a:",
+    ":a",
+    ":",
+    "a:b",
+    "a:?",
+    "0:?",
+    "[a:",
+    "a #b",
+    "#x",
+    "x#y",
+]
+TRICKY += [
+    "?",
+    "?a",
+    "? a",
+    "what?",
+    "-",
+    "- a",
+    "-a",
+    "--",
+    "---",
+    "--- a",
+    "...",
+    "a ...",
+    "!a",
+    "&a",
+    "*a",
+    "%a",
+    "@a",
+]
+TRICKY += [
+    "`a`",
+    "|",
+    "|-",
+    ">",
+    "'",
+    "''",
+    "'a'",
+    '"',
+    '"a"',
+    "{}",
+    "[]",
+    "{a",
+    "a]",
+    "a, b",
+    ",",
+    "\\",
+    "\\n",
+    "a\\",
+    "\\x41",
+]
+TRICKY += [
+    "\n",
+    "a\n",
+    "\na",
+    "a\nb",
+    "a\n\nb\n\n",
+    " a\nb",
+    "a\n b",
+    "a \nb",
+    "\r",
+    "a\r\nb",
+    "a\rb",
+    "\x85",
+    "a\x85b",
+]
+TRICKY += [
+    "\u2028",
+    "a\u2029b",
+    "\x00",
+    "\x01",
+    "\x07\x1b[31m",
+    "\x7f",
+    "\x9f",
+    "\xa0",
+    "\xad",
+    "\u200b",
+    "\u202e",
+    "\ufeff",
+]
+TRICKY += [
+    "a\ufeffb",
+    "\ufffe",
+    "\uffff",
+    "é",
+    "e\u0301",
+    "漢字",
+    "😀",
+    "👩\u200d🔧",
+    "\U000e0041",
+    "x" * 5_000,
+    "a " * 100,
+]
+
+text = st.one_of(st.sampled_from(TRICKY), st.text(st.characters(exclude_categories=["Cs"]), max_size=12))
+indicators = st.text("?:-,[]{}#&*!|>%@`\"' \n\tax0~=.<\\\x85\u2028\ufeff\x00", max_size=6)
+words = st.one_of(text, indicators)
+numbers = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False))
+data: st.SearchStrategy[JsonValue] = st.recursive(
+    st.one_of(words, numbers, st.booleans(), st.none()),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(words, inner, max_size=4)),
+    max_leaves=8,
+)
+visible = words.filter(lambda word: bool(word.strip()))
+
+
+def read(content: str) -> Entry:
+    return validate(Entry, parse_yaml(content.encode(), "f.yaml", REVIEWED_FILES))
+
+
+def plain(content: str) -> Any:
+    return parse_yaml(content.encode(), "f.yaml", REVIEWED_FILES).data
+
+
+@pytest.mark.parametrize("value", TRICKY, ids=lambda value: ascii(value)[:20])
+@pytest.mark.parametrize("padding", ["", "x" * 200], ids=["on one line", "on many lines"])
+def test_every_text_is_read_back_as_it_was(value: str, padding: str) -> None:
+    expected: JsonValue = {"padding": padding, "k": value, "items": [value, [value]], "keys": {value: {value: value}}}
+    entry = make_entry("r", {"a": 0.5}, expected=expected)
+    assert read(render(entry)) == entry
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(visible, min_size=1, max_size=3), data, st.none() | visible)
+def test_an_entry_is_read_back_equal_and_its_bytes_are_always_the_same(
+    turns: list[str], expected: JsonValue, pin: str | None
+) -> None:
+    entry = make_entry("r", {"a": 0.5, "b": 1.0}, turns=tuple(turns), expected=expected, pin=pin)
+    content = render(entry)
+    assert plain(content) == entry.model_dump(mode="json")
+    assert repr(plain(content)["expected"]) == repr(expected)
+    assert render(read(content)) == content
+
+
+@settings(max_examples=100, deadline=None)
+@given(data, data)
+@example({"k": True}, {"k": 1})
+@example([True, 1], [1, True])
+@example({"\x85": 1}, {})
+@example(8.44380990203509e-113, 8.44380990203509e-113)
+def test_an_edited_file_says_what_the_new_entry_says(new: JsonValue, old: JsonValue) -> None:
+    before, after = (make_entry("r", {"a": 0.5}, expected=value) for value in (old, new))
+    edited = edit(render(before), after)
+    assert plain(edited) == after.model_dump(mode="json")
+    assert edit(render(after), after) == render(after)
+
+
+def test_an_edit_keeps_comments_and_the_look_of_what_stays() -> None:
+    before = render(make_entry("r", {"a": 0.5, "b": 0.25}, expected={"x": "one", "y": [1, 2]}, pin="keep it"))
+    by_hand = "# why we have it\n" + before.replace("pin: keep it", 'pin: "keep it" # Dana').replace(
+        "a: 0.5", "a: 0.50"
+    )
+    after = make_entry("r", {"a": 0.5, "c": 0.75}, expected={"x": "two", "y": [1, 2]}, pin="keep it")
+    edited = edit(by_hand, after)
+    assert edited.startswith("# why we have it\n")
+    assert 'pin: "keep it" # Dana' in edited
+    assert "a: 0.50" in edited
+    assert "b:" not in edited.partition("classified")[0]
+    assert read(edited) == after
+
+
+def test_a_file_ends_in_one_line_break_and_has_only_such() -> None:
+    content = render(make_entry("r", {"a": 0.5}, "two\nlines\r\n"))
+    assert content.endswith("\n")
+    assert not content.endswith("\n\n")
+    assert "\r" not in content
+
+
+# Plans
+
+
+def test_admitting_waiting_and_stopping_to_wait_name_their_files() -> None:
+    entry = make_entry("r", {"a": 0.5})
+    assert changes.admit(entry) == FileChange("regression_set/r.yaml", render(entry))
+    assert changes.let_wait(entry) == FileChange("regression_set/waiting/r.yaml", render(entry))
+    assert changes.stop_waiting("r") == FileChange("regression_set/waiting/r.yaml", None)
+    by_hand = "# kept\n" + render(entry)
+    assert changes.admit(entry, by_hand).content == by_hand
+
+
+def test_an_eviction_leaves_a_tombstone_from_which_the_same_bytes_return(tmp_path: Path) -> None:
+    entry = make_entry("r", {"a": 0.5}, "What?\n: really", expected={"?": [None, "\x85"]}, pin="x")
+    apply([changes.admit(entry)], tmp_path)
+    before = tree(tmp_path)
+    evicted = Evicted(at="2026-02-02T00:00:00Z", by="Robin", reason="on hold", grounds={"kind": "redundant"})
+    apply(changes.evict(entry, evicted), tmp_path)
+    (grave,) = tree(tmp_path)
+    assert grave == "regression_set/evicted/r.yaml"
+    document = parse_yaml((tmp_path / grave).read_bytes(), grave, REVIEWED_FILES)
+    tombstone = validate(Tombstone, document)
+    assert (tombstone.evicted, tombstone.entry, tombstone.restore) == (evicted, entry, "incumbent restore r")
+    apply(changes.restore(tombstone, wait=False), tmp_path)
+    assert tree(tmp_path) == before
+
+
+def test_what_is_restored_to_a_full_set_waits() -> None:
+    entry = make_entry("r", {"a": 0.5})
+    tombstone = Tombstone(id="r", evicted=Evicted(at="2026-02-02", reason="x"), restore="y", entry=entry)
+    assert changes.restore(tombstone, wait=True) == (
+        changes.let_wait(entry),
+        FileChange("regression_set/evicted/r.yaml", None),
+    )
+
+
+# Applying
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
+
+
+PLAN = [
+    FileChange("set/old.yaml", "new\n"),
+    FileChange("set/fresh.yaml", "é\nline\n"),
+    FileChange("set/gone.yaml", None),
+    FileChange("set/deep/er/x.yaml", "x"),
+]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path / "a repository"
+    (root / "set").mkdir(parents=True)
+    (root / "set" / "old.yaml").write_bytes(b"old\r\n")
+    (root / "set" / "gone.yaml").write_bytes(b"gone")
+    (root / "set" / "other.yaml").write_bytes(b"other")
+    return root
+
+
+def test_a_plan_is_applied_and_a_second_time_changes_nothing(repository: Path) -> None:
+    apply(PLAN, repository)
+    expected = {
+        "set/deep/er/x.yaml": b"x",
+        "set/fresh.yaml": "é\nline\n".encode(),
+        "set/old.yaml": b"new\n",
+        "set/other.yaml": b"other",
+    }
+    assert tree(repository) == expected
+    apply(PLAN, repository)
+    assert tree(repository) == expected
+    assert (repository / "set/fresh.yaml").stat().st_mode & 0o777 == 0o644
+
+
+def test_an_empty_plan_touches_nothing(repository: Path) -> None:
+    before = tree(repository)
+    apply([], repository)
+    assert tree(repository) == before
+
+
+def test_of_two_changes_of_one_file_the_last_one_stays(repository: Path) -> None:
+    apply([FileChange("set/a", "1"), FileChange("set/a", "2")], repository)
+    assert (repository / "set/a").read_text() == "2"
+    apply([FileChange("set/a", "3"), FileChange("set/a", None)], repository)
+    assert sorted(tree(repository)) == ["set/gone.yaml", "set/old.yaml", "set/other.yaml"]
+
+
+def in_the_way_of_a_new_file(root: Path) -> None:
+    (root / "set/fresh.yaml").mkdir()
+
+
+def in_the_way_of_a_deletion(root: Path) -> None:
+    (root / "set/gone.yaml").unlink()
+    (root / "set/gone.yaml").mkdir()
+
+
+def in_the_way_of_a_folder(root: Path) -> None:
+    (root / "set/deep").write_text("a file")
+
+
+def a_link_for_a_folder(root: Path) -> None:
+    (root.parent / "elsewhere").mkdir()
+    (root / "set/deep").symlink_to(root.parent / "elsewhere", target_is_directory=True)
+
+
+def a_link_for_a_file(root: Path) -> None:
+    (root.parent / "elsewhere").mkdir()
+    (root / "set/fresh.yaml").symlink_to(root.parent / "elsewhere" / "x.yaml")
+
+
+@pytest.mark.parametrize(
+    "obstacle",
+    [
+        in_the_way_of_a_new_file,
+        in_the_way_of_a_deletion,
+        in_the_way_of_a_folder,
+        a_link_for_a_folder,
+        a_link_for_a_file,
+    ],
+)
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_plan_that_meets_an_obstacle_changes_nothing(
+    obstacle: Callable[[Path], None], backwards: bool, repository: Path
+) -> None:
+    obstacle(repository)
+    before = tree(repository)
+    with pytest.raises(OutsideError, match="nothing was changed"):
+        apply(PLAN[::-1] if backwards else PLAN, repository)
+    assert tree(repository) == before
+    assert not list(repository.rglob(".incumbent-*"))
+    assert not list((repository.parent / "elsewhere").glob("*"))
+
+
+def test_a_failure_in_the_middle_is_undone(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file system takes two files and refuses the third."""
+    before, replace = tree(repository), Path.replace
+    done: list[Path] = []
+
+    def refuse_the_third(path: Path, target: Path) -> Path:
+        if len(done) == 2:
+            raise OSError(28, "No space left on device")
+        done.append(target)
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", refuse_the_third)
+    with pytest.raises(OutsideError, match=r"No space left on device.*nothing was changed"):
+        apply(PLAN, repository)
+    assert len(done) == 2
+    assert tree(repository) == before
+
+
+def test_what_cannot_be_undone_is_named(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path, *_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(OutsideError, match=r"could not be put back: .*set/fresh\.yaml"):
+        apply([FileChange("set/fresh.yaml", "x"), FileChange("set/gone.yaml", None)], repository)

@@ -1,0 +1,211 @@
+"""Reading the regression set from real folders: everything, or every fault at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.curator import changes
+from bot.curator.changes import FileChange, apply, render
+from bot.curator.entry import Entry, Evicted, Tombstone
+from bot.curator.store import RegressionSet, entry_path, load_regression_set, tombstone_path, waiting_path
+from bot.errors import InputError
+from bot.snapshot import WorkingTree
+from tests.factories import REPOSITORY, make_entry, make_taxonomy
+
+TAXONOMY = make_taxonomy("a", "b", retired=("old",))
+ENTRY = make_entry("r1", {"a": 0.9, "b": 0.5}, "First\nquery: with lines?", expected={"k": [1, None]}, pin="audit")
+
+
+def write(root: Path, **files: str) -> None:
+    """Files of the regression set by their names; ``__`` stands for a folder's slash."""
+    apply([FileChange(f"regression_set/{name.replace('__', '/')}.yaml", text) for name, text in files.items()], root)
+
+
+def load(root: Path) -> RegressionSet:
+    return load_regression_set(WorkingTree(root), TAXONOMY)
+
+
+def faults(root: Path) -> list[tuple[str, int | None, str]]:
+    with pytest.raises(InputError) as caught:
+        load(root)
+    assert all(problem.fix for problem in caught.value.problems)
+    return [
+        (problem.file.removeprefix("regression_set/"), problem.line, problem.message)
+        for problem in caught.value.problems
+    ]
+
+
+def tombstone(entry: Entry) -> Tombstone:
+    evicted = Evicted(at="2026-02-02T00:00:00Z", by="Robin", reason="no longer needed", grounds={"kind": "redundant"})
+    return Tombstone(id=entry.id, evicted=evicted, restore=f"incumbent restore {entry.id}", entry=entry)
+
+
+@pytest.mark.parametrize("prepare", [False, True], ids=["no folder", "empty folder"])
+def test_an_absent_or_empty_set_is_empty(prepare: bool, tmp_path: Path) -> None:
+    if prepare:
+        (tmp_path / "regression_set" / "waiting").mkdir(parents=True)
+    found = load(tmp_path)
+    assert (found.entries, found.waiting, found.tombstones, found.identity) == ({}, {}, {}, None)
+    assert found.residents(TAXONOMY) == ((), ())
+
+
+def test_what_was_written_is_loaded_equal_and_sorted(tmp_path: Path) -> None:
+    entries = [ENTRY, make_entry("r0", {"b": 1.0}), make_entry("A", {})]
+    waiting, grave = make_entry("w", {"a": 0.5}), tombstone(make_entry("t", {"a": 0.7}))
+    plan = [*map(changes.admit, entries), changes.let_wait(waiting), FileChange(tombstone_path("t"), render(grave))]
+    apply(plan, tmp_path)
+    found = load(tmp_path)
+    assert list(found.entries) == ["A", "r0", "r1"]
+    assert found.entries["r1"] == ENTRY
+    assert found.waiting == {"w": waiting}
+    assert found.tombstones == {"t": grave}
+
+
+def test_loading_rendering_and_loading_again_changes_no_byte(tmp_path: Path) -> None:
+    apply([changes.admit(ENTRY), changes.let_wait(make_entry("w", {"a": 0.5}))], tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.yaml")}
+    found = load(tmp_path)
+    apply([*map(changes.admit, found.entries.values()), *map(changes.let_wait, found.waiting.values())], tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.yaml")} == before
+
+
+def test_an_evicted_entry_that_is_restored_is_byte_identical(tmp_path: Path) -> None:
+    apply([changes.admit(ENTRY)], tmp_path)
+    before = (tmp_path / entry_path("r1")).read_bytes()
+    apply(changes.evict(ENTRY, tombstone(ENTRY).evicted), tmp_path)
+    assert load(tmp_path).entries == {}
+    apply(changes.restore(load(tmp_path).tombstones["r1"], wait=False), tmp_path)
+    assert (tmp_path / entry_path("r1")).read_bytes() == before
+    assert load(tmp_path).tombstones == {}
+
+
+def test_entries_that_lag_behind_are_told_apart(tmp_path: Path) -> None:
+    stale = make_entry("r2", {"a": 0.8}, classified=ENTRY.classified.model_copy(update={"model": "m0"}))
+    apply([changes.admit(ENTRY), changes.admit(make_entry("r3", {"a": 0.7})), changes.admit(stale)], tmp_path)
+    found = load(tmp_path)
+    residents, lags = found.residents(TAXONOMY)
+    assert {resident.id: len(resident.scores) for resident in residents} == {"r1": 2, "r2": 0, "r3": 1}
+    assert [lag.id for lag in lags] == ["r2"]
+    assert found.identity == ENTRY.classified.identity
+    under_the_other = found.residents(TAXONOMY, stale.classified.identity)
+    assert [lag.id for lag in under_the_other[1]] == ["r1", "r3"]
+
+
+def test_those_in_line_are_seen_as_residents_under_the_identity_of_the_set(tmp_path: Path) -> None:
+    stale = make_entry("w1", {"a": 0.8}, classified=ENTRY.classified.model_copy(update={"samples": 1}))
+    apply([changes.admit(ENTRY), changes.let_wait(stale), changes.let_wait(make_entry("w2", {"a": 0.7}))], tmp_path)
+    residents, lags = load(tmp_path).in_line(TAXONOMY)
+    assert {resident.id: dict(resident.scores) for resident in residents} == {"w1": {}, "w2": {"a": 0.7}}
+    assert [lag.id for lag in lags] == ["w1"]
+
+
+def test_files_of_another_kind_are_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "regression_set"
+    folder.mkdir()
+    for name in ("README.md", ".gitkeep", "notes.txt", ".incumbent-x1y2"):
+        (folder / name).write_text("not an entry")
+    assert load(tmp_path).entries == {}
+
+
+# Faults
+
+
+def test_a_file_must_be_called_as_its_entry(tmp_path: Path) -> None:
+    write(tmp_path, r2=render(ENTRY), waiting__w2=render(make_entry("w", {})), evicted__x=render(tombstone(ENTRY)))
+    apply([FileChange("regression_set/r3.yml", render(make_entry("r3", {})))], tmp_path)
+    assert faults(tmp_path) == [
+        ("evicted/x.yaml", 1, "id: 'r1' is not the file's name"),
+        ("r2.yaml", 1, "id: 'r1' is not the file's name"),
+        ("r3.yml", 1, "id: 'r3' is not the file's name"),
+        ("waiting/w2.yaml", 1, "id: 'w' is not the file's name"),
+    ]
+
+
+def test_an_entry_waits_or_is_in_the_set_but_not_both(tmp_path: Path) -> None:
+    write(tmp_path, r1=render(ENTRY), waiting__r1=render(ENTRY))
+    assert faults(tmp_path) == [
+        ("waiting/r1.yaml", None, "r1.yaml waits for a slot and is in the regression set as well")
+    ]
+
+
+def test_scores_of_capabilities_that_never_were_are_typing_errors(tmp_path: Path) -> None:
+    taxonomy = make_taxonomy("auth.oauth", "tools.read", retired=("old",))
+    entry, in_line = make_entry("r", {"tools.read": 0.9, "auth.oath": 0.5, "old": 0.5}), make_entry("w", {"zzz": 0.5})
+    apply([changes.admit(entry), changes.let_wait(in_line)], tmp_path)
+    with pytest.raises(InputError) as caught:
+        load_regression_set(WorkingTree(tmp_path), taxonomy)
+    first, second = caught.value.problems
+    assert first.message == "scores.auth.oath: the taxonomy has no such capability; perhaps you meant 'auth.oauth'"
+    lines = (tmp_path / entry_path("r")).read_text().splitlines()
+    assert "auth.oath" in lines[(first.line or 0) - 1]
+    assert (second.file, second.message) == (waiting_path("w"), "scores.zzz: the taxonomy has no such capability")
+
+
+def test_a_tombstone_holds_its_own_entry(tmp_path: Path) -> None:
+    write(tmp_path, evicted__r1=render(tombstone(ENTRY)).replace("  id: r1", "  id: r2"))
+    ((file, line, message),) = faults(tmp_path)
+    assert (file, message) == ("evicted/r1.yaml", "entry.id: 'r2' is another entry's id")
+    assert line is not None
+    assert line > 1
+
+
+def test_unknown_folders_are_faults(tmp_path: Path) -> None:
+    write(tmp_path, archive__r1=render(ENTRY), waiting__deep__w=render(ENTRY))
+    assert faults(tmp_path) == [
+        ("archive/r1.yaml", None, "no such folder is known"),
+        ("waiting/deep/w.yaml", None, "no such folder is known"),
+    ]
+
+
+def test_every_fault_of_every_file_comes_at_once(tmp_path: Path) -> None:
+    good = render(ENTRY)
+    write(
+        tmp_path,
+        r1=good.replace("a: 0.9", "a: 1.9").replace("decision: INCLUDE", "decision: MAYBE"),
+        broken="id: [",
+        empty="",
+        twice="id: twice\nid: twice\n",
+        name=good,
+        time=render(make_entry("time", {})).replace("2026-01-01T00:00:00Z", "yesterday"),
+        unknown=render(make_entry("unknown", {"c": 0.5})),
+        waiting__w="id: w\n",
+        evicted__t="id: t\nentry: {}\n",
+        archive__x="x",
+    )
+    (tmp_path / "regression_set" / "binary.yaml").write_bytes(b"id: \xff")
+    found = faults(tmp_path)
+    assert {file for file, _, _ in found} == {
+        "r1.yaml", "broken.yaml", "empty.yaml", "twice.yaml", "name.yaml", "time.yaml", "unknown.yaml", "binary.yaml",
+        "waiting/w.yaml", "evicted/t.yaml", "archive/x.yaml",
+    }  # fmt: skip
+    messages = [message for file, _, message in found if file == "r1.yaml"]
+    assert messages == [
+        "scores.a: must be less than or equal to 1",
+        "admitted.decision: must be 'INCLUDE', 'REPLACE', 'KEEP-BOTH' or 'EXCLUDE'",
+    ]
+    assert ("time.yaml", "admitted.at: must be an ISO 8601 time such as 2026-11-21T10:00:00Z") in {
+        (file, message) for file, _, message in found
+    }
+    assert all(line is not None for file, line, _ in found if file != "archive/x.yaml")
+
+
+def test_a_set_that_is_a_link_is_a_fault_and_not_empty(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    apply([changes.admit(ENTRY)], elsewhere)
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "regression_set").symlink_to(elsewhere / "regression_set", target_is_directory=True)
+    assert [message for _, _, message in faults(root)] == ["the path is a symbolic link"]
+
+
+@pytest.mark.parametrize("place", [REPOSITORY, REPOSITORY / "examples" / "other-platform"], ids=["seed", "example"])
+def test_the_shipped_sets_are_as_the_curator_would_write_them(place: Path) -> None:
+    from bot.taxonomy.loading import load_taxonomy
+
+    tree = WorkingTree(place)
+    found = load_regression_set(tree, load_taxonomy(tree))
+    assert found.entries
+    for entry in found.entries.values():
+        assert (place / entry_path(entry.id)).read_text(encoding="utf-8") == render(entry)
