@@ -61,8 +61,12 @@ class _Fault:
 def _problems(model: type[BaseModel], document: Document, raw: object, at: Path, errors: list[Any]) -> list[Problem]:
     problems: list[Problem] = []
     alternatives: dict[Path, list[_Fault]] = {}
-    for error in errors:
-        fault = _fault(raw, error)
+    faults = [_fault(raw, error) for error in errors]
+    inside = {fault.location[:size] for fault in faults for size in range(len(fault.location))}
+    for fault in faults:
+        # Items that are refused are missing from the list, which is no second fault.
+        if fault.kind == "too_short" and fault.location in inside:
+            continue
         name = ".".join(str(step) for step in at + fault.location) or "the file"
         if fault.union is not None:
             alternatives.setdefault(fault.union, []).append(fault)

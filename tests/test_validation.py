@@ -109,6 +109,7 @@ def test_lists_become_tuples_and_types_are_kept() -> None:
         ("title: x\nscores: {a: -0.01}", 2, "scores.a: must be greater than or equal to 0", "number"),
         ("title: x\nscores: {a: high}", 2, "scores.a: must be a number", "number"),
         ("title: x\nwords: []", 2, "words: must have 1 or more items", "add the missing items"),
+        ("title: x\nwords: [' ']", 2, "words.0: must be a text with at least one visible character", "visible"),
         ("title: x\nwords: [a, b, c, d]", 2, "words: must have 3 or fewer items", "remove what is too many"),
         ("title: x\nwords: [a,\n 1]", 3, "words.1: must be a string", "quote"),
         ("title: x\ncode: A1", 2, "code: must match the pattern ^[a-z]+$", "in that form"),
