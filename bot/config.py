@@ -21,7 +21,10 @@ CONFIG_FILE = "config/curation.yaml"
 
 # Taxonomy, config and the regression set come from the reviewed side.  They are bounded all the same, by what no
 # reviewed file reaches; the limits for what customers bring are in the config.
-REVIEWED_FILES = ReadingLimits(file_bytes=8_000_000, nesting_depth=40, nodes=1_000_000)
+REVIEWED_FILES = ReadingLimits(file_bytes=32_000_000, nesting_depth=100, nodes=1_000_000)
+
+# What a customer expects of an answer is carried into an entry, and with it into a tombstone: a few levels deeper.
+DEEPEST_CUSTOMER_FILE = REVIEWED_FILES.nesting_depth - 10
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
@@ -73,7 +76,9 @@ class EmbeddedSettings(FileModel):
     seed: int = Field(ge=0, description="seed of every draw, so that the same inputs give the same bytes")
     subsample: Annotated[float, Field(gt=0, le=1)] = Field(description="share of the exemplars a member is fitted on")
     folds: int = Field(ge=2, description="folds of the out-of-fold predictions behind calibration and thresholds")
-    regularisation: Annotated[float, Field(gt=0)] = Field(description="inverse strength C of the logistic regression")
+    regularisation: Annotated[float, Field(gt=0, le=1_000_000)] = Field(
+        description="inverse strength C of the logistic regression"
+    )
 
 
 class OpenAISettings(FileModel):
@@ -81,7 +86,9 @@ class OpenAISettings(FileModel):
 
     endpoint: Text | None = Field(description="base URL of the endpoint; null is the provider's default")
     model: Text = Field(description="model name as the endpoint knows it")
-    key_variable: Text = Field(description="name of the environment variable that holds the key")
+    key_variable: Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")] = Field(
+        description="name of the environment variable that holds the key; never the key itself"
+    )
     temperature: Annotated[float, Field(ge=0, le=2)] = Field(description="sampling temperature of the samples")
     timeout_seconds: Annotated[float, Field(gt=0)] = Field(description="time one request may take")
     retries: int = Field(ge=0, description="how often a failed request is tried again")
@@ -91,7 +98,9 @@ class ClassifierSettings(FileModel):
     """Which backend infers what the specification does not say, and how often it is asked."""
 
     backend: Literal["embedded", "openai"]
-    samples: Count = Field(description="inference samples per query (the paper's other N)")
+    samples: Annotated[int, Field(ge=1, le=100)] = Field(
+        description="inference samples per query (the paper's other N)"
+    )
     embedded: EmbeddedSettings
     openai: OpenAISettings | None
 
@@ -100,7 +109,9 @@ class Limits(FileModel):
     """What one customer's pull request may ask of us; a breach is an error that names the limit."""
 
     file_bytes: Count = Field(description="bytes of one file")
-    nesting_depth: Count = Field(description="mappings and lists inside one another")
+    nesting_depth: Annotated[int, Field(ge=1, le=DEEPEST_CUSTOMER_FILE)] = Field(
+        description="mappings and lists inside one another"
+    )
     nodes: Count = Field(description="values in one file, aliases expanded")
     package_files: Count = Field(description="files of one eval set folder")
     tools: Count = Field(description="tools of one agent specification")

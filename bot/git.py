@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from bot.errors import UsageError
+from bot.errors import OutsideError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,23 +21,49 @@ class Head:
 
 
 def read_head(folder: Path) -> Head:
-    """The commit checked out in the repository that holds ``folder``; raises :class:`UsageError` without one."""
-    # Imported here: only commands that write need git, and GitPython is slow to load.
-    import git
+    """The commit checked out in the repository that holds ``folder``.
 
+    Raises :class:`UsageError` without a repository or a commit, :class:`OutsideError` where git refuses.
+    """
+    git = _library()
     try:
         repository = git.Repo(folder, search_parent_directories=True)
-        commit = repository.head.commit
     except (git.InvalidGitRepositoryError, git.NoSuchPathError):
         raise UsageError(
             f"{folder} is not inside a git repository, so there is no commit to take the time from; "
             "run `git init` and commit, or give --at TIME"
         ) from None
-    except ValueError:
+    commit = _asked(lambda: str(repository.git.rev_parse("--verify", "--quiet", "HEAD^{commit}")), git, quiet=True)
+    if not commit:
+        # git says nothing where HEAD points to no commit, and why where it cannot look.
+        _asked(lambda: repository.git.status("--porcelain", "--untracked-files=no"), git)
         raise UsageError(
             f"the git repository of {folder} has no commit yet, so there is no time to record; "
             "commit, or give --at TIME"
-        ) from None
-    at = datetime.fromtimestamp(commit.committed_date, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    name = repository.config_reader().get_value("user", "name", "")
-    return Head(commit.hexsha, at, str(name) or None)
+        )
+    seconds = _asked(lambda: str(repository.git.show("--no-patch", "--format=%ct", commit)), git)
+    at = datetime.fromtimestamp(int(seconds), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    name = _asked(lambda: str(repository.git.config("--get", "user.name")), git, quiet=True)
+    return Head(commit, at, name or None)
+
+
+def _library() -> Any:
+    # Imported here: only commands that write need git, and GitPython is slow to load.
+    try:
+        import git
+    except ImportError:
+        raise OutsideError("git is missing, or does not run: install it, or give --at TIME") from None
+    return git
+
+
+def _asked(question: Callable[[], str], git: Any, quiet: bool = False) -> str:
+    """git's answer; when it refuses, nothing where ``quiet``, and else its reason as :class:`OutsideError`."""
+    try:
+        return question()
+    except git.GitCommandError as error:
+        if quiet and error.status == 1:
+            return ""
+        reason = str(error.stderr).strip().removeprefix("stderr:").strip(" '\n")
+        raise OutsideError(f"git refuses: {reason or error}; mend that, or give --at TIME") from None
+    except git.GitCommandNotFound:
+        raise OutsideError("git is missing: install it, or give --at TIME") from None

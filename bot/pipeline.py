@@ -98,11 +98,12 @@ class Review:
 
 def load_platform(snapshot: Snapshot, config_path: str = CONFIG_FILE) -> Platform:
     """Taxonomy, config and regression set of ``snapshot``; all their faults at once as :class:`InputError`."""
-    taxonomy = load_taxonomy(snapshot)
     problems: list[Problem] = []
-    config = collect(lambda: load_config(snapshot, frozenset(taxonomy.by_id), config_path), problems)
+    taxonomy = collect(lambda: load_taxonomy(snapshot), problems)
+    known = None if taxonomy is None else frozenset(taxonomy.by_id)
+    config = collect(lambda: load_config(snapshot, known, config_path), problems)
     regression_set = collect(lambda: load_regression_set(snapshot, taxonomy), problems)
-    if config is None or regression_set is None:
+    if taxonomy is None or config is None or regression_set is None:
         raise InputError(problems)
     return Platform(taxonomy=taxonomy, config=config, regression_set=regression_set)
 
@@ -113,7 +114,8 @@ def read_submission(snapshot: Snapshot, customer: str, agent: str, folder: str, 
     specification = collect(lambda: read_specification(snapshot, limits), problems)
     eval_sets = collect(lambda: read_eval_sets(snapshot, limits), problems)
     if specification is None or eval_sets is None:
-        raise InputError(problems)
+        rows = () if eval_sets is None else eval_sets
+        raise InputError([*problems, *(problem for eval_set in rows for problem in eval_set.problems)])
     return Submission(
         customer=customer,
         agent=agent,

@@ -21,6 +21,10 @@ class Snapshot(Protocol):
         """All files below ``folder``, sorted; an absent folder has none."""
         ...
 
+    def links(self, folder: str = "") -> tuple[str, ...]:
+        """What stands below ``folder`` and is no file or folder (symbolic links, submodules), sorted: never read."""
+        ...
+
     def exists(self, path: str) -> bool:
         """Whether ``path`` is a file of this snapshot."""
         ...
@@ -72,6 +76,21 @@ class WorkingTree:
             base = Path(directory).relative_to(self.root).as_posix()
             prefix = "" if base == "." else f"{base}/"
             found.extend(prefix + name for name in files if not Path(directory, name).is_symlink())
+        return tuple(sorted(found))
+
+    def links(self, folder: str = "") -> tuple[str, ...]:
+        clean = normal_path(folder)
+        if folder and clean is None:
+            return ()
+        found: list[str] = []
+        for directory, folders, files in os.walk(self.root / (clean or ""), followlinks=False):
+            place = Path(directory)
+            found.extend(
+                (place / name).relative_to(self.root).as_posix()
+                for name in (*folders, *files)
+                if (place / name).is_symlink()
+            )
+            folders[:] = [name for name in folders if name != ".git"]
         return tuple(sorted(found))
 
     def exists(self, path: str) -> bool:

@@ -13,6 +13,7 @@ from bot.cli.options import (
     entry_text,
     json_option,
     occasion,
+    one_at_a_time,
     open_backend,
     open_platform,
     open_submission,
@@ -21,7 +22,9 @@ from bot.cli.options import (
     refuse_lag,
     repository_options,
     require_text,
+    say,
     show_problems,
+    whole_text,
 )
 from bot.curator.changes import apply
 from bot.curator.entry import Entry, Source
@@ -41,13 +44,19 @@ from bot.report.output import AdmissionOutput
 @click.option("--customer", metavar="NAME", help="The customer's name (default: the name of the folder above).")
 @click.option("--agent", metavar="NAME", help="The agent's name (default: the name of the folder).")
 @click.option("--accept", "accepted", multiple=True, metavar="ID", help="Accept a reviewed query; may be repeated.")
-@click.option("--reason", metavar="TEXT", help="Why a query whose verdict is EXCLUDE is accepted all the same.")
+@click.option(
+    "--reason",
+    metavar="TEXT",
+    callback=whole_text,
+    help="Why a query whose verdict is EXCLUDE is accepted all the same.",
+)
 @click.option("--waiting", "line", is_flag=True, help="Judge the entries that wait for a slot again.")
 @by_option
 @at_option
 @dry_run_option
 @repository_options
 @json_option
+@one_at_a_time
 def command(
     eval_set_dir: Path | None,
     customer: str | None,
@@ -147,6 +156,7 @@ def _stage(outcome: Review, acceptances: list[Acceptance], occasion: Occasion, r
             size=len(platform.regression_set.entries),
             edited=outcome.edited,
             texts={entry.id: entry_text(repo, entry.id) for entry in outcome.edited.values()},
+            tombstones=platform.regression_set.tombstones.keys(),
         ),
         platform.config,
         platform.taxonomy,
@@ -166,12 +176,12 @@ def _from_the_line(platform: Platform, now: Occasion) -> Staging:
 def _show(staging: Staging, dry_run: bool) -> None:
     verb = "would be " if dry_run else ""
     for entry in staging.admitted:
-        click.echo(f"{verb}admitted: {_line(entry)}")
+        say(f"{verb}admitted: {_line(entry)}")
     for entry in staging.waiting:
-        click.echo(f"{verb}waiting for a slot: {_line(entry)}")
+        say(f"{verb}waiting for a slot: {_line(entry)}")
     for entry in staging.leaving:
-        click.echo(f"{verb}out of the line, since it no longer earns a slot: {_line(entry)}")
-    click.echo(f"{len(staging.admitted)} admitted, {len(staging.waiting)} waiting for a slot")
+        say(f"{verb}out of the line, since it no longer earns a slot: {_line(entry)}")
+    say(f"{len(staging.admitted)} admitted, {len(staging.waiting)} waiting for a slot")
 
 
 def _line(entry: Entry) -> str:

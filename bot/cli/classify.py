@@ -15,6 +15,7 @@ from bot.cli.options import (
     print_json,
     progress_bar,
     repository_options,
+    say,
     show_problems,
     submission_options,
 )
@@ -55,7 +56,7 @@ def command(
                 if judged.value
             ]
             off = [f"off taxonomy: {group}" for group in item.off_taxonomy]
-            click.echo("\n  ".join([item.query_id, *(true or ["exercises no capability"]), *off]))
+            say("\n  ".join([item.query_id, *(true or ["exercises no capability"]), *off]))
     show_problems(submission.problems)
     if result.unclassified:
         raise IncompleteError(f"too few valid samples for: {', '.join(result.unclassified)}; run again")

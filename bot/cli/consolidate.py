@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import json_option, open_platform, print_json, repository_options, warn_of_lag
+from bot.cli.options import json_option, open_platform, print_json, repository_options, say, warn_of_lag
 from bot.consolidator.cycle import run_cycle
 from bot.documents import parse
 from bot.errors import InputError, Problem
@@ -44,9 +44,7 @@ def command(scores: str, repo: Path, config_path: str, as_json: bool) -> None:
     for verdict in verdicts:
         names = [f"displaces {id}" for id in verdict.displaces]
         names += [f"alternate of {id}" for id in verdict.alternate_of]
-        click.echo(
-            "  ".join([verdict.id, verdict.decision.value, verdict.route.value, " ".join(verdict.reasons), *names])
-        )
+        say("  ".join([verdict.id, verdict.decision.value, verdict.route.value, " ".join(verdict.reasons), *names]))
 
 
 def _read(path: Path) -> bytes:

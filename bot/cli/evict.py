@@ -12,11 +12,14 @@ from bot.cli.options import (
     dry_run_option,
     json_option,
     occasion,
+    one_at_a_time,
     one_of,
     open_platform,
     print_json,
     repository_options,
     require_text,
+    say,
+    whole_text,
 )
 from bot.curator import changes
 from bot.curator.admission import least_loss
@@ -24,17 +27,19 @@ from bot.curator.entry import Evicted
 from bot.curator.prune import grounds_of, prune
 from bot.curator.staging import Staging
 from bot.pipeline import Platform
+from bot.report.escaping import visible
 from bot.report.output import AdmissionOutput
 
 
 @click.command("evict")
 @click.argument("id")
-@click.option("--reason", required=True, metavar="TEXT", help="Why the entry goes; kept in its tombstone.")
+@click.option("--reason", required=True, metavar="TEXT", callback=whole_text, help="Why the entry goes.")
 @by_option
 @at_option
 @dry_run_option
 @repository_options
 @json_option
+@one_at_a_time
 def command(
     id: str,
     reason: str,
@@ -61,7 +66,7 @@ def command(
     pruning = prune(residents, platform.config, platform.taxonomy.major, lagging=behind)
     resident = next(item for item in residents if item.id == id)
     if id not in {suggestion.id for suggestion in pruning.suggestions}:
-        click.echo(f"warning: the entry does not go without loss: {_loss(id, platform, behind)}", err=True)
+        say(f"warning: the entry does not go without loss: {_loss(id, platform, behind)}", err=True)
     now = occasion(repo, at, by)
     grounds = grounds_of(resident, pruning.roles, platform.taxonomy.major)
     evicted = Evicted(
@@ -76,19 +81,19 @@ def command(
     if as_json:
         print_json(AdmissionOutput.of(Staging(admitted=(), waiting=(), file_changes=plan), dry_run=dry_run))
         return
-    click.echo(f"{'would be ' if dry_run else ''}evicted: {id}; to bring it back: incumbent restore {id}")
+    say(f"{'would be ' if dry_run else ''}evicted: {id}; to bring it back: incumbent restore {id}")
     waiting = len(platform.regression_set.waiting)
     if waiting:
-        click.echo(f"{waiting} waiting for a slot: incumbent admit --waiting")
+        say(f"{waiting} waiting for a slot: incumbent admit --waiting")
 
 
 def _loss(id: str, platform: Platform, behind: set[str]) -> str:
     pin = platform.regression_set.entries[id].pin
     if pin is not None:
-        return f"a person pinned it: {pin}"
+        return f"a person pinned it: {visible(pin)}"
     if id in behind:
         return "it lags behind, so nobody knows what it covers"
     residents, _ = platform.regression_set.residents(platform.taxonomy)
     loss = next(item for item in least_loss(residents, platform.config, behind) if item.id == id)
-    lost = [*loss.capabilities, *(" + ".join(names) for names in loss.combinations)]
+    lost = dict.fromkeys([*loss.capabilities, *(" + ".join(names) for names in loss.combinations)])
     return f"it holds {', '.join(lost)}" if lost else "entries that are suggested before it would leave with it"

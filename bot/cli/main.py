@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module, metadata
+from io import TextIOWrapper
 from pathlib import Path
 
 import click
 
-from bot.errors import IncumbentError, InputError
+from bot.errors import IncumbentError, InputError, OutsideError
 
 # name: (one line for --help). The module is bot.cli.<name>, the command in it is called `command`; modules are loaded
 # when called, so that `incumbent --help` stays as quick as click itself.
@@ -29,6 +32,10 @@ COMMANDS = {
     "validate": "Check taxonomy, config, regression set and eval sets; all errors at once.",
     "schema": "Print the JSON schemas of files and outputs.",
 }
+
+
+# What writing to a full disk, a closed or a broken output ends with.
+_NO_OUTPUT = frozenset({errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG})
 
 
 class _LazyGroup(click.Group):
@@ -81,10 +88,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
+    _write_what_can_be_written()
     try:
-        code = incumbent.main(arguments, prog_name="incumbent", standalone_mode=False)
+        # Not click's own `main`, which takes a reader that went away for a fault.
+        with incumbent.make_context("incumbent", list(sys.argv[1:] if arguments is None else arguments)) as context:
+            code = incumbent.invoke(context)
         _flush()
         return code if isinstance(code, int) else 0
+    except click.exceptions.Exit as wanted:
+        return _finish(wanted.exit_code)
     except click.ClickException as error:
         error.show()
         return 2
@@ -98,15 +110,52 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo(f"error: {error}", err=True)
         return error.exit_code
     except BrokenPipeError:
-        # The reader of our output went away, for example `| head`; that is nobody's fault.
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - closed with the process
-        return 0
+        return _nobody_reads()
+    except OSError as error:
+        if error.filename is not None or error.errno not in _NO_OUTPUT:
+            return _report_bug(arguments)
+        _discard_output()
+        with suppress(OSError):
+            click.echo(f"error: the output could not be written: {error.strerror}", err=True)
+        return OutsideError.exit_code
     except Exception:  # noqa: BLE001 - the last catch of all: a bug of ours becomes a report, not a traceback
         return _report_bug(arguments)
 
 
+def _write_what_can_be_written() -> None:
+    """A terminal whose encoding lacks a sign gets an escape for it, and a closed one is as good as none."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - closed with the process
+        elif isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _flush() -> None:
     sys.stdout.flush()
+
+
+def _finish(code: int) -> int:
+    try:
+        _flush()
+    except BrokenPipeError:
+        return _nobody_reads()
+    except OSError:
+        _discard_output()
+        return OutsideError.exit_code
+    return code
+
+
+def _nobody_reads() -> int:
+    """The reader of our output went away, for example ``| head``; that is nobody's fault."""
+    _discard_output()
+    return 0
+
+
+def _discard_output() -> None:
+    # The interpreter flushes once more at its end, and would complain.
+    sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - closed with the process
 
 
 def _show_problems(error: InputError) -> None:

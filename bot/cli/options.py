@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 from pydantic import BaseModel
@@ -14,10 +16,12 @@ from pydantic import BaseModel
 from bot.classifier.model import Backend, Progress
 from bot.config import CONFIG_FILE
 from bot.curator.entry import Lag, utc
+from bot.curator.lock import sole_curator
 from bot.curator.staging import Occasion
 from bot.curator.store import entry_path
 from bot.errors import InputError, Problem, UsageError
 from bot.pipeline import Platform, Submission, load_platform, read_submission
+from bot.report.escaping import printable, visible
 from bot.snapshot import WorkingTree
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -65,11 +69,33 @@ def _utc(_: click.Context, __: click.Parameter, value: str | None) -> str | None
 at_option = click.option(
     "--at", metavar="TIME", callback=_utc, help="Time to record (default: that of the commit at hand)."
 )
-by_option = click.option("--by", metavar="NAME", help="Whose decision this is (default: git's user.name).")
+
+
+def whole_text(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Refuse what no file can hold: bytes of the command line that are not in the locale's encoding."""
+    if value is not None and value != value.encode("utf-8", "replace").decode("utf-8"):
+        raise click.BadParameter("is not in the encoding of this terminal; write it in UTF-8")
+    return value
+
+
+by_option = click.option(
+    "--by", metavar="NAME", callback=whole_text, help="Whose decision this is (default: git's user.name)."
+)
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show the plan and write nothing.")
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON (schema: `incumbent schema COMMAND-output`)."
 )
+
+
+def one_at_a_time(function: Command) -> Command:
+    """For commands that change the regression set: no other one may between their reading and their writing."""
+
+    @wraps(function)
+    def alone(*, repo: Path, dry_run: bool, **rest: Any) -> Any:
+        with nullcontext() if dry_run else sole_curator(repo):
+            return function(repo=repo, dry_run=dry_run, **rest)
+
+    return cast(Command, alone)
 
 
 def open_platform(repo: Path, config_path: str) -> Platform:
@@ -132,7 +158,7 @@ def refuse_lag(lags: Sequence[Lag]) -> None:
 def warn_of_lag(lags: Sequence[Lag]) -> None:
     """Say on standard error which entries lag behind, where that stops nothing."""
     for lag in lags:
-        click.echo(f"warning: {lag.id} lags behind ({lag.reason}): run `incumbent reclassify`", err=True)
+        say(f"warning: {lag.id} lags behind ({visible(lag.reason)}): run `incumbent reclassify`", err=True)
 
 
 def progress_bar(label: str) -> Progress:
@@ -151,12 +177,17 @@ def print_json(model: BaseModel) -> None:
     click.echo(json.dumps(model.model_dump(mode="json"), ensure_ascii=False, indent=2))
 
 
+def say(text: str, err: bool = False) -> None:
+    """Print ``text``, in which what files say moves no cursor."""
+    click.echo(printable(text), err=err)
+
+
 def show_problems(problems: tuple[Problem, ...]) -> None:
     """Faults of the input on standard error, for commands that went on with the rest."""
     if problems:
-        click.echo(f"error: {len(problems)} fault(s) in the input; the rest was read", err=True)
+        say(f"error: {len(problems)} fault(s) in the input; the rest was read", err=True)
     for problem in sorted(problems, key=lambda item: item.order):
-        click.echo(str(problem), err=True)
+        say(str(problem), err=True)
 
 
 def one_of(id: str, known: tuple[str, ...], what: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import json_option, open_platform, print_json, repository_options, warn_of_lag
+from bot.cli.options import json_option, open_platform, print_json, repository_options, say, warn_of_lag
 from bot.report.overview import prune_overview
 
 
@@ -32,13 +32,13 @@ def command(repo: Path, config_path: str, as_json: bool) -> None:
     for suggestion in output.suggestions:
         grounds = suggestion.grounds
         why = f"displaced by {_names(grounds['yields_to'])}" if grounds["yields_to"] else "redundant"
-        click.echo(f"evict {suggestion.id}: {why}; coverers left: {_counts(suggestion.remaining)}")
+        say(f"evict {suggestion.id}: {why}; coverers left: {_counts(suggestion.remaining)}")
     for swap in output.swaps:
-        click.echo(f"swap: admit {swap.admit}, remove {', '.join(swap.remove)}")
+        say(f"swap: admit {swap.admit}, remove {', '.join(swap.remove)}")
     for loss in output.least_loss:
         lost = [*loss.capabilities, *(" + ".join(names) for names in loss.combinations)]
-        click.echo(f"least loss: {loss.id} would cost {', '.join(lost) or 'nothing'}")
-    click.echo(
+        say(f"least loss: {loss.id} would cost {', '.join(lost) or 'nothing'}")
+    say(
         f"{len(output.suggestions)} suggestion(s), {len(output.swaps)} swap(s), {len(output.pinned)} pinned, "
         f"{output.over_ceiling} over the ceiling"
     )

@@ -12,11 +12,13 @@ from bot.cli.options import (
     dry_run_option,
     entry_text,
     json_option,
+    one_at_a_time,
     open_backend,
     open_platform,
     print_json,
     progress_bar,
     repository_options,
+    say,
 )
 from bot.curator.changes import admit, apply, let_wait
 from bot.curator.entry import Entry
@@ -35,6 +37,7 @@ from bot.snapshot import WorkingTree
 @dry_run_option
 @repository_options
 @json_option
+@one_at_a_time
 def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
     """Classify every entry again, those that wait for a slot too, and store the new scores; commit them by review.
 
@@ -75,10 +78,10 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
         print_json(output)
     else:
         for entry in changed:
-            click.echo(f"{'would be ' if dry_run else ''}classified again: {entry.id}")
+            say(f"{'would be ' if dry_run else ''}classified again: {entry.id}")
         for id, why in sorted(kept.items()):
-            click.echo(f"kept as it is: {id}: {why}")
-        click.echo(f"{len(changed)} changed, {len(renewed) - len(changed)} unchanged, {len(kept)} kept")
+            say(f"kept as it is: {id}: {why}")
+        say(f"{len(changed)} changed, {len(renewed) - len(changed)} unchanged, {len(kept)} kept")
     if unclassified:
         raise IncompleteError(f"too few valid samples for: {', '.join(unclassified)}; run again")
 

@@ -6,7 +6,16 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import dry_run_option, json_option, one_of, open_platform, print_json, repository_options
+from bot.cli.options import (
+    dry_run_option,
+    json_option,
+    one_at_a_time,
+    one_of,
+    open_platform,
+    print_json,
+    repository_options,
+    say,
+)
 from bot.curator import changes
 from bot.curator.staging import Staging
 from bot.report.output import AdmissionOutput
@@ -17,6 +26,7 @@ from bot.report.output import AdmissionOutput
 @dry_run_option
 @repository_options
 @json_option
+@one_at_a_time
 def command(id: str, dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
     """Bring the evicted entry ID back, with its history and its first admission time.
 
@@ -39,4 +49,4 @@ def command(id: str, dry_run: bool, repo: Path, config_path: str, as_json: bool)
         print_json(AdmissionOutput.of(staging, dry_run=dry_run))
     else:
         verb = "would be " if dry_run else ""
-        click.echo(f"{verb}restored: {id}" + (", waiting for a slot since the set is full" if full else ""))
+        say(f"{verb}restored: {id}" + (", waiting for a slot since the set is full" if full else ""))

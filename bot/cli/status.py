@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import json_option, open_platform, print_json, repository_options
+from bot.cli.options import json_option, open_platform, print_json, repository_options, say
+from bot.report.escaping import visible
 from bot.report.output import StatusOutput
 from bot.report.overview import status_overview
 
@@ -57,11 +58,11 @@ def _show(output: StatusOutput) -> None:
         console.print(table)
     else:
         for row in (header, *rows):
-            click.echo("\t".join(row))
+            say("\t".join(row))
     console.print(
         f"pinned: {len(output.pinned)}; waiting for a slot: {len(output.waiting)}; evicted: {len(output.evicted)}"
     )
     for id in output.waiting:
         console.print(f"waiting: {id}", markup=False)
     for lag in output.lagging:
-        console.print(f"lags behind: {lag.id} ({lag.reason}): run `incumbent reclassify`", markup=False)
+        console.print(f"lags behind: {lag.id} ({visible(lag.reason)}): run `incumbent reclassify`", markup=False)

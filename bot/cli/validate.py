@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import json_option, print_json, repository_options
+from bot.cli.options import json_option, print_json, repository_options, say
 from bot.config import load_config
 from bot.curator.store import load_regression_set
 from bot.errors import InputError, Problem
@@ -37,7 +37,7 @@ def command(repo: Path, config_path: str, as_json: bool) -> int:
     config = collect(lambda: load_config(snapshot, known, config_path), problems)
     if taxonomy is not None:
         notes.extend(taxonomy_notes(snapshot))
-        collect(lambda: load_regression_set(snapshot, taxonomy), problems)
+    collect(lambda: load_regression_set(snapshot, taxonomy), problems)
     if config is not None:
         for folder in submission_folders(repo):
             customer, agent = folder.split("/")[1:]
@@ -62,10 +62,10 @@ def command(repo: Path, config_path: str, as_json: bool) -> int:
         )
         return InputError.exit_code if problems else 0
     for note in notes:
-        click.echo(f"note: {note}")
+        say(f"note: {note}")
     if problems:
         raise InputError(problems)
-    click.echo("taxonomy, config, regression set and eval sets are valid")
+    say("taxonomy, config, regression set and eval sets are valid")
     return 0
 
 

@@ -20,7 +20,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
 
 from bot.curator.entry import Entry, Evicted, Tombstone
-from bot.curator.store import entry_path, tombstone_path, waiting_path
+from bot.curator.store import FOLDER, entry_path, read_back, tombstone_path, waiting_path
 from bot.errors import OutsideError
 
 # Mappings and lists this short are written on one line, as people write them.
@@ -51,6 +51,11 @@ def let_wait(entry: Entry) -> FileChange:
 def stop_waiting(id: str) -> FileChange:
     """Take ``id`` out of the line of those that wait."""
     return FileChange(waiting_path(id), None)
+
+
+def forget(id: str) -> FileChange:
+    """Remove the tombstone of ``id``, whose source comes back with other content; git keeps the history."""
+    return FileChange(tombstone_path(id), None)
 
 
 def evict(entry: Entry, evicted: Evicted) -> tuple[FileChange, ...]:
@@ -154,8 +159,12 @@ def apply(changes: Sequence[FileChange], root: Path) -> None:
     """Apply ``changes`` below ``root``, all of them or none: new contents are first written aside, and what was there
     is put back when the file system refuses one.
 
-    Raises :class:`OutsideError` then.
+    Raises :class:`OutsideError` then, and :class:`InputError` before anything is written where a file of the
+    regression set could not be read again.
     """
+    for change in changes:
+        if change.content is not None and change.path.startswith(f"{FOLDER}/"):
+            read_back(change.path, change.content)
     aside: list[Path | None] = []
     before: dict[Path, bytes | None] = {}
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.classifier.model import Identity
@@ -66,13 +66,15 @@ class Standing:
     """R as a submission met it.
 
     ``residents`` are those it was judged against; ``size`` is |R|; ``edited`` maps queries to the entry in R that they
-    would take over, which ``residents`` leaves out; ``texts`` are the files of those entries as people left them.
+    would take over, which ``residents`` leaves out; ``texts`` are the files of those entries as people left them;
+    ``tombstones`` are the ids that were evicted.
     """
 
     residents: Sequence[Resident]
     size: int
     edited: Mapping[str, Entry]
     texts: Mapping[str, str]
+    tombstones: Collection[str] = ()
 
 
 def stored(scores: Mapping[str, float]) -> dict[str, float]:
@@ -147,6 +149,7 @@ def stage(
             *(changes.admit(entry, standing.texts.get(entry.id)) for entry in admitted),
             *(changes.stop_waiting(entry.id) for entry in admitted),
             *(changes.let_wait(entry) for entry in waiting),
+            *(changes.forget(entry.id) for entry in entering if entry.id in standing.tombstones),
         ),
     )
 

@@ -73,9 +73,12 @@ def tombstone_path(id: str) -> str:
     return f"{EVICTED}/{id}.yaml"
 
 
-def load_regression_set(snapshot: Snapshot, taxonomy: Taxonomy) -> RegressionSet:
-    """The whole regression set; every fault of every file at once as :class:`InputError`."""
-    problems: list[Problem] = []
+def load_regression_set(snapshot: Snapshot, taxonomy: Taxonomy | None) -> RegressionSet:
+    """The whole regression set; every fault of every file at once as :class:`InputError`.
+
+    Without a ``taxonomy`` (one that cannot be read) its capabilities are not checked.
+    """
+    problems = _not_files(snapshot)
     entries: dict[str, Entry] = {}
     waiting: dict[str, Entry] = {}
     tombstones: dict[str, Tombstone] = {}
@@ -96,9 +99,10 @@ def load_regression_set(snapshot: Snapshot, taxonomy: Taxonomy) -> RegressionSet
                 )
         except InputError as error:
             problems.extend(error.problems)
-    problems.extend(_present_twice(snapshot, entries, waiting))
-    problems.extend(_unknown_capabilities(snapshot, FOLDER, entries, taxonomy))
-    problems.extend(_unknown_capabilities(snapshot, WAITING, waiting, taxonomy))
+    problems.extend(_present_twice(snapshot, entries, waiting, tombstones))
+    if taxonomy is not None:
+        problems.extend(_unknown_capabilities(snapshot, FOLDER, entries, taxonomy))
+        problems.extend(_unknown_capabilities(snapshot, WAITING, waiting, taxonomy))
     if problems:
         raise InputError(problems)
     return RegressionSet(_by_id(entries), _by_id(waiting), _by_id(tombstones))
@@ -109,7 +113,11 @@ def _by_id(files: Mapping[str, Kind]) -> dict[str, Kind]:
 
 
 def _read(snapshot: Snapshot, path: str, model: type[Kind]) -> Kind:
-    document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+    return _parse(snapshot.read(path, REVIEWED_FILES), path, snapshot.name(path), model)
+
+
+def _parse(content: bytes, path: str, shown: str, model: type[Kind]) -> Kind:
+    document = parse_yaml(content, shown, REVIEWED_FILES)
     item = validate(model, document)
     expected = path.rpartition("/")[2]
     problems: list[Problem] = []
@@ -125,8 +133,25 @@ def _read(snapshot: Snapshot, path: str, model: type[Kind]) -> Kind:
     return item
 
 
-def _present_twice(snapshot: Snapshot, entries: Mapping[str, Entry], waiting: Mapping[str, Entry]) -> list[Problem]:
-    return [
+def _not_files(snapshot: Snapshot) -> list[Problem]:
+    """What would be passed over, and so be missing from R without a word."""
+    links = [
+        Problem(snapshot.name(path), None, "the path is a symbolic link", "commit the file itself in its place")
+        for path in snapshot.links(FOLDER)
+        if path.endswith((".yaml", ".yml")) or path in (WAITING, EVICTED)
+    ]
+    files = [
+        Problem(snapshot.name(path), None, "this is a file, and a folder is expected", "make it a folder")
+        for path in (FOLDER, WAITING, EVICTED)
+        if snapshot.exists(path)
+    ]
+    return links + files
+
+
+def _present_twice(
+    snapshot: Snapshot, entries: Mapping[str, Entry], waiting: Mapping[str, Entry], tombstones: Mapping[str, Tombstone]
+) -> list[Problem]:
+    twice = [
         Problem(
             snapshot.name(f"{WAITING}/{name}"),
             None,
@@ -135,6 +160,19 @@ def _present_twice(snapshot: Snapshot, entries: Mapping[str, Entry], waiting: Ma
         )
         for name in sorted(set(entries) & set(waiting))
     ]
+    for name in sorted(set(tombstones) & (set(entries) | set(waiting))):
+        other = f"{FOLDER}/{name}" if name in entries else f"{WAITING}/{name}"
+        message = f"the entry was evicted, and is there all the same as {other}"
+        twice.append(Problem(snapshot.name(f"{EVICTED}/{name}"), None, message, "delete one of the two files"))
+    return twice
+
+
+def read_back(path: str, content: str) -> None:
+    """Raise :class:`InputError` unless ``content`` would be read from ``path`` again: nobody could evict it then."""
+    if path.startswith(f"{EVICTED}/"):
+        _parse(content.encode("utf-8"), path, path, Tombstone)
+    else:
+        _parse(content.encode("utf-8"), path, path, Entry)
 
 
 def _unknown_capabilities(

@@ -21,6 +21,14 @@ def visible(text: str) -> str:
     return "".join("\ufffd" if unicodedata.category(character) in _UNSEEN else character for character in flat)
 
 
+def printable(text: str) -> str:
+    """``text`` for a console: its lines and tabs stay, all that could move a cursor is made visible."""
+    return "".join(
+        "\ufffd" if unicodedata.category(character) in _UNSEEN and character not in "\n\t" else character
+        for character in text
+    )
+
+
 def shortened(text: str, length: int = SHOWN_CHARACTERS) -> str:
     """``text`` cut at ``length`` characters, with an ellipsis where something is missing."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"

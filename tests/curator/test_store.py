@@ -21,7 +21,10 @@ ENTRY = make_entry("r1", {"a": 0.9, "b": 0.5}, "First\nquery: with lines?", expe
 
 def write(root: Path, **files: str) -> None:
     """Files of the regression set by their names; ``__`` stands for a folder's slash."""
-    apply([FileChange(f"regression_set/{name.replace('__', '/')}.yaml", text) for name, text in files.items()], root)
+    for name, text in files.items():
+        path = root / f"regression_set/{name.replace('__', '/')}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 def load(root: Path) -> RegressionSet:
@@ -115,7 +118,7 @@ def test_files_of_another_kind_are_left_alone(tmp_path: Path) -> None:
 
 def test_a_file_must_be_called_as_its_entry(tmp_path: Path) -> None:
     write(tmp_path, r2=render(ENTRY), waiting__w2=render(make_entry("w", {})), evicted__x=render(tombstone(ENTRY)))
-    apply([FileChange("regression_set/r3.yml", render(make_entry("r3", {})))], tmp_path)
+    (tmp_path / "regression_set" / "r3.yml").write_text(render(make_entry("r3", {})), encoding="utf-8")
     assert faults(tmp_path) == [
         ("evicted/x.yaml", 1, "id: 'r1' is not the file's name"),
         ("r2.yaml", 1, "id: 'r1' is not the file's name"),

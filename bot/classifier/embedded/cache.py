@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import struct
 import sys
 import tempfile
@@ -94,7 +95,9 @@ class ModelCache:
             return None
         try:
             path = self._file(self.folder, key)
-            if path.stat().st_size > LARGEST_FILE:
+            status = path.stat()
+            # A pipe in its place would be waited for without end.
+            if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
                 return None
             return _unpack(path.read_bytes(), key)
         except _UNREADABLE:

@@ -1,0 +1,36 @@
+"""One curator at a time: two commands that write at once would each plan against a set that the other changes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bot.errors import OutsideError
+
+
+@contextmanager
+def sole_curator(root: Path) -> Iterator[None]:
+    """Hold the platform repository at ``root`` from reading the set to writing it; ends with the process at the latest.
+
+    Raises :class:`OutsideError` while another command holds it.  No file is left behind: the folder itself is locked.
+    """
+    if sys.platform == "win32":
+        # There folders cannot be locked; people who share a working tree there take care themselves.
+        yield
+        return
+    import fcntl
+    import os
+
+    descriptor = os.open(root, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OutsideError(
+                f"another command is changing the regression set of {root}; run this again when it has ended"
+            ) from None
+        yield
+    finally:
+        os.close(descriptor)
