@@ -5,31 +5,28 @@ Everything that commands, the Action and the MCP server share; nothing here writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import cached_property
 
 from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.model import Backend, Identity, Progress
-from bot.config import CONFIG_FILE, Curation, Limits, load_config
-from bot.consolidator.cycle import run_cycle
+from bot.config import CONFIG_FILE, Curation, load_config
+from bot.consolidator.cycle import Trust
 from bot.consolidator.verdict import Verdict
 from bot.curator.admission import AdmissionPlan, Swap, plan_admissions, suggest_swaps
-from bot.curator.entry import Entry, Lag, Tombstone, entry_id
+from bot.curator.answers import Answer, Derivation, derive, resident
+from bot.curator.entry import Entry, Lag, Tombstone
 from bot.curator.store import RegressionSet, load_regression_set
 from bot.errors import InputError, Problem
-from bot.intake.agents import read_specification
-from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
-from bot.intake.specification import Specification
 from bot.rater.adapter import rate
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import Resident, ScoredQuery
 from bot.snapshot import Snapshot
+from bot.submission import Package, Submission, collect
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
-
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,24 +39,16 @@ class Platform:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Submission:
-    """What a customer brings: an agent specification and queries; ``problems`` are rows that could not be read."""
+class Classified:
+    """A submission and what the classifier says of those of its queries that are not settled."""
 
-    customer: str
-    agent: str
-    folder: str
-    specification: Specification
-    queries: tuple[Query, ...]
-    problems: tuple[Problem, ...]
-
-    def entry_id(self, query_id: str) -> str:
-        """The id of the entry that a query of this submission has or would have."""
-        return entry_id(self.customer, self.agent, query_id)
+    submission: Submission
+    result: ClassifierResult
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """Competent coverers of one capability, before and after the direct admissions of a review."""
+    """Competent coverers of one capability, before and after the admissions of a review."""
 
     capability: str
     before: int
@@ -69,20 +58,20 @@ class Coverage:
 
 @dataclass(frozen=True, kw_only=True)
 class Review:
-    """Everything that a verdict report says; query ids are those of the eval set, resident ids those of R.
+    """Everything that a verdict report says; queries go by their names in the submissions, residents by their ids.
 
     ``settled`` maps queries that were not judged again to the entry or tombstone that settles them; ``edited`` maps
     queries whose entry in R has other turns to that entry.  ``residents`` is what they were judged against: R and the
-    entries that wait for a slot, without their own.
+    entries that wait for a slot, without their own.  ``derivation`` holds the verdicts, and people's answers.
     """
 
     platform: Platform
-    submission: Submission
+    submissions: tuple[Submission, ...]
     identity: Identity
-    result: ClassifierResult
+    results: tuple[ClassifierResult, ...]
     scored: Mapping[str, ScoredQuery]
     residents: tuple[Resident, ...]
-    verdicts: tuple[Verdict, ...]
+    derivation: Derivation
     plan: AdmissionPlan
     swaps: tuple[Swap, ...]
     settled: Mapping[str, Entry | Tombstone]
@@ -91,9 +80,49 @@ class Review:
     coverage: tuple[Coverage, ...]
 
     @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """One verdict per query that was judged and not rejected by a person."""
+        return self.derivation.verdicts
+
+    @cached_property
+    def queries(self) -> Mapping[str, Query]:
+        """All queries by name, in the order of their eval sets."""
+        return {query.id: query for submission in self.submissions for query in submission.queries}
+
+    @cached_property
+    def origins(self) -> Mapping[str, Submission]:
+        """The submission of each query."""
+        return {query.id: submission for submission in self.submissions for query in submission.queries}
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Rows that could not be read, in reading order."""
+        found = [problem for submission in self.submissions for problem in submission.problems]
+        return tuple(sorted(found, key=lambda problem: problem.order))
+
+    @property
+    def notes(self) -> tuple[Problem, ...]:
+        """Remarks on the agents; they stop nothing."""
+        return tuple(note for submission in self.submissions for note in submission.notes)
+
+    @property
+    def off_taxonomy(self) -> Mapping[str, tuple[str, ...]]:
+        """Query → the exactly-one groups none of whose members fits it."""
+        return {
+            item.query_id: item.off_taxonomy
+            for result in self.results
+            for item in result.classifications
+            if item.off_taxonomy
+        }
+
+    @property
     def unclassified(self) -> tuple[str, ...]:
         """Queries without a verdict, because too few inference samples were valid: the run is incomplete."""
-        return self.result.unclassified
+        return tuple(id for result in self.results for id in result.unclassified)
+
+    def entry_id(self, name: str) -> str:
+        """The id of the entry that the query called ``name`` has or would have."""
+        return self.origins[name].entry_id(name)
 
 
 def load_platform(snapshot: Snapshot, config_path: str = CONFIG_FILE) -> Platform:
@@ -108,49 +137,65 @@ def load_platform(snapshot: Snapshot, config_path: str = CONFIG_FILE) -> Platfor
     return Platform(taxonomy=taxonomy, config=config, regression_set=regression_set)
 
 
-def read_submission(snapshot: Snapshot, customer: str, agent: str, folder: str, limits: Limits) -> Submission:
-    """The agent specification and eval sets in ``snapshot``; raises :class:`InputError` when nothing can be judged."""
-    problems: list[Problem] = []
-    specification = collect(lambda: read_specification(snapshot, limits), problems)
-    eval_sets = collect(lambda: read_eval_sets(snapshot, limits), problems)
-    if specification is None or eval_sets is None:
-        rows = () if eval_sets is None else eval_sets
-        raise InputError([*problems, *(problem for eval_set in rows for problem in eval_set.problems)])
-    return Submission(
-        customer=customer,
-        agent=agent,
-        folder=folder,
-        specification=specification,
-        queries=tuple(query for eval_set in eval_sets for query in eval_set.queries),
-        problems=tuple(problem for eval_set in eval_sets for problem in eval_set.problems),
-    )
+def review(platform: Platform, package: Package, backend: Backend, progress: Progress) -> Review:
+    """Classify, rate and judge every unsettled query of ``package`` against R; writes nothing."""
+    return judge(platform, [classify_package(platform, package, backend, progress)], backend.identity)
 
 
-def review(platform: Platform, submission: Submission, backend: Backend, progress: Progress) -> Review:
-    """Classify, rate and judge every unsettled query of ``submission`` against R; writes nothing."""
-    settled, edited = _settle(submission, platform.regression_set)
-    open_queries = [query for query in submission.queries if query.id not in settled]
-    result = classify(open_queries, submission.specification, platform.taxonomy, backend, progress)
-    turns = {query.id: query.turns for query in open_queries}
-    scored = {item.query_id: rate(item, turns[item.query_id]) for item in result.classifications}
+def classify_package(platform: Platform, package: Package, backend: Backend, progress: Progress) -> Classified:
+    """The facts about each unsettled query of ``package`` alone: what it exercises, and how surely."""
+    settled, _ = _settle([package.submission], platform.regression_set)
+    queries = [query for query in package.submission.queries if query.id not in settled]
+    result = classify(queries, package.specification, platform.taxonomy, backend, progress)
+    return Classified(submission=package.submission, result=result)
+
+
+def judge(
+    platform: Platform,
+    classified: Sequence[Classified],
+    identity: Identity,
+    answers: Sequence[Answer] = (),
+    trust: Trust | None = None,
+) -> Review:
+    """Judge what was ``classified`` as one cycle against R, under people's ``answers``; pure."""
+    submissions = tuple(item.submission for item in classified)
+    settled, edited = _settle(submissions, platform.regression_set)
+    turns = {query.id: query.turns for submission in submissions for query in submission.queries}
+    scored = {
+        item.query_id: rate(item, turns[item.query_id])
+        for each in classified
+        for item in each.result.classifications
+        if item.query_id not in settled
+    }
     known = platform.regression_set
-    entries, lags = known.residents(platform.taxonomy, backend.identity)
-    in_line, lags_in_line = known.in_line(platform.taxonomy, backend.identity)
-    own = {submission.entry_id(query.id) for query in open_queries}
-    residents = tuple(resident for resident in (*entries, *in_line) if resident.id not in own)
-    verdicts = run_cycle(tuple(scored.values()), residents, platform.config)
-    plan = plan_admissions(verdicts, len(known.entries), platform.config.ceiling, frozenset(edited))
+    entries, lags = known.residents(platform.taxonomy, identity)
+    in_line, lags_in_line = known.in_line(platform.taxonomy, identity)
+    own = {
+        submission.entry_id(query.id)
+        for submission in submissions
+        for query in submission.queries
+        if query.id not in settled
+    }
+    residents = tuple(item for item in (*entries, *in_line) if item.id not in own)
+    derivation = derive(tuple(scored.values()), residents, answers, platform.config, trust)
+    plan = plan_admissions(
+        derivation.verdicts,
+        len(known.entries),
+        platform.config.ceiling,
+        frozenset(edited),
+        frozenset(answer.id for answer in derivation.accepted),
+    )
     admitted = [scored[verdict.id] for verdict in plan.admitted]
-    replaced = {submission.entry_id(query.id) for query in admitted}
-    remaining = tuple(resident for resident in entries if resident.id not in replaced)
+    replaced = {edited[query.id].id for query in admitted if query.id in edited}
+    remaining = tuple(item for item in entries if item.id not in replaced)
     return Review(
         platform=platform,
-        submission=submission,
-        identity=backend.identity,
-        result=result,
+        submissions=submissions,
+        identity=identity,
+        results=tuple(item.result for item in classified),
         scored=scored,
         residents=residents,
-        verdicts=verdicts,
+        derivation=derivation,
         plan=plan,
         swaps=_swaps(plan, scored, remaining, lags, platform.config),
         settled=settled,
@@ -167,39 +212,31 @@ def _swaps(
     lags: Sequence[Lag],
     config: Curation,
 ) -> tuple[Swap, ...]:
-    """Swaps against R as it is after the direct admissions, which come last in the order of admission."""
-    entered = [
-        Resident(
-            id=verdict.id,
-            turns=scored[verdict.id].turns,
-            scores=scored[verdict.id].scores,
-            admitted_at=f"~{place:06d}",
-            displaces=verdict.displaces,
-        )
-        for place, verdict in enumerate(plan.admitted)
-    ]
+    """Swaps against R as it is after the admissions, which come last in the order of admission."""
+    entered = [resident(scored[verdict.id], verdict, place) for place, verdict in enumerate(plan.admitted)]
     waiting = [(scored[verdict.id], verdict) for verdict in plan.waiting_for_slot]
     return suggest_swaps(waiting, [*entries, *entered], config, {lag.id for lag in lags})
 
 
 def _settle(
-    submission: Submission, regression_set: RegressionSet
+    submissions: Sequence[Submission], regression_set: RegressionSet
 ) -> tuple[dict[str, Entry | Tombstone], dict[str, Entry]]:
     """Content that is in R, in line, or was evicted is not judged again (architecture, life of an eval set)."""
     settled: dict[str, Entry | Tombstone] = {}
     edited: dict[str, Entry] = {}
-    for query in submission.queries:
-        id = submission.entry_id(query.id)
-        entry, waiting = regression_set.entries.get(id), regression_set.waiting.get(id)
-        tombstone = regression_set.tombstones.get(id)
-        if entry is not None and entry.turns == query.turns:
-            settled[query.id] = entry
-        elif waiting is not None and waiting.turns == query.turns:
-            settled[query.id] = waiting
-        elif tombstone is not None and tombstone.entry.turns == query.turns:
-            settled[query.id] = tombstone
-        elif entry is not None:
-            edited[query.id] = entry
+    for submission in submissions:
+        for query in submission.queries:
+            id = submission.entry_id(query.id)
+            entry, waiting = regression_set.entries.get(id), regression_set.waiting.get(id)
+            tombstone = regression_set.tombstones.get(id)
+            if entry is not None and entry.turns == query.turns:
+                settled[query.id] = entry
+            elif waiting is not None and waiting.turns == query.turns:
+                settled[query.id] = waiting
+            elif tombstone is not None and tombstone.entry.turns == query.turns:
+                settled[query.id] = tombstone
+            elif entry is not None:
+                edited[query.id] = entry
     return settled, edited
 
 
@@ -220,12 +257,3 @@ def _coverage(
         )
         for name in platform.taxonomy.by_id
     )
-
-
-def collect(read: Callable[[], Value], problems: list[Problem]) -> Value | None:
-    """What ``read`` returns; its faults go to ``problems`` so that others are found in the same run."""
-    try:
-        return read()
-    except InputError as error:
-        problems.extend(error.problems)
-        return None

@@ -24,6 +24,7 @@ ROWS = [
     {"rater"},
     {"consolidator"},
     {"curator"},
+    {"submission"},
     {"pipeline"},
     {"report"},
     {"cli", "__main__"},
@@ -41,6 +42,7 @@ PURE = [
     "curator/prune.py",
     "curator/admission.py",
     "curator/staging.py",
+    "curator/answers.py",
 ]
 WORLD = {"os", "sys", "io", "pathlib", "time", "datetime", "random", "socket", "subprocess", "tempfile", "urllib"}
 WORLD |= {"yaml", "ruamel", "openai", "git", "click", "rich"}

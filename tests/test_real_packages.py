@@ -13,10 +13,11 @@ from bot.classifier.model import Backend
 from bot.errors import InputError
 from bot.intake.agents import read_specification
 from bot.limits import ReadingLimits
-from bot.pipeline import Platform, load_platform, read_submission, review
+from bot.pipeline import Platform, load_platform, review
 from bot.report.markdown import render_markdown
 from bot.report.review_output import ReviewOutput
 from bot.snapshot import WorkingTree
+from bot.submission import read_package
 from tests.factories import REPOSITORY, SHIPPED
 
 CORPUS = os.environ.get("INCUMBENT_CORPUS")
@@ -60,9 +61,10 @@ def test_review_of_a_real_package_by_its_conversation_starters(name: str, platfo
         pytest.fail(f"{name} cannot be read: {error}")
     if not starters:
         pytest.skip(f"{name} declares no conversation starters")
-    submission = read_submission(WithStarters(tree.root, starters), "corpus", name, name, SHIPPED.limits)
+    package = read_package(WithStarters(tree.root, starters), "corpus", name, name, SHIPPED.limits)
+    submission = package.submission
     assert [query.turns[0] for query in submission.queries] == list(starters)
-    outcome = review(platform, submission, backend, lambda done, total: None)
+    outcome = review(platform, package, backend, lambda done, total: None)
     assert sorted(verdict.id for verdict in outcome.verdicts) == sorted(query.id for query in submission.queries)
     comment = render_markdown(outcome)
     assert all(f"`{query.id}`" in comment for query in submission.queries)

@@ -15,8 +15,8 @@ from bot.cli.options import (
     occasion,
     one_at_a_time,
     open_backend,
+    open_package,
     open_platform,
-    open_submission,
     print_json,
     progress_bar,
     refuse_lag,
@@ -92,14 +92,14 @@ def command(
             raise UsageError("--accept and --reason go with EVAL_SET_DIR: what waits for a slot was accepted before")
         staging = _from_the_line(platform, occasion(repo, at, by))
     else:
-        submission = open_submission(platform, repo, eval_set_dir, customer, agent)
-        outcome = review(platform, submission, open_backend(platform), progress_bar("classifying"))
+        package = open_package(platform, repo, eval_set_dir, customer, agent)
+        outcome = review(platform, package, open_backend(platform), progress_bar("classifying"))
         now = occasion(repo, at, by)
         refuse_lag(outcome.lags)
         _serve_the_line_first(platform, now)
         acceptances = [Acceptance(id=id, reason=reason and require_text(reason, "--reason")) for id in accepted]
         staging = _stage(outcome, acceptances, now, repo)
-        unclassified, problems = outcome.unclassified, submission.problems
+        unclassified, problems = outcome.unclassified, outcome.problems
     if not dry_run:
         apply(staging.file_changes, repo)
     if as_json:
@@ -130,20 +130,19 @@ def _serve_the_line_first(platform: Platform, now: Occasion) -> None:
 
 
 def _stage(outcome: Review, acceptances: list[Acceptance], occasion: Occasion, repo: Path) -> Staging:
-    submission, platform = outcome.submission, outcome.platform
-    queries = {query.id: query for query in submission.queries}
+    platform, queries = outcome.platform, outcome.queries
     candidates = {
         id: Candidate(
             query=queries[id],
             scored=scored,
             source=Source(
-                customer=submission.customer,
-                agent=submission.agent,
+                customer=outcome.origins[id].customer,
+                agent=outcome.origins[id].agent,
                 eval_set=queries[id].file,
                 item=id,
                 commit=occasion.commit,
             ),
-            entry_id=submission.entry_id(id),
+            entry_id=outcome.entry_id(id),
         )
         for id, scored in outcome.scored.items()
     }

@@ -10,8 +10,8 @@ from bot.classifier.classify import classify
 from bot.cli.options import (
     json_option,
     open_backend,
+    open_package,
     open_platform,
-    open_submission,
     print_json,
     progress_bar,
     repository_options,
@@ -38,10 +38,11 @@ def command(
       incumbent classify eval_sets/contoso/repairs --json | jq '.queries[0].values'
     """
     platform = open_platform(repo, config_path)
-    submission = open_submission(platform, repo, eval_set_dir, customer, agent)
+    package = open_package(platform, repo, eval_set_dir, customer, agent)
+    submission = package.submission
     result = classify(
         submission.queries,
-        submission.specification,
+        package.specification,
         platform.taxonomy,
         open_backend(platform),
         progress_bar("classifying"),

@@ -20,9 +20,10 @@ from bot.curator.lock import sole_curator
 from bot.curator.staging import Occasion
 from bot.curator.store import entry_path
 from bot.errors import InputError, Problem, UsageError
-from bot.pipeline import Platform, Submission, load_platform, read_submission
+from bot.pipeline import Platform, load_platform
 from bot.report.escaping import printable, visible
 from bot.snapshot import WorkingTree
+from bot.submission import Package, read_package
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -103,14 +104,12 @@ def open_platform(repo: Path, config_path: str) -> Platform:
     return load_platform(WorkingTree(repo, "" if repo == Path() else repo.as_posix()), config_path)
 
 
-def open_submission(
-    platform: Platform, repo: Path, folder: Path, customer: str | None, agent: str | None
-) -> Submission:
-    """The submission in ``folder``; its names are those given, or those of the folders."""
+def open_package(platform: Platform, repo: Path, folder: Path, customer: str | None, agent: str | None) -> Package:
+    """The package and its eval sets in ``folder``; its names are those given, or those of the folders."""
     resolved = folder.resolve()
     inside = resolved.is_relative_to(repo.resolve())
     shown = resolved.relative_to(repo.resolve()).as_posix() if inside else folder.as_posix()
-    return read_submission(
+    return read_package(
         WorkingTree(folder, shown),
         customer or resolved.parent.name or "customer",
         agent or resolved.name or "agent",

@@ -8,8 +8,8 @@ import click
 
 from bot.cli.options import (
     open_backend,
+    open_package,
     open_platform,
-    open_submission,
     print_json,
     progress_bar,
     repository_options,
@@ -53,8 +53,8 @@ def command(
       incumbent review eval_sets/contoso/repairs --config config/paper.yaml
     """
     platform = open_platform(repo, config_path)
-    submission = open_submission(platform, repo, eval_set_dir, customer, agent)
-    outcome = review(platform, submission, open_backend(platform), progress_bar("classifying"))
+    package = open_package(platform, repo, eval_set_dir, customer, agent)
+    outcome = review(platform, package, open_backend(platform), progress_bar("classifying"))
     if as_json or form == "json":
         from bot.report.review_output import ReviewOutput
 
@@ -67,9 +67,9 @@ def command(
         from bot.report.text import print_text
 
         print_text(outcome)
-    show_problems(submission.problems)
+    show_problems(outcome.problems)
     if outcome.unclassified:
         raise IncompleteError(
             f"no verdict for {', '.join(outcome.unclassified)}: too few valid samples; run again, or see the endpoint"
         )
-    return InputError.exit_code if submission.problems else 0
+    return InputError.exit_code if outcome.problems else 0

@@ -10,9 +10,9 @@ from bot.cli.options import json_option, print_json, repository_options, say
 from bot.config import load_config
 from bot.curator.store import load_regression_set
 from bot.errors import InputError, Problem
-from bot.pipeline import collect, read_submission
 from bot.report.output import ProblemOutput, ValidateOutput
 from bot.snapshot import WorkingTree
+from bot.submission import collect, read_package
 from bot.taxonomy.loading import load_taxonomy, taxonomy_notes
 
 
@@ -42,15 +42,15 @@ def command(repo: Path, config_path: str, as_json: bool) -> int:
         for folder in submission_folders(repo):
             customer, agent = folder.split("/")[1:]
             tree = WorkingTree(repo / folder, snapshot.name(folder))
-            submission = collect(
-                lambda tree=tree, customer=customer, agent=agent, folder=folder: read_submission(  # type: ignore[misc]
+            package = collect(
+                lambda tree=tree, customer=customer, agent=agent, folder=folder: read_package(  # type: ignore[misc]
                     tree, customer, agent, folder, config.limits
                 ),
                 problems,
             )
-            if submission is not None:
-                problems.extend(submission.problems)
-                notes.extend(submission.specification.notes)
+            if package is not None:
+                problems.extend(package.submission.problems)
+                notes.extend(package.submission.notes)
     notes.sort(key=lambda note: note.order)
     if as_json:
         ordered = InputError(problems).problems

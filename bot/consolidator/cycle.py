@@ -7,24 +7,33 @@ while R does, a lazy priority queue finds it at the cost of a sort.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from bot.config import Curation
-from bot.consolidator.verdict import Decision, Reason, Verdict
+from bot.consolidator.verdict import Decision, Reason, Ruling, Verdict
 from bot.consolidator.verdict_engine import decide
 from bot.rater.contextualizer import LiveSet, Similarity
-from bot.rater.model import Resident, ScoredQuery
+from bot.rater.model import RelationalFacts, Resident, ScoredQuery
 from bot.rater.profile import Profile
 from bot.rater.similarity import similarity_matrix
 
 # Similarities are computed for a block of queries at a time: enough for speed, little enough for memory.
 BLOCK = 512
 
+Trust: TypeAlias = Callable[[ScoredQuery, RelationalFacts, Ruling, Sequence[str]], Ruling]
+"""Gate 7: query, facts, ruling and the ids that this cycle has admitted so far → the ruling, perhaps sent to review."""
 
-def run_cycle(queries: Sequence[ScoredQuery], residents: Sequence[Resident], config: Curation) -> tuple[Verdict, ...]:
-    """One verdict per query, in the cycle's order; the order of ``queries`` and ``residents`` does not matter."""
+
+def run_cycle(
+    queries: Sequence[ScoredQuery], residents: Sequence[Resident], config: Curation, trust: Trust | None = None
+) -> tuple[Verdict, ...]:
+    """One verdict per query, in the cycle's order; the order of ``queries`` and ``residents`` does not matter.
+
+    ``trust`` may send a direct admission to review, before the next query is judged.
+    """
     ordered = sorted(queries, key=lambda query: query.id)
     live = LiveSet(residents, ordered, config)
     profiles = [live.profile(query) for query in ordered]
@@ -41,7 +50,11 @@ def run_cycle(queries: Sequence[ScoredQuery], residents: Sequence[Resident], con
             continue
         heapq.heappop(queue)
         nearest.settle(place)
-        verdict = _judge(ordered[place], profiles[place], live, nearest.of(place), config)
+        facts = live.facts(ordered[place], profiles[place], nearest.of(place))
+        ruling = decide(facts, config.knobs, config.options)
+        if trust is not None:
+            ruling = trust(ordered[place], facts, ruling, [item.id for item in verdicts if item.admitted])
+        verdict = _verdict(ordered[place].id, facts, ruling)
         verdicts.append(verdict)
         if verdict.admitted:
             live.admit(profiles[place])
@@ -56,11 +69,9 @@ def _descending(live: LiveSet, profile: Profile) -> tuple[int, int, int, float]:
     return -new, -contested, -combinations, -total
 
 
-def _judge(query: ScoredQuery, profile: Profile, live: LiveSet, similarity: Similarity, config: Curation) -> Verdict:
-    facts = live.facts(query, profile, similarity)
-    ruling = decide(facts, config.knobs, config.options)
+def _verdict(id: str, facts: RelationalFacts, ruling: Ruling) -> Verdict:
     return Verdict(
-        id=query.id,
+        id=id,
         ruling=ruling,
         displaces=facts.displaced if ruling.decision is Decision.REPLACE else (),
         alternate_of=facts.offered_by if Reason.REDUNDANT in ruling.reasons else (),

@@ -28,22 +28,29 @@ class AdmissionPlan:
 
 
 def plan_admissions(
-    verdicts: Sequence[Verdict], size: int, ceiling: int, updates: Collection[str] = ()
+    verdicts: Sequence[Verdict],
+    size: int,
+    ceiling: int,
+    updates: Collection[str] = (),
+    accepted: Collection[str] = (),
 ) -> AdmissionPlan:
     """Direct admissions enter while the set is below its ceiling; past it they wait, in the same order.
 
     ``size`` is |R| before the cycle; an imported set may be above ``ceiling`` already, and then nothing enters.
-    ``updates`` are queries whose own entry they would take over, so that they need no slot.
+    ``updates`` are queries whose own entry they would take over, so that they need no slot; what a person ``accepted``
+    is admitted like a direct admission, whatever its verdict.
     """
-    direct = [verdict for verdict in verdicts if verdict.admitted]
+    direct = [verdict for verdict in verdicts if verdict.admitted or verdict.id in accepted]
     entering = slot_holders([verdict.id for verdict in direct], ceiling - size, updates)
     return AdmissionPlan(
         admitted=tuple(verdict for verdict in direct if verdict.id in entering),
         waiting_for_slot=tuple(verdict for verdict in direct if verdict.id not in entering),
         waiting_for_review=tuple(
-            verdict for verdict in verdicts if verdict.decision.admits and verdict.route is Route.REVIEW
+            verdict
+            for verdict in verdicts
+            if verdict.decision.admits and verdict.route is Route.REVIEW and verdict.id not in accepted
         ),
-        excluded=tuple(verdict for verdict in verdicts if not verdict.decision.admits),
+        excluded=tuple(verdict for verdict in verdicts if not verdict.decision.admits and verdict.id not in accepted),
     )
 
 

@@ -34,7 +34,7 @@ def render_markdown(review: Review) -> str:
 
 
 def _summary(review: Review, voice: MarkdownVoice) -> str:
-    submission, config = review.submission, review.platform.config
+    config = review.platform.config
     size = len(review.platform.regression_set.entries)
     entering = len([verdict for verdict in review.plan.admitted if verdict.id not in review.edited])
     left = max(0, config.ceiling - size - entering)
@@ -43,10 +43,12 @@ def _summary(review: Review, voice: MarkdownVoice) -> str:
         if entering
         else (f"{size} of {config.ceiling} slots taken, {left} left")
     )
-    return (
-        f"{voice.quote(submission.customer)} / {voice.quote(submission.agent)}: "
-        f"{len(submission.queries)} queries. Regression set: {slots}."
-    )
+    sources = []
+    for submission in review.submissions:
+        count = len(submission.queries)
+        source = f"{voice.quote(submission.customer)} / {voice.quote(submission.agent)}"
+        sources.append(f"{source}: {count} {'query' if count == 1 else 'queries'}.")
+    return f"{' '.join(sources)} Regression set: {slots}."
 
 
 def _lagging(review: Review) -> list[str]:
@@ -101,10 +103,10 @@ def _excluded(review: Review, voice: MarkdownVoice) -> list[str]:
 
 
 def _problems(review: Review) -> list[str]:
-    problems = review.submission.problems
+    problems = review.problems
     if not problems:
         return []
-    lines = [f"- {_problem(problem)}" for problem in sorted(problems, key=lambda item: item.order)]
+    lines = [f"- {_problem(problem)}" for problem in problems]
     return [f"#### Could not be read ({len(problems)})", "\n".join(lines)]
 
 
@@ -129,14 +131,13 @@ def _coverage(review: Review, voice: MarkdownVoice) -> list[str]:
 
 
 def _remarks(review: Review, voice: MarkdownVoice) -> list[str]:
-    remarks = [f"- {_problem(note)}" for note in review.submission.specification.notes]
+    remarks = [f"- {_problem(note)}" for note in review.notes]
     for query, record in review.settled.items():
         remarks.append(f"- {voice.name(query)} is settled already by {voice.name(record.id)} and was not judged again.")
     for query, entry in review.edited.items():
         remarks.append(f"- {voice.name(query)} is an edit of {voice.name(entry.id)} and was judged without it.")
-    for item in review.result.classifications:
-        for group in item.off_taxonomy:
-            remarks.append(f"- {voice.name(item.query_id)} fits no member of {code(group)}.")
+    for id, groups in review.off_taxonomy.items():
+        remarks += [f"- {voice.name(id)} fits no member of {code(group)}." for group in groups]
     for id in review.unclassified:
         remarks.append(f"- {voice.name(id)} has no verdict: too few valid samples.")
     for lag in review.lags:
@@ -153,7 +154,7 @@ def _footer(review: Review) -> str:
 
 
 def _row(verdict: Verdict, review: Review, voice: MarkdownVoice, after: str = "") -> tuple[str, str, str]:
-    query = next(item for item in review.submission.queries if item.id == verdict.id)
+    query = review.queries[verdict.id]
     text = voice.quote(query.turns[0])
     if len(query.turns) > 1:
         shown = [f"{place}. {voice.quote(turn)}" for place, turn in enumerate(query.turns[:SHOWN_TURNS], 1)]

@@ -33,6 +33,15 @@ class CoverageOutput(BaseModel):
     floor: int
 
 
+class SubmissionOutput(BaseModel):
+    """One agent of one customer, and how many queries came with it."""
+
+    customer: str
+    agent: str
+    folder: str
+    queries: int
+
+
 class IdentityOutput(BaseModel):
     """The classifier identity under which scores are comparable."""
 
@@ -46,9 +55,7 @@ class ReviewOutput(BaseModel):
     """`incumbent review --format json`."""
 
     headline: str
-    customer: str
-    agent: str
-    folder: str
+    submissions: list[SubmissionOutput]
     taxonomy: str
     classifier: IdentityOutput
     size: int = Field(description="entries in the regression set before the review")
@@ -67,12 +74,15 @@ class ReviewOutput(BaseModel):
     @staticmethod
     def of(review: Review) -> ReviewOutput:
         """``review`` for output."""
-        submission, identity = review.submission, review.identity
+        identity = review.identity
         return ReviewOutput(
             headline=headline(review),
-            customer=submission.customer,
-            agent=submission.agent,
-            folder=submission.folder,
+            submissions=[
+                SubmissionOutput(
+                    customer=item.customer, agent=item.agent, folder=item.folder, queries=len(item.queries)
+                )
+                for item in review.submissions
+            ],
             taxonomy=review.platform.taxonomy.version,
             classifier=IdentityOutput(
                 backend=identity.backend, model=identity.model, prompt=identity.prompt, samples=identity.samples
@@ -84,28 +94,23 @@ class ReviewOutput(BaseModel):
             settled={query: record.id for query, record in review.settled.items()},
             edited={query: entry.id for query, entry in review.edited.items()},
             unclassified=list(review.unclassified),
-            off_taxonomy={
-                item.query_id: list(item.off_taxonomy) for item in review.result.classifications if item.off_taxonomy
-            },
+            off_taxonomy={query: list(groups) for query, groups in review.off_taxonomy.items()},
             coverage=[
                 CoverageOutput(capability=item.capability, before=item.before, after=item.after, floor=item.floor)
                 for item in review.coverage
             ],
             lagging=[LagOutput.of(lag) for lag in review.lags],
-            problems=[
-                ProblemOutput.of(problem) for problem in sorted(submission.problems, key=lambda item: item.order)
-            ],
-            notes=[ProblemOutput.of(note) for note in submission.specification.notes],
+            problems=[ProblemOutput.of(problem) for problem in review.problems],
+            notes=[ProblemOutput.of(note) for note in review.notes],
         )
 
 
 def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
-    queries = {query.id: query for query in review.submission.queries}
     full = {verdict.id for verdict in review.plan.waiting_for_slot}
     voice = PlainVoice(review.platform.taxonomy)
     outputs = []
     for verdict in review.verdicts:
-        query = queries[verdict.id]
+        query = review.queries[verdict.id]
         outcome: Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"] = "excluded"
         if verdict.id in full:
             outcome = "waiting-for-slot"
@@ -116,7 +121,7 @@ def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
                 **VerdictOutput.of(verdict).model_dump(),
                 outcome=outcome,
                 why=why(verdict, review, voice),
-                entry=review.submission.entry_id(verdict.id),
+                entry=review.entry_id(verdict.id),
                 turns=list(query.turns),
                 scores=dict(review.scored[verdict.id].scores),
                 file=query.file,

@@ -17,13 +17,16 @@ def print_text(review: Review, console: Console | None = None) -> None:
     """Print the report; a terminal gets colour and tables, anything else plain text."""
     out = console or Console(highlight=False, soft_wrap=True, markup=False)
     voice = PlainVoice(review.platform.taxonomy)
-    submission, platform = review.submission, review.platform
+    platform = review.platform
     out.print(Text(wording.headline(review), style="bold"))
     size = len(platform.regression_set.entries)
-    out.print(
-        f"{voice.name(submission.customer)} / {voice.name(submission.agent)}: {len(submission.queries)} queries; "
-        f"regression set: {size} of {platform.config.ceiling} slots taken"
-    )
+    for submission in review.submissions:
+        count = len(submission.queries)
+        out.print(
+            f"{voice.name(submission.customer)} / {voice.name(submission.agent)}: {count} "
+            f"{'query' if count == 1 else 'queries'}; "
+            f"regression set: {size} of {platform.config.ceiling} slots taken"
+        )
     if review.lags:
         out.print(
             Text(
@@ -57,11 +60,10 @@ def print_text(review: Review, console: Console | None = None) -> None:
 
 
 def _print_verdicts(verdicts: tuple[Verdict, ...], review: Review, voice: PlainVoice, out: Console) -> None:
-    queries = {query.id: query for query in review.submission.queries}
     behind = wording.alternates(review)
     table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for verdict in verdicts:
-        turns = queries[verdict.id].turns
+        turns = review.queries[verdict.id].turns
         more = f" (and {len(turns) - 1} more {'turn' if len(turns) == 2 else 'turns'})" if len(turns) > 1 else ""
         text = voice.quote(turns[0]) + more
         reason = wording.why(verdict, review, voice)
@@ -99,13 +101,11 @@ def _print_coverage(review: Review, voice: PlainVoice, out: Console) -> None:
 
 
 def _print_remarks(review: Review, voice: PlainVoice, out: Console) -> None:
-    remarks = [visible(str(note).split("\n")[0]) for note in review.submission.specification.notes]
+    remarks = [visible(str(note).split("\n")[0]) for note in review.notes]
     remarks += [f"{voice.name(id)} is settled by {voice.name(item.id)}" for id, item in review.settled.items()]
     remarks += [f"{voice.name(id)} is an edit of {voice.name(item.id)}" for id, item in review.edited.items()]
     remarks += [
-        f"{voice.name(item.query_id)} fits no member of {group}"
-        for item in review.result.classifications
-        for group in item.off_taxonomy
+        f"{voice.name(id)} fits no member of {group}" for id, groups in review.off_taxonomy.items() for group in groups
     ]
     remarks += [f"{voice.name(id)} has no verdict: too few valid samples" for id in review.unclassified]
     remarks += [f"{voice.name(lag.id)} lags behind ({visible(lag.reason)})" for lag in review.lags]

@@ -45,7 +45,7 @@ class Counts:
 def count(review: Review) -> Counts:
     """How many queries had which outcome."""
     return Counts(
-        queries=len(review.submission.queries),
+        queries=len(review.queries),
         deserve=len(review.plan.admitted) + len(review.plan.waiting_for_slot),
         need_you=len(review.plan.waiting_for_review),
         waiting_for_slot=len(review.plan.waiting_for_slot),
@@ -71,8 +71,8 @@ def headline(review: Review) -> str:
         parts.append(f"{numbers.waiting_for_slot} must wait for a free slot")
     if numbers.unclassified:
         parts.append(f"incomplete: {numbers.unclassified} without a verdict")
-    if review.submission.problems:
-        faults = len(review.submission.problems)
+    if review.problems:
+        faults = len(review.problems)
         parts.append(f"{faults} {'row' if faults == 1 else 'rows'} could not be read")
     sentence = "; ".join(parts)
     return sentence[0].upper() + sentence[1:]

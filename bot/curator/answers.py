@@ -1,0 +1,98 @@
+"""People's answers to verdicts, and what follows from them for the other queries (semantics, sections 6 and 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.config import Curation
+from bot.consolidator.cycle import Trust, run_cycle
+from bot.consolidator.verdict import Verdict
+from bot.rater.model import Resident, ScoredQuery
+
+# Later than every time stamp: what enters now comes last among equals.
+_LATER = "~"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A person's word on the query ``id``: it shall enter, or it shall not.
+
+    ``reason`` is theirs; without one an EXCLUDE cannot be accepted.
+    """
+
+    id: str
+    accepts: bool
+    by: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derivation:
+    """The verdicts as they stand after people's answers, and what became of these.
+
+    ``verdicts`` holds direct admissions in the cycle's order, then the accepted in the order of the answers, then all
+    others; rejected queries have none.  ``unheard`` are acceptances without effect: the verdict had become EXCLUDE and
+    no reason was given, or no person was needed.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    accepted: tuple[Answer, ...] = ()
+    rejected: tuple[Answer, ...] = ()
+    unheard: tuple[Answer, ...] = ()
+
+
+def derive(
+    queries: Sequence[ScoredQuery],
+    residents: Sequence[Resident],
+    answers: Sequence[Answer],
+    config: Curation,
+    trust: Trust | None = None,
+) -> Derivation:
+    """One cycle over ``queries`` under people's ``answers``, the last of which counts for each query.
+
+    A rejected query is not judged, so that its best alternate takes its place.  Accepted ones enter after the direct
+    admissions, each derived after the one before it; the rest is judged against what stands then.
+    """
+    last = {answer.id: answer for answer in answers}
+    by_id = {query.id: query for query in queries}
+    rejected = [answer for answer in last.values() if not answer.accepts and answer.id in by_id]
+    turned_away = {answer.id for answer in rejected}
+    verdicts = run_cycle([query for query in queries if query.id not in turned_away], residents, config, trust)
+    direct = [verdict for verdict in verdicts if verdict.admitted]
+    present = [*residents, *(resident(by_id[item.id], item, place) for place, item in enumerate(direct))]
+    entered = {verdict.id for verdict in direct}
+    accepted: list[Answer] = []
+    unheard: list[Answer] = []
+    taken: list[Verdict] = []
+    for answer in last.values():
+        if not answer.accepts or answer.id not in by_id:
+            continue
+        (verdict,) = run_cycle([by_id[answer.id]], present, config)
+        if answer.id in entered or not (verdict.decision.admits or answer.reason):
+            unheard.append(answer)
+            continue
+        accepted.append(answer)
+        taken.append(verdict)
+        entered.add(answer.id)
+        present.append(resident(by_id[answer.id], verdict, len(entered)))
+    rest = [verdict for verdict in verdicts if verdict.id not in entered]
+    if taken:
+        rest = list(run_cycle([by_id[verdict.id] for verdict in rest], present, config, trust))
+    return Derivation(
+        verdicts=(*direct, *taken, *rest),
+        accepted=tuple(accepted),
+        rejected=tuple(rejected),
+        unheard=tuple(unheard),
+    )
+
+
+def resident(query: ScoredQuery, verdict: Verdict, place: int) -> Resident:
+    """``query`` as the resident it becomes, admitted after all others; ``place`` orders those that enter together."""
+    return Resident(
+        id=query.id,
+        turns=query.turns,
+        scores=query.scores,
+        admitted_at=f"{_LATER}{place:06d}",
+        displaces=verdict.displaces,
+    )

@@ -1,0 +1,92 @@
+"""What a customer brings: an agent package and its eval sets, read from a folder of a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from bot.config import Limits
+from bot.curator.entry import entry_id
+from bot.errors import InputError, Problem
+from bot.intake.agents import read_specification
+from bot.intake.eval_sets import read_eval_sets
+from bot.intake.query import Query
+from bot.intake.specification import Specification
+from bot.snapshot import Snapshot
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submission:
+    """The queries of one agent of one customer; ``problems`` are rows that could not be read.
+
+    ``notes`` are the readers' remarks on the agent.  Queries are called by the ids of their eval set, behind ``prefix``
+    where several submissions are judged as one.
+    """
+
+    customer: str
+    agent: str
+    folder: str
+    queries: tuple[Query, ...]
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[Problem, ...] = ()
+    prefix: str = ""
+
+    def item(self, name: str) -> str:
+        """The id that the query called ``name`` has within its eval set."""
+        return name.removeprefix(self.prefix)
+
+    def entry_id(self, name: str) -> str:
+        """The id of the entry that the query called ``name`` has or would have."""
+        return entry_id(self.customer, self.agent, self.item(name))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Package:
+    """A submission and the agent specification that speaks for all of its queries."""
+
+    submission: Submission
+    specification: Specification
+
+
+def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, limits: Limits) -> Package:
+    """The agent specification and eval sets in ``snapshot``; raises :class:`InputError` when nothing can be judged."""
+    problems: list[Problem] = []
+    specification = collect(lambda: read_specification(snapshot, limits), problems)
+    eval_sets = collect(lambda: read_eval_sets(snapshot, limits), problems)
+    if specification is None or eval_sets is None:
+        rows = () if eval_sets is None else eval_sets
+        raise InputError([*problems, *(problem for eval_set in rows for problem in eval_set.problems)])
+    submission = Submission(
+        customer=customer,
+        agent=agent,
+        folder=folder,
+        queries=tuple(query for eval_set in eval_sets for query in eval_set.queries),
+        problems=tuple(problem for eval_set in eval_sets for problem in eval_set.problems),
+        notes=specification.notes,
+    )
+    return Package(submission=submission, specification=specification)
+
+
+def told_apart(packages: Sequence[Package]) -> tuple[Package, ...]:
+    """``packages`` to be judged as one: with several, each query is called ``customer/agent/id``."""
+    if len(packages) < 2:
+        return tuple(packages)
+    apart = []
+    for package in packages:
+        submission = package.submission
+        prefix = f"{submission.customer}/{submission.agent}/"
+        queries = tuple(replace(query, id=prefix + query.id) for query in submission.queries)
+        apart.append(replace(package, submission=replace(submission, queries=queries, prefix=prefix)))
+    return tuple(apart)
+
+
+def collect(read: Callable[[], Value], problems: list[Problem]) -> Value | None:
+    """What ``read`` returns; its faults go to ``problems`` so that others are found in the same run."""
+    try:
+        return read()
+    except InputError as error:
+        problems.extend(error.problems)
+        return None
