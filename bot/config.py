@@ -118,6 +118,9 @@ class Limits(FileModel):
     queries: Count = Field(description="queries of one eval set")
     turns: Count = Field(description="turns of one query")
     turn_characters: Count = Field(description="characters of one turn")
+    customer_share: Share = Field(
+        description="share of the ceiling above which a customer's direct admissions go to review"
+    )
 
     @property
     def reading(self) -> ReadingLimits:
@@ -128,13 +131,25 @@ class Limits(FileModel):
 class Curation(FileModel):
     """``config/curation.yaml``."""
 
+    mode: Literal["curate", "observe"] = Field(
+        description="`observe` comments and posts a passing check, and changes nothing else"
+    )
     ceiling: Count = Field(description="hard limit on the number of entries in the regression set")
     knobs: Knobs
     options: Options
     per_capability: dict[str, Overrides]
     classifier: ClassifierSettings
     limits: Limits
-    curators: Tuple[Text] = Field(description="people whose decisions count, as GitHub logins")
+    block_on_review: bool = Field(description="whether the check fails while a query waits for a person")
+    hold_first_time_contributors: bool = Field(
+        description="whether a first contribution is judged only once a curator says `/incumbent run`"
+    )
+    curators: Tuple[Text] = Field(
+        description="people whose decisions count, as GitHub logins; empty: everybody who may write to the repository"
+    )
+    trusted_authors: Tuple[Text] = Field(
+        description="outside authors whose queries may enter on inferred tags alone, as GitHub logins"
+    )
 
     def competence_bar(self, capability: str) -> float:
         """τ_c of ``capability``."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 from bot.classifier.classify import ClassifierResult, classify
-from bot.classifier.model import Backend, Identity, Progress
+from bot.classifier.model import Backend, Classification, Identity, Progress
 from bot.config import CONFIG_FILE, Curation, load_config
 from bot.consolidator.cycle import Trust
 from bot.consolidator.verdict import Verdict
@@ -142,12 +143,32 @@ def review(platform: Platform, package: Package, backend: Backend, progress: Pro
     return judge(platform, [classify_package(platform, package, backend, progress)], backend.identity)
 
 
-def classify_package(platform: Platform, package: Package, backend: Backend, progress: Progress) -> Classified:
-    """The facts about each unsettled query of ``package`` alone: what it exercises, and how surely."""
-    settled, _ = _settle([package.submission], platform.regression_set)
-    queries = [query for query in package.submission.queries if query.id not in settled]
-    result = classify(queries, package.specification, platform.taxonomy, backend, progress)
-    return Classified(submission=package.submission, result=result)
+def classify_package(
+    platform: Platform,
+    package: Package,
+    backend: Backend,
+    progress: Progress,
+    known: Mapping[str, Classification] = MappingProxyType({}),
+) -> Classified:
+    """The facts about each unsettled query of ``package`` alone: what it exercises, and how surely.
+
+    ``known`` holds those that were found before, by query.
+    """
+    queries = unsettled(platform, package.submission)
+    missing = [query for query in queries if query.id not in known]
+    result = classify(missing, package.specification, platform.taxonomy, backend, progress)
+    found = {**known, **{item.query_id: item for item in result.classifications}}
+    classifications = tuple(found[query.id] for query in queries if query.id in found)
+    return Classified(
+        submission=package.submission,
+        result=ClassifierResult(classifications=classifications, unclassified=result.unclassified),
+    )
+
+
+def unsettled(platform: Platform, submission: Submission) -> tuple[Query, ...]:
+    """The queries of ``submission`` that no entry and no tombstone settles."""
+    settled, _ = _settle([submission], platform.regression_set)
+    return tuple(query for query in submission.queries if query.id not in settled)
 
 
 def judge(
@@ -175,7 +196,7 @@ def judge(
         for submission in submissions
         for query in submission.queries
         if query.id not in settled
-    }
+    }.union(entry.id for entry in edited.values())
     residents = tuple(item for item in (*entries, *in_line) if item.id not in own)
     derivation = derive(tuple(scored.values()), residents, answers, platform.config, trust)
     plan = plan_admissions(
@@ -227,6 +248,9 @@ def _settle(
     for submission in submissions:
         for query in submission.queries:
             id = submission.entry_id(query.id)
+            former = submission.former_entry_id(query.id)
+            if former is not None and former in regression_set.entries and id not in regression_set.entries:
+                id = former
             entry, waiting = regression_set.entries.get(id), regression_set.waiting.get(id)
             tombstone = regression_set.tombstones.get(id)
             if entry is not None and entry.turns == query.turns:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
@@ -71,7 +72,7 @@ class WorkingTree:
         if folder and clean is None:
             return ()
         found: list[str] = []
-        for directory, folders, files in os.walk(self.root / (clean or ""), followlinks=False):
+        for directory, folders, files in self._walk(clean or ""):
             folders[:] = [name for name in folders if name != ".git" and not Path(directory, name).is_symlink()]
             base = Path(directory).relative_to(self.root).as_posix()
             prefix = "" if base == "." else f"{base}/"
@@ -83,7 +84,7 @@ class WorkingTree:
         if folder and clean is None:
             return ()
         found: list[str] = []
-        for directory, folders, files in os.walk(self.root / (clean or ""), followlinks=False):
+        for directory, folders, files in self._walk(clean or ""):
             place = Path(directory)
             found.extend(
                 (place / name).relative_to(self.root).as_posix()
@@ -127,6 +128,19 @@ class WorkingTree:
         # Bytes that are no UTF-8 stand in a path as half characters, which no output can write.
         shown = path.encode("utf-8", "replace").decode("utf-8")
         return f"{self.label}/{shown}" if self.label else shown
+
+    def _walk(self, folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
+        """Like :func:`os.walk`, but a folder that cannot be read is an error: it would count as empty."""
+
+        def refuse(error: OSError) -> None:
+            if isinstance(error, FileNotFoundError | NotADirectoryError):
+                return
+            place = Path(error.filename).relative_to(self.root).as_posix()
+            raise InputError(
+                [Problem(self.name(place), None, f"the folder cannot be read: {error.strerror}", "grant access to it")]
+            )
+
+        return os.walk(self.root / folder, followlinks=False, onerror=refuse)
 
     def _through_link(self, path: str) -> bool:
         current = self.root

@@ -15,6 +15,8 @@ from bot.intake.query import Query
 from bot.intake.specification import Specification
 from bot.snapshot import Snapshot
 
+EVAL_SETS = "eval_sets"
+
 Value = TypeVar("Value")
 
 
@@ -23,7 +25,8 @@ class Submission:
     """The queries of one agent of one customer; ``problems`` are rows that could not be read.
 
     ``notes`` are the readers' remarks on the agent.  Queries are called by the ids of their eval set, behind ``prefix``
-    where several submissions are judged as one.
+    where several submissions are judged as one.  ``moved_from`` are the customer and agent whose folder this one was
+    until now, if it was renamed.
     """
 
     customer: str
@@ -33,6 +36,7 @@ class Submission:
     problems: tuple[Problem, ...] = ()
     notes: tuple[Problem, ...] = ()
     prefix: str = ""
+    moved_from: tuple[str, str] | None = None
 
     def item(self, name: str) -> str:
         """The id that the query called ``name`` has within its eval set."""
@@ -42,6 +46,10 @@ class Submission:
         """The id of the entry that the query called ``name`` has or would have."""
         return entry_id(self.customer, self.agent, self.item(name))
 
+    def former_entry_id(self, name: str) -> str | None:
+        """The id that its entry has from before the folder was renamed, if it was."""
+        return None if self.moved_from is None else entry_id(*self.moved_from, self.item(name))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Package:
@@ -49,6 +57,12 @@ class Package:
 
     submission: Submission
     specification: Specification
+
+
+def submission_folders(snapshot: Snapshot) -> tuple[str, ...]:
+    """The folders ``eval_sets/<customer>/<agent>`` of a platform repository, sorted."""
+    found = {tuple(path.split("/")[:3]) for path in snapshot.paths(EVAL_SETS) if path.count("/") > 2}
+    return tuple("/".join(parts) for parts in sorted(found))
 
 
 def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, limits: Limits) -> Package:

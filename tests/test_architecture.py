@@ -17,6 +17,7 @@ ROWS = [
     {"limits", "rounding", "text"},
     {"documents", "json_places", "json_strict", "yaml_core"},
     {"snapshot", "validation", "git"},
+    {"object_store"},
     {"config"},
     {"taxonomy"},
     {"intake"},
@@ -26,7 +27,10 @@ ROWS = [
     {"curator"},
     {"submission"},
     {"pipeline"},
+    {"ledger"},
     {"report"},
+    {"github"},
+    {"schemas"},
     {"cli", "__main__"},
 ]
 PURE = [
@@ -43,9 +47,18 @@ PURE = [
     "curator/admission.py",
     "curator/staging.py",
     "curator/answers.py",
+    "github/authority.py",
+    "github/check.py",
+    "github/commands.py",
+    "github/conversation.py",
+    "github/events.py",
+    "github/judgement.py",
+    "github/prose.py",
+    "github/publish.py",
+    "github/values.py",
 ]
 WORLD = {"os", "sys", "io", "pathlib", "time", "datetime", "random", "socket", "subprocess", "tempfile", "urllib"}
-WORLD |= {"yaml", "ruamel", "openai", "git", "click", "rich"}
+WORLD |= {"yaml", "ruamel", "openai", "git", "github", "requests", "click", "rich"}
 
 
 def modules(place: str = "") -> list[Path]:

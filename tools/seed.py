@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 from bot.cli.main import run
-from bot.cli.validate import submission_folders
+from bot.snapshot import WorkingTree
+from bot.submission import submission_folders
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ACCEPTED_EACH = 1
@@ -25,7 +26,7 @@ CURATOR = "seed"
 def seed(folder: Path) -> None:
     """Empty the regression set below ``folder`` and fill it from ``eval_sets/``."""
     shutil.rmtree(folder / "regression_set", ignore_errors=True)
-    for day, submission in enumerate(submission_folders(folder), 1):
+    for day, submission in enumerate(submission_folders(WorkingTree(folder)), 1):
         place = str(folder / submission)
         review = json.loads(_incumbent("review", place, "--repo", str(folder), "--json"))
         waiting = [item["id"] for item in review["verdicts"] if item["outcome"] == "waiting-for-review"]

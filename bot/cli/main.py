@@ -30,6 +30,7 @@ COMMANDS = {
     "reclassify": "Classify the regression set again after a change of classifier or taxonomy.",
     "status": "Size, coverage, pins and waiting entries of the regression set.",
     "validate": "Check taxonomy, config, regression set and eval sets; all errors at once.",
+    "ci": "Review the pull request that a GitHub event is about: what the Action runs.",
     "schema": "Print the JSON schemas of files and outputs.",
 }
 

@@ -21,7 +21,7 @@ def command(name: str | None) -> None:
       incumbent schema entry > schemas/entry.schema.json
       incumbent schema consolidate-output
     """
-    from bot.report.schemas import SCHEMAS, schema
+    from bot.schemas import SCHEMAS, schema
 
     if name is None:
         for known in SCHEMAS:

@@ -12,7 +12,7 @@ from bot.curator.store import load_regression_set
 from bot.errors import InputError, Problem
 from bot.report.output import ProblemOutput, ValidateOutput
 from bot.snapshot import WorkingTree
-from bot.submission import collect, read_package
+from bot.submission import collect, read_package, submission_folders
 from bot.taxonomy.loading import load_taxonomy, taxonomy_notes
 
 
@@ -39,7 +39,7 @@ def command(repo: Path, config_path: str, as_json: bool) -> int:
         notes.extend(taxonomy_notes(snapshot))
     collect(lambda: load_regression_set(snapshot, taxonomy), problems)
     if config is not None:
-        for folder in submission_folders(repo):
+        for folder in collect(lambda: submission_folders(snapshot), problems) or ():
             customer, agent = folder.split("/")[1:]
             tree = WorkingTree(repo / folder, snapshot.name(folder))
             package = collect(
@@ -67,16 +67,3 @@ def command(repo: Path, config_path: str, as_json: bool) -> int:
         raise InputError(problems)
     say("taxonomy, config, regression set and eval sets are valid")
     return 0
-
-
-def submission_folders(repo: Path) -> tuple[str, ...]:
-    """The folders ``eval_sets/<customer>/<agent>`` of a platform repository, sorted."""
-    return tuple(
-        sorted(
-            agent.relative_to(repo).as_posix()
-            for customer in sorted((repo / "eval_sets").glob("*"))
-            if customer.is_dir() and not customer.is_symlink()
-            for agent in customer.iterdir()
-            if agent.is_dir() and not agent.is_symlink()
-        )
-    )

@@ -41,6 +41,8 @@ class Reason(StrEnum):
     DOMINATES = "DOMINATES"
     NOVEL_COMBO = "NOVEL_COMBO"
     LOW_CONFIDENCE = "LOW_CONFIDENCE"
+    UNTRUSTED_AUTHOR = "UNTRUSTED_AUTHOR"
+    CUSTOMER_SHARE = "CUSTOMER_SHARE"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,11 @@ def printable(text: str) -> str:
     )
 
 
+def unlogged(text: str) -> str:
+    """``text`` for the log of a job: no line of it is a command to the runner (``::set-output``, ``##[group]``)."""
+    return printable(text).replace("::", f":{_BREAK}:").replace("##[", f"##{_BREAK}[")
+
+
 def shortened(text: str, length: int = SHOWN_CHARACTERS) -> str:
     """``text`` cut at ``length`` characters, with an ellipsis where something is missing."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bot.consolidator.verdict import Verdict
 from bot.errors import Problem
@@ -14,26 +15,53 @@ from bot.report.voices import MarkdownVoice
 SHOWN_TURNS = 3
 
 
-def render_markdown(review: Review) -> str:
-    """The whole comment, ending in a newline-free last line."""
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much of a report is shown: whether the folded sections, and how many rows of each table (``None``: all)."""
+
+    folds: bool = True
+    rows: int | None = None
+
+
+def render_markdown(review: Review, detail: Detail = Detail(), more: str = "the JSON report") -> str:
+    """The report, ending in a newline-free last line; ``more`` says where rows are that ``detail`` leaves out."""
     voice = MarkdownVoice(review.platform.taxonomy)
+    table = _Table(detail, more)
     blocks = [
         f"### {wording.headline(review)}",
-        _summary(review, voice),
+        _summary(review, voice, table),
         *_lagging(review),
-        *_needs_you(review, voice),
-        *_admitted(review, voice),
-        *_waiting(review, voice),
-        *_problems(review),
-        *_excluded(review, voice),
-        *_coverage(review, voice),
-        *_remarks(review, voice),
-        _footer(review),
+        *_needs_you(review, voice, table),
+        *_admitted(review, voice, table),
+        *_waiting(review, voice, table),
+        *_rejected(review, voice, table),
+        *_problems(review, table),
     ]
+    if detail.folds:
+        blocks += [*_excluded(review, voice, table), *_coverage(review, voice, table), *_remarks(review, voice)]
+    elif review.plan.excluded:
+        blocks.append(f"{len(review.plan.excluded)} excluded: see {more}.")
+    blocks.append(_footer(review))
     return "\n\n".join(blocks)
 
 
-def _summary(review: Review, voice: MarkdownVoice) -> str:
+@dataclass(frozen=True, slots=True)
+class _Table:
+    detail: Detail
+    more: str
+
+    def __call__(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+        """``rows`` under ``header``, cut between rows where the detail says so, and never inside one."""
+        most = len(rows) if self.detail.rows is None else self.detail.rows
+        shown, rest = rows[:most], len(rows) - most
+        lines = [f"| {' | '.join(header)} |", "|" + " --- |" * len(header)] if shown else []
+        lines += [f"| {' | '.join(row)} |" for row in shown]
+        if rest > 0:
+            lines += ["", f"{rest} more: see {self.more}."] if shown else [f"{rest}: see {self.more}."]
+        return "\n".join(lines)
+
+
+def _summary(review: Review, voice: MarkdownVoice, table: _Table) -> str:
     config = review.platform.config
     size = len(review.platform.regression_set.entries)
     entering = len([verdict for verdict in review.plan.admitted if verdict.id not in review.edited])
@@ -44,10 +72,13 @@ def _summary(review: Review, voice: MarkdownVoice) -> str:
         else (f"{size} of {config.ceiling} slots taken, {left} left")
     )
     sources = []
-    for submission in review.submissions:
+    most = len(review.submissions) if table.detail.rows is None else max(1, table.detail.rows)
+    for submission in review.submissions[:most]:
         count = len(submission.queries)
         source = f"{voice.quote(submission.customer)} / {voice.quote(submission.agent)}"
         sources.append(f"{source}: {count} {'query' if count == 1 else 'queries'}.")
+    if len(review.submissions) > most:
+        sources.append(f"{len(review.submissions) - most} more agents: see {table.more}.")
     return f"{' '.join(sources)} Regression set: {slots}."
 
 
@@ -64,7 +95,7 @@ def _lagging(review: Review) -> list[str]:
     return [warning]
 
 
-def _needs_you(review: Review, voice: MarkdownVoice) -> list[str]:
+def _needs_you(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]:
     if not review.plan.waiting_for_review:
         return []
     behind = wording.alternates(review)
@@ -73,41 +104,49 @@ def _needs_you(review: Review, voice: MarkdownVoice) -> list[str]:
         followers = behind.get(verdict.id, ())
         after = f"<br>Alternates: {wording.listed([voice.name(id) for id in followers])}." if followers else ""
         rows.append(_row(verdict, review, voice, after))
-    return [f"#### Needs you ({len(rows)})", _table(("Query", "Verdict", "Why"), rows)]
+    return [f"#### Needs you ({len(rows)})", table(("Query", "Verdict", "Why"), rows)]
 
 
-def _admitted(review: Review, voice: MarkdownVoice) -> list[str]:
-    rows = [_row(verdict, review, voice) for verdict in review.plan.admitted]
-    return [f"#### Deserve a slot ({len(rows)})", _table(("Query", "Verdict", "Why"), rows)] if rows else []
+def _admitted(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]:
+    rows = [_row(verdict, review, voice, _by_whom(verdict, review, voice)) for verdict in review.plan.admitted]
+    return [f"#### Deserve a slot ({len(rows)})", table(("Query", "Verdict", "Why"), rows)] if rows else []
 
 
-def _waiting(review: Review, voice: MarkdownVoice) -> list[str]:
+def _waiting(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]:
     rows = [_row(verdict, review, voice) for verdict in review.plan.waiting_for_slot]
     if not rows:
         return []
     blocks = [
         f"#### Deserve a slot, but the set is full ({len(rows)})",
-        _table(("Query", "Verdict", "Why"), rows),
+        table(("Query", "Verdict", "Why"), rows),
     ]
-    for swap in review.swaps:
+    for swap in review.swaps if table.detail.folds else ():
         gone = wording.listed([voice.name(id) for id in swap.remove])
         blocks.append(f"Possible swap: admit {voice.name(swap.admit)} and evict {gone} together.")
     return blocks
 
 
-def _excluded(review: Review, voice: MarkdownVoice) -> list[str]:
+def _excluded(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]:
     rows = [_row(verdict, review, voice) for verdict in review.plan.excluded]
     if not rows:
         return []
-    return [_folded(f"{len(rows)} excluded", _table(("Query", "Verdict", "Why"), rows))]
+    return [_folded(f"{len(rows)} excluded", table(("Query", "Verdict", "Why"), rows))]
 
 
-def _problems(review: Review) -> list[str]:
+def _problems(review: Review, table: _Table) -> list[str]:
     problems = review.problems
     if not problems:
         return []
-    lines = [f"- {_problem(problem)}" for problem in problems]
-    return [f"#### Could not be read ({len(problems)})", "\n".join(lines)]
+    return [f"#### Could not be read ({len(problems)})", problem_list(problems, table.detail, table.more)]
+
+
+def problem_list(problems: Sequence[Problem], detail: Detail, more: str) -> str:
+    """``problems`` as a list, cut where ``detail`` says so."""
+    most = len(problems) if detail.rows is None else detail.rows
+    lines = [f"- {_problem(problem)}" for problem in problems[:most]]
+    if len(problems) > most:
+        lines.append(f"- {len(problems) - most} more: see {more}.")
+    return "\n".join(lines)
 
 
 def _problem(problem: Problem) -> str:
@@ -115,7 +154,7 @@ def _problem(problem: Problem) -> str:
     return f"{code(place)}: {code(shortened(visible(problem.message)))}. Fix: {code(shortened(visible(problem.fix)))}"
 
 
-def _coverage(review: Review, voice: MarkdownVoice) -> list[str]:
+def _coverage(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]:
     gained = [item for item in review.coverage if item.after > item.before]
     if not gained:
         return []
@@ -127,7 +166,7 @@ def _coverage(review: Review, voice: MarkdownVoice) -> list[str]:
         )
         for item in gained
     ]
-    return [_folded(f"Coverage gained ({len(rows)} capabilities)", _table(("Capability", "Coverers", "Floor"), rows))]
+    return [_folded(f"Coverage gained ({len(rows)} capabilities)", table(("Capability", "Coverers", "Floor"), rows))]
 
 
 def _remarks(review: Review, voice: MarkdownVoice) -> list[str]:
@@ -172,10 +211,20 @@ def _codes(verdict: Verdict) -> str:
     return "<br>".join(f"`{word}`" for word in wording.codes(verdict).split())
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(header)} |", "|" + " --- |" * len(header)]
-    lines += [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join(lines)
+def _by_whom(verdict: Verdict, review: Review, voice: MarkdownVoice) -> str:
+    for answer in review.derivation.accepted:
+        if answer.id == verdict.id:
+            reason = f": {voice.quote(answer.reason)}" if answer.reason else ""
+            return f"<br>Accepted by {voice.name(answer.by)}{reason}."
+    return ""
+
+
+def _rejected(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]:
+    rows = [
+        (f"**{voice.name(answer.id)}**", voice.name(answer.by), voice.quote(answer.reason or ""))
+        for answer in review.derivation.rejected
+    ]
+    return [f"#### Rejected ({len(rows)})", table(("Query", "By", "Reason"), rows)] if rows else []
 
 
 def _folded(summary: str, body: str) -> str:

@@ -174,7 +174,18 @@ def _low_confidence(verdict: Verdict, review: Review, voice: Voice) -> str:
     config = review.platform.config
     whole = config.options.honesty_scope == "all"
     score = verdict.facts.top_score if whole else verdict.facts.evidence_score
-    return f"The evidence is weak: {score:.2f} is below the honesty floor ({config.knobs.honesty_floor:.2f})."
+    floor = config.knobs.honesty_floor
+    shown = f"{score:.2f}" if f"{score:.2f}" != f"{floor:.2f}" else f"{score:.9f}".rstrip("0")
+    return f"The evidence is weak: {shown} is below the honesty floor ({floor:.2f})."
+
+
+def _untrusted_author(verdict: Verdict, review: Review, voice: Voice) -> str:
+    return "It would enter on inferred tags alone, and its author is not among the trusted ones."
+
+
+def _customer_share(verdict: Verdict, review: Review, voice: Voice) -> str:
+    share = f"{review.platform.config.limits.customer_share:.0%}"
+    return f"{voice.name(review.origins[verdict.id].customer)} would hold more than {share} of all slots."
 
 
 _EXPLANATIONS = {
@@ -187,6 +198,8 @@ _EXPLANATIONS = {
     Reason.SPLIT_OR_FLOOR: _split_or_floor,
     Reason.CONCENTRATION: _concentration,
     Reason.LOW_CONFIDENCE: _low_confidence,
+    Reason.UNTRUSTED_AUTHOR: _untrusted_author,
+    Reason.CUSTOMER_SHARE: _customer_share,
 }
 
 

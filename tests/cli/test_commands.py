@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from bot.cli.main import COMMANDS
-from bot.report.schemas import SCHEMAS, schema
+from bot.schemas import SCHEMAS, schema
 from tests.cli.conftest import Incumbent
 from tests.factories import REPOSITORY
 

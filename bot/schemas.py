@@ -8,8 +8,11 @@ from pydantic import BaseModel
 
 from bot.config import Curation
 from bot.curator.entry import Entry, Tombstone
+from bot.github.analysis import Analysis
+from bot.github.output import CiOutput
 from bot.intake.agents.agent_yaml import AgentFile
 from bot.intake.eval_sets.own_yaml import EvalSetFile
+from bot.ledger.model import PullRequestRecord
 from bot.rater.scores import ScoresFile
 from bot.report.output import (
     AdmissionOutput,
@@ -31,6 +34,8 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "agent": AgentFile,
     "eval-set": EvalSetFile,
     "scores": ScoresFile,
+    "analysis": Analysis,
+    "ledger-record": PullRequestRecord,
     "review-output": ReviewOutput,
     "classify-output": ClassifyOutput,
     "consolidate-output": ConsolidateOutput,
@@ -41,6 +46,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "reclassify-output": ReclassifyOutput,
     "status-output": StatusOutput,
     "validate-output": ValidateOutput,
+    "ci-output": CiOutput,
 }
 
 

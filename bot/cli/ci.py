@@ -1,0 +1,194 @@
+"""``incumbent ci``: what the Action runs, and what anybody can run by hand with an event file."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bot.cli.options import open_backend, progress_bar
+from bot.errors import InputError, OutsideError, UsageError
+
+if TYPE_CHECKING:
+    from bot.github.analysis import Analysis
+    from bot.github.events import Event
+    from bot.github.run import Publication, World
+
+DOCUMENT = "incumbent-analysis.json"
+LARGEST_OUTPUT = 900_000
+"""GitHub takes no larger output of a job (1 MB)."""
+
+
+@click.command("ci")
+@click.argument("step", type=click.Choice(["analyse", "publish", "both"]), default="both", metavar="[STEP]")
+@click.option(
+    "--event-name", envvar="GITHUB_EVENT_NAME", metavar="NAME", help="The event's name [env: GITHUB_EVENT_NAME]."
+)
+@click.option(
+    "--event",
+    "event_file",
+    envvar="GITHUB_EVENT_PATH",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The event's payload as JSON [env: GITHUB_EVENT_PATH].",
+)
+@click.option(
+    "--analysis",
+    "document",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path(DOCUMENT),
+    show_default=True,
+    metavar="FILE",
+    help="The document of facts that analyse writes and publish reads.",
+)
+@click.option(
+    "--login",
+    default="github-actions[bot]",
+    show_default=True,
+    metavar="NAME",
+    help="The account that the token acts as.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the plan of writes, and write nothing to GitHub.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema: `incumbent schema ci-output`).")
+def command(
+    step: str,
+    event_name: str | None,
+    event_file: Path | None,
+    document: Path,
+    login: str,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Review the pull request that an event is about: STEP is analyse, publish or both (the default).
+
+    `analyse` reads the pull request's data and needs no right to write; `publish` writes, and reads none of it. The
+    token is taken from GITHUB_TOKEN, addresses from GITHUB_API_URL and GITHUB_SERVER_URL.
+
+    \b
+    Examples:
+      incumbent ci --event event.json --event-name pull_request_target --dry-run
+      incumbent ci analyse
+      incumbent ci publish
+    """
+    from bot.github.events import read_event
+
+    if event_name is None or event_file is None:
+        raise UsageError("say which event: --event-name NAME and --event FILE, as GitHub sends them")
+    event = read_event(event_name, _payload(event_file))
+    environment = dict(os.environ)
+    with tempfile.TemporaryDirectory(prefix="incumbent-") as folder:
+        world = _world(Path(folder), event, environment)
+        try:
+            if step in ("analyse", "both"):
+                _analyse(event, world, document, as_json)
+            if step == "analyse":
+                return 0
+            publication = _publish(event, world, document, login, environment, dry_run)
+        finally:
+            world.store.close()
+    _report(publication, environment, dry_run, as_json)
+    return 0 if publication.result is None else publication.result.exit_code
+
+
+def _payload(file: Path) -> Mapping[str, Any]:
+    try:
+        payload = json.loads(file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file} holds no event: {error}") from None
+    if not isinstance(payload, dict):
+        raise UsageError(f"{file} holds no event: it is not a JSON object")
+    return payload
+
+
+def _world(folder: Path, event: Event, environment: Mapping[str, str]) -> World:
+    from bot.github.run import World
+    from bot.object_store import ObjectStore
+
+    server = environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
+    run = environment.get("GITHUB_RUN_ID")
+    page = f"{server}/{event.repository}/actions/runs/{run}" if run and run.isdigit() else None
+    return World(
+        store=ObjectStore.create(folder / "objects.git"),
+        url=f"{server}/{event.repository}",
+        token=environment.get("GITHUB_TOKEN") or None,
+        run=page,
+    )
+
+
+def _analyse(event: Event, world: World, document: Path, quiet: bool) -> None:
+    from bot.github.run import analyse_event
+
+    document.unlink(missing_ok=True)
+    analysis = analyse_event(event, world, open_backend, progress_bar("classifying"))
+    say: Callable[[str], None] = (lambda text: None) if quiet else log
+    if analysis is None:
+        say(f"nothing to analyse: {event.why}")
+        return
+    document.write_text(analysis.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    say(f"{analysis.classified} queries classified, {analysis.reused} known from before; facts in {document}")
+
+
+def _publish(
+    event: Event, world: World, document: Path, login: str, environment: Mapping[str, str], dry_run: bool
+) -> Publication:
+    from bot.github.client import GitHubClient
+    from bot.github.run import publish_event
+
+    token = environment.get("GITHUB_TOKEN")
+    if not token:
+        raise UsageError("there is no token: set GITHUB_TOKEN")
+    api = environment.get("GITHUB_API_URL", "https://api.github.com")
+    client = GitHubClient(event.repository, token, api, login)
+    return publish_event(event, _read(document), world, client, dry_run)
+
+
+def _read(document: Path) -> Analysis | None:
+    """The document, checked; one that is no such document is as good as none: the check says that it is missing."""
+    from bot.config import REVIEWED_FILES
+    from bot.documents import parse_json
+    from bot.github.analysis import Analysis
+    from bot.validation import validate
+
+    if not document.is_file():
+        return None
+    try:
+        return validate(Analysis, parse_json(document.read_bytes(), document.name, REVIEWED_FILES))
+    except InputError as error:
+        raise OutsideError(f"{document.name} is no analysis of ours: {error}") from None
+
+
+def _report(publication: Publication, environment: Mapping[str, str], dry_run: bool, as_json: bool) -> None:
+    from bot.github.output import CiOutput
+    from bot.github.values import describe
+
+    output = CiOutput.of(publication, dry_run)
+    if as_json:
+        click.echo(output.model_dump_json(indent=2))
+    else:
+        if publication.why:
+            log(publication.why)
+        for operation in publication.operations:
+            log(f"{'would ' if dry_run else ''}{describe(operation)}")
+        log(f"check: {output.conclusion or 'none'}; {output.title}")
+    summary, outputs = environment.get("GITHUB_STEP_SUMMARY"), environment.get("GITHUB_OUTPUT")
+    if summary and publication.summary:
+        with Path(summary).open("a", encoding="utf-8") as stream:
+            stream.write(publication.summary + "\n")
+    if outputs:
+        # One line each, since JSON is written in ASCII without line breaks: nothing in it can end the line.
+        report = json.dumps(output.model_dump(mode="json"), ensure_ascii=True, separators=(",", ":"))
+        with Path(outputs).open("a", encoding="ascii") as stream:
+            stream.write(f"conclusion={output.conclusion or 'none'}\n")
+            stream.write(f"report={report if len(report) <= LARGEST_OUTPUT else ''}\n")
+
+
+def log(text: str) -> None:
+    """One line for the log of a job, in which nothing is a command to the runner."""
+    from bot.report.escaping import unlogged
+
+    click.echo(unlogged(text))

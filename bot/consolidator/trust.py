@@ -1,0 +1,46 @@
+"""Gate 7, trust: what a person should see although the rules would let it in (semantics, section 5; pure).
+
+It stands outside the rule cascade, since it looks at who brings a query and not at what the query covers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bot.consolidator.verdict import Reason, Route, Ruling
+from bot.rater.model import RelationalFacts, ScoredQuery
+from bot.rounding import rounded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustGate:
+    """Sends direct admissions to review, as ``UNTRUSTED_AUTHOR`` or ``CUSTOMER_SHARE``.
+
+    ``declared`` maps each query to the capabilities that its agent's specification decided; ``customers`` each query
+    to its customer; ``held`` each customer to the slots held already; ``updates`` are queries that need no new slot.
+    ``share`` is a share of ``ceiling``, in [0, 1].
+    """
+
+    author_trusted: bool
+    declared: Mapping[str, frozenset[str]]
+    customers: Mapping[str, str]
+    held: Mapping[str, int]
+    updates: frozenset[str] = field(default_factory=frozenset)
+    share: float
+    ceiling: int
+
+    def __call__(self, query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
+        """``ruling``, or the same on the review route with the codes that say why."""
+        if not ruling.decision.admits or ruling.route is Route.REVIEW:
+            return ruling
+        reasons = []
+        evidence = {*facts.new_capabilities, *facts.wins}
+        if not self.author_trusted and not evidence & self.declared[query.id]:
+            reasons.append(Reason.UNTRUSTED_AUTHOR)
+        customer = self.customers[query.id]
+        entering = [id for id in admitted if self.customers[id] == customer and id not in self.updates]
+        slots = self.held.get(customer, 0) + len(entering) + 1
+        if query.id not in self.updates and slots > rounded(self.share * self.ceiling):
+            reasons.append(Reason.CUSTOMER_SHARE)
+        return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, *reasons)) if reasons else ruling

@@ -1,0 +1,157 @@
+"""The first job: hostile data in, one document of facts out.  It holds no token that could write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from bot.classifier.model import Backend, Classification, Progress
+from bot.errors import InputError, Problem
+from bot.github.analysis import Analysis, IdentityFacts, ProblemFacts, SetChange, SubmissionFacts, facts_of
+from bot.github.commands import Command, Verb, parse
+from bot.github.events import FIRST_TIME_ASSOCIATIONS, TRUSTED_ASSOCIATIONS, Event
+from bot.ledger.keys import classification_key
+from bot.ledger.model import PullRequestRecord, StoredClassification
+from bot.object_store import Change, CommitSnapshot
+from bot.pipeline import Platform, classify_package, load_platform, unsettled
+from bot.submission import EVAL_SETS, Package, read_package, told_apart
+
+SET = "regression_set"
+Touched = Literal["eval_sets", "regression_set", "taxonomy", "config"]
+_PLACES: tuple[Touched, ...] = ("eval_sets", "regression_set", "taxonomy", "config")
+
+
+def analyse(
+    event: Event,
+    base: str,
+    head: str,
+    platform: Platform,
+    snapshot: CommitSnapshot,
+    changes: Sequence[Change],
+    record: PullRequestRecord | None,
+    known: Mapping[str, StoredClassification],
+    backend: Backend,
+    progress: Progress,
+) -> Analysis:
+    """The facts of the head's ``snapshot``: only folders that ``changes`` touch, only queries that are not settled.
+
+    ``known`` are the ledger's classifications by key: what is among them is not classified again.
+    """
+    problems: list[Problem] = []
+    held = _held(event, platform, record)
+    packages = [] if held else _packages(platform, snapshot, changes, problems)
+    touches = tuple(place for place in _PLACES if any(_inside(change, place) for change in changes))
+    if any(place in touches for place in ("taxonomy", "config", "regression_set")):
+        problems += _faults_of_reviewed_files(snapshot)
+    submissions: list[SubmissionFacts] = []
+    reused = classified = 0
+    for package in told_apart(packages):
+        queries = unsettled(platform, package.submission)
+        keys = {
+            query.id: classification_key(
+                query.turns, package.specification.digest, platform.taxonomy.version, backend.identity
+            )
+            for query in queries
+        }
+        before: dict[str, Classification] = {
+            id: known[key].classification(id) for id, key in keys.items() if key in known
+        }
+        submissions.append(facts_of(classify_package(platform, package, backend, progress, before), keys))
+        reused += len(before)
+        classified += len(queries) - len(before)
+    identity = backend.identity
+    return Analysis(
+        repository=event.repository,
+        pull_request=event.pull_request,
+        base=base,
+        head=head,
+        held=held,
+        touches=touches,
+        set_changes=_set_changes(snapshot, changes),
+        identity=IdentityFacts(
+            backend=identity.backend, model=identity.model, prompt=identity.prompt, samples=identity.samples
+        ),
+        submissions=tuple(submissions),
+        problems=tuple(ProblemFacts.of(problem) for problem in InputError(problems).problems),
+        reused=reused,
+        classified=classified,
+    )
+
+
+def _held(event: Event, platform: Platform, record: PullRequestRecord | None) -> bool:
+    """Whether a first contribution waits for a curator's word, since model calls cost money.
+
+    A `/incumbent run` counts here by what GitHub states of its author; whether it is recorded is decided where
+    permissions can be looked up.
+    """
+    config = platform.config
+    if not config.hold_first_time_contributors or event.association not in FIRST_TIME_ASSOCIATIONS:
+        return False
+    if record is not None and record.released is not None:
+        return False
+    comment = event.comment
+    if comment is None:
+        return True
+    curators = {login.casefold() for login in config.curators}
+    may = comment.author.casefold() in curators if curators else comment.association in TRUSTED_ASSOCIATIONS
+    asked = any(isinstance(item, Command) and item.verb is Verb.RUN for item in parse(comment.body, ()))
+    return not (may and asked)
+
+
+def _packages(
+    platform: Platform, snapshot: CommitSnapshot, changes: Sequence[Change], problems: list[Problem]
+) -> list[Package]:
+    packages = []
+    present = {_folder(path) for path in snapshot.paths(EVAL_SETS)}
+    touched = {_folder(change.path) for change in changes} | {_folder(change.before or "") for change in changes}
+    for folder in sorted(folder for folder in touched & present if folder is not None):
+        customer, agent = folder.split("/")[1:]
+        try:
+            package = read_package(snapshot.within(folder), customer, agent, folder, platform.config.limits)
+        except InputError as error:
+            problems.extend(error.problems)
+            continue
+        moved = _moved_from(folder, present, changes)
+        packages.append(replace(package, submission=replace(package.submission, moved_from=moved)))
+    return packages
+
+
+def _folder(path: str) -> str | None:
+    parts = path.split("/")
+    return "/".join(parts[:3]) if len(parts) > 3 and parts[0] == EVAL_SETS else None
+
+
+def _moved_from(folder: str, present: set[str | None], changes: Sequence[Change]) -> tuple[str, str] | None:
+    """The customer and agent whose folder ``folder`` was: one that is gone, and from which all renames came."""
+    former = {_folder(change.before) for change in changes if change.before and _folder(change.path) == folder}
+    gone = sorted(place for place in former if place is not None and place != folder and place not in present)
+    if len(gone) != 1:
+        return None
+    customer, agent = gone[0].split("/")[1:]
+    return customer, agent
+
+
+def _inside(change: Change, place: str) -> bool:
+    return any(path.startswith(f"{place}/") for path in (change.path, change.before or ""))
+
+
+def _set_changes(snapshot: CommitSnapshot, changes: Sequence[Change]) -> tuple[SetChange, ...]:
+    found = []
+    for change in changes:
+        if not _inside(change, SET):
+            continue
+        lost = change.path if change.kind == "deleted" else change.before or ""
+        tombstone = f"{SET}/evicted/{lost.rpartition('/')[2]}"
+        found.append(
+            SetChange(path=change.path, kind=change.kind, before=change.before, buried=snapshot.exists(tombstone))
+        )
+    return tuple(found)
+
+
+def _faults_of_reviewed_files(snapshot: CommitSnapshot) -> list[Problem]:
+    try:
+        load_platform(snapshot)
+    except InputError as error:
+        return list(error.problems)
+    return []

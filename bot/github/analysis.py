@@ -1,0 +1,172 @@
+"""What the job that reads hostile data hands to the job that writes: one document of facts, checked on both sides.
+
+It holds no verdicts: these are derived where they are published, from reviewed files and from these facts.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bot.classifier.classify import ClassifierResult
+from bot.classifier.model import Identity
+from bot.errors import Problem
+from bot.intake.query import Query
+from bot.ledger.model import CommitId, Digest, StoredClassification
+from bot.pipeline import Classified
+from bot.submission import Submission
+from bot.validation import FileModel, Tuple
+
+Path = Annotated[str, Field(max_length=4096)]
+
+
+class ProblemFacts(FileModel):
+    """One fault, or one remark, about the head's files."""
+
+    file: str
+    line: int | None
+    message: str
+    fix: str
+
+    @staticmethod
+    def of(problem: Problem) -> ProblemFacts:
+        """``problem`` for the document."""
+        return ProblemFacts(file=problem.file, line=problem.line, message=problem.message, fix=problem.fix)
+
+    @property
+    def problem(self) -> Problem:
+        """The problem again."""
+        return Problem(self.file, self.line, self.message, self.fix)
+
+
+class QueryFacts(FileModel):
+    """One query: its text, where it stands, and what the classifier says of it.
+
+    ``key`` is the ledger's key of the classification; both are absent for a settled query, and the classification
+    alone for one that could not be classified.
+    """
+
+    id: Annotated[str, Field(min_length=1)]
+    turns: Tuple[str]
+    file: str
+    line: int | None
+    key: Digest | None
+    classification: StoredClassification | None
+
+
+class SubmissionFacts(FileModel):
+    """One agent of one customer."""
+
+    customer: Annotated[str, Field(min_length=1)]
+    agent: Annotated[str, Field(min_length=1)]
+    folder: Path
+    prefix: str
+    moved_from: Tuple[str] | None
+    queries: Tuple[QueryFacts]
+    problems: Tuple[ProblemFacts]
+    notes: Tuple[ProblemFacts]
+
+
+class IdentityFacts(FileModel):
+    """The classifier identity under which the facts were found."""
+
+    backend: str
+    model: str
+    prompt: str
+    samples: int
+
+
+class SetChange(FileModel):
+    """One file of the regression set that the head changes."""
+
+    path: Path
+    kind: Literal["added", "modified", "deleted", "renamed"]
+    before: Path | None
+    buried: bool = Field(description="for a deleted entry: whether its tombstone is in the head")
+
+
+class Analysis(FileModel):
+    """The document that `incumbent ci analyse` writes and `incumbent ci publish` reads."""
+
+    format: Literal[1] = 1
+    repository: str
+    pull_request: int | None
+    base: CommitId = Field(description="the reviewed commit by whose taxonomy, config and regression set facts hold")
+    head: CommitId
+    held: bool = Field(description="whether a first contribution waits for a curator, and nothing was classified")
+    touches: Tuple[Literal["eval_sets", "regression_set", "taxonomy", "config"]]
+    set_changes: Tuple[SetChange]
+    identity: IdentityFacts
+    submissions: Tuple[SubmissionFacts]
+    problems: Tuple[ProblemFacts] = Field(description="faults that left a folder or a reviewed file unread")
+    reused: Annotated[int, Field(ge=0)] = Field(description="classifications that the ledger knew")
+    classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
+
+    @property
+    def classifier(self) -> Identity:
+        """The identity as the pipeline sees it."""
+        return Identity(
+            backend=self.identity.backend,
+            model=self.identity.model,
+            prompt=self.identity.prompt,
+            samples=self.identity.samples,
+        )
+
+
+def facts_of(
+    item: Classified,
+    keys: dict[str, str],
+) -> SubmissionFacts:
+    """``item`` for the document; ``keys`` holds the ledger's key of every query that is not settled."""
+    submission = item.submission
+    found = {each.query_id: StoredClassification.of(each) for each in item.result.classifications}
+    return SubmissionFacts(
+        customer=submission.customer,
+        agent=submission.agent,
+        folder=submission.folder,
+        prefix=submission.prefix,
+        moved_from=submission.moved_from,
+        queries=tuple(
+            QueryFacts(
+                id=query.id,
+                turns=query.turns,
+                file=query.file,
+                line=query.line,
+                key=keys.get(query.id),
+                classification=found.get(query.id),
+            )
+            for query in submission.queries
+        ),
+        problems=tuple(map(ProblemFacts.of, submission.problems)),
+        notes=tuple(map(ProblemFacts.of, submission.notes)),
+    )
+
+
+def classified_of(facts: SubmissionFacts) -> Classified:
+    """The submission and its classifications again, as :func:`bot.pipeline.judge` takes them."""
+    moved = facts.moved_from
+    return Classified(
+        submission=Submission(
+            customer=facts.customer,
+            agent=facts.agent,
+            folder=facts.folder,
+            queries=tuple(
+                Query(id=query.id, turns=query.turns, file=query.file, line=query.line) for query in facts.queries
+            ),
+            problems=tuple(item.problem for item in facts.problems),
+            notes=tuple(item.problem for item in facts.notes),
+            prefix=facts.prefix,
+            moved_from=None if moved is None or len(moved) != 2 else (moved[0], moved[1]),
+        ),
+        result=ClassifierResult(
+            classifications=tuple(
+                query.classification.classification(query.id)
+                for query in facts.queries
+                if query.classification is not None
+            ),
+            unclassified=tuple(
+                query.id for query in facts.queries if query.key is not None and query.classification is None
+            ),
+        ),
+    )

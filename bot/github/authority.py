@@ -1,0 +1,52 @@
+"""Who may give which command (architecture, section 5; pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Final
+
+from bot.github.commands import Verb
+
+_DECISIONS: Final = frozenset({Verb.ACCEPT, Verb.REJECT, Verb.PIN, Verb.UNPIN})
+_WRITERS: Final = frozenset({"write", "maintain", "admin"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """The account behind a comment; GitHub gives none, or ``ghost``, for a deleted one."""
+
+    login: str | None
+    is_bot: bool
+
+
+def refusal(
+    verb: Verb,
+    author: Person,
+    pull_request_author: str | None,
+    curators: Collection[str],
+    permission: Callable[[str], str],
+) -> str | None:
+    """Why ``author`` may not say ``verb``, as one sentence for a reply; None if they may.
+
+    ``curators`` are the configured logins.  If there are none, whoever may write to the repository is a curator, and
+    ``permission`` looks that up for a login (``none``, ``read``, ``triage``, ``write``, ``maintain``, ``admin``): at
+    most once, only if nothing else decides; what it raises is passed on.  Logins are compared without regard to case.
+    """
+    written = author.login or ""
+    login = written.casefold()
+    if login in {"", "ghost"}:
+        return "The account that wrote this does not exist any more, so nobody can be asked about it."
+    if author.is_bot or login.endswith("[bot]"):
+        return "Bots cannot give commands; a person has to."
+    if verb is Verb.HELP:
+        return None
+    if verb in _DECISIONS and login == (pull_request_author or "").casefold():
+        return f"The author of a pull request cannot {verb} their own queries; another curator has to."
+    if curators:
+        if login in {curator.casefold() for curator in curators}:
+            return None
+        return f"Only curators may say {verb}, and you are not among the curators in config/curation.yaml."
+    if permission(written).casefold() in _WRITERS:
+        return None
+    return f"Only curators may say {verb}: here, people who may write to this repository, and you may not."

@@ -1,0 +1,118 @@
+"""The one check: what it concludes, and the annotations on the lines of the eval set (architecture, section 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.consolidator.verdict import Route, Verdict
+from bot.errors import IncompleteError, InputError
+from bot.github.judgement import Judgement
+from bot.github.values import Annotation, CheckConclusion
+from bot.report.escaping import visible
+from bot.report.voices import PlainVoice
+from bot.report.wording import codes, headline, verdict_words, why
+
+NAME = "Incumbent"
+"""The check's one name on every pull request and merge group, so that it can be required."""
+MOST_ANNOTATIONS = 50
+"""GitHub takes no more in one request; the most important come first, and all of them are in the job summary."""
+LONGEST_TITLE = 255
+
+
+class Label(StrEnum):
+    """What people filter pull requests by."""
+
+    ADMITS = "incumbent: admits"
+    NEEDS_CURATOR = "incumbent: needs a curator"
+    AT_FAULT = "incumbent: input at fault"
+    INCOMPLETE = "incumbent: incomplete"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """How a review ended: the check, the labels that hold, and the exit code that says the same."""
+
+    conclusion: CheckConclusion
+    title: str
+    labels: tuple[Label, ...]
+    exit_code: int
+
+
+def result_of(judgement: Judgement) -> Result:
+    """The result of ``judgement``: incomplete and input at fault fail; pending reviews pass unless the config says not.
+
+    With ``mode: observe`` the check always passes.
+    """
+    analysis, review, config = judgement.analysis, judgement.review, judgement.platform.config
+    labels: list[Label] = []
+    titles: list[str] = []
+    code = 0
+    if review is not None:
+        titles.append(headline(review))
+        if review.plan.admitted or review.plan.waiting_for_slot:
+            labels.append(Label.ADMITS)
+        if review.plan.waiting_for_review:
+            labels.append(Label.NEEDS_CURATOR)
+    if analysis.held:
+        titles.append("A first contribution: waits for a curator's `/incumbent run`")
+        labels.append(Label.NEEDS_CURATOR)
+        code = IncompleteError.exit_code
+    if review is not None and review.unclassified:
+        labels.append(Label.INCOMPLETE)
+        code = IncompleteError.exit_code
+    if judgement.removed_for_good:
+        titles.insert(0, "An entry is removed without a tombstone")
+    elif judgement.changed_by_hand:
+        titles.insert(0, "The regression set is changed by hand")
+    at_fault = analysis.problems or (review is not None and review.problems)
+    if at_fault or judgement.removed_for_good or judgement.changed_by_hand:
+        labels.append(Label.AT_FAULT)
+        code = InputError.exit_code
+        if analysis.problems:
+            count = len(analysis.problems)
+            titles.append(f"{count} {'fault' if count == 1 else 'faults'} in the input")
+    blocked = config.block_on_review and Label.NEEDS_CURATOR in labels
+    failed = bool(code) or blocked
+    conclusion: CheckConclusion = "failure" if failed and config.mode == "curate" else "success"
+    title = visible("; ".join(titles) or "Nothing to curate")
+    return Result(
+        conclusion=conclusion,
+        title=title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…",
+        labels=tuple(dict.fromkeys(labels)),
+        exit_code=code,
+    )
+
+
+def annotations_of(judgement: Judgement) -> tuple[Annotation, ...]:
+    """The most important remarks on lines of the head: faults, then what needs a person, then other verdicts."""
+    found: list[tuple[int, Annotation]] = []
+    review = judgement.review
+    problems = [item.problem for item in judgement.analysis.problems]
+    for problem in [*problems, *(review.problems if review is not None else ())]:
+        if problem.line is not None:
+            message = f"{visible(problem.message)}\nFix: {visible(problem.fix)}"
+            found.append((0, _annotation(problem.file, problem.line, "failure", "Input at fault", message)))
+    if review is not None:
+        voice = PlainVoice(review.platform.taxonomy)
+        for verdict in review.verdicts:
+            query = review.queries[verdict.id]
+            if query.line is None:
+                continue
+            title = f"{voice.name(verdict.id)}: {verdict_words(verdict)}"
+            message = f"{why(verdict, review, voice)} [{codes(verdict)}]"
+            rank, level = _rank(verdict)
+            found.append((rank, _annotation(query.file, query.line, level, title, message)))
+    found.sort(key=lambda item: (item[0], item[1].path, item[1].line, item[1].title))
+    return tuple(annotation for _, annotation in found[:MOST_ANNOTATIONS])
+
+
+def _rank(verdict: Verdict) -> tuple[int, str]:
+    if verdict.decision.admits and verdict.route is Route.REVIEW:
+        return 1, "warning"
+    return (2, "notice") if verdict.decision.admits else (3, "notice")
+
+
+def _annotation(path: str, line: int, level: str, title: str, message: str) -> Annotation:
+    # GitHub takes 255 characters of title and 64 KB of message; a message of ours says enough in 2,000.
+    return Annotation(path=path, line=line, level=level, title=title[:250], message=message[:2000])  # type: ignore[arg-type]

@@ -1,0 +1,210 @@
+"""The thin edge to GitHub's REST API: reads values, applies planned operations.
+
+PyGithub brings tokens, retries and rate limits; requests go by path, so that what a run costs can be read off here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from bot.errors import OutsideError
+from bot.github.check import NAME
+from bot.github.values import (
+    AddLabels,
+    CheckRun,
+    CreateComment,
+    DeleteComment,
+    EditComment,
+    IssueComment,
+    Operation,
+    PostCheck,
+    PullRequest,
+    React,
+    RemoveLabel,
+    WriteLedger,
+)
+from bot.ledger.model import BRANCH
+
+PAGE = 100
+
+
+class LostRaceError(OutsideError):
+    """Somebody moved a branch between our reading and our writing: read again and plan anew."""
+
+
+class GitHubClient:
+    """One repository, seen with one token; ``login`` is the account that the token acts as."""
+
+    def __init__(self, repository: str, token: str, api_url: str, login: str) -> None:
+        # Imported here: only the Action needs it, and it is slow to load.
+        from github import Auth, Github
+
+        self.login = login
+        self._place = f"/repos/{repository}"
+        self._requester = Github(
+            auth=Auth.Token(token), base_url=api_url, seconds_between_requests=None, seconds_between_writes=None
+        ).requester
+
+    def pull_request(self, number: int) -> PullRequest:
+        """The pull request ``number`` as it stands now."""
+        found = self._ask("GET", f"/pulls/{number}")
+        return PullRequest(
+            number=number,
+            head=found["head"]["sha"],
+            base=found["base"]["ref"],
+            author=_login(found),
+            association=str(found.get("author_association") or ""),
+            labels=tuple(sorted(label["name"] for label in found.get("labels") or ())),
+        )
+
+    def comments(self, number: int) -> tuple[IssueComment, ...]:
+        """All comments of the pull request ``number``, oldest first."""
+        found = self._pages(f"/issues/{number}/comments")
+        comments = [
+            IssueComment(
+                id=item["id"],
+                author=_login(item),
+                is_bot=(item.get("user") or {}).get("type") == "Bot" or _login(item).endswith("[bot]"),
+                body=item.get("body") or "",
+                created_at=item["created_at"],
+                updated_at=item["updated_at"],
+            )
+            for item in found
+        ]
+        return tuple(sorted(comments, key=lambda item: item.id))
+
+    def check(self, commit: str) -> CheckRun | None:
+        """The newest check of our name on ``commit``."""
+        found = self._ask(
+            "GET", f"/commits/{commit}/check-runs", {"check_name": NAME, "filter": "latest", "per_page": PAGE}
+        )
+        runs = sorted((item for item in found["check_runs"] if item["name"] == NAME), key=lambda item: item["id"])
+        if not runs:
+            return None
+        return CheckRun(conclusion=runs[-1]["conclusion"], external_id=runs[-1].get("external_id") or "")
+
+    def permission(self, login: str) -> str:
+        """What ``login`` may do with the repository: admin, write, read or none."""
+        found = self._ask("GET", f"/collaborators/{quote(login, safe='')}/permission", missing={"permission": "none"})
+        return str(found["permission"])
+
+    def apply(self, number: int | None, operation: Operation, tree: str | None = None) -> None:
+        """Carry out ``operation`` on pull request ``number``; ``tree`` is that of the ledger's parent commit.
+
+        Raises :class:`LostRaceError` when the ledger has moved, and :class:`OutsideError` when GitHub refuses.
+        """
+        match operation:
+            case CreateComment(body=body):
+                made = self._ask("POST", f"/issues/{number}/comments", body={"body": body})
+                self._check_login(_login(made))
+            case EditComment(id=id, body=body):
+                self._ask("PATCH", f"/issues/comments/{id}", body={"body": body})
+            case DeleteComment(id=id):
+                self._ask("DELETE", f"/issues/comments/{id}", missing={})
+            case React(comment=comment, reaction=reaction):
+                self._ask("POST", f"/issues/comments/{comment}/reactions", body={"content": reaction}, missing={})
+            case AddLabels(names=names):
+                self._ask("POST", f"/issues/{number}/labels", body={"labels": list(names)})
+            case RemoveLabel(name=name):
+                self._ask("DELETE", f"/issues/{number}/labels/{quote(name, safe='')}", missing={})
+            case PostCheck():
+                self._ask("POST", "/check-runs", body=_check_body(operation))
+            case WriteLedger():
+                self._write_ledger(operation, tree)
+
+    def _write_ledger(self, operation: WriteLedger, tree: str | None) -> None:
+        files = [{"path": path, "mode": "100644", "type": "blob", "content": text} for path, text in operation.files]
+        base: dict[str, Any] = {} if tree is None else {"base_tree": tree}
+        made = self._ask("POST", "/git/trees", body={**base, "tree": files})
+        parents = [] if operation.parent is None else [operation.parent]
+        commit = self._ask(
+            "POST", "/git/commits", body={"message": operation.message, "tree": made["sha"], "parents": parents}
+        )
+        if operation.parent is None:
+            self._ask("POST", "/git/refs", body={"ref": f"refs/heads/{BRANCH}", "sha": commit["sha"]}, race=True)
+        else:
+            body = {"sha": commit["sha"], "force": False}
+            self._ask("PATCH", f"/git/refs/heads/{BRANCH}", body=body, race=True)
+
+    def _check_login(self, login: str) -> None:
+        if login != self.login:
+            raise OutsideError(
+                f"the token acts as {login}, and not as {self.login}: set the action's input `login` to {login}, "
+                "so that its own comments are found again"
+            )
+
+    def _pages(self, path: str) -> list[Any]:
+        found: list[Any] = []
+        page = 1
+        while True:
+            items = self._ask("GET", path, {"per_page": PAGE, "page": page})
+            found += items
+            if len(items) < PAGE:
+                return found
+            page += 1
+
+    def _ask(
+        self,
+        verb: str,
+        path: str,
+        parameters: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        missing: Any = None,
+        race: bool = False,
+    ) -> Any:
+        """GitHub's answer; ``missing`` stands in for a 404, and a 409 or 422 is a lost race where ``race``."""
+        import requests
+        from github import GithubException
+
+        try:
+            _, data = self._requester.requestJsonAndCheck(
+                verb, self._place + path, dict(parameters) if parameters else None, input=dict(body) if body else None
+            )
+        except GithubException as error:
+            if error.status == 404 and missing is not None:
+                return missing
+            if error.status in (409, 422) and race:
+                raise LostRaceError("the ledger branch has moved") from None
+            raise OutsideError(_refusal(verb, path, error)) from None
+        except (requests.RequestException, OSError) as error:
+            raise OutsideError(f"GitHub cannot be reached: {verb} {path}: {type(error).__name__}") from None
+        return data
+
+
+def _login(item: Mapping[str, Any]) -> str:
+    user = item.get("user") or {}
+    return str(user.get("login") or "ghost")
+
+
+def _check_body(operation: PostCheck) -> dict[str, Any]:
+    output: dict[str, Any] = {"title": operation.title, "summary": operation.summary}
+    if operation.annotations:
+        output["annotations"] = [
+            {
+                "path": item.path,
+                "start_line": item.line,
+                "end_line": item.line,
+                "annotation_level": item.level,
+                "title": item.title,
+                "message": item.message,
+            }
+            for item in operation.annotations
+        ]
+    return {
+        "name": NAME,
+        "head_sha": operation.commit,
+        "status": "completed",
+        "conclusion": operation.conclusion,
+        "external_id": operation.external_id,
+        "output": output,
+    }
+
+
+def _refusal(verb: str, path: str, error: Any) -> str:
+    message = error.data.get("message") if isinstance(error.data, dict) else None
+    text = f"GitHub refuses {verb} {path} ({error.status}): {message or 'no reason given'}"
+    if error.status in (401, 403):
+        text += "; `incumbent doctor` says which permission or setting is missing"
+    return text

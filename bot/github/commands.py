@@ -1,0 +1,316 @@
+"""Commands in comments: what a person tells the bot to do (pure).
+
+A command is a line that begins with ``/incumbent``, outside of what is only shown (:mod:`bot.github.prose`).  In doubt
+nothing is guessed: the line is :class:`Misspelt`, and the person is asked.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from bot.github.prose import Backticks, said
+from bot.suggest import perhaps
+
+MOST_COMMANDS: Final = 20
+"""So many command lines of one comment are read."""
+LONGEST_REASON: Final = 500
+"""Characters, once white space is collapsed."""
+LONGEST_LINE: Final = 120
+"""Characters of a misspelt line that are shown."""
+
+
+class Verb(StrEnum):
+    """What the bot is told to do."""
+
+    ACCEPT = "accept"
+    REJECT = "reject"
+    PIN = "pin"
+    UNPIN = "unpin"
+    RUN = "run"
+    HELP = "help"
+
+
+USAGE: Final[Mapping[Verb, str]] = {
+    Verb.ACCEPT: "/incumbent accept ID… [reason]",
+    Verb.REJECT: "/incumbent reject ID… reason",
+    Verb.PIN: "/incumbent pin ID… reason",
+    Verb.UNPIN: "/incumbent unpin ID…",
+    Verb.RUN: "/incumbent run",
+    Verb.HELP: "/incumbent help",
+}
+"""How each command is written."""
+
+_ALONE: Final = frozenset({Verb.RUN, Verb.HELP})
+_REASONED: Final = frozenset({Verb.REJECT, Verb.PIN})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One command, on ``line`` of the comment (1-based).
+
+    ``names`` are the queries named one by one or by ranges, in the order said; ``every`` says that the word ``all`` was
+    said, which adds nothing to ``names``.
+    """
+
+    verb: Verb
+    names: tuple[str, ...] = ()
+    every: bool = False
+    reason: str | None = None
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misspelt:
+    """A command line that cannot be followed.
+
+    ``text`` is the line as it was written, cut; ``message`` says what is wrong and how to write it right.  Both repeat
+    what somebody wrote and must be escaped where they are shown.
+    """
+
+    line: int
+    text: str
+    message: str
+
+
+def parse(body: str, names: Sequence[str]) -> tuple[Command | Misspelt, ...]:
+    """The commands in the comment ``body``, in order; ``names`` are the pull request's queries in eval set order.
+
+    Never raises; takes time in proportion to ``body``.
+    """
+    lines = re.split(r"\r\n|\r|\n", body)
+    known = _Names(names)
+    found: list[Command | Misspelt] = []
+    for number in said(lines):
+        line = lines[number - 1]
+        seen = "".join(character for character in line if not _unseen(character))
+        command = _COMMAND.match(seen)
+        if not command:
+            continue
+        message = f"this comment has more than {MOST_COMMANDS} commands; write the rest in another comment"
+        if len(found) < MOST_COMMANDS:
+            try:
+                _refuse_unseen(line)
+                found.append(_read(command[1], number, known))
+                continue
+            except _MisspeltError as error:
+                message = str(error)
+        text = line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+        found.append(Misspelt(line=number, text=text, message=message))
+        if len(found) > MOST_COMMANDS:
+            break
+    return tuple(found)
+
+
+# -- One command line --------------------------------------------------------------------------------------------------
+
+_COMMAND: Final = re.compile(r" {0,3}/incumbent(?=[\s:,;]|$)(.*)", re.ASCII | re.IGNORECASE | re.DOTALL)
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# Characters of other categories that show nothing: fillers, joiners, the empty braille cell.
+_BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
+_SEPARATOR: Final = re.compile(r":|--|–")
+_JOINERS: Final = frozenset({"and", "or", "to", "through", "not", "&", "+", "-", "--", "–", "—", "..", "…"})
+_EXCEPTIONS: Final = frozenset({"except", "excepting", "excluding", "but", "without", "apart", "minus", "save"})
+_LONGEST_SHOWN: Final = 64  # characters of a name in a message
+# Comparing by likeness takes time in proportion to the number of names and the square of their lengths.
+_LONGEST_COMPARED: Final = 40
+_MOST_COMPARED: Final = 500
+_LONGEST_RANGE: Final = 1000
+
+
+class _MisspeltError(Exception):
+    """Ends the reading of a command line; its text is the message."""
+
+
+def _unseen(character: str) -> bool:
+    return character != "\t" and (unicodedata.category(character) in _UNSEEN or character in _BLANK)
+
+
+def _refuse_unseen(line: str) -> None:
+    code = next((ord(character) for character in line if _unseen(character)), None)
+    if code is not None:
+        raise _MisspeltError(f"the line holds the invisible character U+{code:04X}; type it anew, without pasting")
+
+
+class _Names:
+    """The names of the pull request's queries, and what looks like one."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.ordered = tuple(dict.fromkeys(names))
+        self._place = {name: place for place, name in enumerate(self.ordered)}
+        self._folded: dict[str, list[str]] = {}
+        for name in self.ordered:
+            self._folded.setdefault(name.casefold(), []).append(name)
+        self._shapes = {shape for name in self._folded for shape in _shapes(name)}
+        self._compared = [name for name in self.ordered if len(name) <= _LONGEST_COMPARED][:_MOST_COMPARED]
+        self._nearest: dict[str, str] = {}
+
+    def find(self, text: str) -> str | None:
+        """The name that ``text`` is: exactly, or but for case if only one is."""
+        if text in self._place:
+            return text
+        alike = self._folded.get(text.casefold(), [])
+        return alike[0] if len(alike) == 1 else None
+
+    def expand(self, text: str) -> tuple[str, ...]:
+        """The names that ``text`` says, by itself or as a range; none if it is no id."""
+        name = self.find(text)
+        if name is not None:
+            return (name,)
+        ranges = set()
+        if len(text) <= _LONGEST_RANGE:
+            for separator in re.finditer(r"\.\.|-", text):
+                first, last = (self.find(_bare(end)) for end in (text[: separator.start()], text[separator.end() :]))
+                if first is not None and last is not None:
+                    ranges.add((self._place[first], self._place[last]))
+        if not ranges:
+            return ()
+        if len(ranges) > 1:
+            raise _MisspeltError(f"the range {_quoted(text)} can be read in more than one way; name the queries")
+        first_place, last_place = ranges.pop()
+        if first_place > last_place:
+            raise _MisspeltError(f"the range {_quoted(text)} runs backwards; write the earlier query first")
+        return self.ordered[first_place : last_place + 1]
+
+    def resembles(self, token: str) -> bool:
+        """Whether ``token``, which is no id, may have been meant as one or as several."""
+        parts = {token, *re.split(r"\.\.|[\s`,;:&+–—…-]", token)}
+        parts = {part.strip("`'\"()[].,;:!?").casefold() for part in parts} - {""}
+        if any(part in self._folded or part == "all" or self._shapes.intersection(_shapes(part)) for part in parts):
+            return True
+        return bool(self._near(token))
+
+    def hint(self, token: str) -> str:
+        """The nearest name, for a message; without one, how the names look."""
+        near = self._near(token)
+        if near:
+            return near
+        same_end = [name for name in self.ordered if name.casefold().endswith(f"/{_bare(token).casefold()}")]
+        if len(same_end) == 1:
+            return f"; perhaps you meant {_quoted(same_end[0])}"
+        return f"; queries are named like {_quoted(self.ordered[0])}" if self.ordered else ""
+
+    def _near(self, token: str) -> str:
+        bare = _bare(token)
+        if len(bare) > _LONGEST_COMPARED:
+            return ""
+        if bare not in self._nearest:
+            self._nearest[bare] = perhaps(bare, self._compared)
+        return self._nearest[bare]
+
+
+def _shapes(name: str) -> Iterator[str]:
+    """What a folded ``name`` has in common with its likes: digits for any digits, or its part before the last mark."""
+    for part in {name, name.rpartition("/")[2]}:
+        shape = re.sub(r"\d+", "0", part)
+        if "0" in shape:
+            yield shape
+    prefix = re.match(r".*\w[-_./]", name, re.DOTALL)
+    if prefix:
+        yield f"{prefix[0]}*"
+
+
+def _bare(text: str) -> str:
+    """``text`` without the backticks around it."""
+    return text.strip("`").strip() if text[:1] == text[-1:] == "`" else text
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…")
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
+    """What spaces and commas separate outside backticks, with start and end."""
+    backticks = Backticks(text)
+    at = 0
+    while begin := re.compile(r"[^\s,]").search(text, at):
+        start = at = begin.start()
+        while piece := re.compile(r"`+|[^\s,`]+").match(text, at):
+            at = piece.end()
+            if piece[0][0] == "`":
+                at = backticks.end(at, len(piece[0])) or at
+        yield text[start:at], start, at
+
+
+def _read(words: str, line: int, known: _Names) -> Command:
+    tokens = _tokens(words)
+    word, _, at = next(tokens, ("", 0, 0))
+    if not word:
+        raise _MisspeltError(f"it does not say what to do; say one of {', '.join(Verb)}")
+    verb = next((verb for verb in Verb if verb == word.lower()), None)
+    if verb is None:
+        near = perhaps(word.lower(), [verb.value for verb in Verb]) if len(word) <= _LONGEST_COMPARED else ""
+        raise _MisspeltError(f"there is no command {_quoted(word)}{near}; say one of {', '.join(Verb)}")
+    try:
+        if verb in _ALONE:
+            if next(tokens, None):
+                raise _MisspeltError(f"{verb} stands alone")
+            return Command(verb=verb, line=line)
+        names, every, at = _ids(words, tokens, at, known)
+        reason = _reason(words[at:], known)
+        if verb is Verb.UNPIN and reason is not None:
+            raise _MisspeltError("unpin takes no reason")
+        if verb in _REASONED and reason is None:
+            raise _MisspeltError(f"{verb} needs a reason")
+    except _MisspeltError as error:
+        raise _MisspeltError(f"{error}. Write: {USAGE[verb]}") from None
+    return Command(verb=verb, names=names, every=every, reason=reason, line=line)
+
+
+def _ids(
+    words: str, tokens: Iterator[tuple[str, int, int]], at: int, known: _Names
+) -> tuple[tuple[str, ...], bool, int]:
+    """The queries that ``tokens`` name, whether all are meant, and where in ``words`` the rest begins."""
+    names: dict[str, None] = {}
+    every = False
+    for token, _, end in tokens:
+        # A colon that clings to an id ends the ids.
+        for word, after in ((token, end), (token.removesuffix(":"), end - 1)):
+            if _bare(word).casefold() == "all" and (word == _bare(word) or known.find("all") is None):
+                if known.find("all") is not None:
+                    raise _MisspeltError("a query is called 'all'; put it in backticks, or write all as first..last")
+                every, at = True, after
+                break
+            expanded = known.expand(word) or known.expand(_bare(word))
+            if expanded:
+                names.update(dict.fromkeys(expanded))
+                at = after
+                break
+        else:
+            if names or every:
+                break
+            raise _MisspeltError(f"there is no query {_quoted(_bare(token))} in this pull request{known.hint(token)}")
+        if at < end:
+            break
+    if not names and not every:
+        raise _MisspeltError("it does not say which queries")
+    return tuple(names), every, at
+
+
+def _reason(text: str, known: _Names) -> str | None:
+    """What the words after the ids give as reason, unless they may have been meant as more ids."""
+    text = re.sub(r"\A[\s,]+", "", text)
+    mark = _SEPARATOR.match(text)
+    if not text.startswith(":"):
+        lead, _, end = next(_tokens(text), ("", 0, 0))
+        if mark:
+            lead, end = mark[0], mark.end()
+        following = next(_tokens(text[end:]), ("", 0, 0))[0]
+        fix = "separate ids by spaces or commas, write ranges as first..last, or put a colon before the reason"
+        if lead.casefold() in _JOINERS:
+            if following and known.resembles(following):
+                raise _MisspeltError(f"{_quoted(lead)} after an id and before {_quoted(following)} is not clear; {fix}")
+        elif lead.casefold() in _EXCEPTIONS:
+            raise _MisspeltError(
+                f"exceptions ({_quoted(lead)}) cannot be said; name the queries, or put a colon before"
+            )
+        elif lead and known.resembles(lead):
+            raise _MisspeltError(f"{_quoted(_bare(lead))} is no query of this pull request{known.hint(lead)}; {fix}")
+    reason = " ".join(text[mark.end() if mark else 0 :].split())
+    if len(reason) > LONGEST_REASON:
+        raise _MisspeltError(f"the reason has {len(reason)} characters; at most {LONGEST_REASON} are kept")
+    return reason or None

@@ -1,0 +1,219 @@
+"""People's commands, read from a cursor: which of them count, what is decided by them, and what is answered (pure).
+
+A command counts only from a curator, on the verdict that was displayed when it was written, and for the content that it
+was displayed for (architecture, section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from bot.github.authority import Person, refusal
+from bot.github.commands import Command, Misspelt, Verb, parse
+from bot.github.judgement import SET_NAME, Author, Judgement
+from bot.github.values import IssueComment
+from bot.ledger.model import Decision, Displayed, PullRequestRecord, Release
+from bot.report.escaping import code, shortened, visible
+from bot.report.wording import codes
+
+_ACTIONS = {Verb.ACCEPT: "accept", Verb.REJECT: "reject", Verb.PIN: "pin", Verb.UNPIN: "unpin"}
+
+HELP = """\
+Commands, each on a line of its own:
+
+| command | what it does |
+| --- | --- |
+| `/incumbent accept ID… [reason]` | admit these queries; an excluded one needs a reason |
+| `/incumbent reject ID… reason` | keep these queries out |
+| `/incumbent pin ID… reason` | keep the entry whatever becomes redundant |
+| `/incumbent unpin ID…` | take that back |
+| `/incumbent run` | judge again |
+| `/incumbent help` | this table |
+
+`ID` is a query's id, a range (`q03..q07`) or `all` that need a person. Commands count from curators, not from the \
+pull request's author for their own queries, and for the verdicts displayed when they were written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What becomes of one comment: whether all its commands were followed, and what to answer (lines of Markdown)."""
+
+    comment: IssueComment
+    followed: bool
+    lines: tuple[str, ...]
+    stranger: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hearing:
+    """The judgement after all comments were heard, with the replies to those that were new."""
+
+    judgement: Judgement
+    replies: tuple[Reply, ...]
+    void: tuple[Decision, ...]
+    released: Release | None
+    cursor: int
+
+
+@dataclass(kw_only=True)
+class _State:
+    """What the comments heard so far have led to."""
+
+    judgement: Judgement
+    decisions: list[Decision]
+    released: Release | None
+    lines: list[str] = field(default_factory=list)
+    followed: bool = True
+    stranger: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Court:
+    """Everything that a hearing needs besides the comments; ``permission`` looks up a login's permission."""
+
+    judge: Callable[[Sequence[Decision]], Judgement]
+    displayed: dict[str, Displayed]
+    author: Author
+    curators: tuple[str, ...]
+    permission: Callable[[str], str]
+
+
+def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Court) -> Hearing:
+    """Hear the comments after the record's cursor, in the order in which they were written.
+
+    Decisions of the record stand while the comment that they cite is still there and by the same person.
+    """
+    written = {comment.id: comment.author for comment in comments}
+    kept = [item for item in record.decisions if written.get(item.comment) == item.by]
+    state = _State(judgement=court.judge(kept), decisions=kept, released=record.released)
+    if state.released is not None and written.get(state.released.comment) != state.released.by:
+        state.released = None
+    first = state.judgement
+    void = [item for item in record.decisions if item not in first.decisions]
+    replies = []
+    cursor = record.cursor
+    for comment in sorted(comments, key=lambda item: item.id):
+        if comment.id <= record.cursor:
+            continue
+        cursor = comment.id
+        if comment.is_bot:
+            continue
+        said = parse(comment.body, first.names)
+        if not said:
+            continue
+        state.lines, state.followed, state.stranger = [], True, False
+        for item in said:
+            _follow(item, comment, state, first, court)
+        replies.append(
+            Reply(comment=comment, followed=state.followed, lines=tuple(state.lines), stranger=state.stranger)
+        )
+    return Hearing(
+        judgement=state.judgement,
+        replies=tuple(replies),
+        void=tuple(void),
+        released=state.released,
+        cursor=cursor,
+    )
+
+
+def _follow(item: Command | Misspelt, comment: IssueComment, state: _State, first: Judgement, court: Court) -> None:
+    if isinstance(item, Misspelt):
+        state.followed = False
+        state.lines.append(f"{code(shortened(visible(item.text)))}: {code(item.message)}")
+        return
+    why = refusal(
+        item.verb,
+        Person(login=comment.author, is_bot=comment.is_bot),
+        court.author.login,
+        court.curators,
+        court.permission,
+    )
+    if why is not None:
+        state.followed, state.stranger = False, True
+        state.lines.append(why)
+    elif item.verb is Verb.HELP:
+        state.lines.append(HELP)
+    elif item.verb is Verb.RUN:
+        state.released = Release(by=comment.author, comment=comment.id)
+    else:
+        for name in _named(item, state):
+            problem = _decide(item, name, comment, state, first, court)
+            if problem is not None:
+                state.followed = False
+                state.lines.append(f"{code(shortened(visible(name)))}: {problem}")
+
+
+def _named(item: Command, state: _State) -> tuple[str, ...]:
+    """The queries that a command speaks of; `all` are those that need a person now."""
+    if not item.every or state.judgement.review is None:
+        return item.names
+    waiting = [verdict.id for verdict in state.judgement.review.plan.waiting_for_review]
+    return tuple(dict.fromkeys((*item.names, *waiting)))
+
+
+def _decide(
+    item: Command, name: str, comment: IssueComment, state: _State, first: Judgement, court: Court
+) -> str | None:
+    """Record the decision and derive the verdicts after it; the reason in words where it cannot count."""
+    entry = first.entries[name]
+    shown = court.displayed.get(entry)
+    if shown is None or shown.since > comment.created_at:
+        return "its verdict was not displayed yet when this was written. Read it, and say so again."
+    if shown.verdict != first.verdict_digests[entry]:
+        return "its verdict has changed since it was displayed. Read it again, and say so again."
+    review = state.judgement.review
+    said = "regression set changed by hand"
+    if review is not None and name in review.queries:
+        if name in review.settled and item.verb in (Verb.ACCEPT, Verb.REJECT):
+            return "it is settled already: its content is in the set, waits for a slot, or was evicted."
+        verdict = next((each for each in review.verdicts if each.id == name), None)
+        said = "none" if verdict is None else codes(verdict)
+    elif name == SET_NAME and item.verb is not Verb.ACCEPT:
+        return "a change of the regression set by hand can only be accepted."
+    decision = Decision.model_validate(
+        {
+            "entry": entry,
+            "action": _ACTIONS[item.verb],
+            "content": first.contents[entry],
+            "verdict": shown.verdict,
+            "codes": said,
+            "by": comment.author,
+            "comment": comment.id,
+            "at": comment.created_at,
+            "reason": item.reason,
+        }
+    )
+    decisions = [*(each for each in state.decisions if not _replaces(decision, each)), decision]
+    after = court.judge(decisions)
+    if after.review is not None and any(answer.id == name for answer in after.review.derivation.unheard):
+        admitted = any(verdict.id == name and verdict.admitted for verdict in after.review.verdicts)
+        if admitted:
+            return "it is admitted without a person."
+        return "its verdict is EXCLUDE by now. Give a reason to accept it all the same."
+    state.decisions, state.judgement = decisions, after
+    return None
+
+
+def _replaces(new: Decision, old: Decision) -> bool:
+    """A later word on the same matter replaces the earlier one: admission is one matter, the pin another."""
+    matters = ({"accept", "reject"}, {"pin", "unpin"})
+    return new.entry == old.entry and any(new.action in matter and old.action in matter for matter in matters)
+
+
+def displayed_now(record: PullRequestRecord, marker: str | None, updated_at: str) -> dict[str, Displayed]:
+    """What the comment displays, and since when: what the record was about to show, if the comment bears its digest.
+
+    ``marker`` is the digest in the comment as found (``None``: there is no comment) and ``updated_at`` its time.
+    """
+    if marker is None:
+        return {}
+    showing = record.showing
+    if showing is None or showing.digest != marker:
+        return dict(record.displayed)
+    found = {}
+    for entry, verdict in showing.verdicts.items():
+        before = record.displayed.get(entry)
+        same = before is not None and before.verdict == verdict
+        found[entry] = before if same and before is not None else Displayed(verdict=verdict, since=updated_at)
+    return found

@@ -1,0 +1,132 @@
+"""From a GitHub event to a flow: nothing else looks at an event's name or payload (architecture, section 4; pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from bot.errors import UsageError
+
+# The association that GitHub states of an author with this repository.
+TRUSTED_ASSOCIATIONS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+FIRST_TIME_ASSOCIATIONS = frozenset({"FIRST_TIME_CONTRIBUTOR", "FIRST_TIMER", "NONE", "MANNEQUIN"})
+
+
+class Flow(StrEnum):
+    """What an event leads to."""
+
+    REVIEW = "review"
+    """A pull request to the default branch was opened or changed, or somebody commented on it."""
+    GROUP = "group"
+    """A merge group wants the check."""
+    NOT_CURATED = "not-curated"
+    """A pull request to another branch."""
+    NOTHING = "nothing"
+    """Nothing to do; ``why`` says so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comment:
+    """The comment that an event is about."""
+
+    id: int
+    author: str
+    association: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """An event as the flows see it.
+
+    ``repository`` is ``owner/name``; ``head`` is the commit that the event speaks of, where it names one; ``base`` the
+    branch that would be merged into.
+    """
+
+    flow: Flow
+    repository: str
+    default_branch: str
+    why: str = ""
+    pull_request: int | None = None
+    head: str | None = None
+    group_base: str | None = None
+    association: str = ""
+    comment: Comment | None = None
+
+
+_PULL_REQUEST_ACTIONS = frozenset({"opened", "reopened", "synchronize", "edited", "ready_for_review"})
+_PULL_REQUEST_EVENTS = frozenset({"pull_request", "pull_request_target"})
+
+
+def read_event(name: str, payload: Mapping[str, Any]) -> Event:
+    """The event ``name`` with ``payload`` as GitHub sends it; raises :class:`UsageError` for one that is not whole."""
+    try:
+        here = Event(
+            flow=Flow.NOTHING,
+            repository=str(payload["repository"]["full_name"]),
+            default_branch=str(payload["repository"]["default_branch"]),
+            why=f"nothing is done on {name}",
+        )
+        if name in _PULL_REQUEST_EVENTS:
+            return _pull_request(payload, here)
+        if name == "merge_group":
+            return _merge_group(payload, here)
+        if name == "issue_comment":
+            return _comment(payload, here)
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"the payload of the event {name} is not whole: {error!r}") from None
+    return here
+
+
+def _pull_request(payload: Mapping[str, Any], here: Event) -> Event:
+    action, pull = str(payload["action"]), payload["pull_request"]
+    event = replace(
+        here,
+        pull_request=int(pull["number"]),
+        head=str(pull["head"]["sha"]),
+        association=str(pull.get("author_association") or ""),
+    )
+    if action not in _PULL_REQUEST_ACTIONS:
+        return replace(event, why=f"nothing is done when a pull request is {action}")
+    if str(pull["base"]["ref"]) != here.default_branch:
+        why = f"only pull requests to {here.default_branch} are curated"
+        return replace(event, flow=Flow.NOT_CURATED, why=why)
+    return replace(event, flow=Flow.REVIEW, why="")
+
+
+def _merge_group(payload: Mapping[str, Any], here: Event) -> Event:
+    group = payload["merge_group"]
+    event = replace(here, head=str(group["head_sha"]))
+    if str(payload["action"]) != "checks_requested":
+        return replace(event, why="nothing is done when a merge group ends")
+    if str(group["base_ref"]).removeprefix("refs/heads/") != here.default_branch:
+        return replace(event, flow=Flow.NOT_CURATED, why=f"only merges into {here.default_branch} are curated")
+    return replace(event, flow=Flow.GROUP, group_base=str(group["base_sha"]), why="")
+
+
+def _comment(payload: Mapping[str, Any], here: Event) -> Event:
+    issue, comment = payload["issue"], payload["comment"]
+    if "pull_request" not in issue:
+        return replace(here, why="the comment is on an issue")
+    if str(issue.get("state")) != "open":
+        return replace(here, why="the pull request is closed")
+    if str(payload["action"]) != "created":
+        return replace(here, why="only new comments are read")
+    body = str(comment.get("body") or "")
+    if "/incumbent" not in body.casefold():
+        return replace(here, why="the comment holds no command")
+    return replace(
+        here,
+        flow=Flow.REVIEW,
+        why="",
+        pull_request=int(issue["number"]),
+        association=str(issue.get("author_association") or ""),
+        comment=Comment(
+            id=int(comment["id"]),
+            author=str((comment.get("user") or {"login": "ghost"})["login"]),
+            association=str(comment.get("author_association") or ""),
+            body=body,
+        ),
+    )

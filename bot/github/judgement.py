@@ -1,0 +1,151 @@
+"""From facts to a judgement on a pull request: verdicts under people's decisions, and what may pass (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from bot.consolidator.trust import TrustGate
+from bot.curator.answers import Answer
+from bot.github.analysis import Analysis, SetChange, classified_of
+from bot.github.events import TRUSTED_ASSOCIATIONS
+from bot.ledger.keys import content_digest, digest, verdict_digest
+from bot.ledger.model import Decision
+from bot.pipeline import Classified, Platform, Review, judge
+
+SET_NAME = "regression_set"
+"""How commands call a change of the regression set by hand: `/incumbent accept regression_set`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Author:
+    """Who brings the pull request; ``association`` is what GitHub states of them with this repository."""
+
+    login: str
+    association: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """A judgement on the facts of ``analysis`` under ``decisions``.
+
+    ``review`` is absent where no eval set is touched, or where a first contribution is held.
+    """
+
+    platform: Platform
+    analysis: Analysis
+    decisions: tuple[Decision, ...]
+    review: Review | None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What commands may name, in the order of the eval sets; the regression set where it is changed by hand."""
+        queries = () if self.review is None else tuple(self.review.queries)
+        return (*queries, *((SET_NAME,) if self.analysis.set_changes else ()))
+
+    @cached_property
+    def entries(self) -> Mapping[str, str]:
+        """Name → the id under which the ledger keeps it."""
+        found = {} if self.review is None else {name: self.review.entry_id(name) for name in self.review.queries}
+        return {**found, **({SET_NAME: SET_NAME} if self.analysis.set_changes else {})}
+
+    @cached_property
+    def contents(self) -> Mapping[str, str]:
+        """Entry → digest of its content; of a change by hand, the head and what it changes."""
+        found = (
+            {}
+            if self.review is None
+            else {self.entries[name]: content_digest(query.turns) for name, query in self.review.queries.items()}
+        )
+        if self.analysis.set_changes:
+            changes = [[item.path, item.kind, item.before] for item in self.analysis.set_changes]
+            found[SET_NAME] = digest([self.analysis.head, changes])
+        return found
+
+    @cached_property
+    def verdict_digests(self) -> Mapping[str, str]:
+        """Entry → digest of what is said of it; settled and rejected queries included."""
+        found: dict[str, str] = {}
+        if self.review is not None:
+            judged = {verdict.id: verdict for verdict in self.review.verdicts}
+            for name in self.review.queries:
+                entry = self.entries[name]
+                content = self.contents[entry]
+                verdict = judged.get(name)
+                said = digest([content, "none"]) if verdict is None else verdict_digest(verdict, content)
+                found[entry] = said
+        if self.analysis.set_changes:
+            found[SET_NAME] = self.contents[SET_NAME]
+        return found
+
+    @property
+    def removed_for_good(self) -> tuple[SetChange, ...]:
+        """Entries that the head removes without a tombstone: nobody could restore them."""
+        return tuple(item for item in self.analysis.set_changes if _removes(item) and not item.buried)
+
+    @property
+    def changed_by_hand(self) -> bool:
+        """Whether the regression set is changed, and no curator allowed it for this very head."""
+        allowed = any(item.entry == SET_NAME and item.action == "accept" for item in self.decisions)
+        return bool(self.analysis.set_changes) and not allowed
+
+
+def _removes(change: SetChange) -> bool:
+    lost = change.path if change.kind == "deleted" else change.before
+    return lost is not None and lost.count("/") == 1 and lost.endswith((".yaml", ".yml"))
+
+
+def judge_facts(
+    analysis: Analysis, platform: Platform, author: Author | None, decisions: Sequence[Decision]
+) -> Judgement:
+    """The judgement on ``analysis``; ``author`` is unknown for a merge group, whose pull requests were judged singly.
+
+    Of ``decisions`` those count whose content is the one of ``analysis``; the last one of each entry decides.
+    """
+    classified = [classified_of(facts) for facts in analysis.submissions]
+    bare = Judgement(platform=platform, analysis=analysis, decisions=(), review=None)
+    if not classified:
+        standing = tuple(item for item in decisions if bare.contents.get(item.entry) == item.content)
+        return Judgement(platform=platform, analysis=analysis, decisions=standing, review=None)
+    ids = {item.submission.entry_id(query.id): query for item in classified for query in item.submission.queries}
+    contents = {**bare.contents, **{id: content_digest(query.turns) for id, query in ids.items()}}
+    standing = tuple(item for item in decisions if contents.get(item.entry) == item.content)
+    answers = [
+        Answer(id=ids[item.entry].id, accepts=item.action == "accept", by=item.by, reason=item.reason)
+        for item in standing
+        if item.action in ("accept", "reject") and item.entry in ids
+    ]
+    review = judge(platform, classified, analysis.classifier, answers, _trust(classified, platform, author))
+    return Judgement(platform=platform, analysis=analysis, decisions=standing, review=review)
+
+
+def _trust(classified: Sequence[Classified], platform: Platform, author: Author | None) -> TrustGate:
+    config, entries = platform.config, platform.regression_set.entries
+    trusted = {login.casefold() for login in config.trusted_authors}
+    held: dict[str, int] = {}
+    for entry in entries.values():
+        if entry.source is not None:
+            held[entry.source.customer] = held.get(entry.source.customer, 0) + 1
+    return TrustGate(
+        author_trusted=author is None
+        or author.association in TRUSTED_ASSOCIATIONS
+        or author.login.casefold() in trusted,
+        declared={
+            item.query_id: frozenset(
+                name for name, judged in item.judgements.items() if judged.value and judged.path == "specification"
+            )
+            for each in classified
+            for item in each.result.classifications
+        },
+        customers={query.id: item.submission.customer for item in classified for query in item.submission.queries},
+        held=held,
+        updates=frozenset(
+            query.id
+            for item in classified
+            for query in item.submission.queries
+            if item.submission.entry_id(query.id) in entries
+        ),
+        share=config.limits.customer_share,
+        ceiling=config.ceiling,
+    )

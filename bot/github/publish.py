@@ -1,0 +1,264 @@
+"""The second job: from facts, comments and the ledger to the plan of writes.  Pure but for the permission look-ups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bot.github.analysis import Analysis
+from bot.github.check import Label, Result, annotations_of, result_of
+from bot.github.conversation import Court, Hearing, Reply, displayed_now, hear
+from bot.github.judgement import Author, Judgement, judge_facts
+from bot.github.values import (
+    AddLabels,
+    CheckRun,
+    CreateComment,
+    DeleteComment,
+    EditComment,
+    IssueComment,
+    Operation,
+    PostCheck,
+    PullRequest,
+    React,
+    RemoveLabel,
+    WriteLedger,
+)
+from bot.ledger.keys import digest
+from bot.ledger.model import Displayed, PullRequestRecord, Showing, record_path
+from bot.ledger.store import README, record_text
+from bot.pipeline import Platform
+from bot.report.escaping import code
+from bot.report.pull_request import PullRequestReport, render_comment, render_summary
+
+_MARKER = re.compile(r"<!-- incumbent:verdicts ([0-9a-f]{24}) -->")
+_REPLY = re.compile(r"<!-- incumbent:reply ([0-9]{1,20}) -->")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """GitHub as publish finds it.
+
+    ``login`` is who we are; ``ledger`` the commit of the ledger branch, ``record`` what it holds of this pull request;
+    ``run`` the page of this run.
+    """
+
+    login: str
+    pull: PullRequest
+    comments: tuple[IssueComment, ...]
+    check: CheckRun | None
+    ledger: str | None
+    record: PullRequestRecord | None
+    run: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is to be written, in order, and what the run reports of itself."""
+
+    operations: tuple[Operation, ...]
+    judgement: Judgement
+    result: Result
+    summary: str
+
+
+def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission: Callable[[str], str]) -> Plan:
+    """The plan for a pull request: replies, then the ledger, then comment, check and labels.
+
+    In this order a run that dies leaves nothing that the next one would not mend: replies are known by their markers,
+    and what the ledger says is about to be shown counts as shown only once the comment bears its digest.
+    """
+    author = Author(login=scene.pull.author, association=scene.pull.association)
+    observing = platform.config.mode == "observe"
+    sticky, doubled = find_sticky(scene)
+    found = _MARKER.match(sticky.body) if sticky is not None else None
+    record = scene.record or PullRequestRecord(pull_request=scene.pull.number, head=analysis.head)
+    displayed = displayed_now(record, found and found[1], sticky.updated_at if sticky is not None else "")
+    court = Court(
+        judge=lambda decisions: judge_facts(analysis, platform, author, decisions),
+        displayed=displayed,
+        author=author,
+        curators=platform.config.curators,
+        permission=permission,
+    )
+    if observing:
+        hearing = Hearing(judgement=court.judge(()), replies=(), void=(), released=None, cursor=record.cursor)
+    else:
+        hearing = hear([item for item in scene.comments if item.author != scene.login], record, court)
+    judgement = hearing.judgement
+    result = result_of(judgement)
+    showing = Showing(
+        digest=digest([analysis.head, result.title, dict(judgement.verdict_digests)]),
+        verdicts=dict(judgement.verdict_digests),
+    )
+    report = PullRequestReport(
+        commit=analysis.head,
+        digest=showing.digest,
+        notices=_notices(judgement, hearing, record),
+        problems=tuple(item.problem for item in analysis.problems),
+        review=judgement.review,
+        run=scene.run,
+    )
+    operations: list[Operation] = []
+    if not observing:
+        operations += _replies(hearing.replies, scene)
+        operations += _ledger(record, displayed, showing, hearing, scene)
+    operations += _comment(render_comment(report), sticky, doubled)
+    operations += check_operations(judgement, result, render_summary(report, 60_000), scene.check)
+    if not observing:
+        operations += _labels(result, scene.pull)
+    return Plan(operations=tuple(operations), judgement=judgement, result=result, summary=render_summary(report))
+
+
+def find_sticky(scene: Scene) -> tuple[IssueComment | None, tuple[IssueComment, ...]]:
+    """Our comment, by author and marker, the oldest where a race doubled it, and those that are too many."""
+    ours = sorted(
+        (item for item in scene.comments if item.author == scene.login and _MARKER.match(item.body)),
+        key=lambda item: item.id,
+    )
+    return (ours[0], tuple(ours[1:])) if ours else (None, ())
+
+
+def check_operations(judgement: Judgement, result: Result, text: str, posted: CheckRun | None) -> list[Operation]:
+    """The check on the head, unless the same one is there."""
+    annotations = annotations_of(judgement)
+    said = [result.conclusion, result.title, text, [[a.path, a.line, a.title, a.message] for a in annotations]]
+    external = digest(said)
+    if posted is not None and posted.external_id == external and posted.conclusion == result.conclusion:
+        return []
+    return [
+        PostCheck(
+            commit=judgement.analysis.head,
+            conclusion=result.conclusion,
+            title=result.title,
+            summary=text,
+            annotations=annotations,
+            external_id=external,
+        )
+    ]
+
+
+def _comment(body: str, sticky: IssueComment | None, doubled: Sequence[IssueComment]) -> list[Operation]:
+    operations: list[Operation] = []
+    if sticky is None:
+        operations.append(CreateComment(body=body))
+    elif sticky.body.replace("\r\n", "\n").rstrip() != body.rstrip():
+        operations.append(EditComment(id=sticky.id, body=body))
+    operations += [DeleteComment(id=item.id) for item in doubled]
+    return operations
+
+
+def _labels(result: Result, pull: PullRequest) -> list[Operation]:
+    wanted = {label.value for label in result.labels}
+    ours = {label.value for label in Label}
+    missing = tuple(sorted(wanted - set(pull.labels)))
+    added: list[Operation] = [AddLabels(names=missing)] if missing else []
+    return added + [RemoveLabel(name=name) for name in sorted((ours - wanted) & set(pull.labels))]
+
+
+def _replies(replies: Sequence[Reply], scene: Scene) -> list[Operation]:
+    """A reaction to every command, and an answer to those that were not followed: once, however often this runs.
+
+    Strangers get one answer each, so that nobody can make us flood a pull request.
+    """
+    answered = {
+        int(found[1])
+        for item in scene.comments
+        if item.author == scene.login and (found := _REPLY.match(item.body)) is not None
+    }
+    told = {item.author for item in scene.comments if item.id in answered}
+    operations: list[Operation] = []
+    for reply in replies:
+        comment = reply.comment
+        operations.append(React(comment=comment.id, reaction="+1" if reply.followed else "confused"))
+        silent = reply.stranger and comment.author in told
+        if not reply.lines or comment.id in answered or silent:
+            continue
+        told.add(comment.author)
+        lines = "\n".join(f"- {line}" if "\n" not in line else f"\n{line}\n" for line in dict.fromkeys(reply.lines))
+        text = f"<!-- incumbent:reply {comment.id} -->\nTo {code(comment.author)}:\n\n{lines}\n"
+        operations.append(CreateComment(body=text[:60_000]))
+    return operations
+
+
+def _ledger(
+    record: PullRequestRecord,
+    displayed: dict[str, Displayed],
+    showing: Showing,
+    hearing: Hearing,
+    scene: Scene,
+) -> list[Operation]:
+    judgement = hearing.judgement
+    analysis = judgement.analysis
+    changed = {
+        entry: record.changes.get(entry, 0) + (record.contents.get(entry, content) != content)
+        for entry, content in judgement.contents.items()
+    }
+    new = PullRequestRecord.model_validate(
+        record.model_dump()
+        | {
+            "head": analysis.head,
+            "classifications": {
+                query.key: query.classification.model_dump()
+                for facts in analysis.submissions
+                for query in facts.queries
+                if query.key is not None and query.classification is not None
+            },
+            "contents": dict(judgement.contents),
+            "changes": {entry: count for entry, count in changed.items() if count},
+            "displayed": {entry: item.model_dump() for entry, item in displayed.items()},
+            "showing": showing.model_dump(),
+            "decisions": [item.model_dump() for item in judgement.decisions],
+            "released": None if hearing.released is None else hearing.released.model_dump(),
+            "cursor": hearing.cursor,
+        }
+    )
+    if scene.record is not None and _same(new, scene.record):
+        return []
+    files = [(record_path(scene.pull.number), record_text(new))]
+    if scene.ledger is None:
+        files.append(("README.md", README))
+    message = f"Pull request {scene.pull.number} at {analysis.head[:12]}"
+    return [WriteLedger(parent=scene.ledger, files=tuple(sorted(files)), message=message)]
+
+
+def _same(new: PullRequestRecord, old: PullRequestRecord) -> bool:
+    """Whether there is nothing to write: what was about to be shown is found out again from the comment itself."""
+    blank: dict[str, object] = {"displayed": {}}
+    return new.model_copy(update=blank) == old.model_copy(update=blank)
+
+
+def _notices(judgement: Judgement, hearing: Hearing, record: PullRequestRecord) -> tuple[str, ...]:
+    analysis, config = judgement.analysis, judgement.platform.config
+    notices = []
+    if config.mode == "observe":
+        notices.append("Observing: nothing but this comment and a passing check is written.")
+    if analysis.held:
+        notices.append("A first contribution: a curator starts the review with `/incumbent run`.")
+    if judgement.removed_for_good:
+        names = ", ".join(code(item.before or item.path) for item in judgement.removed_for_good[:10])
+        notices.append(
+            f"{names}: removed without a tombstone, so that nobody could restore it. Run "
+            "`incumbent evict ID --reason …` and commit what it writes."
+        )
+    if judgement.changed_by_hand:
+        notices.append(
+            "This changes `regression_set/` by hand. Entries come in with their eval set and leave by eviction: use "
+            "`incumbent evict`, `restore` or `admit`, or let a curator say `/incumbent accept regression_set`, which "
+            "holds for this commit alone."
+        )
+    reviewed = [place for place in analysis.touches if place in ("taxonomy", "config")]
+    if reviewed and "eval_sets" in analysis.touches:
+        notices.append(
+            f"This changes {' and '.join(f'`{place}/`' for place in reviewed)} as well: its queries are judged by "
+            "those of the base, and again after the merge."
+        )
+    for item in hearing.void:
+        notices.append(
+            f"The decision of {code(item.by)} ({item.action}) on {code(item.entry)} is void: its content has "
+            "changed, or the comment is gone."
+        )
+    rerolled = sum(1 for count in record.changes.values() if count > 2)
+    if rerolled:
+        notices.append(f"{rerolled} of the queries had their text changed three times or more in this pull request.")
+    return tuple(notices)

@@ -1,0 +1,143 @@
+"""What is read from GitHub, and what is to be written to it, as values (planned first, applied at the very end)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+CheckConclusion: TypeAlias = Literal["success", "failure", "neutral"]
+Reaction: TypeAlias = Literal["+1", "confused"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequest:
+    """A pull request as it stands now; ``association`` is what GitHub states of its author with this repository."""
+
+    number: int
+    head: str
+    base: str
+    author: str
+    association: str
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssueComment:
+    """A comment of a pull request; times are ISO 8601 UTC, as GitHub gives them."""
+
+    id: int
+    author: str
+    is_bot: bool
+    body: str
+    created_at: str
+    updated_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRun:
+    """The newest check of our name on a commit."""
+
+    conclusion: str | None
+    external_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """A remark on one line of a file of the head."""
+
+    path: str
+    line: int
+    level: Literal["notice", "warning", "failure"]
+    title: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateComment:
+    """A new comment on the pull request."""
+
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditComment:
+    """Another body for a comment of ours."""
+
+    id: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteComment:
+    """Remove a comment of ours that a race doubled."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class React:
+    """Acknowledge somebody's comment."""
+
+    comment: int
+    reaction: Reaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddLabels:
+    """Labels that the pull request lacks."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveLabel:
+    """A label of ours that no longer holds."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostCheck:
+    """The check on ``commit``; ``external_id`` digests what it says."""
+
+    commit: str
+    conclusion: CheckConclusion
+    title: str
+    summary: str
+    annotations: tuple[Annotation, ...]
+    external_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteLedger:
+    """Files of the ledger branch, on top of ``parent`` (``None``: the branch does not exist yet)."""
+
+    parent: str | None
+    files: tuple[tuple[str, str], ...]
+    message: str
+
+
+Operation: TypeAlias = (
+    CreateComment | EditComment | DeleteComment | React | AddLabels | RemoveLabel | PostCheck | WriteLedger
+)
+
+
+def describe(operation: Operation) -> str:
+    """One line on ``operation`` for a dry run and for the log; nothing in it comes from a stranger."""
+    match operation:
+        case CreateComment(body=body):
+            return f"create a comment of {len(body):,} characters"
+        case EditComment(id=id, body=body):
+            return f"edit the comment {id} to {len(body):,} characters"
+        case DeleteComment(id=id):
+            return f"delete the doubled comment {id}"
+        case React(comment=comment, reaction=reaction):
+            return f"react with {reaction} to the comment {comment}"
+        case AddLabels(names=names):
+            return f"add the labels {', '.join(names)}"
+        case RemoveLabel(name=name):
+            return f"remove the label {name}"
+        case PostCheck(commit=commit, conclusion=conclusion, annotations=annotations):
+            return f"post the check {conclusion} with {len(annotations)} annotations on {commit}"
+        case WriteLedger(files=files):
+            return f"write to the ledger: {', '.join(path for path, _ in files)}"

@@ -1,0 +1,1 @@
+"""Stored facts and people's decisions: what the orphan branch ``incumbent/ledger`` holds (docs/ledger.md)."""

@@ -1,0 +1,47 @@
+"""Digests by which the ledger knows content without holding texts (architecture, one verdict, one set of facts)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from bot.classifier.model import Identity
+from bot.consolidator.verdict import Verdict
+from bot.text import normalise
+
+LENGTH = 24
+
+
+def digest(value: object) -> str:
+    """A digest of plain data: 24 hexadecimal digits of SHA-256 over its canonical JSON."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:LENGTH]
+
+
+def classification_key(turns: Sequence[str], specification: str, taxonomy: str, identity: Identity) -> str:
+    """What a classification depends on: normalised turns, digest of the specification, taxonomy version, identity."""
+    classifier = [identity.backend, identity.model, identity.prompt, identity.samples]
+    return digest([[normalise([turn]) for turn in turns], specification, taxonomy, classifier])
+
+
+def content_digest(turns: Sequence[str]) -> str:
+    """The content of a query to which a person's decision is bound: its turns, to the character."""
+    return digest(list(turns))
+
+
+def verdict_digest(verdict: Verdict, content: str) -> str:
+    """What a person saw: the query's content and its verdict with the names that it rests on.
+
+    Scores and similarities are left out: they may move by a hair without changing what was said.
+    """
+    return digest(
+        [
+            content,
+            verdict.decision.value,
+            verdict.route.value,
+            [reason.value for reason in verdict.reasons],
+            list(verdict.displaces),
+            list(verdict.alternate_of),
+        ]
+    )

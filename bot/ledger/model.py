@@ -1,0 +1,120 @@
+"""The files of the ledger branch as models; their JSON schema is generated from here (docs/ledger.md).
+
+Hashes and facts, never texts of queries.  What a person wrote as the reason of a decision is kept, since it is theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bot.classifier.model import Classification, Judgement
+from bot.curator.entry import EntryId, Timestamp
+from bot.validation import FileModel, Score, Text, Tuple
+
+FORMAT = 1
+BRANCH = "incumbent/ledger"
+FOLDER = "pull_requests"
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
+CommitId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
+Login = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class StoredJudgement(FileModel):
+    """A value, its confidence κ ∈ [0, 1], and the path that decided it."""
+
+    value: bool
+    confidence: Score
+    path: Literal["specification", "inference", "arbitration", "undeclared"]
+
+
+class StoredClassification(FileModel):
+    """What the classifier said of a query's content: a fact about the query alone."""
+
+    judgements: dict[str, StoredJudgement]
+    off_taxonomy: Tuple[Text] = ()
+    arbitrated: Tuple[Text] = ()
+
+    @staticmethod
+    def of(item: Classification) -> StoredClassification:
+        """``item`` for storage."""
+        return StoredClassification(
+            judgements={
+                name: StoredJudgement(value=judged.value, confidence=judged.confidence, path=judged.path)
+                for name, judged in item.judgements.items()
+            },
+            off_taxonomy=item.off_taxonomy,
+            arbitrated=tuple(sorted(item.arbitrated)),
+        )
+
+    def classification(self, query: str) -> Classification:
+        """The classification of the query called ``query``."""
+        return Classification(
+            query_id=query,
+            judgements={
+                name: Judgement(judged.value, judged.confidence, judged.path)
+                for name, judged in self.judgements.items()
+            },
+            off_taxonomy=self.off_taxonomy,
+            arbitrated=frozenset(self.arbitrated),
+        )
+
+
+class Displayed(FileModel):
+    """The verdict that the comment shows of a query, and since when it has shown that one (GitHub's time)."""
+
+    verdict: Digest
+    since: Timestamp
+
+
+class Showing(FileModel):
+    """What the comment was about to show when the ledger was written; a run may have ended before it did."""
+
+    digest: Digest
+    verdicts: dict[str, Digest] = Field(description="entry: digest of its verdict")
+
+
+class Decision(FileModel):
+    """What a curator decided of a query, on which content and which displayed verdict, and where it was said."""
+
+    entry: EntryId
+    action: Literal["accept", "reject", "pin", "unpin"]
+    content: Digest
+    verdict: Digest
+    codes: Text = Field(description="the verdict that was displayed, in codes")
+    by: Login
+    comment: int
+    at: Timestamp
+    reason: Text | None = None
+
+
+class Release(FileModel):
+    """A curator's word that a held pull request may be judged."""
+
+    by: Login
+    comment: int
+
+
+class PullRequestRecord(FileModel):
+    """``pull_requests/<number>.json``: all that is kept of an open pull request, replaced at each push."""
+
+    format: Literal[1] = 1
+    pull_request: Annotated[int, Field(ge=1)]
+    head: CommitId
+    classifications: dict[Digest, StoredClassification] = Field(default_factory=dict)
+    contents: dict[str, Digest] = Field(default_factory=dict, description="entry: digest of its content")
+    changes: dict[str, int] = Field(
+        default_factory=dict, description="entry: how often this pull request changed its content"
+    )
+    displayed: dict[str, Displayed] = Field(default_factory=dict, description="entry: the verdict displayed")
+    showing: Showing | None = None
+    decisions: Tuple[Decision] = ()
+    released: Release | None = None
+    cursor: Annotated[int, Field(ge=0)] = Field(default=0, description="id of the last comment that was read")
+
+
+def record_path(number: int) -> str:
+    """Where the record of pull request ``number`` lies on the branch."""
+    return f"{FOLDER}/{number}.json"

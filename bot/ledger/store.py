@@ -1,0 +1,36 @@
+"""Reading and writing the ledger's files as text; the branch itself is the caller's."""
+
+from __future__ import annotations
+
+import json
+
+from bot.config import REVIEWED_FILES
+from bot.documents import parse_json
+from bot.ledger.model import PullRequestRecord, record_path
+from bot.snapshot import Snapshot
+from bot.validation import validate
+
+README = """\
+# Incumbent's ledger
+
+Facts and decisions that Incumbent keeps between its runs; the format is documented in docs/ledger.md of the product.
+Nothing here is trusted by itself: a decision counts only while the comment that it cites still says so.
+Deleting this branch loses no decision that was applied already; open pull requests are classified anew.
+"""
+
+
+def load_record(snapshot: Snapshot | None, number: int) -> PullRequestRecord | None:
+    """The record of pull request ``number``, if there is one.
+
+    Raises :class:`bot.errors.InputError` when the file was mangled.
+    """
+    path = record_path(number)
+    if snapshot is None or not snapshot.exists(path):
+        return None
+    document = parse_json(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+    return validate(PullRequestRecord, document)
+
+
+def record_text(record: PullRequestRecord) -> str:
+    """``record`` as its file; equal records give equal bytes."""
+    return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

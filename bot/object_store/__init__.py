@@ -1,0 +1,10 @@
+"""A git repository as a store of objects: commits are listed, compared and read, and nothing is ever checked out.
+
+Whatever was fetched is hostile: git runs no hook, filter or helper for it, follows no link and no submodule, and asks
+nobody for a password.  No configuration of the user or the machine changes what is read.
+"""
+
+from bot.object_store.snapshot import CommitSnapshot
+from bot.object_store.store import Change, ObjectStore
+
+__all__ = ["Change", "CommitSnapshot", "ObjectStore"]

@@ -1,0 +1,152 @@
+"""git as a process that is told everything and finds nothing out by itself."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bot.errors import IncompleteError, OutsideError, UsageError
+
+OUTPUT_BYTES = 64 * 2**20
+"""How much git may say at once: a few objects can describe a tree that would fill any memory."""
+REASON_LENGTH = 500
+"""How many characters of git's complaints an error repeats, from the end."""
+
+_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "file:http:https",
+    "GIT_ASKPASS": "",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_PARAMETERS": "",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+# A redirection would carry the token elsewhere; a remote that falls silent for a minute is given up.
+_CONFIG = (
+    ("core.hooksPath", os.devnull),
+    ("credential.helper", ""),
+    ("http.followRedirects", "false"),
+    ("http.lowSpeedLimit", "1"),
+    ("http.lowSpeedTime", "60"),
+)
+_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_NOT_IN_REFS = re.compile(r"[\0- \x7f~^:?*\[\\\ud800-\udfff]|\.\.|@\{|\.lock(/|\Z)|\.\Z")
+
+
+def is_id(text: str) -> bool:
+    """Whether ``text`` is a whole object id, so that git takes it for nothing else."""
+    return _ID.fullmatch(text) is not None
+
+
+def is_ref_name(text: str) -> bool:
+    """Whether git lets a reference be called ``text``: the rules of ``git check-ref-format``."""
+    parts = text.split("/")
+    return len(parts) > 1 and not _NOT_IN_REFS.search(text) and all(part and part[0] != "." for part in parts)
+
+
+def checked(commit: str) -> str:
+    """``commit`` where it is a whole id; raises :class:`UsageError` else."""
+    if not is_id(commit):
+        raise UsageError(f"{commit!r} is no id of a commit: give all of its 40 (or 64) digits")
+    return commit
+
+
+def environment(*more: tuple[str, str]) -> dict[str, str]:
+    """What shuts out all settings but ours; ``more`` are settings that no list of arguments may show."""
+    found = {**_ENVIRONMENT, "GIT_CONFIG_COUNT": str(len(_CONFIG) + len(more))}
+    for number, (key, value) in enumerate((*_CONFIG, *more)):
+        found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return found
+
+
+def damaged(object_id: str) -> OutsideError:
+    """The error for an object that cannot be read."""
+    return OutsideError(f"the object {object_id} is missing or damaged: fetch the repository anew")
+
+
+def refused(command: str, reason: str) -> OutsideError:
+    """The error for a ``command`` of git that fails."""
+    return OutsideError(f"git {command} fails: {reason[-REASON_LENGTH:]}; check the repository, or fetch it anew")
+
+
+def library() -> Any:
+    """GitPython.  Imported here: few commands need git, and it is slow to load."""
+    try:
+        import git
+    except ImportError:
+        raise OutsideError("git is missing, or does not run: install it") from None
+    return git
+
+
+class GitProcess:
+    """git at work in the repository whose git folder is ``folder``, through GitPython's ``process``."""
+
+    def __init__(self, process: Any, folder: Path, output_bytes: int = OUTPUT_BYTES) -> None:
+        self._process = process
+        self._output_bytes = output_bytes
+        # Named outright, the folder is neither searched for, nor refused for belonging to another user.
+        process.update_environment(GIT_DIR=str(folder.resolve()), **environment())
+
+    def run(self, *arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, bytes, str]:
+        """Status, output, and git's complaints on one line; :class:`IncompleteError` for too much output."""
+        command = [self._process.GIT_PYTHON_GIT_EXECUTABLE, *arguments]
+        try:
+            process = self._process.execute(command, as_process=True, env=environment)
+        except OSError as error:
+            raise refused(arguments[0], str(error.strerror)) from None
+        complaints: list[bytes] = []
+        with process.proc as child:
+            # Read at the same time, or git would wait for ever once one of the two pipes is full.
+            reader = threading.Thread(target=lambda: complaints.append(child.stderr.read()))
+            reader.start()
+            output: bytes = child.stdout.read(self._output_bytes + 1)
+            if len(output) > self._output_bytes:
+                child.kill()
+            reader.join()
+            status: int = child.wait()
+        if len(output) > self._output_bytes:
+            raise IncompleteError(
+                f"git {arguments[0]} says more than {self._output_bytes:,} bytes: make do with fewer files"
+            )
+        reason = " ".join(b"".join(complaints).decode("utf-8", "replace").split())
+        reason = "".join(sign if sign.isprintable() else "\ufffd" for sign in reason)
+        return status, output, reason or f"it ends with status {status}"
+
+    def ask(self, *arguments: str) -> bytes:
+        """The output; :class:`OutsideError` where git fails."""
+        status, output, reason = self.run(*arguments)
+        if status:
+            raise refused(arguments[0], reason)
+        return output
+
+    def ask_id(self, name: str) -> str:
+        """The object id that ``name`` stands for."""
+        return self.ask("rev-parse", "--verify", name).decode().strip()
+
+    def content(self, object_id: str) -> bytes:
+        """The content of a file, which is checked against its id, through a process that lasts."""
+        # That process of GitPython knows the shorter ids only.
+        short = len(checked(object_id)) == 40
+        try:
+            data = self._process.get_object_data(object_id)[3] if short else self.ask("cat-file", "blob", object_id)
+        except (ValueError, OSError):
+            data = b""
+        digest = hashlib.new("sha1" if short else "sha256", usedforsecurity=False)
+        digest.update(b"blob %d\0" % len(data))
+        digest.update(data)
+        if digest.hexdigest() != object_id:
+            # The process may have ended over it.
+            self.close()
+            raise damaged(object_id)
+        return bytes(data)
+
+    def close(self) -> None:
+        """End the lasting process; reading starts another."""
+        self._process.clear_cache()

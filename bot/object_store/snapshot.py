@@ -1,0 +1,126 @@
+"""The files of a commit, read from git's objects."""
+
+from __future__ import annotations
+
+import errno
+import os
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from bot.errors import InputError, Problem
+from bot.limits import ReadingLimits
+from bot.object_store.process import damaged
+from bot.snapshot import normal_path
+
+_LINKS = {
+    "120000": ("the path is a symbolic link", "commit the file itself in its place"),
+    "160000": ("the path is a submodule", "commit the files themselves in its place"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What stands at a path of a tree; ``size`` in bytes, absent where git cannot read the object or need not."""
+
+    mode: str
+    object_id: str
+    size: int | None
+
+
+class Listing:
+    """All that stands in one commit, which the snapshots of its folders share."""
+
+    def __init__(self, output: bytes) -> None:
+        """``output``: what ``git ls-tree -r -l -z`` says."""
+        self.items: dict[str, Item] = {}
+        for line in filter(None, output.split(b"\0")):
+            head, _, path = line.partition(b"\t")
+            mode, _, object_id, size = head.decode().split()
+            self.items[path.decode("utf-8", "surrogateescape")] = Item(
+                mode, object_id, int(size) if size.isdigit() else None
+            )
+        self._paths = sorted(self.items)
+
+    def below(self, folder: str) -> list[str]:
+        """The paths in ``folder``, sorted; all without a folder."""
+        if not folder:
+            return self._paths
+        # "0" is what follows "/".
+        return self._paths[bisect_left(self._paths, f"{folder}/") : bisect_left(self._paths, f"{folder}0")]
+
+    def refusal(self, path: str) -> tuple[str, str] | None:
+        """Why there is no file to read at ``path``, and what to do; ``None`` where there is one."""
+        place = ""
+        for part in path.split("/"):
+            if place in self.items:
+                return f"the file cannot be read: {os.strerror(errno.ENOTDIR)}", "check that it is there"
+            place = f"{place}/{part}" if place else part
+            item = self.items.get(place)
+            if item is not None and item.mode in _LINKS:
+                return _LINKS[item.mode]
+            if item is None and not self.below(place):
+                return f"the file cannot be read: {os.strerror(errno.ENOENT)}", "check that it is there"
+        return None if place in self.items else ("this is no ordinary file", "put a file in its place")
+
+    def is_link(self, path: str) -> bool:
+        """Whether a symbolic link or a submodule stands at ``path``, which must be listed."""
+        return self.items[path].mode in _LINKS
+
+
+class CommitSnapshot:
+    """A :class:`bot.snapshot.Snapshot` of a commit, or of a folder of it; ``content`` reads an object by its id.
+
+    A file is read by the id that was listed, so it is what it was said to be.
+    """
+
+    def __init__(self, listing: Listing, content: Callable[[str], bytes], folder: str = "") -> None:
+        self._listing = listing
+        self._content = content
+        self._folder = folder
+
+    def within(self, folder: str) -> CommitSnapshot:
+        """The snapshot of ``folder`` below this one; empty where there is none."""
+        clean = PurePosixPath(folder).as_posix()
+        return self if clean == "." else CommitSnapshot(self._listing, self._content, self._at(clean))
+
+    def paths(self, folder: str = "") -> tuple[str, ...]:
+        return self._select(folder, links=False)
+
+    def links(self, folder: str = "") -> tuple[str, ...]:
+        return self._select(folder, links=True)
+
+    def exists(self, path: str) -> bool:
+        clean = normal_path(path)
+        return clean is not None and self._listing.refusal(self._at(clean)) is None
+
+    def read(self, path: str, limits: ReadingLimits) -> bytes:
+        clean = normal_path(path)
+        shown = self.name(path)
+        if clean is None:
+            raise InputError([Problem(shown, None, "the path leaves its folder", "name a file below the folder")])
+        refusal = self._listing.refusal(self._at(clean))
+        if refusal is not None:
+            raise InputError([Problem(shown, None, *refusal)])
+        item = self._listing.items[self._at(clean)]
+        if item.size is None:
+            raise damaged(item.object_id)
+        if item.size > limits.file_bytes:
+            raise limits.too_large(shown, item.size)
+        return self._content(item.object_id)
+
+    def name(self, path: str) -> str:
+        """``path`` from the repository's root; half characters, which no output can write, are replaced."""
+        return self._at(path).encode("utf-8", "replace").decode("utf-8")
+
+    def _at(self, path: str) -> str:
+        return f"{self._folder}/{path}" if self._folder else path
+
+    def _select(self, folder: str, links: bool) -> tuple[str, ...]:
+        clean = normal_path(folder)
+        if folder and clean is None:
+            return ()
+        start = len(self._folder) + 1 if self._folder else 0
+        found = self._listing.below(self._at(clean) if clean else self._folder)
+        return tuple(path[start:] for path in found if self._listing.is_link(path) == links)

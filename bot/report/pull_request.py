@@ -1,0 +1,74 @@
+"""The verdict comment on a pull request: the report, what stands around it, and how it shrinks to what GitHub takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.errors import Problem
+from bot.pipeline import Review
+from bot.report.escaping import code
+from bot.report.markdown import Detail, problem_list, render_markdown
+
+COMMENT_CHARACTERS = 65_536
+"""GitHub takes no longer comment (and no longer text of a check)."""
+SUMMARY_BYTES = 1_000_000
+"""GitHub shows no longer summary of a job's step (1 MiB)."""
+
+# From everything to a headline: folds go first, then all but the most important rows.
+DETAILS = (
+    Detail(),
+    Detail(folds=False),
+    *(Detail(folds=False, rows=rows) for rows in (100, 50, 20, 10, 5, 2, 0)),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PullRequestReport:
+    """What a pull request's comment says.
+
+    ``notices`` are sentences of ours that come first, in Markdown; ``problems`` faults that left something unread;
+    ``commit`` the head that it speaks of; ``digest`` what it displays, for the marker; ``run`` the page of the run.
+    """
+
+    commit: str
+    digest: str
+    notices: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    review: Review | None
+    run: str | None
+
+
+def marker(digest: str) -> str:
+    """The hidden first line by which our comment is known, and what it displays."""
+    return f"<!-- incumbent:verdicts {digest} -->"
+
+
+def render_comment(report: PullRequestReport, limit: int = COMMENT_CHARACTERS) -> str:
+    """The comment, in as much detail as fits in ``limit`` characters; no table is ever cut inside."""
+    for detail in DETAILS:
+        text = _render(report, detail)
+        # Counted in bytes: never fewer than the characters, however GitHub counts them.
+        if len(text.encode("utf-8")) <= limit:
+            return text
+    return f"{marker(report.digest)}\n### This report is too long for a comment\n\nAll of it is in {_more(report)}.\n"
+
+
+def render_summary(report: PullRequestReport, limit: int = SUMMARY_BYTES) -> str:
+    """The report for the job summary, which takes more than a comment."""
+    return render_comment(report, limit).split("\n", 1)[1]
+
+
+def _render(report: PullRequestReport, detail: Detail) -> str:
+    more = _more(report)
+    blocks = [f"> {notice}" for notice in report.notices]
+    if report.review is not None:
+        blocks.append(render_markdown(report.review, detail, more))
+    if report.problems:
+        listed = problem_list(report.problems, detail, more)
+        blocks.append(f"#### Faults that left something unread ({len(report.problems)})\n\n{listed}")
+    blocks.append(f"<sub>For commit {code(report.commit[:12])}. Curators may say `/incumbent help`.</sub>")
+    return "\n".join([marker(report.digest), "\n\n".join(blocks), ""])
+
+
+def _more(report: PullRequestReport) -> str:
+    return f"[the job summary]({report.run})" if report.run else "the job summary"

@@ -1,0 +1,83 @@
+"""Gate 7: who brings a query, and how much of the set is theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.consolidator.trust import TrustGate
+from bot.consolidator.verdict import Decision, Reason, Route, Ruling
+from tests.factories import make_facts, query
+
+DIRECT = Ruling(Decision.INCLUDE, Route.DIRECT, (Reason.NEW_COVERAGE,))
+
+
+def gate(**overrides: Any) -> TrustGate:
+    defaults: dict[str, Any] = {
+        "author_trusted": True,
+        "declared": {"q": frozenset({"auth"})},
+        "customers": {"q": "mine", "p": "mine", "o": "other"},
+        "held": {},
+        "share": 0.5,
+        "ceiling": 10,
+    }
+    return TrustGate(**defaults | overrides)
+
+
+@pytest.mark.parametrize(
+    ("trusted", "facts", "reasons"),
+    [
+        (True, {"new_capabilities": ("tone",)}, ["NEW_COVERAGE"]),
+        (False, {"new_capabilities": ("tone",)}, ["NEW_COVERAGE", "UNTRUSTED_AUTHOR"]),
+        (False, {"new_capabilities": ("auth", "tone")}, ["NEW_COVERAGE"]),
+        (False, {"wins": {"auth": "r1"}}, ["NEW_COVERAGE"]),
+        (False, {"wins": {"tone": "r1"}}, ["NEW_COVERAGE", "UNTRUSTED_AUTHOR"]),
+    ],
+)
+def test_an_untrusted_authors_admission_needs_a_declared_tag(
+    trusted: bool, facts: dict[str, Any], reasons: list[str]
+) -> None:
+    ruling = gate(author_trusted=trusted)(query("q", {}), make_facts(**facts), DIRECT, [])
+    assert [reason.value for reason in ruling.reasons] == reasons
+    assert (ruling.route is Route.REVIEW) == (len(reasons) > 1)
+
+
+@pytest.mark.parametrize(
+    ("held", "admitted", "updates", "reviewed"),
+    [
+        ({}, [], (), False),
+        ({"mine": 4}, [], (), False),
+        ({"mine": 5}, [], (), True),
+        ({"mine": 3}, ["p", "o"], (), False),
+        ({"mine": 4}, ["p"], (), True),
+        ({"mine": 4}, ["p"], ("p",), False),
+        ({"mine": 9}, [], ("q",), False),
+        ({"other": 9}, ["o"], (), False),
+    ],
+)
+def test_a_customer_holds_no_more_than_its_share_without_a_person(
+    held: dict[str, int], admitted: list[str], updates: tuple[str, ...], reviewed: bool
+) -> None:
+    facts = make_facts(new_capabilities=("tone",))
+    ruling = gate(held=held, updates=frozenset(updates))(query("q", {}), facts, DIRECT, admitted)
+    assert (Reason.CUSTOMER_SHARE in ruling.reasons) == reviewed
+    assert (ruling.route is Route.REVIEW) == reviewed
+
+
+@pytest.mark.parametrize(
+    "ruling",
+    [
+        Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.REDUNDANT,)),
+        Ruling(Decision.INCLUDE, Route.REVIEW, (Reason.NOVEL_COMBO,)),
+    ],
+)
+def test_what_admits_nothing_or_waits_anyway_stays_as_it_is(ruling: Ruling) -> None:
+    strict = gate(author_trusted=False, held={"mine": 99})
+    assert strict(query("q", {}), make_facts(), ruling, []) == ruling
+
+
+def test_both_reasons_are_said() -> None:
+    facts = make_facts(new_capabilities=("tone",))
+    ruling = gate(author_trusted=False, held={"mine": 99})(query("q", {}), facts, DIRECT, [])
+    assert ruling.reasons == (Reason.NEW_COVERAGE, Reason.UNTRUSTED_AUTHOR, Reason.CUSTOMER_SHARE)

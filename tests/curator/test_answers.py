@@ -1,0 +1,124 @@
+"""What follows from people's answers, for the queries they speak of and for all others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.consolidator.verdict import Reason, Route, Ruling
+from bot.curator.answers import Answer, Derivation, derive
+from tests.factories import make_config, query, resident
+
+CONFIG = make_config(novelty=2)
+# The set covers a, b and c singly: a pair of them is novel, and nothing else.
+RESIDENTS = [resident(f"r{name}", {name: 0.9}) for name in "abc"]
+
+
+def accept(id: str, reason: str | None = None) -> Answer:
+    return Answer(id=id, accepts=True, by="robin", reason=reason)
+
+
+def reject(id: str) -> Answer:
+    return Answer(id=id, accepts=False, by="robin", reason="not for us")
+
+
+def said(derivation: Derivation) -> dict[str, str]:
+    return {
+        item.id: " ".join([item.decision.value, item.route.value, *(reason.value for reason in item.reasons)])
+        for item in derivation.verdicts
+    }
+
+
+PAIR = {"a": 0.8, "b": 0.8}
+QUERIES = [query("first", PAIR), query("second", PAIR), query("plain", {"a": 0.7}), query("new", {"d": 0.9})]
+
+
+def test_without_answers_it_is_the_cycle() -> None:
+    assert said(derive(QUERIES, RESIDENTS, [], CONFIG)) == {
+        "new": "INCLUDE direct NEW_COVERAGE",
+        "first": "INCLUDE review NOVEL_COMBO",
+        "second": "EXCLUDE direct REDUNDANT",
+        "plain": "EXCLUDE direct REDUNDANT",
+    }
+
+
+def test_an_accepted_query_enters_and_its_alternate_stays_out() -> None:
+    derivation = derive(QUERIES, RESIDENTS, [accept("first")], CONFIG)
+    assert derivation.accepted == (accept("first"),)
+    assert [item.id for item in derivation.verdicts] == ["new", "first", "second", "plain"]
+    second = derivation.verdicts[2]
+    assert (second.reasons, second.alternate_of) == ((Reason.REDUNDANT,), ())
+
+
+def test_a_rejected_query_has_no_verdict_and_its_alternate_takes_its_place() -> None:
+    derivation = derive(QUERIES, RESIDENTS, [reject("first")], CONFIG)
+    assert derivation.rejected == (reject("first"),)
+    assert said(derivation)["second"] == "INCLUDE review NOVEL_COMBO"
+    assert "first" not in said(derivation)
+
+
+def test_each_acceptance_is_derived_after_the_one_before_it() -> None:
+    derivation = derive(QUERIES, RESIDENTS, [accept("first"), accept("second")], CONFIG)
+    assert derivation.accepted == (accept("first"),)
+    assert derivation.unheard == (accept("second"),)
+
+
+def test_an_excluded_query_is_accepted_with_a_reason_only() -> None:
+    assert derive(QUERIES, RESIDENTS, [accept("plain")], CONFIG).unheard == (accept("plain"),)
+    derivation = derive(QUERIES, RESIDENTS, [accept("plain", "we sell it")], CONFIG)
+    assert derivation.accepted == (accept("plain", "we sell it"),)
+
+
+def test_an_alternate_can_be_accepted_in_place_of_the_one_that_waits() -> None:
+    derivation = derive(QUERIES, RESIDENTS, [accept("second")], CONFIG)
+    assert derivation.accepted == (accept("second"),)
+    assert said(derivation)["first"] == "EXCLUDE direct REDUNDANT"
+
+
+def test_a_direct_admission_needs_no_answer() -> None:
+    assert derive(QUERIES, RESIDENTS, [accept("new", "please")], CONFIG).unheard == (accept("new", "please"),)
+
+
+def test_the_last_word_counts_and_words_on_nothing_are_none() -> None:
+    answers = [accept("first"), reject("first"), accept("gone"), reject("gone")]
+    derivation = derive(QUERIES, RESIDENTS, answers, CONFIG)
+    assert (derivation.accepted, derivation.rejected, derivation.unheard) == ((), (reject("first"),), ())
+
+
+def test_a_direct_admission_can_be_rejected() -> None:
+    assert "new" not in said(derive(QUERIES, RESIDENTS, [reject("new")], CONFIG))
+
+
+def test_trust_holds_for_what_is_judged_and_not_for_what_a_person_accepted() -> None:
+    def wary(item: Any, facts: Any, ruling: Ruling, admitted: Any) -> Ruling:
+        if not ruling.decision.admits or ruling.route is Route.REVIEW:
+            return ruling
+        return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, Reason.UNTRUSTED_AUTHOR))
+
+    assert said(derive(QUERIES, RESIDENTS, [], CONFIG, wary))["new"] == ("INCLUDE review NEW_COVERAGE UNTRUSTED_AUTHOR")
+    derivation = derive(QUERIES, RESIDENTS, [accept("new")], CONFIG, wary)
+    assert said(derivation)["new"] == "INCLUDE direct NEW_COVERAGE"
+    assert derivation.accepted == (accept("new"),)
+
+
+scores = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([0.4, 0.55, 0.7, 0.95]), min_size=1, max_size=4)
+
+
+@given(
+    queries=st.lists(scores, min_size=1, max_size=6),
+    answers=st.lists(st.tuples(st.integers(0, 7), st.booleans(), st.sampled_from([None, "why"])), max_size=6),
+)
+def test_nothing_is_lost_and_nothing_is_said_twice(
+    queries: list[Mapping[str, float]], answers: list[tuple[int, bool, str | None]]
+) -> None:
+    brought = [query(f"q{place}", item) for place, item in enumerate(queries)]
+    words = [Answer(id=f"q{place}", accepts=yes, by="robin", reason=why) for place, yes, why in answers]
+    derivation = derive(brought, RESIDENTS, words, CONFIG)
+    judged = [item.id for item in derivation.verdicts]
+    rejected = [item.id for item in derivation.rejected]
+    assert sorted([*judged, *rejected]) == sorted(item.id for item in brought)
+    assert not {item.id for item in derivation.accepted} & set(rejected)
+    assert derive(list(reversed(brought)), list(reversed(RESIDENTS)), words, CONFIG) == derivation

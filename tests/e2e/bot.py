@@ -1,0 +1,106 @@
+"""The bot in a world: the two jobs of the shipped workflow, run in this process with the tokens that it grants them."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from bot.cli.main import run
+from tests.e2e.harness.gateway import Call
+from tests.e2e.harness.workflow import Workflow
+from tests.e2e.harness.world import World
+from tests.factories import REPOSITORY
+
+WORKFLOW = REPOSITORY / "bot" / "setup_files" / "incumbent.yml"
+EXAMPLE = REPOSITORY / "examples" / "other-platform"
+CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
+BRANCH_LINE = "eval_sets/quillow-savings/branch-line"
+
+
+@dataclass(frozen=True)
+class BotRun:
+    """How the jobs ended, what they said, and the API calls that they made."""
+
+    codes: tuple[int, ...]
+    outputs: dict[str, str]
+    summary: str
+    calls: list[Call]
+
+    @property
+    def report(self) -> Any:
+        return json.loads(self.outputs["report"])
+
+
+class Bot:
+    """Runs ``incumbent ci`` on events of ``world``."""
+
+    def __init__(self, world: World, folder: Path) -> None:
+        self.world = world
+        self.folder = folder
+        self.permissions = Workflow(WORKFLOW.read_text(encoding="utf-8")).permissions
+        self.runs = 0
+
+    def on(self, name: str, *, die_after_analyse: bool = False, lose_facts: bool = False, **about: Any) -> BotRun:
+        """Both jobs on the event ``name`` about ``about`` (see ``Events``)."""
+        self.runs += 1
+        place = self.folder / f"run-{self.runs}"
+        place.mkdir(parents=True)
+        event = place / "event.json"
+        event.write_text(json.dumps(self.world.event(name, **about)), encoding="utf-8")
+        mark = self.world.gateway.mark()
+        codes = []
+        for step, job in (("analyse", "analyse"), ("publish", "publish")):
+            if step == "publish" and die_after_analyse:
+                break
+            if step == "publish" and lose_facts:
+                (place / "facts.json").unlink()
+            environment = {
+                "GITHUB_API_URL": self.world.url,
+                "GITHUB_SERVER_URL": self.world.url,
+                "GITHUB_EVENT_NAME": name,
+                "GITHUB_EVENT_PATH": str(event),
+                "GITHUB_RUN_ID": str(1000 + self.runs),
+                "GITHUB_OUTPUT": str(place / "output"),
+                "GITHUB_STEP_SUMMARY": str(place / "summary.md"),
+                "GITHUB_TOKEN": self.world.job_token(self.permissions(job)),
+            }
+            with patch.dict(os.environ, environment):
+                codes.append(run(["ci", step, "--analysis", str(place / "facts.json")]))
+        lines = _read(place / "output").splitlines()
+        return BotRun(
+            codes=tuple(codes),
+            outputs=dict(line.split("=", 1) for line in lines),
+            summary=_read(place / "summary.md"),
+            calls=self.world.gateway.calls_since(mark),
+        )
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def platform_files(*, without: str = BRANCH_LINE, **config: str) -> dict[str, str]:
+    """The example platform's files; ``config`` replaces the values of plain keys of its config."""
+    files = {}
+    for path in sorted(EXAMPLE.rglob("*")):
+        name = path.relative_to(EXAMPLE).as_posix()
+        if path.is_file() and not name.startswith(without):
+            files[name] = path.read_text(encoding="utf-8")
+    lines = files["config/curation.yaml"].splitlines()
+    for key, value in config.items():
+        lines = [f"{key}: {value}" if line.startswith(f"{key}:") else line for line in lines]
+    files["config/curation.yaml"] = "\n".join(lines) + "\n"
+    return files
+
+
+def customer_files(folder: str = BRANCH_LINE) -> dict[str, str]:
+    """An eval set of the example platform, as a pull request brings it."""
+    return {
+        path.relative_to(EXAMPLE).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted((EXAMPLE / folder).rglob("*"))
+        if path.is_file()
+    }

@@ -1,0 +1,150 @@
+"""A bare git repository: the half of a hosted repository that speaks git."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from tests.e2e.harness.errors import HarnessError
+
+Kind = Literal["blob", "tree", "commit"]
+
+ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if not name.startswith("GIT_") and name != "GH_TOKEN"
+} | {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "gc.auto",
+    "GIT_CONFIG_VALUE_0": "0",
+    "GIT_CONFIG_KEY_1": "maintenance.auto",
+    "GIT_CONFIG_VALUE_1": "false",
+    "GIT_AUTHOR_NAME": "Hosted",
+    "GIT_AUTHOR_EMAIL": "hosted@example.com",
+    "GIT_COMMITTER_NAME": "Hosted",
+    "GIT_COMMITTER_EMAIL": "hosted@example.com",
+}
+"""An environment in which git reads nobody's configuration, asks nothing and tidies nothing up."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One path that a commit changes; ``mode`` is ``000000`` when it removes it."""
+
+    mode: str
+    object_id: str
+    path: str
+
+
+class BareRepository:
+    """A bare repository at ``folder``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def create(cls, folder: Path) -> BareRepository:
+        """A new one, served over HTTP as GitHub does: pushes allowed, any object that is there may be asked for."""
+        repository = cls(folder)
+        folder.mkdir(parents=True)
+        repository.git("init", "--quiet", "--bare", "--initial-branch=main")
+        with (folder / "config").open("a", encoding="utf-8") as config:
+            config.write("[http]\n\treceivepack = true\n[uploadpack]\n\tallowAnySHA1InWant = true\n")
+            config.write("[receive]\n\tdenyDeleteCurrent = ignore\n")
+        return repository
+
+    def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        """What git prints.
+
+        Raises:
+            HarnessError: git failed.
+
+        """
+        done = subprocess.run(
+            ["git", *arguments], cwd=self.folder, input=stdin, capture_output=True, env=ENVIRONMENT, check=False
+        )
+        if done.returncode:
+            raise HarnessError(f"git {' '.join(arguments)}: {done.stderr.decode(errors='replace').strip()}")
+        return done.stdout
+
+    def git(self, *arguments: str, stdin: bytes = b"") -> str:
+        """What git prints, as text without the last line end."""
+        return self.run(*arguments, stdin=stdin).decode(errors="replace").rstrip("\n")
+
+    def references(self, prefix: str = "refs/heads/") -> dict[str, str]:
+        """Full reference name → object id."""
+        lines = self.git("for-each-ref", "--format=%(refname) %(objectname)", prefix).splitlines()
+        return dict(line.rsplit(" ", 1) for line in lines)
+
+    def resolve(self, revision: str) -> str | None:
+        """The commit a revision names, or None."""
+        done = subprocess.run(
+            ["git", "rev-parse", "--quiet", "--verify", f"{revision}^{{commit}}"],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            env=ENVIRONMENT,
+            check=False,
+        )
+        return done.stdout.strip() or None
+
+    def set_reference(self, name: str, object_id: str | None) -> None:
+        """Point a reference at an object, or remove it."""
+        if object_id is None:
+            self.git("update-ref", "-d", name)
+        else:
+            self.git("update-ref", name, object_id)
+
+    def history(self, tip: str) -> list[str]:
+        """A commit and all its ancestors, parents first."""
+        return self.git("rev-list", "--topo-order", "--reverse", tip).split()
+
+    def objects(self, object_ids: list[str]) -> list[bytes]:
+        """The contents of objects, in the order asked."""
+        output = self.run("cat-file", "--batch", stdin="".join(f"{each}\n" for each in object_ids).encode())
+        contents: list[bytes] = []
+        at = 0
+        for each in object_ids:
+            end = output.index(b"\n", at)
+            header = output[at:end].split()
+            if len(header) != 3:
+                raise HarnessError(f"object {each} is not in {self.folder.name}")
+            start = end + 1
+            at = start + int(header[2]) + 1
+            contents.append(output[start : at - 1])
+        return contents
+
+    def changes(self, commit: str, parent: str | None) -> list[Change]:
+        """What a commit changes against a parent, or all it holds."""
+        against = [parent, commit] if parent else ["--root", commit]
+        fields = self.run("diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-commit-id", *against).split(b"\0")
+        found: list[Change] = []
+        for about, path in zip(fields[0::2], fields[1::2], strict=False):
+            _, mode, _, object_id, _ = about.decode().split(" ")
+            found.append(Change(mode, object_id, path.decode()))
+        return found
+
+    def has(self, object_id: str) -> bool:
+        """Whether an object is there (as a loose object or in a pack)."""
+        if (self.folder / "objects" / object_id[:2] / object_id[2:]).exists():
+            return True
+        found = subprocess.run(
+            ["git", "cat-file", "-e", object_id], cwd=self.folder, capture_output=True, env=ENVIRONMENT, check=False
+        )
+        return found.returncode == 0
+
+    def write(self, kind: Kind, content: bytes) -> str:
+        """Store an object as git does, and say its id."""
+        data = f"{kind} {len(content)}\0".encode() + content
+        object_id = hashlib.sha1(data, usedforsecurity=False).hexdigest()
+        path = self.folder / "objects" / object_id[:2] / object_id[2:]
+        if not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(zlib.compress(data, 1))
+        return object_id

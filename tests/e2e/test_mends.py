@@ -1,0 +1,240 @@
+"""Each place where the emulator differs from GitHub: pull requests, issues, comments, labels, checks."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.harness.client import Client, person
+from tests.e2e.harness.clone import Clone
+from tests.e2e.harness.errors import HarnessError
+from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, OUTSIDER, OWNER, STRANGER
+
+ANNOTATION = {"path": "q.yaml", "start_line": 3, "end_line": 3, "annotation_level": "warning", "message": "m"}
+
+# --- pull requests ----------------------------------------------------------------------------------------------------
+
+
+def test_a_pull_requests_ids_follow_its_branches(job: Client) -> None:
+    world = job.world
+    opened = world.open_pull_request("topic", {"x": "1"})
+    assert world.pull(opened.number)["head"]["sha"] == opened.head == world.head("topic")
+    again = world.push("topic", {"x": "2"})
+    base = world.push("main", {"y": "1"})
+    shown = world.pull(opened.number)
+    assert (shown["head"]["sha"], shown["base"]["sha"]) == (again, base)
+    listed = world.get("/pulls")[0]
+    assert (listed["head"]["sha"], listed["base"]["sha"]) == (again, base)
+
+
+def test_files_and_commits_of_a_pull_request(job: Client) -> None:
+    world = job.world
+    number = world.open_pull_request("topic", {f"eval_sets/{each}": f"{each}\n" for each in range(5)}).number
+    world.push("topic", {"README.md": None})
+    files = world.pages(f"/pulls/{number}/files")
+    assert (files[0]["filename"], files[0]["status"]) == ("README.md", "removed")
+    assert len(files) == world.pull(number)["changed_files"] == 6
+    first = job("GET", f"/pulls/{number}/files?per_page=4")
+    assert len(first.json) == 4
+    assert 'rel="next"' in first.headers["link"]
+    assert len(world.get(f"/pulls/{number}/commits")) == 2
+
+
+def test_the_head_can_be_fetched_by_the_pull_requests_own_reference(job: Client) -> None:
+    world = job.world
+    opened = world.open_pull_request("topic", {"x": "1"})
+    clone = Clone(world.folder, CURATOR, world.url, world.full_name)
+    assert clone.fetch(f"refs/pull/{opened.number}/head") == opened.head
+    again = world.push("topic", {"x": "2"})
+    assert clone.fetch(f"refs/pull/{opened.number}/head") == again
+
+
+def test_a_forks_pull_request_is_read_from_the_base_repository(job: Client) -> None:
+    world = job.world
+    opened = world.open_pull_request("topic", {"eval_sets/a/b/evals.yaml": "x: 1\n"}, user=OUTSIDER)
+    shown = world.pull(opened.number)
+    assert shown["head"]["repo"]["full_name"].startswith(OUTSIDER)
+    assert shown["head"]["repo"]["fork"]
+    assert world.head("topic") is None
+    clone = Clone(world.folder, CURATOR, world.url, world.full_name)
+    assert clone.fetch(f"refs/pull/{opened.number}/head") == opened.head
+    assert [file["filename"] for file in world.get(f"/pulls/{opened.number}/files")] == ["eval_sets/a/b/evals.yaml"]
+    again = world.push("topic", {"eval_sets/a/b/evals.yaml": "x: 2\n"}, user=OUTSIDER)
+    assert clone.fetch(again) == again
+    assert job("GET", f"/git/commits/{again}").status == 200
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ({"head": "nowhere", "base": "main"}, "invalid"),
+        ({"head": "topic", "base": "nowhere"}, "invalid"),
+        ({"head": "empty", "base": "main"}, "No commits between main and empty"),
+        ({"head": "topic", "base": "main"}, "A pull request already exists for acme:topic."),
+    ],
+)
+def test_impossible_pull_requests_are_refused(job: Client, data: dict[str, str], reason: str) -> None:
+    world = job.world
+    world.open_pull_request("topic", {"x": "1"})
+    world.hosted.bare.set_reference("refs/heads/empty", world.head("main"))
+    refused = job("POST", "/pulls", data | {"title": "T"})
+    assert refused.status == 422
+    assert reason in str(refused.json["errors"])
+
+
+def test_a_merge_keeps_both_sides_and_shows(job: Client) -> None:
+    world = job.world
+    number = world.open_pull_request("topic", {"theirs": "1"}).number
+    assert job("GET", f"/pulls/{number}/merge").status == 404
+    world.push("main", {"ours": "1"})
+    commit = world.merge(number)
+    assert (world.read("main", "ours"), world.read("main", "theirs")) == ("1", "1")
+    assert len(world.get(f"/git/commits/{commit}")["parents"]) == 2
+    shown = world.pull(number)
+    assert (shown["state"], shown["merged"], shown["merge_commit_sha"]) == ("closed", True, commit)
+    assert shown["merged_by"]["login"] == CURATOR
+    assert world.get("/pulls?state=closed")[0]["merged_at"] == shown["merged_at"]
+    assert job("GET", f"/pulls/{number}/merge").status == 204
+
+
+def test_a_conflict_is_shown_and_cannot_be_merged(job: Client) -> None:
+    world = job.world
+    number = world.open_pull_request("topic", {"README.md": "mine\n"}).number
+    assert world.pull(number)["mergeable"] is True
+    world.push("main", {"README.md": "yours\n"})
+    assert world.pull(number)["mergeable"] is False
+    with pytest.raises(HarnessError, match="cannot be merged"):
+        world.merge(number)
+    assert job("PUT", f"/pulls/{number}/merge", {}).status == 405
+
+
+def test_a_merge_by_the_api_is_a_real_one(job: Client) -> None:
+    world = job.world
+    number = world.open_pull_request("topic", {"x": "1"}).number
+    merged = job("PUT", f"/pulls/{number}/merge", {"merge_method": "squash"})
+    assert merged.json["sha"] == world.head("main")
+    assert world.read("main", "x") == "1"
+    assert len(world.get(f"/git/commits/{merged.json['sha']}")["parents"]) == 1
+
+
+def test_a_branch_that_was_pushed_to_the_base_is_merged(job: Client) -> None:
+    world = job.world
+    opened = world.open_pull_request("topic", {"x": "1"}, user=OUTSIDER)
+    assert world.pull(opened.number)["author_association"] == "FIRST_TIME_CONTRIBUTOR"
+    job("PATCH", "/git/refs/heads/main", {"sha": opened.head})
+    shown = world.pull(opened.number)
+    assert (shown["merged"], shown["merge_commit_sha"]) == (True, opened.head)
+    assert shown["author_association"] == "CONTRIBUTOR"
+
+
+def test_a_pull_request_closes_with_its_branch_and_keeps_its_head(job: Client) -> None:
+    world = job.world
+    opened = world.open_pull_request("topic", {"x": "1"})
+    world.close(opened.number)
+    world.push("topic", {"x": "2"})
+    assert world.pull(opened.number)["head"]["sha"] == opened.head
+    other = world.open_pull_request("second", {"x": "1"})
+    job("DELETE", "/git/refs/heads/second")
+    assert world.pull(other.number)["state"] == "closed"
+
+
+def test_a_pull_request_is_an_issue_too(job: Client) -> None:
+    world = job.world
+    number = world.open_pull_request("topic", {"x": "1"}, body="Please").number
+    job("POST", f"/issues/{number}/labels", {"labels": ["review"]})
+    issue = person(world, CUSTOMER)("GET", f"/issues/{number}").json
+    assert (issue["number"], issue["body"], issue["user"]["login"]) == (number, "Please", CUSTOMER)
+    assert issue["pull_request"]["url"].endswith(f"/pulls/{number}")
+    made = person(world, OWNER)("POST", "/issues", {"title": "Dashboard"}).json["number"]
+    assert [each["number"] for each in world.get("/issues")] == [made, number]
+    assert [each["number"] for each in world.get("/issues?labels=review")] == [number]
+    assert person(world, OWNER)("PATCH", f"/issues/{number}", {"state": "closed"}).json["state"] == "closed"
+    assert world.pull(number)["state"] == "closed"
+
+
+# --- comments, labels, checks -----------------------------------------------------------------------------------------
+
+
+def test_a_comment_is_as_long_as_github_allows(job: Client) -> None:
+    number = job.world.open_pull_request("topic", {"x": "1"}).number
+    made = job("POST", f"/issues/{number}/comments", {"body": "ä" * 65_536})
+    assert made.status == 201
+    assert made.json["user"] | {"type": "Bot", "login": JOB} == made.json["user"]
+    refused = job("PATCH", f"/issues/comments/{made.json['id']}", {"body": "x" * 65_537})
+    assert refused.status == 422
+    assert "Body is too long" in str(refused.json["errors"])
+
+
+def test_the_pages_of_a_list_are_at_the_gateway(job: Client) -> None:
+    world = job.world
+    number = world.open_pull_request("topic", {"x": "1"}).number
+    for each in range(3):
+        world.comment(CURATOR, number, str(each))
+    links = job("GET", f"/issues/{number}/comments?per_page=2").headers["link"]
+    assert f"<{world.url}/repos/{world.full_name}/issues/{number}/comments?" in links
+    assert 'rel="next"' in links
+
+
+def test_comments_since_a_time(job: Client) -> None:
+    world = job.world
+    number = world.open_pull_request("topic", {"x": "1"}).number
+    first = world.comment(CURATOR, number, "one")
+    assert len(job("GET", f"/issues/{number}/comments?since={first['updated_at']}").json) == 1
+    assert job("GET", f"/issues/{number}/comments?since=2100-01-01T00:00:00Z").json == []
+    assert "." not in first["updated_at"]
+
+
+def test_nobody_edits_the_comment_of_another(job: Client) -> None:
+    world = job.world
+    number = world.open_pull_request("topic", {"x": "1"}).number
+    path = f"/issues/comments/{world.comment(CURATOR, number, 'one')['id']}"
+    assert person(world, STRANGER)("PATCH", path, {"body": "two"}).status == 403
+    assert person(world, CURATOR)("PATCH", path, {"body": "two"}).status == 200
+    assert world.comments(number)[0]["body"] == "two"
+
+
+def test_reactions_to_a_comment(job: Client) -> None:
+    world = job.world
+    number = world.open_pull_request("topic", {"x": "1"}).number
+    path = f"/issues/comments/{world.comment(CURATOR, number, '/incumbent help')['id']}"
+    made = job("POST", f"{path}/reactions", {"content": "eyes"})
+    assert (made.status, made.json["user"]["login"]) == (201, JOB)
+    assert job("POST", f"{path}/reactions", {"content": "eyes"}).status == 200
+    assert job("POST", f"{path}/reactions", {"content": "applause"}).status == 422
+    assert world.comments(number)[0]["reactions"]["eyes"] == 1
+    assert [each["content"] for each in world.get(f"{path}/reactions")] == ["eyes"]
+    assert job("DELETE", f"{path}/reactions/{made.json['id']}").status == 204
+    assert world.comments(number)[0]["reactions"]["total_count"] == 0
+
+
+def test_labels_are_for_those_who_may_write(job: Client) -> None:
+    world = job.world
+    number = world.open_pull_request("topic", {"x": "1"}).number
+    path = f"/issues/{number}/labels"
+    assert job("POST", path, {"labels": ["one", "two"]}).status == 200
+    assert person(world, STRANGER)("POST", path, {"labels": ["three"]}).status == 403
+    assert person(world, STRANGER)("DELETE", f"{path}/one").status == 403
+    assert world.labels(number) == ["one", "two"]
+    assert job("DELETE", f"{path}/one").status == 200
+    assert world.labels(number) == ["two"]
+
+
+def test_annotations_add_up_and_are_limited(job: Client) -> None:
+    world = job.world
+    commit = world.head("main")
+    output = {"title": "T", "summary": "S", "annotations": [ANNOTATION | {"title": "first"}] * 50}
+    run = {"name": "Incumbent", "head_sha": commit, "status": "completed", "conclusion": "success", "output": output}
+    made = job("POST", "/check-runs", run)
+    assert (made.status, made.json["app"]["slug"]) == (201, "github-actions")
+    path = f"/check-runs/{made.json['id']}"
+    more = {"output": {"title": "T", "summary": "S", "annotations": [ANNOTATION] * 2}}
+    assert job("PATCH", path, more).json["output"]["annotations_count"] == 52
+    shown = world.checks(str(commit))[0]
+    assert [each["title"] for each in shown["annotations"]] == ["first"] * 50 + [None] * 2
+    output["annotations"] = [ANNOTATION] * 51
+    assert job("POST", "/check-runs", run).status == 422
+    assert job("POST", "/check-runs", run | {"output": None, "head_sha": "0" * 40}).status == 422
+
+
+def test_only_apps_make_checks(job: Client) -> None:
+    run = {"name": "Incumbent", "head_sha": job.world.head("main"), "status": "in_progress"}
+    assert person(job.world, OWNER)("POST", "/check-runs", run).status == 403

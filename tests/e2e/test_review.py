@@ -1,0 +1,272 @@
+"""Reviews of pull requests, end to end: git over HTTP, GitHub's API, and the tokens of the shipped workflow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.bot import BRANCH_LINE, Bot, customer_files, platform_files
+from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, OUTSIDER, STRANGER
+from tests.e2e.harness.world import World
+
+MARKER = "<!-- incumbent:verdicts "
+LEDGER = "incumbent/ledger"
+
+
+@pytest.fixture
+def bot(world: World, tmp_path: Path) -> Bot:
+    world.push("main", platform_files())
+    return Bot(world, tmp_path / "runs")
+
+
+def ours(world: World, number: int) -> list[str]:
+    return [item["body"] for item in world.comments(number) if item["user"]["login"] == JOB]
+
+
+def sticky(world: World, number: int) -> str:
+    (body,) = [body for body in ours(world, number) if body.startswith(MARKER)]
+    return body
+
+
+def conclusion(world: World, commit: str) -> str:
+    runs = [run for run in world.checks(commit) if run["name"] == "Incumbent"]
+    return str(max(runs, key=lambda run: run["id"])["conclusion"])
+
+
+def test_a_customers_pull_request_gets_its_verdict_comment(world: World, bot: Bot) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+    cold = bot.on("pull_request_target", number=pull.number)
+    assert cold.codes == (0, 0)
+    body = sticky(world, pull.number)
+    assert "1 of 12 deserves a slot; 3 need you" in body
+    assert pull.head[:12] in body
+    assert conclusion(world, pull.head) == "success"
+    assert "incumbent: admits" in world.labels(pull.number)
+    assert world.head(LEDGER) is not None
+    assert cold.outputs["conclusion"] == "success"
+    assert len(cold.report["review"]["verdicts"]) == 12
+    assert "1 of 12 deserves a slot; 3 need you" in cold.summary
+    assert len(cold.calls) <= 20
+    warm = bot.on("pull_request_target", number=pull.number, action="synchronize")
+    assert warm.codes == (0, 0)
+    assert {call.method for call in warm.calls} == {"GET"}
+    assert len(warm.calls) <= 10
+    assert sticky(world, pull.number) == body
+
+
+def test_a_second_push_classifies_only_what_changed(world: World, bot: Bot, capsys: pytest.CaptureFixture[str]) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    name = f"{BRANCH_LINE}/evals.yaml"
+    changed = customer_files()[name].replace("nearest branch", "nearest office")
+    head = world.push("quillow", {name: changed}, user=CUSTOMER)
+    capsys.readouterr()
+    bot.on("pull_request_target", number=pull.number, action="synchronize", before=pull.head)
+    assert "1 queries classified, 11 known from before" in capsys.readouterr().out
+    assert head[:12] in sticky(world, pull.number)
+    assert len(ours(world, pull.number)) == 1
+    assert conclusion(world, head) == "success"
+
+
+def test_a_fork_is_read_as_data_and_never_checked_out(world: World, bot: Bot) -> None:
+    pull = world.open_pull_request("quillow", customer_files(), user=OUTSIDER)
+    run = bot.on("pull_request_target", number=pull.number)
+    assert run.codes == (0, 0)
+    assert "1 of 12 deserves a slot" in sticky(world, pull.number) or "need you" in sticky(world, pull.number)
+    assert conclusion(world, pull.head) == "success"
+
+
+def test_who_may_command_and_who_may_not(world: World, bot: Bot) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    waiting = "b04"
+    for user, body in (
+        (STRANGER, f"/incumbent accept {waiting}"),
+        (CUSTOMER, f"/incumbent accept {waiting}"),
+        (CURATOR, f"```\n/incumbent accept {waiting}\n```"),
+    ):
+        comment = world.comment(user, pull.number, body)
+        bot.on("issue_comment", number=pull.number, comment=comment)
+        assert "Accepted by" not in sticky(world, pull.number)
+    assert len(ours(world, pull.number)) == 3
+    comment = world.comment(CURATOR, pull.number, "/incumbent accept all we need them")
+    run = bot.on("issue_comment", number=pull.number, comment=comment)
+    assert run.codes == (0, 0)
+    assert f"Accepted by `{CURATOR}`" in sticky(world, pull.number)
+    assert "needs a curator" not in " ".join(world.labels(pull.number))
+    assert {item["by"] for item in run.report["decisions"]} == {CURATOR}
+
+
+def test_an_accepted_query_that_changes_needs_a_new_answer(world: World, bot: Bot) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+    first = bot.on("pull_request_target", number=pull.number)
+    (waiting, *_) = [
+        item["id"] for item in first.report["review"]["verdicts"] if item["outcome"] == "waiting-for-review"
+    ]
+    comment = world.comment(CURATOR, pull.number, f"/incumbent accept {waiting}")
+    assert len(bot.on("issue_comment", number=pull.number, comment=comment).report["decisions"]) == 1
+    name = f"{BRANCH_LINE}/evals.yaml"
+    (turns,) = [item["turns"] for item in first.report["review"]["verdicts"] if item["id"] == waiting]
+    changed = customer_files()[name].replace(turns[0], turns[0] + " And please be quick about it.")
+    assert changed != customer_files()[name]
+    world.push("quillow", {name: changed}, user=CUSTOMER)
+    run = bot.on("pull_request_target", number=pull.number, action="synchronize")
+    assert run.report["decisions"] == []
+    assert "is void" in sticky(world, pull.number)
+
+
+def test_four_hundred_queries_in_one_set(world: World, bot: Bot) -> None:
+    files = customer_files()
+    name = f"{BRANCH_LINE}/evals.yaml"
+    topics = ("savings", "loans", "cards", "branches", "transfers", "pensions", "fees", "alerts")
+    lines = [f"  - {{id: n{n:03d}, query: 'Tell me about {topics[n % 8]} in case {n * 7919}'}}" for n in range(400)]
+    files[name] = "eval_set: 1\nqueries:\n" + "\n".join(lines) + "\n"
+    pull = world.open_pull_request("quillow", files)
+    run = bot.on("pull_request_target", number=pull.number)
+    assert run.codes == (0, 0)
+    body = sticky(world, pull.number)
+    assert len(body) <= 65_536
+    assert "/actions/runs/" in body
+    assert all(f"`n{n:03d}`" in run.summary for n in range(400))
+    assert len(run.calls) <= 20
+
+
+def test_a_merge_group_gets_the_same_check(world: World, bot: Bot) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    head, reference = world.queue(pull.number)
+    run = bot.on("merge_group", head=head, head_ref=reference)
+    assert run.codes == (0, 0)
+    assert conclusion(world, head) == "success"
+    assert len(ours(world, pull.number)) == 1
+
+
+def test_a_pull_request_that_also_edits_the_taxonomy_is_judged_by_the_base(world: World, bot: Bot) -> None:
+    taxonomy = platform_files()["taxonomy/taxonomy.yaml"]
+    files = customer_files() | {"taxonomy/taxonomy.yaml": taxonomy.replace("description: ", "description: Truly ", 1)}
+    pull = world.open_pull_request("quillow", files)
+    run = bot.on("pull_request_target", number=pull.number)
+    assert run.codes == (0, 0)
+    assert "judged by those of the base" in sticky(world, pull.number)
+
+
+def test_a_run_that_dies_between_its_jobs_leaves_nothing_and_is_mended(world: World, bot: Bot) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number, die_after_analyse=True)
+    assert ours(world, pull.number) == []
+    lost = bot.on("pull_request_target", number=pull.number, lose_facts=True)
+    assert lost.codes == (0, 4)
+    assert conclusion(world, pull.head) == "failure"
+    bot.on("pull_request_target", number=pull.number)
+    assert conclusion(world, pull.head) == "success"
+    assert len(ours(world, pull.number)) == 1
+
+
+def test_pull_requests_to_other_branches_are_not_curated(world: World, bot: Bot) -> None:
+    world.push("release", {"notes.md": "x"})
+    pull = world.open_pull_request("quillow", customer_files(), base="release")
+    run = bot.on("pull_request_target", number=pull.number)
+    assert run.codes == (0, 0)
+    assert conclusion(world, pull.head) == "neutral"
+    assert ours(world, pull.number) == []
+
+
+def test_a_pull_request_without_eval_sets_passes(world: World, bot: Bot) -> None:
+    pull = world.open_pull_request("docs", {"README.md": "words"})
+    bot.on("pull_request_target", number=pull.number)
+    assert conclusion(world, pull.head) == "success"
+
+
+def test_the_set_is_not_changed_by_hand_unless_a_curator_allows_it(world: World, bot: Bot) -> None:
+    name = min(name for name in platform_files() if name.startswith("regression_set/"))
+    edited = platform_files()[name].replace("pin: null", "pin: because I say so")
+    pull = world.open_pull_request("edit", {name: edited})
+    assert bot.on("pull_request_target", number=pull.number).codes == (0, 1)
+    assert conclusion(world, pull.head) == "failure"
+    comment = world.comment(CURATOR, pull.number, "/incumbent accept regression_set agreed")
+    assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 0)
+    assert conclusion(world, pull.head) == "success"
+    removal = world.open_pull_request("remove", {name: None})
+    assert bot.on("pull_request_target", number=removal.number).codes == (0, 1)
+    assert "without a tombstone" in sticky(world, removal.number)
+
+
+def test_broken_input_fails_the_check_with_every_fault(world: World, bot: Bot) -> None:
+    files = customer_files()
+    files[f"{BRANCH_LINE}/evals.yaml"] = "eval_set: 1\nqueries:\n  - {id: a, query: 7}\n  - {id: b}\n"
+    pull = world.open_pull_request("quillow", files)
+    run = bot.on("pull_request_target", number=pull.number)
+    assert run.codes == (0, 1)
+    assert conclusion(world, pull.head) == "failure"
+    assert "evals.yaml:3" in sticky(world, pull.number)
+    assert "evals.yaml:4" in sticky(world, pull.number)
+
+
+def test_a_renamed_folder_is_a_rename_and_an_edit_of_a_merged_query_an_update(world: World, bot: Bot) -> None:
+    base = platform_files()
+    folder = "eval_sets/tarnbeck-bank/card-line"
+    moved: dict[str, str | None] = {name: None for name in base if name.startswith(folder)}
+    moved |= {name.replace("card-line", "cards"): text for name, text in base.items() if name.startswith(folder)}
+    pull = world.open_pull_request("rename", moved)
+    run = bot.on("pull_request_target", number=pull.number)
+    settled = run.report["review"]["settled"]
+    assert len(settled) == len([name for name in base if name.startswith("regression_set/") and name.count("/") == 1])
+    name = f"{folder}/evals.yaml"
+    item = next(iter(settled))
+    text = next(text for key, text in base.items() if key.startswith("regression_set/") and f"item: {item}\n" in text)
+    query = text.split("turns:")[1].split("\n")[1].strip(" -[]'\"") if "turns:\n" in text else None
+    if query:
+        edit = world.open_pull_request("edit", {name: base[name].replace(query, query + " Please.")})
+        again = bot.on("pull_request_target", number=edit.number)
+        assert item in again.report["review"]["edited"]
+
+
+def test_two_agents_in_one_pull_request_are_one_cycle(world: World, bot: Bot) -> None:
+    twin = {name.replace("branch-line", "counter"): text for name, text in customer_files().items()}
+    pull = world.open_pull_request("quillow", customer_files() | twin)
+    run = bot.on("pull_request_target", number=pull.number)
+    review = run.report["review"]
+    assert [item["agent"] for item in review["submissions"]] == ["branch-line", "counter"]
+    assert len(review["verdicts"]) == 24
+    clones = [item for item in review["verdicts"] if "CLONE" in item["reasons"]]
+    assert any(item["facts"]["most_similar"].startswith("quillow-savings/") for item in clones)
+
+
+def test_observing_writes_a_comment_and_a_passing_check_alone(world: World, tmp_path: Path) -> None:
+    world.push("main", platform_files(mode="observe"))
+    bot = Bot(world, tmp_path / "runs")
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    assert "Observing" in sticky(world, pull.number)
+    assert conclusion(world, pull.head) == "success"
+    assert world.labels(pull.number) == []
+    assert world.head(LEDGER) is None
+
+
+def test_a_first_contribution_waits_where_the_config_says_so(world: World, tmp_path: Path) -> None:
+    world.push("main", platform_files(hold_first_time_contributors="true", curators=f"[{CURATOR}]"))
+    bot = Bot(world, tmp_path / "runs")
+    pull = world.open_pull_request("quillow", customer_files(), user=OUTSIDER)
+    held = bot.on("pull_request_target", number=pull.number)
+    assert held.codes == (0, 3)
+    comment = world.comment(STRANGER, pull.number, "/incumbent run")
+    assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 3)
+    comment = world.comment(CURATOR, pull.number, "/incumbent run")
+    released = bot.on("issue_comment", number=pull.number, comment=comment)
+    assert released.codes == (0, 0)
+    assert released.report["review"] is not None
+    later = bot.on("pull_request_target", number=pull.number, action="synchronize")
+    assert later.codes == (0, 0)
+
+
+def test_a_race_for_the_ledger_is_planned_again(world: World, bot: Bot) -> None:
+    first = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=first.number)
+    second = world.open_pull_request("other", {"README.md": "words"})
+    world.gateway.fail(lambda request: request.method == "PATCH" and "git/refs" in request.path, "422", 1)
+    run = bot.on("pull_request_target", number=second.number)
+    assert run.codes == (0, 0)
+    assert world.read(LEDGER, f"pull_requests/{second.number}.json") is not None
+    assert world.read(LEDGER, f"pull_requests/{first.number}.json") is not None
+    assert len(ours(world, second.number)) == 1

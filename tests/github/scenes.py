@@ -1,0 +1,204 @@
+"""Pull requests as values: facts, comments and what was written, applied to a GitHub that is a few tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bot.classifier.model import Identity
+from bot.curator.store import RegressionSet
+from bot.github.analysis import Analysis, IdentityFacts, ProblemFacts, QueryFacts, SetChange, SubmissionFacts
+from bot.github.publish import Plan, Scene, plan_review
+from bot.github.values import (
+    AddLabels,
+    CheckRun,
+    CreateComment,
+    DeleteComment,
+    EditComment,
+    IssueComment,
+    PostCheck,
+    PullRequest,
+    RemoveLabel,
+    WriteLedger,
+)
+from bot.ledger.keys import classification_key
+from bot.ledger.model import PullRequestRecord, StoredClassification, StoredJudgement
+from bot.pipeline import Platform
+from tests.factories import make_config, make_entry, make_taxonomy
+
+BOT = "github-actions[bot]"
+CAPABILITIES = ("a", "b", "c", "d", "e")
+IDENTITY = Identity(backend="embedded", model="m1", prompt="p1", samples=5)
+HEAD = "1" * 40
+BASE = "0" * 40
+
+
+def make_platform(**config: Any) -> Platform:
+    """A platform whose set covers a, b and c singly, twice each."""
+    entries = {f"r{name}{copy}": make_entry(f"r{name}{copy}", {name: 0.9}) for name in "abc" for copy in "12"}
+    return Platform(
+        taxonomy=make_taxonomy(*CAPABILITIES),
+        config=make_config(**{"curators": ["cora"]} | config),
+        regression_set=RegressionSet(entries, {}, {}),
+    )
+
+
+def make_query(id: str, scores: Mapping[str, float] | None, text: str | None = None, line: int = 1) -> QueryFacts:
+    """A query that exercises ``scores``; without any it could not be classified."""
+    turns = (text or f"{id} asks for something of its own: {id * 5}",)
+    known = None
+    if scores is not None:
+        judgements = {
+            name: StoredJudgement(value=name in scores, confidence=scores.get(name, 0.9), path="inference")
+            for name in CAPABILITIES
+        }
+        known = StoredClassification(judgements=judgements)
+    return QueryFacts(
+        id=id,
+        turns=turns,
+        file="eval_sets/acme/desk/evals.yaml",
+        line=line,
+        key=classification_key(turns, "s", "1.0.0", IDENTITY),
+        classification=known,
+    )
+
+
+PAIR = {"a": 0.8, "b": 0.8}
+QUERIES = (
+    make_query("q01", {"d": 0.9}, line=3),
+    make_query("q02", PAIR, line=4),
+    make_query("q03", PAIR, line=5),
+    make_query("q04", {"a": 0.7}, line=6),
+)
+"""In turn: a direct admission, one that needs a person, its alternate, and a redundant one."""
+
+
+def make_analysis(
+    queries: Sequence[QueryFacts] = QUERIES,
+    head: str = HEAD,
+    problems: Sequence[ProblemFacts] = (),
+    rows: Sequence[ProblemFacts] = (),
+    set_changes: Sequence[SetChange] = (),
+    **more: Any,
+) -> Analysis:
+    """The facts of a pull request with one eval set of ``queries``."""
+    submission = SubmissionFacts(
+        customer="acme",
+        agent="desk",
+        folder="eval_sets/acme/desk",
+        prefix="",
+        moved_from=None,
+        queries=tuple(queries),
+        problems=tuple(rows),
+        notes=(),
+    )
+    defaults: dict[str, Any] = {
+        "repository": "o/r",
+        "pull_request": 7,
+        "base": BASE,
+        "head": head,
+        "held": False,
+        "touches": ("eval_sets",),
+        "set_changes": tuple(set_changes),
+        "identity": IdentityFacts(backend="embedded", model="m1", prompt="p1", samples=5),
+        "submissions": (submission,) if queries else (),
+        "problems": tuple(problems),
+        "reused": 0,
+        "classified": len(queries),
+    }
+    return Analysis(**defaults | more)
+
+
+@dataclass
+class Hub:
+    """What a pull request on GitHub holds, with a clock that ticks at every write."""
+
+    platform: Platform = field(default_factory=make_platform)
+    author: str = "mara"
+    association: str = "MEMBER"
+    comments: list[IssueComment] = field(default_factory=list)
+    labels: set[str] = field(default_factory=set)
+    check: PostCheck | None = None
+    ledger: dict[str, str] = field(default_factory=dict)
+    commits: int = 0
+    now: int = 0
+    permissions: dict[str, str] = field(default_factory=dict)
+    run: str | None = "https://github.example/o/r/actions/runs/1"
+
+    def tick(self) -> str:
+        self.now += 1
+        return f"2026-11-21T10:{self.now // 60:02d}:{self.now % 60:02d}Z"
+
+    def say(self, author: str, body: str, is_bot: bool = False) -> int:
+        """Somebody comments; the id of the comment."""
+        moment = self.tick()
+        id = len(self.comments) + 101 if not self.comments else max(item.id for item in self.comments) + 1
+        self.comments.append(
+            IssueComment(id=id, author=author, is_bot=is_bot, body=body, created_at=moment, updated_at=moment)
+        )
+        return id
+
+    @property
+    def record(self) -> PullRequestRecord | None:
+        text = self.ledger.get("pull_requests/7.json")
+        return None if text is None else PullRequestRecord.model_validate_json(text, strict=False)
+
+    def scene(self, head: str = HEAD) -> Scene:
+        check = None
+        if self.check is not None and self.check.commit == head:
+            check = CheckRun(conclusion=self.check.conclusion, external_id=self.check.external_id)
+        return Scene(
+            login=BOT,
+            pull=PullRequest(
+                number=7,
+                head=head,
+                base="main",
+                author=self.author,
+                association=self.association,
+                labels=tuple(sorted(self.labels)),
+            ),
+            comments=tuple(self.comments),
+            check=check,
+            ledger="f" * 40 if self.ledger else None,
+            record=self.record,
+            run=self.run,
+        )
+
+    def plan(self, analysis: Analysis) -> Plan:
+        return plan_review(analysis, self.platform, self.scene(analysis.head), lambda login: self.permissions[login])
+
+    def review(self, analysis: Analysis | None = None, until: Callable[[object], bool] = lambda _: False) -> Plan:
+        """One run; it dies before the first operation that ``until`` names."""
+        plan = self.plan(analysis or make_analysis())
+        for operation in plan.operations:
+            if until(operation):
+                break
+            self.apply(operation)
+        return plan
+
+    def apply(self, operation: object) -> None:
+        match operation:
+            case CreateComment(body=body):
+                self.say(BOT, body, is_bot=True)
+            case EditComment(id=id, body=body):
+                moment = self.tick()
+                self.comments = [
+                    replace(item, body=body, updated_at=moment) if item.id == id else item for item in self.comments
+                ]
+            case DeleteComment(id=id):
+                self.comments = [item for item in self.comments if item.id != id]
+            case AddLabels(names=names):
+                self.labels |= set(names)
+            case RemoveLabel(name=name):
+                self.labels.remove(name)
+            case PostCheck():
+                self.check = operation
+            case WriteLedger(files=files):
+                self.ledger |= dict(files)
+                self.commits += 1
+
+    @property
+    def ours(self) -> list[str]:
+        """The bodies of our comments, oldest first."""
+        return [item.body for item in self.comments if item.author == BOT]

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import pytest
+
+from bot.github.authority import Person, refusal
+from bot.github.commands import Verb
+
+DECISIONS = (Verb.ACCEPT, Verb.REJECT, Verb.PIN, Verb.UNPIN)
+
+
+class Permissions:
+    """What GitHub would answer, and whom it was asked about."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+        self.asked: list[str] = []
+
+    def __call__(self, login: str) -> str:
+        self.asked.append(login)
+        return self.answer
+
+
+def ask(
+    verb: Verb,
+    login: str | None,
+    *,
+    is_bot: bool = False,
+    by: str | None = "customer",
+    curators: tuple[str, ...] = (),
+    permission: str = "none",
+) -> tuple[str | None, list[str]]:
+    permissions = Permissions(permission)
+    said = refusal(verb, Person(login=login, is_bot=is_bot), by, curators, permissions)
+    return said, permissions.asked
+
+
+@pytest.mark.parametrize("verb", Verb)
+@pytest.mark.parametrize(
+    ("login", "is_bot", "why"),
+    [
+        ("helper", True, "Bots"),
+        ("helper[bot]", False, "Bots"),
+        ("Helper[BOT]", False, "Bots"),
+        (None, False, "not exist"),
+        (None, True, "not exist"),
+        ("", False, "not exist"),
+        ("ghost", False, "not exist"),
+        ("Ghost", False, "not exist"),
+    ],
+)
+def test_bots_and_deleted_accounts_may_nothing_even_as_curators(
+    verb: Verb, login: str | None, is_bot: bool, why: str
+) -> None:
+    curators = ("helper", "helper[bot]", "ghost", "")
+    said, asked = ask(verb, login, is_bot=is_bot, curators=curators, permission="admin")
+    assert said is not None
+    assert why in said
+    assert asked == []
+
+
+@pytest.mark.parametrize("login", ["stranger", "customer", "Alice"])
+@pytest.mark.parametrize("curators", [(), ("alice",)])
+def test_everybody_may_ask_for_help(login: str, curators: tuple[str, ...]) -> None:
+    assert ask(Verb.HELP, login, curators=curators) == (None, [])
+
+
+@pytest.mark.parametrize("verb", DECISIONS)
+@pytest.mark.parametrize("login", ["customer", "Customer"])
+@pytest.mark.parametrize("curators", [(), ("customer",), ("alice",)])
+def test_nobody_decides_on_their_own_pull_request(verb: Verb, login: str, curators: tuple[str, ...]) -> None:
+    said, asked = ask(verb, login, curators=curators, permission="admin")
+    assert said is not None
+    assert "own queries" in said
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("curators", "permission", "may"),
+    [
+        (("customer",), "none", True),
+        (("alice",), "admin", False),
+        ((), "write", True),
+        ((), "read", False),
+    ],
+)
+def test_the_author_may_let_it_run_if_a_curator(curators: tuple[str, ...], permission: str, may: bool) -> None:
+    assert (ask(Verb.RUN, "customer", curators=curators, permission=permission)[0] is None) is may
+
+
+@pytest.mark.parametrize("verb", [*DECISIONS, Verb.RUN])
+@pytest.mark.parametrize(
+    ("login", "curators", "may"),
+    [
+        ("alice", ("alice",), True),
+        ("ALICE", ("bob", "Alice"), True),
+        ("alice", ("bob",), False),
+        ("alice", ("alicea",), False),
+    ],
+)
+def test_configured_curators_count_and_nobody_is_looked_up(
+    verb: Verb, login: str, curators: tuple[str, ...], may: bool
+) -> None:
+    said, asked = ask(verb, login, curators=curators, permission="admin")
+    assert (said is None) is may
+    assert said is None or "not among the curators" in said
+    assert asked == []
+
+
+@pytest.mark.parametrize("verb", [*DECISIONS, Verb.RUN])
+@pytest.mark.parametrize(
+    ("permission", "may"),
+    [
+        ("admin", True),
+        ("maintain", True),
+        ("write", True),
+        ("Write", True),
+        ("triage", False),
+        ("read", False),
+        ("none", False),
+        ("", False),
+    ],
+)
+def test_without_configured_curators_who_may_write_is_one_and_is_looked_up_once(
+    verb: Verb, permission: str, may: bool
+) -> None:
+    said, asked = ask(verb, "Alice", permission=permission)
+    assert (said is None) is may
+    assert said is None or "may not" in said
+    assert asked == ["Alice"]
+
+
+def test_a_pull_request_of_a_deleted_account_is_nobodys_own() -> None:
+    assert ask(Verb.ACCEPT, "alice", by=None, curators=("alice",)) == (None, [])
+
+
+@pytest.mark.parametrize("verb", Verb)
+@pytest.mark.parametrize("curators", [(), ("alice",)])
+@pytest.mark.parametrize("login", [None, "x[bot]", "customer", "stranger"])
+def test_a_refusal_is_one_sentence(verb: Verb, curators: tuple[str, ...], login: str | None) -> None:
+    said, _ = ask(verb, login, curators=curators)
+    if said is not None:
+        assert said.endswith(".")
+        assert "\n" not in said
+        assert ". " not in said

@@ -1,0 +1,424 @@
+"""Reviews of a pull request as stories: what people see after each push and each comment."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bot.github.analysis import ProblemFacts, SetChange
+from bot.github.values import CreateComment, EditComment, PostCheck, React, WriteLedger
+from tests.github.scenes import BOT, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
+
+NEEDS = "incumbent: needs a curator"
+ADMITS = "incumbent: admits"
+AT_FAULT = "incumbent: input at fault"
+OTHER = make_query("q02", PAIR, text="quite another text")
+
+
+def reactions(plan: object) -> list[str]:
+    return [item.reaction for item in plan.operations if isinstance(item, React)]  # type: ignore[attr-defined]
+
+
+def test_a_first_review_comments_checks_labels_and_remembers() -> None:
+    hub = Hub()
+    plan = hub.review()
+    (comment,) = hub.ours
+    assert comment.startswith("<!-- incumbent:verdicts ")
+    assert "1 of 4 deserves a slot; 1 needs you" in comment
+    assert "`111111111111`" in comment
+    assert hub.check is not None
+    assert (hub.check.conclusion, hub.check.title) == ("success", "1 of 4 deserves a slot; 1 needs you")
+    assert hub.labels == {NEEDS, ADMITS}
+    assert plan.result.exit_code == 0
+    record = hub.record
+    assert record is not None
+    assert len(record.classifications) == 4
+    assert all("asks for something" not in text for text in hub.ledger.values())
+
+
+def test_a_second_run_writes_nothing() -> None:
+    hub = Hub()
+    hub.review()
+    assert hub.plan(make_analysis()).operations == ()
+
+
+def test_a_push_edits_the_comment_in_place() -> None:
+    hub = Hub()
+    hub.review()
+    plan = hub.review(make_analysis((*QUERIES[:3], make_query("q05", {"e": 0.9})), head="2" * 40))
+    assert len(hub.ours) == 1
+    assert "`222222222222`" in hub.ours[0]
+    assert not any(isinstance(item, CreateComment) for item in plan.operations)
+
+
+def test_annotations_are_on_the_lines_of_the_eval_set_the_most_important_first() -> None:
+    hub = Hub()
+    hub.review()
+    assert hub.check is not None
+    found = [(item.line, item.level, item.title) for item in hub.check.annotations]
+    assert found[:2] == [(4, "warning", "q02: Admit?"), (3, "notice", "q01: Admit")]
+    assert {item.path for item in hub.check.annotations} == {"eval_sets/acme/desk/evals.yaml"}
+
+
+@pytest.mark.parametrize("operation", [WriteLedger, CreateComment, PostCheck])
+def test_a_run_that_dies_is_mended_by_the_next(operation: type) -> None:
+    whole, broken = Hub(), Hub()
+    whole.review()
+    broken.review(until=lambda item: isinstance(item, operation))
+    broken.review()
+    assert (broken.ours, broken.labels, broken.ledger) == (whole.ours, whole.labels, whole.ledger)
+    assert broken.plan(make_analysis()).operations == ()
+
+
+def test_a_comment_that_a_race_doubled_is_single_again_and_the_oldest_stays() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say(BOT, hub.ours[0], is_bot=True)
+    first = next(item.id for item in hub.comments if item.author == BOT)
+    hub.review()
+    assert [item.id for item in hub.comments] == [first]
+
+
+def test_a_strangers_comment_with_our_marker_is_not_ours() -> None:
+    hub = Hub()
+    hub.say("mallory", "<!-- incumbent:verdicts 000000000000000000000000 -->\nAll is well")
+    hub.review()
+    assert len(hub.comments) == 2
+    assert hub.comments[0].author == "mallory"
+
+
+# Commands
+
+
+def test_a_curator_accepts_and_the_rest_is_derived_again() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02 we sell this")
+    plan = hub.review()
+    assert reactions(plan) == ["+1"]
+    assert "Accepted by `cora`: `we sell this`" in hub.ours[0]
+    assert "2 of 4 deserve a slot" in hub.ours[0]
+    assert hub.labels == {ADMITS}
+    assert hub.record is not None
+    (decision,) = hub.record.decisions
+    assert (decision.action, decision.by, decision.codes) == ("accept", "cora", "INCLUDE review NOVEL_COMBO")
+    assert hub.plan(make_analysis()).operations == ()
+
+
+def test_a_curator_rejects_and_the_alternate_takes_its_place() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent reject q02 the other one is better")
+    hub.review()
+    assert "#### Rejected (1)" in hub.ours[0]
+    needs = hub.ours[0].split("#### Needs you (1)")[1].split("####")[0]
+    assert "`q03`" in needs
+
+
+def test_all_accepts_what_needs_a_person_each_after_the_one_before() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept all")
+    plan = hub.review()
+    assert reactions(plan) == ["+1"]
+    assert [answer.id for answer in plan.judgement.review.derivation.accepted] == ["q02"]  # type: ignore[union-attr]
+
+
+def test_accepting_two_that_offer_the_same_accepts_the_first_and_says_why_not_the_second() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02 q03")
+    plan = hub.review()
+    assert reactions(plan) == ["confused"]
+    assert "`q03`: its verdict is EXCLUDE by now" in hub.ours[1]
+    assert [answer.id for answer in plan.judgement.review.derivation.accepted] == ["q02"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("author", "body", "answer"),
+    [
+        ("mallory", "/incumbent accept q02", "not among the curators"),
+        ("mara", "/incumbent accept q02", "cannot accept their own"),
+        ("cora", "/incumbent acept q02", "accept"),
+        ("cora", "/incumbent accept q99", "q99"),
+        ("cora", "/incumbent reject q02", "reason"),
+        ("cora", "/incumbent accept q01", "admitted without a person"),
+        ("cora", "/incumbent accept q04", "Give a reason"),
+        ("cora", "/incumbent help", "what it does"),
+    ],
+)
+def test_what_cannot_be_followed_is_answered(author: str, body: str, answer: str) -> None:
+    hub = Hub()
+    hub.review()
+    before = hub.record
+    hub.say(author, body)
+    plan = hub.review()
+    assert reactions(plan) == (["+1"] if "help" in body else ["confused"])
+    assert answer in hub.ours[1]
+    assert before is not None
+    assert hub.record is not None
+    assert hub.record.decisions == before.decisions == ()
+    assert hub.plan(make_analysis()).operations == ()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "> /incumbent accept q02",
+        "```\n/incumbent accept q02\n```",
+        "please /incumbent accept q02",
+        "    /incumbent run",
+    ],
+)
+def test_what_is_quoted_or_shown_is_not_said(body: str) -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", body)
+    plan = hub.review()
+    assert reactions(plan) == []
+    assert len(hub.ours) == 1
+
+
+def test_bots_say_nothing() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("helper[bot]", "/incumbent accept q02", is_bot=True)
+    assert reactions(hub.review()) == []
+
+
+def test_a_stranger_is_answered_once() -> None:
+    hub = Hub()
+    hub.review()
+    for _ in range(3):
+        hub.say("mallory", "/incumbent accept q02")
+        hub.review()
+    hub.say("mallory", "/incumbent accept q02\n/incumbent run")
+    hub.say("mallory", "/incumbent run")
+    hub.review()
+    assert len(hub.ours) == 2
+
+
+def test_without_curators_in_the_config_those_who_may_write_are() -> None:
+    hub = Hub(platform=make_platform(curators=[]), permissions={"wanda": "write", "rob": "read"})
+    hub.review()
+    hub.say("rob", "/incumbent accept q02")
+    hub.say("wanda", "/incumbent accept q02")
+    assert reactions(hub.review()) == ["confused", "+1"]
+
+
+def test_a_command_binds_to_the_verdict_that_was_displayed_when_it_was_written() -> None:
+    hub = Hub()
+    hub.say("cora", "/incumbent accept q02")
+    plan = hub.review()
+    assert reactions(plan) == ["confused"]
+    assert "was not displayed yet" in "".join(hub.ours)
+
+
+def test_a_command_on_a_verdict_that_has_changed_since_is_refused() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02")
+    changed = make_analysis(
+        (QUERIES[0], make_query("q02", PAIR, text="quite another text"), *QUERIES[2:]), head="2" * 40
+    )
+    plan = hub.review(changed)
+    assert reactions(plan) == ["confused"]
+    assert "has changed since" in hub.ours[1]
+
+
+def test_a_decision_is_void_once_its_query_changes_and_the_comment_says_so() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02")
+    hub.review()
+    changed = make_analysis(
+        (QUERIES[0], make_query("q02", PAIR, text="quite another text"), *QUERIES[2:]), head="2" * 40
+    )
+    hub.review(changed)
+    assert "The decision of `cora` (accept)" in hub.ours[0]
+    assert "is void" in hub.ours[0]
+    assert "Accepted by" not in hub.ours[0]
+
+
+def test_a_decision_in_the_ledger_that_nobody_wrote_counts_for_nothing() -> None:
+    hub = Hub()
+    hub.review()
+    id = hub.say("cora", "/incumbent accept q02")
+    hub.review()
+    forged = hub.ledger["pull_requests/7.json"].replace(f'"comment": {id}', '"comment": 1')
+    hub.ledger["pull_requests/7.json"] = forged
+    hub.review()
+    assert "Accepted by" not in hub.ours[0]
+
+
+def test_commands_of_a_lost_run_are_heard_by_the_next_and_once() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02")
+    hub.say("cora", "/incumbent reject q01 no")
+    hub.review(until=lambda item: isinstance(item, WriteLedger))
+    plan = hub.review()
+    assert reactions(plan) == ["+1", "+1"]
+    assert reactions(hub.review()) == []
+
+
+def test_an_answer_is_given_once_though_the_run_died_after_it() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent acept q02")
+    hub.review(until=lambda item: isinstance(item, WriteLedger))
+    hub.review()
+    assert sum("incumbent:reply" in body for body in hub.ours) == 1
+
+
+def test_a_pin_is_a_matter_of_its_own() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02\n/incumbent pin q02 the audit wants it")
+    hub.review()
+    assert hub.record is not None
+    assert [item.action for item in hub.record.decisions] == ["accept", "pin"]
+
+
+# The set by hand
+
+
+EDIT = SetChange(path="regression_set/ra1.yaml", kind="modified", before=None, buried=False)
+REMOVAL = SetChange(path="regression_set/ra1.yaml", kind="deleted", before=None, buried=False)
+
+
+def test_a_change_of_the_set_by_hand_fails_until_a_curator_allows_it_for_this_head() -> None:
+    hub = Hub()
+    hub.review(make_analysis((), set_changes=(EDIT,), touches=("regression_set",)))
+    assert hub.check is not None
+    assert (hub.check.conclusion, hub.labels) == ("failure", {AT_FAULT})
+    assert "by hand" in hub.ours[0]
+    hub.say("cora", "/incumbent accept regression_set agreed with the team")
+    hub.review(make_analysis((), set_changes=(EDIT,), touches=("regression_set",)))
+    assert (hub.check.conclusion, hub.labels) == ("success", set())
+    hub.review(make_analysis((), head="2" * 40, set_changes=(EDIT,), touches=("regression_set",)))
+    assert hub.check.conclusion == "failure"
+
+
+def test_an_entry_without_a_tombstone_is_never_removed() -> None:
+    hub = Hub()
+    analysis = make_analysis((), set_changes=(REMOVAL,), touches=("regression_set",))
+    hub.review(analysis)
+    hub.say("cora", "/incumbent accept regression_set please")
+    plan = hub.review(analysis)
+    assert hub.check is not None
+    assert hub.check.conclusion == "failure"
+    assert "without a tombstone" in hub.ours[0]
+    assert plan.result.exit_code == 1
+
+
+# Conclusions
+
+
+PROBLEM = ProblemFacts(file="eval_sets/acme/desk/evals.yaml", line=9, message="the id is used twice", fix="rename it")
+
+
+def test_input_at_fault_fails_and_says_where() -> None:
+    hub = Hub()
+    plan = hub.review(make_analysis(problems=[PROBLEM], rows=[PROBLEM]))
+    assert hub.check is not None
+    assert (hub.check.conclusion, plan.result.exit_code) == ("failure", 1)
+    assert hub.check.annotations[0].level == "failure"
+    assert AT_FAULT in hub.labels
+    assert "evals.yaml:9" in hub.ours[0]
+
+
+def test_a_query_without_a_verdict_is_incomplete_and_never_a_silent_pass() -> None:
+    hub = Hub()
+    plan = hub.review(make_analysis((*QUERIES, make_query("q09", None))))
+    assert hub.check is not None
+    assert (hub.check.conclusion, plan.result.exit_code) == ("failure", 3)
+    assert "incumbent: incomplete" in hub.labels
+
+
+@pytest.mark.parametrize(("block", "conclusion"), [(False, "success"), (True, "failure")])
+def test_pending_reviews_block_only_where_the_config_says_so(block: bool, conclusion: str) -> None:
+    hub = Hub(platform=make_platform(block_on_review=block))
+    hub.review()
+    assert hub.check is not None
+    assert hub.check.conclusion == conclusion
+
+
+def test_nothing_to_curate_passes() -> None:
+    hub = Hub()
+    hub.review(make_analysis((), touches=()))
+    assert hub.check is not None
+    assert (hub.check.conclusion, hub.check.title) == ("success", "Nothing to curate")
+
+
+def test_observing_comments_and_passes_and_writes_nothing_else() -> None:
+    hub = Hub(platform=make_platform(mode="observe", block_on_review=True))
+    hub.say("cora", "/incumbent accept q02")
+    plan = hub.review(make_analysis(problems=[PROBLEM]))
+    assert {type(item) for item in plan.operations} == {CreateComment, PostCheck}
+    assert hub.check is not None
+    assert hub.check.conclusion == "success"
+    assert "Observing" in hub.ours[0]
+    assert hub.plan(make_analysis(problems=[PROBLEM])).operations == ()
+
+
+def test_a_held_contribution_waits_for_a_curator_and_is_released_once() -> None:
+    hub = Hub(association="FIRST_TIME_CONTRIBUTOR")
+    hub.review(make_analysis((), held=True))
+    assert hub.check is not None
+    assert hub.check.conclusion == "failure"
+    assert "/incumbent run" in hub.ours[0]
+    hub.say("cora", "/incumbent run")
+    hub.review(make_analysis())
+    assert hub.record is not None
+    assert hub.record.released is not None
+    assert hub.record.released.by == "cora"
+
+
+def test_an_outside_author_needs_a_person_where_only_inferred_tags_speak() -> None:
+    hub = Hub(association="CONTRIBUTOR")
+    hub.review()
+    assert "UNTRUSTED_AUTHOR" in hub.ours[0]
+    assert hub.labels == {NEEDS}
+
+
+def test_texts_that_are_changed_again_and_again_are_shown() -> None:
+    hub = Hub()
+    for place in range(5):
+        query = make_query("q02", PAIR, text=f"a text of its own, number {place * 37}")
+        hub.review(make_analysis((QUERIES[0], query), head=f"{place + 2}" * 40))
+    assert "changed three times or more" in hub.ours[0]
+
+
+# Sizes
+
+
+def test_four_hundred_queries_fit_into_a_comment_and_a_check() -> None:
+    queries = [make_query(f"query-{n:03d}", {"a": 0.7} if n % 2 else PAIR, text=f"{n} " * 60) for n in range(400)]
+    hub = Hub()
+    plan = hub.review(make_analysis(queries))
+    (comment,) = hub.ours
+    assert len(comment) <= 65_536
+    assert "[the job summary](https://github.example/o/r/actions/runs/1)" in comment
+    rows = [line for line in comment.splitlines() if line.startswith("|")]
+    assert all(line.endswith("|") and line.count(" | ") == 2 for line in rows if "---" not in line)
+    assert hub.check is not None
+    assert len(hub.check.annotations) == 50
+    assert len(hub.check.summary) <= 65_535
+    assert all(f"`query-{n:03d}`" in plan.summary for n in range(400))
+
+
+def test_a_comment_is_never_left_as_updating() -> None:
+    hub = Hub()
+    hub.review()
+    assert not re.search(r"updating|in progress", hub.ours[0], re.IGNORECASE)
+
+
+def test_an_edited_comment_of_ours_is_mended() -> None:
+    hub = Hub()
+    hub.review()
+    ours = next(item for item in hub.comments if item.author == BOT)
+    hub.apply(EditComment(id=ours.id, body=ours.body + "\n\nAll accepted!"))
+    hub.review()
+    assert "All accepted!" not in hub.ours[0]

@@ -1,0 +1,833 @@
+"""The object store: commits are read and compared as git's objects, whatever they hold, and tokens stay hidden."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import os
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
+from bot.limits import ReadingLimits
+from bot.object_store import Change, CommitSnapshot, ObjectStore
+from bot.object_store.process import is_ref_name
+from bot.snapshot import Snapshot, WorkingTree
+
+LIMITS = ReadingLimits(file_bytes=100, nesting_depth=5, nodes=50)
+NOBODY = "1" * 40
+TOKEN = "ghs_very+secret/token=="
+HEADER = base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_AUTHOR_NAME": "Ada",
+    "GIT_AUTHOR_EMAIL": "ada@example.com",
+    "GIT_COMMITTER_NAME": "Ada",
+    "GIT_COMMITTER_EMAIL": "ada@example.com",
+    "LC_ALL": "C",
+}
+type_of_entry = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A bare repository whose commits are made from objects alone, so that they can hold anything."""
+
+    folder: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def make(cls, folder: Path, object_format: str = "sha1") -> Origin:
+        origin = cls(folder)
+        origin.git("init", "--quiet", "--bare", f"--object-format={object_format}", str(folder), anywhere=True)
+        return origin
+
+    def git(self, *arguments: str, stdin: bytes = b"", anywhere: bool = False, **more: str) -> str:
+        place = {} if anywhere else {"GIT_DIR": str(self.folder)}
+        done = subprocess.run(
+            ["git", *arguments], input=stdin, capture_output=True, env={**ENVIRONMENT, **place, **more}, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode().strip()
+
+    def blob(self, content: bytes) -> str:
+        return self.git("hash-object", "-w", "--stdin", stdin=content)
+
+    def tree(self, files: Mapping[str, bytes | type_of_entry]) -> str:
+        """``files``: path → content, or its mode and object id."""
+        entries = []
+        for path, content in files.items():
+            mode, id = ("100644", self.blob(content)) if isinstance(content, bytes) else content
+            entries.append(f"{mode} {id}\t".encode() + os.fsencode(path) + b"\0")
+        index = str(self.folder / "index-of-the-test")
+        Path(index).unlink(missing_ok=True)
+        self.git("update-index", "-z", "--index-info", stdin=b"".join(entries), GIT_INDEX_FILE=index)
+        return self.git("write-tree", "--missing-ok", GIT_INDEX_FILE=index)
+
+    def commit(
+        self,
+        files: Mapping[str, bytes | type_of_entry] | str,
+        *parents: str,
+        at: str = "1767225600 +0100",
+        ref: str | None = None,
+    ) -> str:
+        tree = files if isinstance(files, str) else self.tree(files)
+        before = [word for parent in parents for word in ("-p", parent)]
+        id = self.git("commit-tree", tree, *before, "-m", "x", GIT_COMMITTER_DATE=at, GIT_AUTHOR_DATE=at)
+        if ref is not None:
+            self.git("update-ref", ref, id)
+        return id
+
+    def loose(self, id: str) -> Path:
+        return self.folder / "objects" / id[:2] / id[2:]
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Origin:
+    return Origin.make(tmp_path / "origin.git")
+
+
+@pytest.fixture
+def store(origin: Origin) -> Iterator[ObjectStore]:
+    """The objects of ``origin``, opened where they lie."""
+    with ObjectStore.open(origin.folder) as opened:
+        yield opened
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Iterator[ObjectStore]:
+    """An empty store to fetch into."""
+    with ObjectStore.create(tmp_path / "copies" / "store.git") as created:
+        yield created
+
+
+def unwaited(seconds: float) -> None:
+    raise AssertionError(f"waited {seconds} seconds")
+
+
+# Snapshots
+
+
+@pytest.fixture
+def snapshot(origin: Origin, store: ObjectStore) -> CommitSnapshot:
+    """Files, links of both kinds, and a file that is too large."""
+    commit = origin.commit(
+        {
+            "a.txt": b"a",
+            "b/c.txt": b"c",
+            "b/d/\u00e9 f.txt": b"",
+            "b/run.sh": ("100755", origin.blob(b"#!")),
+            "b.txt": b"beside b",
+            "b0": b"beside b too",
+            "link.txt": ("120000", origin.blob(b"a.txt")),
+            "b/outside": ("120000", origin.blob(b"/etc")),
+            "b/module": ("160000", NOBODY),
+            "large": b"x" * 101,
+            "full": b"x" * 100,
+        }
+    )
+    return store.snapshot(commit)
+
+
+def fault(snapshot: CommitSnapshot, path: str) -> Problem:
+    with pytest.raises(InputError) as caught:
+        snapshot.read(path, LIMITS)
+    (problem,) = caught.value.problems
+    return problem
+
+
+def test_files_and_links_are_listed_sorted(snapshot: Snapshot) -> None:
+    in_b = ("b/c.txt", "b/d/\u00e9 f.txt", "b/run.sh")
+    assert snapshot.paths() == ("a.txt", "b.txt", *in_b, "b0", "full", "large")
+    assert snapshot.paths("b") == snapshot.paths("b/") == snapshot.paths("./b/d/..") == in_b
+    assert snapshot.links() == ("b/module", "b/outside", "link.txt")
+    assert snapshot.links("b") == ("b/module", "b/outside")
+    assert snapshot.links("b/d") == ()
+
+
+@pytest.mark.parametrize("folder", ["absent", "a.txt", "..", "b/../..", "/", "/etc", "../outside", "~", "C:\\", "."])
+def test_an_absent_folder_or_one_outside_has_no_files(snapshot: CommitSnapshot, folder: str) -> None:
+    assert snapshot.paths(folder) == snapshot.links(folder) == ()
+
+
+def test_files_are_read(snapshot: CommitSnapshot) -> None:
+    assert snapshot.read("b/c.txt", LIMITS) == b"c"
+    assert snapshot.read("./b//d/../c.txt", LIMITS) == b"c"
+    assert snapshot.read("b/d/\u00e9 f.txt", LIMITS) == b""
+    assert snapshot.read("b/run.sh", LIMITS) == b"#!"
+    assert snapshot.read("full", LIMITS) == b"x" * 100
+    assert snapshot.exists("b/c.txt")
+    assert snapshot.exists("b/d/\u00e9 f.txt")
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("", "the path leaves its folder"),
+        ("../a.txt", "the path leaves its folder"),
+        ("/etc/passwd", "the path leaves its folder"),
+        ("b\\c.txt", "the path leaves its folder"),
+        ("~/x", "the path leaves its folder"),
+        ("a.txt\0", "the path leaves its folder"),
+        ("link.txt", "the path is a symbolic link"),
+        ("b/outside/passwd", "the path is a symbolic link"),
+        ("b/module", "the path is a submodule"),
+        ("b/module/x", "the path is a submodule"),
+        ("absent", "the file cannot be read: No such file or directory"),
+        ("absent/x", "the file cannot be read: No such file or directory"),
+        ("x/" * 100_000, "the file cannot be read: No such file or directory"),
+        ("a.txt/x", "the file cannot be read: Not a directory"),
+        ("b", "this is no ordinary file"),
+    ],
+)
+def test_what_is_no_file_is_refused_with_its_reason(snapshot: CommitSnapshot, path: str, message: str) -> None:
+    problem = fault(snapshot, path)
+    assert (problem.message, problem.file) == (message, path)
+    assert not snapshot.exists(path)
+
+
+def test_a_large_file_is_refused_by_its_size_before_it_is_read(origin: Origin, store: ObjectStore) -> None:
+    large = origin.blob(b"x" * 101)
+    snapshot = store.snapshot(origin.commit({"large": ("100644", large)}))
+    origin.loose(large).unlink()
+    assert fault(snapshot, "large").message == "the file has 101 bytes, more than the limit of 100"
+    assert snapshot.exists("large")
+
+
+def test_a_folder_is_a_snapshot_whose_files_are_called_from_the_root(snapshot: CommitSnapshot) -> None:
+    inner = snapshot.within("b")
+    assert inner.paths() == ("c.txt", "d/\u00e9 f.txt", "run.sh")
+    assert inner.paths("d") == inner.within("d").within("").paths("../d") or inner.paths("d") == ("d/\u00e9 f.txt",)
+    assert inner.within("./d/").paths() == ("\u00e9 f.txt",)
+    assert inner.links() == ("module", "outside")
+    assert inner.read("c.txt", LIMITS) == b"c"
+    assert inner.name("c.txt") == "b/c.txt"
+    assert inner.within("d").name("x") == "b/d/x"
+    assert fault(inner, "../a.txt").message == "the path leaves its folder"
+    assert fault(inner, "absent").file == "b/absent"
+
+
+@pytest.mark.parametrize("folder", ["absent", "..", "/etc", "~", "a\\b", "\0", "a.txt", "\udcff"])
+def test_a_folder_that_is_none_is_an_empty_snapshot(snapshot: CommitSnapshot, folder: str) -> None:
+    inner = snapshot.within(folder)
+    assert inner.paths() == inner.links() == ()
+    assert not inner.exists("c.txt")
+
+
+def test_a_linked_folder_is_refused_file_by_file(origin: Origin, store: ObjectStore) -> None:
+    commit = origin.commit({"set": ("120000", origin.blob(b"other")), "other/x.yaml": b"x"})
+    inner = store.snapshot(commit, "set")
+    assert inner.paths() == ()
+    problem = fault(inner, "x.yaml")
+    assert (problem.message, problem.file) == ("the path is a symbolic link", "set/x.yaml")
+
+
+ODD = [
+    "new\nline",
+    "tab\there",
+    "bytes-\udcff\udcfe",
+    "back\\slash",
+    "~/home",
+    "C:drive",
+    "\u2028\U0001f980",
+    "-option",
+]
+ODD += ["'quoted \"name", "\x1b[31m", " space ", "a*?[b]", "..."]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_names_are_treated_as_on_disk(origin: Origin, store: ObjectStore, tmp_path: Path, odd: str) -> None:
+    paths = [f"f/{odd}", f"f/{odd}.d/x", odd]
+    for path in paths:
+        place = Path(tmp_path, "disk", path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(b"content")
+    snapshot = store.snapshot(origin.commit({path: b"content" for path in paths}))
+    disk = WorkingTree(tmp_path / "disk")
+    assert snapshot.paths() == disk.paths() == tuple(sorted(paths))
+    assert snapshot.within(f"f/{odd}.d").paths() == ("x",)
+    assert snapshot.within(f"f/{odd}.d").read("x", LIMITS) == b"content"
+    for path in paths:
+        assert snapshot.exists(path) == disk.exists(path)
+        assert snapshot.name(path) == disk.name(path)
+        snapshot.name(path).encode()
+        if disk.exists(path):
+            assert snapshot.read(path, LIMITS) == disk.read(path, LIMITS) == b"content"
+        else:
+            with pytest.raises(InputError) as on_disk:
+                disk.read(path, LIMITS)
+            assert (fault(snapshot, path),) == on_disk.value.problems
+
+
+def test_a_tree_that_git_itself_would_not_make_harms_nobody(origin: Origin, store: ObjectStore) -> None:
+    inner = origin.tree({"x": b"x"})
+    blob, link = origin.blob(b"y"), origin.blob(b"/etc")
+    entries = [f"040000 tree {inner}\t..", f"040000 tree {inner}\t.git", f"120000 blob {link}\tset"]
+    entries += [f"100644 blob {blob}\t.", f"040000 tree {inner}\tset"]
+    snapshot = store.snapshot(origin.commit(origin.git("mktree", stdin="\n".join(entries).encode())))
+    assert "../x" in snapshot.paths()
+    assert fault(snapshot, "../x").message == "the path leaves its folder"
+    assert fault(snapshot, "set/x").message == "the path is a symbolic link"
+
+
+def test_two_thousand_files_are_listed_and_read(origin: Origin, store: ObjectStore) -> None:
+    shared = ("100644", origin.blob(b"same"))
+    snapshot = store.snapshot(origin.commit({f"d{number % 40}/f{number}": shared for number in range(2_000)}))
+    assert len(snapshot.paths()) == 2_000
+    assert len(snapshot.paths("d7")) == 50
+    assert all(snapshot.read(path, LIMITS) == b"same" for path in snapshot.paths())
+
+
+def test_a_tree_of_repeated_trees_is_given_up_in_time(origin: Origin) -> None:
+    tree = origin.tree({"x": b"x"})
+    for _ in range(30):
+        entries = "".join(f"040000 tree {tree}\t{name}\n" for name in "abcd")
+        tree = origin.git("mktree", stdin=entries.encode())
+    small, bomb = origin.commit({}), origin.commit(tree)
+    with ObjectStore.open(origin.folder, output_bytes=100_000) as store:
+        for ask in (lambda: store.snapshot(bomb), lambda: store.changes(small, bomb)):
+            with pytest.raises(IncompleteError, match="more than 100,000 bytes"):
+                ask()
+        assert store.snapshot(small).paths() == ()
+
+
+def damage(origin: Origin, id: str, content: bytes | None) -> None:
+    place = origin.loose(id)
+    place.chmod(0o644)
+    if content is None:
+        place.unlink()
+    else:
+        place.write_bytes(content)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no zlib", b"\x78\x9c\x00"])
+def test_a_damaged_file_is_an_error_from_outside_and_others_can_still_be_read(
+    origin: Origin, store: ObjectStore, content: bytes | None
+) -> None:
+    early, late = origin.blob(b"early"), origin.blob(b"late")
+    commit = origin.commit({"early": ("100644", early), "good": b"good", "late": ("100644", late)})
+    damage(origin, early, content)
+    snapshot = store.snapshot(commit)
+    assert snapshot.read("good", LIMITS) == b"good"
+    damage(origin, late, content)
+    for path in ("early", "late", "early", "late"):
+        with pytest.raises(OutsideError, match="missing or damaged"):
+            snapshot.read(path, LIMITS)
+        assert snapshot.read("good", LIMITS) == b"good"
+
+
+def test_content_that_does_not_match_its_id_is_refused(origin: Origin, store: ObjectStore) -> None:
+    true, false = origin.blob(b"true"), origin.blob(b"fals")
+    snapshot = store.snapshot(origin.commit({"x": ("100644", true)}))
+    damage(origin, true, origin.loose(false).read_bytes())
+    with pytest.raises(OutsideError, match="missing or damaged"):
+        snapshot.read("x", LIMITS)
+
+
+def test_a_damaged_tree_or_commit_is_an_error_from_outside(origin: Origin, store: ObjectStore) -> None:
+    good, inner = origin.commit({}), origin.tree({"x": b"x"})
+    tree = origin.git("mktree", stdin=f"040000 tree {inner}\td\n".encode())
+    commit = origin.commit(tree)
+    damage(origin, inner, b"no zlib")
+    for ask in (lambda: store.snapshot(commit), lambda: store.changes(good, commit)):
+        with pytest.raises(OutsideError, match="git ls-tree fails: .*; check the repository"):
+            ask()
+    damage(origin, commit, b"no zlib")
+    for question in (store.snapshot, store.commit_time, store.tree):
+        with pytest.raises(OutsideError, match="fails"):
+            question(commit)
+    for pair in ((good, commit), (commit, good)):
+        with pytest.raises(OutsideError, match="fails"):
+            store.is_ancestor(*pair)
+    assert not store.exists(commit)
+
+
+def test_replaced_objects_are_not_followed(origin: Origin, store: ObjectStore) -> None:
+    commit = origin.commit({"x": b"true"})
+    origin.git("replace", commit, origin.commit({"x": b"false"}))
+    origin.git("replace", origin.blob(b"true"), origin.blob(b"false"))
+    assert store.snapshot(commit).read("x", LIMITS) == b"true"
+
+
+def test_a_repository_with_longer_ids_is_read_too(tmp_path: Path) -> None:
+    origin = Origin.make(tmp_path / "long.git", "sha256")
+    old = origin.commit({"x": b"x"})
+    new = origin.commit({"x": b"x", "y": b"y"}, old)
+    with ObjectStore.open(origin.folder) as store:
+        assert len(new) == 64
+        assert store.snapshot(new).read("y", LIMITS) == b"y"
+        assert [change.path for change in store.changes(old, new)] == ["y"]
+
+
+def test_a_working_tree_is_never_looked_at(tmp_path: Path) -> None:
+    Origin(tmp_path).git("init", "--quiet", str(tmp_path / "tree"), anywhere=True)
+    origin = Origin(tmp_path / "tree" / ".git")
+    commit = origin.commit({"x": b"committed"}, ref="HEAD")
+    (tmp_path / "tree" / "x").write_text("on disk")
+    with ObjectStore.open(tmp_path / "tree") as store:
+        assert store.snapshot(commit).read("x", LIMITS) == b"committed"
+
+
+# Changes
+
+
+TEXT = b"".join(b"line %d\n" % number for number in range(40))
+
+
+def test_changes_are_those_since_the_merge_base(origin: Origin, store: ObjectStore) -> None:
+    fork = origin.commit({"both": b"1", "gone": b"2", "kept": b"3", "old name": TEXT, "moved": TEXT * 2})
+    base = origin.commit({"both": b"1", "only on the base": b"4", "kept": b"changed on the base"}, fork)
+    edited = TEXT.replace(b"line 7\n", b"line seven\n")
+    head = origin.commit({"both": b"11", "kept": b"3", "new": b"5", "new name": edited, "f/moved": TEXT * 2}, fork)
+    ids = {content: origin.blob(content) for content in (b"1", b"11", b"2", b"5", TEXT, edited, TEXT * 2)}
+    assert store.changes(base, head) == (
+        Change("both", "modified", None, ids[b"1"], ids[b"11"]),
+        Change("f/moved", "renamed", "moved", ids[TEXT * 2], ids[TEXT * 2]),
+        Change("gone", "deleted", None, ids[b"2"], None),
+        Change("new", "added", None, None, ids[b"5"]),
+        Change("new name", "renamed", "old name", ids[TEXT], ids[edited]),
+    )
+    assert store.changes(head, head) == store.changes(head, fork) == ()
+
+
+def test_a_file_that_keeps_less_than_half_is_no_rename(origin: Origin, store: ObjectStore) -> None:
+    base = origin.commit({"old": TEXT})
+    head = origin.commit({"new": TEXT[: len(TEXT) // 3] + b"".join(b"other %d\n" % n for n in range(60))}, base)
+    assert [(change.path, change.kind) for change in store.changes(base, head)] == [
+        ("new", "added"),
+        ("old", "deleted"),
+    ]
+
+
+def test_links_modules_and_modes_are_changes_too(origin: Origin, store: ObjectStore) -> None:
+    blob = origin.blob(b"x")
+    base = origin.commit({"mode": ("100644", blob), "kind": ("100644", blob), "module": ("160000", NOBODY)})
+    other = {"mode": ("100755", blob), "kind": ("120000", blob), "module": ("160000", "2" * 40)}
+    changes = store.changes(base, origin.commit(other, base))
+    assert [(change.path, change.kind) for change in changes] == [(path, "modified") for path in sorted(other)]
+
+
+def test_changes_of_odd_names_are_called_as_the_snapshot_calls_them(origin: Origin, store: ObjectStore) -> None:
+    base = origin.commit({f"old {odd}": TEXT + os.fsencode(odd) for odd in ODD[:3]})
+    head = origin.commit(
+        {f"new {odd}": TEXT + os.fsencode(odd) for odd in ODD[:3]} | {odd: os.fsencode(odd) for odd in ODD}, base
+    )
+    changes = store.changes(base, head)
+    assert tuple(change.path for change in changes) == store.snapshot(head).paths()
+    renamed = {change.before for change in changes if change.kind == "renamed"}
+    assert renamed == {f"old {odd}" for odd in ODD[:3]}
+
+
+def test_histories_that_never_met_add_and_modify_only(origin: Origin, store: ObjectStore) -> None:
+    base = origin.commit({"a": TEXT, "b": b"same", "c": b"base"})
+    head = origin.commit({"a2": TEXT, "b": b"same", "c": b"head"})
+    kinds = [(change.path, change.kind, change.before) for change in store.changes(base, head)]
+    assert kinds == [("a2", "added", None), ("c", "modified", None)]
+
+
+def test_no_setting_or_attribute_changes_what_is_seen(
+    origin: Origin, store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = tmp_path / "ran"
+    command = f"sh -c 'touch {trace}'"
+    for key in ("diff.external", "diff.evil.textconv", "diff.evil.command", "core.fsmonitor"):
+        origin.git("config", key, command)
+    origin.git("config", "diff.renames", "false")
+    origin.git("config", "diff.noprefix", "true")
+    (origin.folder / "info" / "attributes").write_text("* diff=evil\n")
+    for key, value in {
+        "GIT_EXTERNAL_DIFF": command,
+        "GIT_DIR": "/nowhere",
+        "GIT_CONFIG_PARAMETERS": "'a.b'='c",
+    }.items():
+        monkeypatch.setenv(key, value)
+    base = origin.commit({"old": TEXT, ".gitattributes": b"* diff=evil"})
+    head = origin.commit({"new": TEXT + b"more", ".gitattributes": b"* diff=evil"}, base)
+    assert [change.before for change in store.changes(base, head)] == ["old"]
+    assert store.snapshot(head).read("new", ReadingLimits(10_000, 5, 50)) == TEXT + b"more"
+    assert not trace.exists()
+
+
+# Commits
+
+
+def test_ancestors_times_and_existence(origin: Origin, store: ObjectStore) -> None:
+    first = origin.commit({"x": b"1"})
+    second = origin.commit({"x": b"2"}, first, at="1772330400 -0730")
+    other = origin.commit({"x": b"3"})
+    assert store.is_ancestor(first, second)
+    assert store.is_ancestor(first, first)
+    assert not store.is_ancestor(second, first)
+    assert not store.is_ancestor(other, second)
+    assert store.commit_time(first) == "2026-01-01T00:00:00Z"
+    assert store.commit_time(second) == "2026-03-01T02:00:00Z"
+    assert store.exists(second)
+    assert store.tree(first) == origin.git("rev-parse", f"{first}^{{tree}}")
+    assert not store.exists(NOBODY)
+    assert not store.exists(store.tree(first))
+    with pytest.raises(OutsideError):
+        store.snapshot(NOBODY)
+
+
+@pytest.mark.parametrize("seconds", ["99999999999999999999", "999999999999", "-5"])
+def test_a_time_that_no_calendar_knows_is_no_crash(origin: Origin, store: ObjectStore, seconds: str) -> None:
+    text = f"tree {origin.tree({})}\nauthor A <a@b> 0 +0000\ncommitter A <a@b> {seconds} +0000\n\nx\n"
+    commit = origin.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=text.encode())
+    try:
+        assert store.commit_time(commit) == "1970-01-01T00:00:00Z"
+    except OutsideError as error:
+        assert "no calendar" in str(error)
+
+
+BAD_IDS = ["", "HEAD", "main", "--help", "-h", "1" * 39, "1" * 41, "g" * 40, "A" * 40, "1" * 40 + "\n", "1" * 40 + "^"]
+BAD_IDS += [f"{NOBODY}:a", "\u0661" * 40]
+
+
+@pytest.mark.parametrize("id", BAD_IDS)
+def test_what_is_no_commit_id_never_reaches_git(origin: Origin, store: ObjectStore, id: str) -> None:
+    good = origin.commit({})
+    questions: list[Callable[[], object]] = [
+        lambda: store.snapshot(id),
+        lambda: store.changes(id, good),
+        lambda: store.changes(good, id),
+        lambda: store.is_ancestor(id, good),
+        lambda: store.is_ancestor(good, id),
+        lambda: store.commit_time(id),
+        lambda: store.tree(id),
+        lambda: store.exists(id),
+    ]
+    for question in questions:
+        with pytest.raises(UsageError, match="is no id of a commit"):
+            question()
+
+
+def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for folder in (tmp_path, tmp_path / "absent", tmp_path / "file"):
+        with pytest.raises(UsageError, match="is no git repository"):
+            ObjectStore.open(folder)
+    with pytest.raises(UsageError, match="is not empty"):
+        ObjectStore.create(tmp_path)
+    with pytest.raises(OutsideError, match="cannot be made"):
+        ObjectStore.create(tmp_path / "file" / "x")
+
+
+def test_a_store_is_of_use_after_its_close(origin: Origin) -> None:
+    commit = origin.commit({"x": b"x"})
+    with ObjectStore.open(origin.folder) as store:
+        assert store.snapshot(commit).read("x", LIMITS) == b"x"
+    assert store.snapshot(commit).read("x", LIMITS) == b"x"
+    store.close()
+
+
+# Fetching
+
+
+MAIN = "refs/heads/main"
+
+
+def test_references_and_commits_are_fetched_without_tags_and_hooks(
+    origin: Origin, copy: ObjectStore, tmp_path: Path
+) -> None:
+    first = origin.commit({"x": b"1"})
+    main = origin.commit({"x": b"2"}, first, ref=MAIN)
+    pull = origin.commit({"x": b"3"}, first, ref="refs/pull/1/head")
+    origin.git("tag", "-a", "-m", "x", "v1", main)
+    refs = {"base": MAIN, "head": "refs/pull/1/head", "old/one": first, "tag": "refs/tags/v1", "HEAD": "HEAD"}
+    origin.git("symbolic-ref", "HEAD", MAIN)
+    found = copy.fetch(str(origin.folder), refs, None, sleep=unwaited)
+    assert found == {"base": main, "head": pull, "old/one": first, "tag": main, "HEAD": main}
+    assert copy.changes(main, pull)[0].path == "x"
+    created = Origin(tmp_path / "copies" / "store.git")
+    assert created.git("for-each-ref", "--format=%(refname)").split() == [
+        f"refs/incumbent/{name}" for name in sorted(refs)
+    ]
+    assert not (created.folder / "hooks").exists()
+    assert not (created.folder / "FETCH_HEAD").exists()
+
+
+def test_a_reference_that_moved_by_force_is_fetched_again(origin: Origin, copy: ObjectStore) -> None:
+    for content in (b"1", b"2", b"3"):
+        commit = origin.commit({"x": content}, ref=MAIN)
+        assert copy.fetch(f"file://{origin.folder}", {"base": MAIN}, None, sleep=unwaited) == {"base": commit}
+
+
+def test_a_missing_reference_is_absent_where_optional_and_else_an_error(origin: Origin, copy: ObjectStore) -> None:
+    url = str(origin.folder)
+    gone = "refs/heads/gone"
+    assert copy.fetch(url, {"ledger": gone}, None, optional=["ledger"], sleep=unwaited) == {}
+    main = origin.commit({}, ref="refs/heads/x/refs/heads/gone")
+    refs = {"ledger": gone, "old": NOBODY, "older": "2" * 40, "base": "refs/heads/x/refs/heads/gone"}
+    found = copy.fetch(url, refs, None, optional=["ledger", "old", "older"], sleep=unwaited)
+    assert found == {"base": main}
+    for name in ("ledger", "old"):
+        with pytest.raises(OutsideError, match=f"has no {refs[name]}"):
+            copy.fetch(url, refs, None, optional={"ledger", "old", "older"} - {name}, sleep=unwaited)
+    assert copy.fetch(url, {}, None, sleep=unwaited) == {}
+
+
+def test_a_shallow_remote_gives_what_it_has_and_nothing_is_concluded_from_the_rest(
+    origin: Origin, copy: ObjectStore, tmp_path: Path
+) -> None:
+    fork = origin.commit({"x": b"1"})
+    base = origin.commit({"x": b"2"}, fork, ref=MAIN)
+    head = origin.commit({"x": b"3"}, fork, ref="refs/heads/head")
+    shallow = tmp_path / "shallow.git"
+    clone = ("clone", "--quiet", "--bare", "--depth=1", "--no-single-branch", f"file://{origin.folder}", str(shallow))
+    origin.git(*clone, anywhere=True)
+    refs = {"base": MAIN, "head": "refs/heads/head"}
+    assert copy.fetch(str(shallow), refs, None, sleep=unwaited) == {"base": base, "head": head}
+    assert copy.snapshot(head).read("x", LIMITS) == b"3"
+    for question in (copy.changes, copy.is_ancestor):
+        with pytest.raises(OutsideError, match="fetch the whole"):
+            question(base, head)
+    assert copy.fetch(str(origin.folder), refs, None, sleep=unwaited) == {"base": base, "head": head}
+    assert [change.path for change in copy.changes(base, head)] == ["x"]
+    assert not copy.is_ancestor(base, head)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ext::sh -c touch% x",
+        "ext://x",
+        "git://example.com/x",
+        "ssh://example.com/x",
+        "git@example.com:x",
+        "ftp://example.com/x",
+        "relative/path",
+        "-option",
+        "--upload-pack=touch x",
+        "",
+        "https://user:password@example.com/x",
+        "https:///x",
+        "https://example.com/\nx",
+        "/x\0",
+    ],
+)
+def test_an_address_of_another_kind_is_not_followed(copy: ObjectStore, url: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        copy.fetch(url, {"base": MAIN}, TOKEN, sleep=unwaited)
+    assert "password@" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("local", "remote"),
+    [
+        ("base", "main"),
+        ("base", "--upload-pack=x"),
+        ("base", "refs/heads/*"),
+        ("base", "+refs/heads/main"),
+        ("base", "refs/heads/a:refs/heads/b"),
+        ("base", "^refs/heads/main"),
+        ("base", "refs/heads/\ud800"),
+        ("base", "1" * 39),
+        ("base", ""),
+        ("../heads/main", MAIN),
+        ("", MAIN),
+        ("a b", MAIN),
+    ],
+)
+def test_a_name_that_is_none_never_reaches_git(copy: ObjectStore, local: str, remote: str) -> None:
+    with pytest.raises(UsageError, match="cannot be fetched as"):
+        copy.fetch("/nowhere", {local: remote}, None, sleep=unwaited)
+
+
+def allowed_by_git(name: str) -> bool:
+    return subprocess.run(["git", "check-ref-format", name], check=False, capture_output=True).returncode == 0
+
+
+NAMES = ["refs/heads/a", "a", "a/b", "a//b", "/a/b", "a/b/", "a/.b", ".a/b", "a/b.lock", "a.lock/b", "a/b..c", "a/b."]
+NAMES += ["a/@", "a/@{b", "a/{@", "a/b c", "a/~", "a/^", "a/:", "a/?", "a/*", "a/[", "a/\\", "a/\x7f", "a/\n", "a./b"]
+NAMES += ["a/\u00e9", "-a/b", "a/-b", "a/b.lock.", "a/.lock", "a/]", "@/@", "a/b.locks", "a/\u2028"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reference_names_follow_the_rules_of_git(name: str) -> None:
+    assert is_ref_name(name) == allowed_by_git(name)
+
+
+@given(st.text(alphabet="a/.@{lock~^:?*[\\ \t-\u00e9", min_size=1, max_size=8).filter(lambda name: name[0] != "-"))
+def test_any_reference_name_follows_the_rules_of_git(tail: str) -> None:
+    name = f"refs/{tail}"
+    assert is_ref_name(name) == allowed_by_git(name)
+
+
+def test_a_failure_is_tried_again_three_times_and_then_named(copy: ObjectStore, tmp_path: Path) -> None:
+    waits: list[float] = []
+    with pytest.raises(OutsideError, match=f"cannot fetch {MAIN} from {tmp_path}/absent.git: .*; check the network"):
+        copy.fetch(f"{tmp_path}/absent.git", {"base": MAIN}, None, sleep=waits.append)
+    assert waits == [1.0, 4.0, 16.0]
+
+
+class Server(ThreadingHTTPServer):
+    """``git http-backend`` behind a password."""
+
+    def __init__(self, root: Path, header: str | None = f"Basic {HEADER}") -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.root = root
+        self.header = header
+        self.failures = 0
+        self.moved_to = ""
+        self.seen: list[list[str]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/origin.git"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        self.answer()
+
+    def do_POST(self) -> None:
+        self.answer()
+
+    def answer(self) -> None:
+        server = self.server
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        given = self.headers.get_all("Authorization", [])
+        server.seen.append(given)
+        if server.moved_to:
+            return self.reply(302, [("Location", server.moved_to + self.path)], b"")
+        if server.failures:
+            server.failures -= 1
+            return self.reply(503, [("Content-Type", "text/plain")], f"bad day, {given} {TOKEN}".encode())
+        if server.header is not None and given != [server.header]:
+            headers = [("WWW-Authenticate", 'Basic realm="x"'), ("Content-Type", "text/plain")]
+            return self.reply(401, headers, f"who is {given}?".encode())
+        if self.headers.get("Content-Encoding") == "gzip":
+            body = gzip.decompress(body)
+        parts = urlsplit(self.path)
+        variables = {
+            "GIT_PROJECT_ROOT": str(server.root),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+            "REQUEST_METHOD": self.command,
+            "PATH_INFO": parts.path,
+            "QUERY_STRING": parts.query,
+            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+            "CONTENT_LENGTH": str(len(body)),
+        }
+        done = subprocess.run(
+            ["git", "http-backend"], input=body, env=ENVIRONMENT | variables, capture_output=True, check=False
+        )
+        head, _, content = done.stdout.partition(b"\r\n\r\n")
+        lines = [line.split(": ", 1) for line in head.decode().split("\r\n")]
+        headers = [(name, value) for name, value in lines if name != "Status"]
+        status = next((int(value.split()[0]) for name, value in lines if name == "Status"), 200)
+        return self.reply(status, headers, content)
+
+    def reply(self, status: int, headers: list[tuple[str, str]], content: bytes) -> None:
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def server(origin: Origin, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with Server(origin.folder.parent) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+def refusal(store: ObjectStore, server: Server, token: str | None, waits: list[float] | None = None) -> str:
+    """The error of a fetch, in which nothing secret may stand."""
+    with pytest.raises(OutsideError) as caught:
+        store.fetch(server.url, {"base": MAIN}, token, sleep=unwaited if waits is None else waits.append)
+    message = str(caught.value)
+    assert TOKEN not in message
+    assert HEADER not in message
+    assert MAIN in message
+    assert server.url in message
+    return message
+
+
+def test_the_token_opens_the_remote(origin: Origin, copy: ObjectStore, server: Server, tmp_path: Path) -> None:
+    first = origin.commit({"x": b"1"})
+    main = origin.commit({"x": b"2"}, first, ref=MAIN)
+    refs = {"base": MAIN, "old": first, "ledger": "refs/heads/gone", "never": NOBODY}
+    found = copy.fetch(server.url, refs, TOKEN, optional=("ledger", "never"), sleep=unwaited)
+    assert found == {"base": main, "old": first}
+    assert copy.snapshot(main).read("x", LIMITS) == b"2"
+    assert all(given == [f"Basic {HEADER}"] for given in server.seen)
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "copies").rglob("*") if path.is_file())
+    assert TOKEN.encode() not in kept
+    assert HEADER.encode() not in kept
+
+
+def test_a_missing_reference_over_http_is_told_from_a_failure(
+    origin: Origin, copy: ObjectStore, server: Server
+) -> None:
+    origin.commit({}, ref="refs/heads/other")
+    assert "has no refs/heads/main: check that it was not deleted" in refusal(copy, server, TOKEN)
+
+
+def test_a_wrong_or_absent_token_is_not_tried_again(origin: Origin, copy: ObjectStore, server: Server) -> None:
+    server.header = "Basic other"
+    assert "cannot fetch" in refusal(copy, server, TOKEN)
+    assert server.seen[-1] == [f"Basic {HEADER}"]
+    refusal(copy, server, None)
+    refusal(copy, server, "")
+    assert server.seen[-1] == []
+
+
+def test_a_passing_failure_is_waited_for(origin: Origin, copy: ObjectStore, server: Server) -> None:
+    main = origin.commit({}, ref=MAIN)
+    server.failures = 2
+    waits: list[float] = []
+    assert copy.fetch(server.url, {"base": MAIN}, TOKEN, sleep=waits.append) == {"base": main}
+    assert waits == [1.0, 4.0]
+
+
+@pytest.mark.parametrize("trace", ["0", "1"])
+def test_a_lasting_failure_is_named_and_the_token_is_not(
+    copy: ObjectStore, server: Server, monkeypatch: pytest.MonkeyPatch, trace: str
+) -> None:
+    monkeypatch.setenv("GIT_CURL_VERBOSE", trace)
+    monkeypatch.setenv("GIT_TRACE_REDACT", "0")
+    server.failures = 1_000
+    waits: list[float] = []
+    assert "503" in refusal(copy, server, TOKEN, waits)
+    assert waits == [1.0, 4.0, 16.0]
+
+
+def test_a_redirection_does_not_get_the_token(origin: Origin, copy: ObjectStore, server: Server) -> None:
+    server.moved_to = "http://127.0.0.1:9"
+    refusal(copy, server, TOKEN, [])
+
+
+def test_credentials_of_the_repository_itself_do_not_go_along(origin: Origin, server: Server, tmp_path: Path) -> None:
+    """A checkout keeps the job's token in its configuration, and two tokens at once are refused."""
+    main = origin.commit({}, ref=MAIN)
+    Origin(tmp_path).git("init", "--quiet", str(tmp_path / "tree"), anywhere=True)
+    tree = Origin(tmp_path / "tree" / ".git")
+    host = server.url.removesuffix("origin.git")
+    tree.git("config", f"http.{host}.extraheader", "Authorization: Basic c3RhbGU=")
+    with ObjectStore.open(tmp_path / "tree") as store:
+        assert store.fetch(server.url, {"base": MAIN}, TOKEN, sleep=unwaited) == {"base": main}
+    assert all(given == [f"Basic {HEADER}"] for given in server.seen)
