@@ -14,6 +14,7 @@ demo:  ## review an example customer's eval set against the regression set of th
 
 test:  ## the tests; make test ARGS="-k verdict" passes arguments to pytest
 	@sh tools/setup.sh dev
+	@sh tools/end_to_end.sh
 	@.venv/bin/python -m pytest $(ARGS)
 
 check:  ## the static checks: lint, format, types, and that the installed packages agree
@@ -32,5 +33,5 @@ lock:  ## requirements/*.txt anew from pyproject.toml; needs uv; make lock UPGRA
 	@sh tools/lock.sh
 
 clean:  ## remove what the other targets made, .venv included
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
+	rm -rf .venv tests/e2e/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
 	find bot tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -67,3 +67,13 @@ def _asked(question: Callable[[], str], git: Any, quiet: bool = False) -> str:
         raise OutsideError(f"git refuses: {reason or error}; mend that, or give --at TIME") from None
     except git.GitCommandNotFound:
         raise OutsideError("git is missing: install it, or give --at TIME") from None
+
+
+def read_remote(folder: Path) -> str | None:
+    """The address of ``origin`` of the repository that holds ``folder``; ``None`` without either."""
+    git = _library()
+    try:
+        repository = git.Repo(folder, search_parent_directories=True)
+    except (git.InvalidGitRepositoryError, git.NoSuchPathError):
+        return None
+    return _asked(lambda: str(repository.git.config("--get", "remote.origin.url")), git, quiet=True) or None

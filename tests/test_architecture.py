@@ -17,7 +17,7 @@ ROWS = [
     {"limits", "rounding", "text"},
     {"documents", "json_places", "json_strict", "yaml_core"},
     {"snapshot", "validation", "git"},
-    {"object_store"},
+    {"object_store", "setup_files"},
     {"config"},
     {"taxonomy"},
     {"intake"},

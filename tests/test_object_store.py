@@ -8,7 +8,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -37,7 +37,7 @@ ENVIRONMENT = {
     "GIT_COMMITTER_EMAIL": "ada@example.com",
     "LC_ALL": "C",
 }
-type_of_entry = tuple[str, str]
+Entry = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,6 @@ class Origin:
     """A bare repository whose commits are made from objects alone, so that they can hold anything."""
 
     folder: Path
-    environment: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def make(cls, folder: Path, object_format: str = "sha1") -> Origin:
@@ -64,7 +63,7 @@ class Origin:
     def blob(self, content: bytes) -> str:
         return self.git("hash-object", "-w", "--stdin", stdin=content)
 
-    def tree(self, files: Mapping[str, bytes | type_of_entry]) -> str:
+    def tree(self, files: Mapping[str, bytes | Entry]) -> str:
         """``files``: path → content, or its mode and object id."""
         entries = []
         for path, content in files.items():
@@ -77,7 +76,7 @@ class Origin:
 
     def commit(
         self,
-        files: Mapping[str, bytes | type_of_entry] | str,
+        files: Mapping[str, bytes | Entry] | str,
         *parents: str,
         at: str = "1767225600 +0100",
         ref: str | None = None,
@@ -208,7 +207,8 @@ def test_a_large_file_is_refused_by_its_size_before_it_is_read(origin: Origin, s
 def test_a_folder_is_a_snapshot_whose_files_are_called_from_the_root(snapshot: CommitSnapshot) -> None:
     inner = snapshot.within("b")
     assert inner.paths() == ("c.txt", "d/\u00e9 f.txt", "run.sh")
-    assert inner.paths("d") == inner.within("d").within("").paths("../d") or inner.paths("d") == ("d/\u00e9 f.txt",)
+    assert inner.paths("d") == ("d/\u00e9 f.txt",)
+    assert inner.within("d").paths("../d") == ()
     assert inner.within("./d/").paths() == ("\u00e9 f.txt",)
     assert inner.links() == ("module", "outside")
     assert inner.read("c.txt", LIMITS) == b"c"
@@ -253,7 +253,7 @@ def test_odd_names_are_treated_as_on_disk(origin: Origin, store: ObjectStore, tm
         place = Path(tmp_path, "disk", path)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(b"content")
-    snapshot = store.snapshot(origin.commit({path: b"content" for path in paths}))
+    snapshot = store.snapshot(origin.commit(dict.fromkeys(paths, b"content")))
     disk = WorkingTree(tmp_path / "disk")
     assert snapshot.paths() == disk.paths() == tuple(sorted(paths))
     assert snapshot.within(f"f/{odd}.d").paths() == ("x",)
@@ -341,7 +341,7 @@ def test_a_damaged_tree_or_commit_is_an_error_from_outside(origin: Origin, store
     commit = origin.commit(tree)
     damage(origin, inner, b"no zlib")
     for ask in (lambda: store.snapshot(commit), lambda: store.changes(good, commit)):
-        with pytest.raises(OutsideError, match="git ls-tree fails: .*; check the repository"):
+        with pytest.raises(OutsideError, match=r"git ls-tree fails: .*; check the repository"):
             ask()
     damage(origin, commit, b"no zlib")
     for question in (store.snapshot, store.commit_time, store.tree):
@@ -484,10 +484,8 @@ def test_ancestors_times_and_existence(origin: Origin, store: ObjectStore) -> No
 def test_a_time_that_no_calendar_knows_is_no_crash(origin: Origin, store: ObjectStore, seconds: str) -> None:
     text = f"tree {origin.tree({})}\nauthor A <a@b> 0 +0000\ncommitter A <a@b> {seconds} +0000\n\nx\n"
     commit = origin.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=text.encode())
-    try:
-        assert store.commit_time(commit) == "1970-01-01T00:00:00Z"
-    except OutsideError as error:
-        assert "no calendar" in str(error)
+    with pytest.raises(OutsideError, match="a time that no calendar knows"):
+        store.commit_time(commit)
 
 
 BAD_IDS = ["", "HEAD", "main", "--help", "-h", "1" * 39, "1" * 41, "g" * 40, "A" * 40, "1" * 40 + "\n", "1" * 40 + "^"]
@@ -650,7 +648,7 @@ def allowed_by_git(name: str) -> bool:
 
 NAMES = ["refs/heads/a", "a", "a/b", "a//b", "/a/b", "a/b/", "a/.b", ".a/b", "a/b.lock", "a.lock/b", "a/b..c", "a/b."]
 NAMES += ["a/@", "a/@{b", "a/{@", "a/b c", "a/~", "a/^", "a/:", "a/?", "a/*", "a/[", "a/\\", "a/\x7f", "a/\n", "a./b"]
-NAMES += ["a/\u00e9", "-a/b", "a/-b", "a/b.lock.", "a/.lock", "a/]", "@/@", "a/b.locks", "a/\u2028"]
+NAMES += ["a/\u00e9", "a/-b", "a/b.lock.", "a/.lock", "a/]", "@/@", "a/b.locks", "a/\u2028"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -817,8 +815,10 @@ def test_a_lasting_failure_is_named_and_the_token_is_not(
 
 
 def test_a_redirection_does_not_get_the_token(origin: Origin, copy: ObjectStore, server: Server) -> None:
-    server.moved_to = "http://127.0.0.1:9"
-    refusal(copy, server, TOKEN, [])
+    with Server(origin.folder.parent) as elsewhere:
+        server.moved_to = elsewhere.url.removesuffix("/origin.git")
+        assert "302" in refusal(copy, server, TOKEN)
+        assert len(server.seen) == 1
 
 
 def test_credentials_of_the_repository_itself_do_not_go_along(origin: Origin, server: Server, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from bot.errors import IncumbentError, InputError, OutsideError
 # name: (one line for --help). The module is bot.cli.<name>, the command in it is called `command`; modules are loaded
 # when called, so that `incumbent --help` stays as quick as click itself.
 COMMANDS = {
+    "init": "Make a repository a platform repository.",
     "review": "Judge an eval set against the regression set; writes nothing.",
     "classify": "Say which capabilities each query exercises.",
     "consolidate": "From scores to verdicts against the regression set.",

@@ -163,7 +163,7 @@ def apply(changes: Sequence[FileChange], root: Path) -> None:
     regression set could not be read again.
     """
     for change in changes:
-        if change.content is not None and change.path.startswith(f"{FOLDER}/"):
+        if change.content is not None and change.path.startswith(f"{FOLDER}/") and change.path.endswith(".yaml"):
             read_back(change.path, change.content)
     aside: list[Path | None] = []
     before: dict[Path, bytes | None] = {}

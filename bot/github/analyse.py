@@ -103,6 +103,12 @@ def _packages(
     platform: Platform, snapshot: CommitSnapshot, changes: Sequence[Change], problems: list[Problem]
 ) -> list[Package]:
     packages = []
+    changed = {change.path for change in changes}
+    problems += [
+        Problem(path, None, "the path is a symbolic link or a submodule", "commit the files themselves in its place")
+        for path in snapshot.links(EVAL_SETS)
+        if path in changed
+    ]
     present = {_folder(path) for path in snapshot.paths(EVAL_SETS)}
     touched = {_folder(change.path) for change in changes} | {_folder(change.before or "") for change in changes}
     for folder in sorted(folder for folder in touched & present if folder is not None):

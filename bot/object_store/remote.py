@@ -18,7 +18,7 @@ PAUSES = (1.0, 4.0, 16.0)
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head")
 _ADDRESS = re.compile(r"https?://[!-.0-?A-~]+(/[!-~]*)?|(file://)?/[^\0]+")
 _NOT_THERE = re.compile(r"(?:not our ref|unadvertised object|couldn't find remote ref) (\S+)")
-_HOPELESS = re.compile(r"Authentication failed|could not read Username|error: 40[134]\b|not found|not allowed|redirect")
+_HOPELESS = re.compile(r"Authentication failed|could not read Username|error: (30.|40[134])\b|not found|not allowed")
 
 
 class RemoteError(Exception):

@@ -123,6 +123,16 @@ def test_a_failed_job_stops_those_that_need_it(world: World, review: Runner) -> 
     assert {name: job.result for name, job in run.jobs.items()} == {"analyse": "failure", "publish": "skipped"}
 
 
+def test_a_merge_group_runs_on_its_own_commit(world: World, runner: Runner) -> None:
+    job = "{runs-on: ubuntu-latest, steps: [{id: say, run: 'echo \"at=$GITHUB_SHA $GITHUB_REF\" >> $GITHUB_OUTPUT'}]}"
+    world.push("main", {PATH: f"on: merge_group\npermissions: {{}}\njobs: {{check: {job}}}\n"})
+    number = world.open_pull_request("topic", {"x": "1"}).number
+    head, reference = world.queue(number)
+    run = runner.run(world, PATH, "merge_group", world.event("merge_group", head=head, head_ref=reference))
+    assert run.ok, run.explain()
+    assert run.jobs["check"].log.steps["say"].outputs == {"at": f"{head} {reference}"}
+
+
 def test_an_action_that_nothing_stands_for_is_named(world: World, review: Runner) -> None:
     world.push("main", {PATH: WORKFLOW.replace("actions/cache@33", "someone/else@v1")})
     with pytest.raises(HarnessError, match="nothing here stands for someone/else@v1"):

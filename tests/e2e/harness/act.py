@@ -123,6 +123,7 @@ class Runner:
             stand_ins = local_repositories(parsed.jobs[name], {**STAND_INS, **self.actions})
             command = [
                 *_command(world, place, name, event, str(payload["sender"]["login"])),
+                *([f"--env=GITHUB_REF={group['head_ref']}"] if event == "merge_group" else []),
                 *("--artifact-server-path", str(artifacts)),
                 *(f"--local-repository={use}={folder}" for use, folder in sorted(stand_ins.items())),
                 *(f"--secret={key}={value}" for key, value in {**(secrets or {}), "GITHUB_TOKEN": token}.items()),

@@ -23,6 +23,7 @@ Named = Literal[
 How = Named | Response
 """A failure by its name, or the very answer to give without carrying out the request."""
 
+SILENCE_SECONDS = 2.0
 Predicate = Callable[[Request], bool]
 
 
@@ -47,7 +48,7 @@ class Faults:
     def __init__(self) -> None:
         self._pending: list[Fault] = []
         self._stopped = threading.Event()
-        self.silence = 2.0
+        self.silence = SILENCE_SECONDS
         """Seconds that a ``timeout`` keeps the client waiting before the connection breaks."""
 
     def add(self, predicate: Predicate, how: How, times: int = 1) -> Fault:
@@ -59,6 +60,7 @@ class Faults:
     def clear(self) -> None:
         """Nothing fails any more."""
         self._pending.clear()
+        self.silence = SILENCE_SECONDS
 
     def stop(self) -> None:
         """Nobody is kept waiting any more."""

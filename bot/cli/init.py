@@ -1,0 +1,123 @@
+"""``incumbent init``: a repository becomes a platform repository."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import metadata
+from pathlib import Path
+
+import click
+
+from bot.cli.options import say
+from bot.curator.changes import FileChange, apply
+from bot.errors import OutsideError, UsageError
+from bot.setup_files import setup_file
+
+WORKFLOW = ".github/workflows/incumbent.yml"
+CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
+_ACTION = re.compile(r"^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[0-9a-f]{40}$")
+_GITHUB = re.compile(
+    r"(?:https?|ssh|git)?(?:://)?(?:[^@/]+@)?[^/:]+[:/]([A-Za-z0-9._-]+)/([A-Za-z0-9._-]+?)(?:\.git)?/?$"
+)
+
+
+@click.command("init")
+@click.option(
+    "--repo",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="The repository to write into (default: this folder).",
+)
+@click.option(
+    "--action",
+    metavar="OWNER/NAME@COMMIT",
+    help="The Action that the workflow runs (default: where this installation came from).",
+)
+@click.option(
+    "--owner", metavar="@NAME", help="Who reviews taxonomy, config and set (default: the repository's owner)."
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
+def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) -> None:
+    """Write taxonomy, config, an empty regression set, workflow, CODEOWNERS and CURATION.md into a repository.
+
+    Nothing that is there is overwritten.
+
+    \b
+    Examples:
+      incumbent init
+      incumbent init --action example/incumbent@0123456789012345678901234567890123456789 --owner @example/platform
+    """
+    remote = _remote(repo)
+    action = action or _own_action()
+    if action is None or not _ACTION.match(action):
+        raise UsageError("say which Action the workflow runs, by commit: --action OWNER/NAME@COMMIT (40 digits)")
+    owners = owner or (f"@{remote[0]}" if remote else None)
+    planned = {
+        "taxonomy/taxonomy.yaml": setup_file("taxonomy.yaml"),
+        "config/curation.yaml": setup_file("curation.yaml"),
+        "regression_set/README.md": setup_file("regression_set.md"),
+        WORKFLOW: setup_file("incumbent.yml").replace("uses: ACTION", f"uses: {action}"),
+        "CURATION.md": setup_file("CURATION.md"),
+    }
+    block = setup_file("CODEOWNERS").replace("OWNERS", owners or "@YOUR-TEAM")
+    present = next((path for path in CODEOWNERS if (repo / path).exists()), None)
+    if present is None and owners is not None:
+        planned[CODEOWNERS[0]] = block
+    missing = {path: text for path, text in planned.items() if not _there(repo / path)}
+    if not dry_run:
+        apply([FileChange(path, text) for path, text in missing.items()], repo)
+    for path in planned:
+        verb = "kept" if path not in missing else ("would write" if dry_run else "written")
+        say(f"{verb}: {path}")
+    if CODEOWNERS[0] not in planned and (present is None or "/regression_set/" not in (repo / present).read_text()):
+        say(f"add to {present or CODEOWNERS[0]}:")
+        say("\n".join(f"    {line}" for line in block.splitlines()))
+    _next_steps(remote)
+
+
+def _next_steps(remote: tuple[str, str] | None) -> None:
+    place = "/".join(remote) if remote else "OWNER/NAME"
+    say("")
+    say("What to do next:")
+    say("  1. Read config/curation.yaml: the ceiling, the curators, and `mode: observe` for a first month.")
+    say("  2. Read taxonomy/taxonomy.yaml and make it yours: `incumbent validate` checks it.")
+    say("  3. Commit and push to the default branch, and require the check “Incumbent” there.")
+    say(f"  4. Run `incumbent doctor --repository {place}`: it names every setting that stands in the way.")
+    say("  5. Send your customers to CURATION.md.")
+
+
+def _there(path: Path) -> bool:
+    return path.exists() or path.is_symlink()
+
+
+def _own_action() -> str | None:
+    """The Action of this installation: the repository and commit that it was installed from, or its checkout."""
+    try:
+        origin = metadata.distribution("incumbent").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        origin = None
+    source = json.loads(origin) if origin else {}
+    version = source.get("vcs_info") or {}
+    found = _GITHUB.match(str(source.get("url", ""))) if version else None
+    if found:
+        return f"{found[1]}/{found[2]}@{version.get('commit_id')}"
+    checkout = Path(__file__).parents[2]
+    remote = _remote(checkout) if (checkout / "action.yml").is_file() else None
+    if remote is None:
+        return None
+    from bot.git import read_head
+
+    try:
+        return f"{'/'.join(remote)}@{read_head(checkout).commit}"
+    except (OutsideError, UsageError):
+        return None
+
+
+def _remote(folder: Path) -> tuple[str, str] | None:
+    """Owner and name of the repository that ``origin`` of ``folder`` leads to."""
+    from bot.git import read_remote
+
+    found = _GITHUB.match(read_remote(folder) or "")
+    return (found[1], found[2]) if found else None

@@ -1,0 +1,81 @@
+"""`incumbent init`: what it writes, what it finds out, what it leaves alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import git
+import pytest
+
+from tests.cli.conftest import Incumbent
+from tests.cli.test_set_life import tree
+
+ACTION = "example/incumbent@0123456789012345678901234567890123456789"
+WRITTEN = {
+    ".github/CODEOWNERS",
+    ".github/workflows/incumbent.yml",
+    "CURATION.md",
+    "config/curation.yaml",
+    "regression_set/README.md",
+    "taxonomy/taxonomy.yaml",
+}
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Path:
+    repository = git.Repo.init(tmp_path / "platform")
+    repository.create_remote("origin", "git@github.example:acme/platform.git")
+    repository.close()
+    return tmp_path / "platform"
+
+
+def test_an_empty_repository_becomes_a_valid_platform(empty: Path, incumbent: Incumbent) -> None:
+    outcome = incumbent("init", "--repo", empty, "--action", ACTION)
+    assert outcome.code == 0
+    assert set(tree(empty)) == WRITTEN
+    assert incumbent("validate", "--repo", empty).code == 0
+    assert f"uses: {ACTION}" in (empty / ".github/workflows/incumbent.yml").read_text()
+    assert "/taxonomy/ @acme" in (empty / ".github/CODEOWNERS").read_text()
+    assert "incumbent doctor --repository acme/platform" in outcome.out
+
+
+def test_nothing_is_overwritten_and_the_rest_is_written(empty: Path, incumbent: Incumbent) -> None:
+    (empty / "config").mkdir()
+    (empty / "config/curation.yaml").write_text("mine")
+    (empty / "CODEOWNERS").write_text("* @somebody\n")
+    outcome = incumbent("init", "--repo", empty, "--action", ACTION)
+    assert (empty / "config/curation.yaml").read_text() == "mine"
+    assert (empty / "CODEOWNERS").read_text() == "* @somebody\n"
+    assert "kept: config/curation.yaml" in outcome.out
+    assert "add to CODEOWNERS:" in outcome.out
+    assert "    /regression_set/ @acme" in outcome.out
+    before = tree(empty)
+    assert incumbent("init", "--repo", empty, "--action", ACTION).code == 0
+    assert tree(empty) == before
+
+
+def test_a_link_in_a_files_place_is_not_written_through(empty: Path, incumbent: Incumbent, tmp_path: Path) -> None:
+    (empty / "CURATION.md").symlink_to(tmp_path / "elsewhere")
+    assert incumbent("init", "--repo", empty, "--action", ACTION).code == 0
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_dry_run_writes_nothing(empty: Path, incumbent: Incumbent) -> None:
+    outcome = incumbent("init", "--repo", empty, "--action", ACTION, "--dry-run")
+    assert outcome.out.count("would write: ") == len(WRITTEN)
+    assert tree(empty) == {}
+
+
+@pytest.mark.parametrize("action", ["example/incumbent", "example/incumbent@v1", "incumbent@" + "0" * 40, "a/b@xyz\n"])
+def test_the_action_is_named_by_its_commit(action: str, empty: Path, incumbent: Incumbent) -> None:
+    outcome = incumbent("init", "--repo", empty, "--action", action)
+    assert outcome.code == 2
+    assert "--action OWNER/NAME@COMMIT" in outcome.err
+    assert tree(empty) == {}
+
+
+def test_without_a_remote_the_owners_are_asked_for(tmp_path: Path, incumbent: Incumbent) -> None:
+    outcome = incumbent("init", "--repo", tmp_path, "--action", ACTION)
+    assert outcome.code == 0
+    assert "/taxonomy/ @YOUR-TEAM" in outcome.out
+    assert not (tmp_path / ".github/CODEOWNERS").exists()

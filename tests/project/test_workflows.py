@@ -1,0 +1,103 @@
+"""The Action and the workflow that we hand out: well-formed, safe by the strictest auditor, and as documented."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.factories import REPOSITORY
+
+TEMPLATE = REPOSITORY / "bot" / "setup_files" / "incumbent.yml"
+ACTION = REPOSITORY / "action.yml"
+OURS = "example/incumbent@0123456789012345678901234567890123456789"
+
+
+@pytest.fixture
+def workflow(tmp_path: Path) -> Path:
+    """The workflow as `incumbent init` writes it."""
+    path = tmp_path / ".github" / "workflows" / "incumbent.yml"
+    path.parent.mkdir(parents=True)
+    path.write_text(TEMPLATE.read_text(encoding="utf-8").replace("uses: ACTION", f"uses: {OURS}"), encoding="utf-8")
+    return path
+
+
+def tool(name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).with_name(name)), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def load(path: Path) -> dict[str, Any]:
+    data: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    return data
+
+
+def test_the_strictest_auditor_finds_nothing_but_the_one_explained_ignore(workflow: Path) -> None:
+    found = tool("zizmor", "--offline", "--persona=auditor", "--no-progress", workflow, ACTION)
+    assert found.returncode == 0, found.stdout
+    ignores = [line for line in workflow.read_text().splitlines() if "zizmor: ignore" in line]
+    assert len(ignores) == 1
+    assert "dangerous-triggers" in ignores[0]
+    assert "zizmor: ignore" not in ACTION.read_text()
+
+
+def test_they_are_what_github_takes(workflow: Path) -> None:
+    for schema, path in (("vendor.github-workflows", workflow), ("vendor.github-actions", ACTION)):
+        found = tool("check-jsonschema", "--builtin-schema", schema, path)
+        assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_every_action_is_pinned_by_its_commit(workflow: Path) -> None:
+    used = re.findall(r"uses: (\S+)", workflow.read_text() + ACTION.read_text())
+    assert used
+    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}", name) for name in used)
+
+
+def test_the_job_that_reads_hostile_data_can_write_nothing(workflow: Path) -> None:
+    jobs = load(workflow)["jobs"]
+    assert load(workflow)["permissions"] == {}
+    assert jobs["analyse"]["permissions"] == {"contents": "read", "models": "read"}
+    assert jobs["publish"]["permissions"] == {
+        "actions": "read",
+        "contents": "write",
+        "checks": "write",
+        "pull-requests": "write",
+    }
+    assert "secrets." not in workflow.read_text()
+
+
+def test_nothing_is_checked_out(workflow: Path) -> None:
+    assert "actions/checkout" not in workflow.read_text() + ACTION.read_text()
+
+
+def test_no_event_that_needs_the_check_is_filtered_away(workflow: Path) -> None:
+    events = load(workflow)["on"]
+    assert set(events) == {"pull_request_target", "issue_comment", "merge_group"}
+    wanted = {"opened", "reopened", "synchronize", "edited", "ready_for_review"}
+    assert set(events["pull_request_target"]["types"]) == wanted
+    assert not {"paths", "paths-ignore", "branches"} & set(events["pull_request_target"])
+
+
+def test_nothing_from_a_stranger_reaches_a_shell(workflow: Path) -> None:
+    for step in load(ACTION)["runs"]["steps"]:
+        assert "${{" not in step.get("run", "")
+    for job in load(workflow)["jobs"].values():
+        assert all("run" not in step for step in job["steps"])
+
+
+def test_inputs_and_outputs_are_documented_as_they_are() -> None:
+    text = (REPOSITORY / "docs" / "github.md").read_text(encoding="utf-8")
+    section = text.split("## The Action")[1].split("\n## ")[0]
+    tables = section.split("| output |")
+    action = load(ACTION)
+    for table, declared in zip(tables, (action["inputs"], action["outputs"]), strict=True):
+        assert re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE) == list(declared)
+    for name, said in action["inputs"].items():
+        default = said.get("default", "")
+        row = next(line for line in tables[0].splitlines() if line.startswith(f"| `{name}` |"))
+        assert default in row or default == "${{ github.token }}"
