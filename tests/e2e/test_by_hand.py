@@ -1,0 +1,156 @@
+"""`incumbent ci` run by hand, and in ways that it cannot follow."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.cli.main import run
+from tests.e2e.bot import Bot, customer_files, platform_files
+from tests.e2e.harness.people import CURATOR, token_of
+from tests.e2e.harness.world import World
+
+
+@pytest.fixture
+def event(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A pull request's event as a file, and the environment of somebody at a terminal."""
+    world.push("main", platform_files())
+    pull = world.open_pull_request("quillow", customer_files())
+    file = tmp_path / "event.json"
+    file.write_text(json.dumps(world.event("pull_request_target", number=pull.number)), encoding="utf-8")
+    for name, value in {
+        "GITHUB_API_URL": world.url,
+        "GITHUB_SERVER_URL": world.url,
+        "GITHUB_TOKEN": token_of(CURATOR),
+    }.items():
+        monkeypatch.setenv(name, value)
+    for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return file
+
+
+def call(event: Path, *more: str) -> int:
+    return run(["ci", "--event-name", "pull_request_target", "--event", str(event), *more])
+
+
+def test_a_dry_run_prints_the_plan_and_writes_nothing(
+    world: World, event: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mark = world.gateway.mark()
+    assert call(event, "--dry-run") == 0
+    out = capsys.readouterr().out
+    for line in ("would create a comment of", "would write to the ledger:", "would post the check success"):
+        assert line in out
+    assert {made.method for made in world.gateway.calls_since(mark)} == {"GET"}
+    assert world.comments(1) == []
+
+
+def test_the_plan_as_json_is_the_plan_that_is_carried_out(
+    world: World, event: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Only apps may write checks, and a job's token is an app's.
+    rights = dict.fromkeys(("contents", "checks", "pull-requests"), "write")
+    monkeypatch.setenv("GITHUB_TOKEN", world.job_token(rights))
+    assert call(event, "--dry-run", "--json") == 0
+    planned = json.loads(capsys.readouterr().out)
+    assert call(event, "--json") == 0
+    done = json.loads(capsys.readouterr().out)
+    assert (planned["dry_run"], done["dry_run"]) == (True, False)
+    assert done["writes"] == planned["writes"]
+    assert done["review"] == planned["review"]
+
+
+def test_a_token_of_somebody_else_is_told(world: World, event: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(event) == 4
+    assert f"set the action's input `login` to {CURATOR}" in capsys.readouterr().err
+
+
+def test_without_an_event_or_a_token_it_says_what_is_missing(
+    event: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["ci"]) == 2
+    assert "--event-name NAME" in capsys.readouterr().err
+    monkeypatch.delenv("GITHUB_TOKEN")
+    assert call(event) == 2
+    assert "GITHUB_TOKEN" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"action": "opened"}', '"\\ud800"'])
+def test_an_event_that_is_none_is_refused(text: str, event: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    event.write_text(text, encoding="utf-8")
+    assert call(event) == 2
+    assert "bug" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[1]", "\x00", '{"format": 1, "format": 1}', '{"format": 2}', '{"format": NaN}']
+)
+def test_a_document_that_is_no_analysis_is_refused_and_nothing_written(
+    text: str, world: World, event: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = tmp_path / "facts.json"
+    document.write_text(text, encoding="utf-8")
+    mark = world.gateway.mark()
+    arguments = ["--event-name", "pull_request_target", "--event", str(event), "--analysis", str(document)]
+    assert run(["ci", "publish", *arguments]) == 4
+    assert "no analysis of ours" in capsys.readouterr().err
+    assert {made.method for made in world.gateway.calls_since(mark)} <= {"GET"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("repository", "acme/other"), ("pull_request", 99), ("base", "0" * 40), ("base", None)],
+    ids=["another repository", "another pull request", "a base that is not there", "the head as its own base"],
+)
+def test_facts_about_something_else_are_refused(
+    key: str, value: object, world: World, event: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = tmp_path / "facts.json"
+    common = ["--event-name", "pull_request_target", "--event", str(event), "--analysis", str(document)]
+    assert run(["ci", "analyse", *common]) == 0
+    facts = json.loads(document.read_text())
+    facts[key] = facts["head"] if value is None else value
+    document.write_text(json.dumps(facts))
+    mark = world.gateway.mark()
+    assert run(["ci", "publish", *common]) == 2
+    assert "the analysis" in capsys.readouterr().err
+    assert {made.method for made in world.gateway.calls_since(mark)} <= {"GET"}
+
+
+def test_a_run_whose_head_was_pushed_over_leaves_the_writing_to_the_next(
+    world: World, event: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = tmp_path / "facts.json"
+    common = ["--event-name", "pull_request_target", "--event", str(event), "--analysis", str(document)]
+    assert run(["ci", "analyse", *common]) == 0
+    world.push("quillow", {"notes.md": "later"})
+    assert run(["ci", "publish", *common]) == 0
+    assert "the run of its newest commit writes" in capsys.readouterr().out
+    assert world.comments(1) == []
+
+
+@pytest.mark.parametrize("how", ["500 before", "403 secondary limit with Retry-After"])
+def test_a_github_that_fails_for_a_moment_is_asked_again(how: str, world: World, tmp_path: Path) -> None:
+    world.push("main", platform_files())
+    bot = Bot(world, tmp_path / "runs")
+    pull = world.open_pull_request("quillow", customer_files())
+    world.gateway.fail(lambda request: request.path.endswith(f"/issues/{pull.number}/comments"), how, 1)  # type: ignore[arg-type]
+    assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
+    assert len(world.comments(pull.number)) == 1
+
+
+def test_twenty_queries_cost_few_calls(world: World, tmp_path: Path) -> None:
+    world.push("main", platform_files())
+    bot = Bot(world, tmp_path / "runs")
+    files = customer_files()
+    name = next(name for name in files if name.endswith("evals.yaml"))
+    lines = [f"  - {{id: n{n:02d}, query: 'What about savings plan number {n * 7919}?'}}" for n in range(20)]
+    files[name] = "eval_set: 1\nqueries:\n" + "\n".join(lines) + "\n"
+    pull = world.open_pull_request("quillow", files)
+    cold = bot.on("pull_request_target", number=pull.number)
+    warm = bot.on("pull_request_target", number=pull.number, action="synchronize")
+    assert len(cold.calls) <= 10
+    assert len(warm.calls) <= 3

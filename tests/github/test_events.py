@@ -1,0 +1,94 @@
+"""Which event leads to which flow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.errors import UsageError
+from bot.github.events import Flow, read_event
+
+REPOSITORY = {"full_name": "acme/platform", "default_branch": "main"}
+HEAD = "1" * 40
+
+
+def pull_request(action: str = "opened", base: str = "main") -> dict[str, Any]:
+    pull = {"number": 7, "head": {"sha": HEAD}, "base": {"ref": base}, "author_association": "MEMBER"}
+    return {"action": action, "repository": REPOSITORY, "pull_request": pull}
+
+
+def comment(body: str | None = "/incumbent help", state: str = "open", **more: Any) -> dict[str, Any]:
+    issue = {"number": 7, "state": state, "pull_request": {}, "author_association": "NONE"} | more.pop("issue", {})
+    said = {"id": 5, "user": {"login": "cora"}, "author_association": "OWNER", "body": body}
+    return {"action": "created", "repository": REPOSITORY, "issue": issue, "comment": said} | more
+
+
+def group(action: str = "checks_requested", base: str = "refs/heads/main") -> dict[str, Any]:
+    merge = {"head_sha": HEAD, "base_sha": "2" * 40, "base_ref": base}
+    return {"action": action, "repository": REPOSITORY, "merge_group": merge}
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "flow"),
+    [
+        *(
+            ("pull_request_target", pull_request(action), Flow.REVIEW)
+            for action in ("opened", "reopened", "synchronize", "edited", "ready_for_review")
+        ),
+        ("pull_request", pull_request(), Flow.REVIEW),
+        ("pull_request_target", pull_request("closed"), Flow.NOTHING),
+        ("pull_request_target", pull_request("labeled"), Flow.NOTHING),
+        ("pull_request_target", pull_request(base="release"), Flow.NOT_CURATED),
+        ("issue_comment", comment(), Flow.REVIEW),
+        ("issue_comment", comment("Thanks, /Incumbent Run"), Flow.REVIEW),
+        ("issue_comment", comment("Thanks"), Flow.NOTHING),
+        ("issue_comment", comment(None), Flow.NOTHING),
+        ("issue_comment", comment(state="closed"), Flow.NOTHING),
+        ("issue_comment", comment(action="edited"), Flow.NOTHING),
+        ("issue_comment", {**comment(), "issue": {"number": 7, "state": "open"}}, Flow.NOTHING),
+        ("merge_group", group(), Flow.GROUP),
+        ("merge_group", group(base="main"), Flow.GROUP),
+        ("merge_group", group("destroyed"), Flow.NOTHING),
+        ("merge_group", group(base="refs/heads/release"), Flow.NOT_CURATED),
+        ("push", {"repository": REPOSITORY}, Flow.NOTHING),
+    ],
+)
+def test_an_event_leads_to_one_flow(name: str, payload: dict[str, Any], flow: Flow) -> None:
+    event = read_event(name, payload)
+    assert event.flow is flow
+    assert bool(event.why) == (flow in (Flow.NOTHING, Flow.NOT_CURATED))
+    assert (event.repository, event.default_branch) == ("acme/platform", "main")
+
+
+def test_the_facts_of_each_event_are_kept() -> None:
+    opened = read_event("pull_request_target", pull_request())
+    assert (opened.pull_request, opened.head, opened.association) == (7, HEAD, "MEMBER")
+    said = read_event("issue_comment", comment())
+    assert said.comment is not None
+    assert (said.pull_request, said.head, said.comment.author, said.comment.association) == (7, None, "cora", "OWNER")
+    merged = read_event("merge_group", group())
+    assert (merged.pull_request, merged.head, merged.group_base) == (None, HEAD, "2" * 40)
+
+
+def test_a_deleted_commenter_is_a_ghost() -> None:
+    payload = comment()
+    payload["comment"]["user"] = None
+    event = read_event("issue_comment", payload)
+    assert event.comment is not None
+    assert event.comment.author == "ghost"
+
+
+@pytest.mark.parametrize(
+    ("name", "payload"),
+    [
+        ("pull_request_target", {}),
+        ("pull_request_target", {"repository": REPOSITORY, "action": "opened"}),
+        ("pull_request_target", {"repository": REPOSITORY, "action": "opened", "pull_request": {"number": "x"}}),
+        ("issue_comment", {"repository": REPOSITORY, "issue": {"pull_request": {}, "state": "open"}, "comment": {}}),
+        ("merge_group", {"repository": REPOSITORY, "action": "checks_requested", "merge_group": None}),
+    ],
+)
+def test_a_payload_that_is_not_whole_is_refused(name: str, payload: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=f"the payload of the event {name} is not whole"):
+        read_event(name, payload)
