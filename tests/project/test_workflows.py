@@ -15,6 +15,7 @@ from tests.factories import REPOSITORY
 
 TEMPLATE = REPOSITORY / "bot" / "setup_files" / "incumbent.yml"
 ACTION = REPOSITORY / "action.yml"
+OWN = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
 OURS = "example/incumbent@0123456789012345678901234567890123456789"
 
 
@@ -38,7 +39,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def test_the_strictest_auditor_finds_nothing_but_the_one_explained_ignore(workflow: Path) -> None:
-    found = tool("zizmor", "--offline", "--persona=auditor", "--no-progress", workflow, ACTION)
+    found = tool("zizmor", "--offline", "--persona=auditor", "--no-progress", workflow, ACTION, *OWN)
     assert found.returncode == 0, found.stdout
     ignores = [line for line in workflow.read_text().splitlines() if "zizmor: ignore" in line]
     assert len(ignores) == 1
@@ -47,13 +48,14 @@ def test_the_strictest_auditor_finds_nothing_but_the_one_explained_ignore(workfl
 
 
 def test_they_are_what_github_takes(workflow: Path) -> None:
-    for schema, path in (("vendor.github-workflows", workflow), ("vendor.github-actions", ACTION)):
-        found = tool("check-jsonschema", "--builtin-schema", schema, path)
+    for schema, paths in (("vendor.github-workflows", [workflow, *OWN]), ("vendor.github-actions", [ACTION])):
+        found = tool("check-jsonschema", "--builtin-schema", schema, *paths)
         assert found.returncode == 0, found.stdout + found.stderr
 
 
 def test_every_action_is_pinned_by_its_commit(workflow: Path) -> None:
-    used = re.findall(r"uses: (\S+)", workflow.read_text() + ACTION.read_text())
+    texts = [path.read_text(encoding="utf-8") for path in (workflow, ACTION, *OWN)]
+    used = re.findall(r"uses: (\S+)", "".join(texts))
     assert used
     assert all(re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}", name) for name in used)
 
