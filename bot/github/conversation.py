@@ -6,7 +6,7 @@ was displayed for (architecture, section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.github.authority import Person, refusal
@@ -82,14 +82,18 @@ class Court:
 def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Court) -> Hearing:
     """Hear the comments after the record's cursor, in the order in which they were written.
 
-    Decisions of the record stand while the comment that they cite is still there and by the same person.
+    Decisions of the record stand while the comment that they cite is still there, by the same person, and says so.
     """
-    written = {comment.id: comment.author for comment in comments}
-    kept = [item for item in record.decisions if written.get(item.comment) == item.by]
-    state = _State(judgement=court.judge(kept), decisions=kept, released=record.released)
-    if state.released is not None and written.get(state.released.comment) != state.released.by:
+    written = {comment.id: comment for comment in comments}
+    bare = court.judge(())
+    names = {entry: name for name, entry in bare.entries.items()}
+    kept = [item for item in record.decisions if _stands(item, written, names, bare)]
+    first = court.judge(kept) if kept else bare
+    state = _State(judgement=first, decisions=kept, released=record.released)
+    if state.released is not None and not _still_says(
+        written.get(state.released.comment), state.released.by, Verb.RUN, None, bare
+    ):
         state.released = None
-    first = state.judgement
     void = [item for item in record.decisions if item not in first.decisions]
     replies = []
     cursor = record.cursor
@@ -115,6 +119,19 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
         released=state.released,
         cursor=cursor,
     )
+
+
+def _stands(item: Decision, written: Mapping[int, IssueComment], names: Mapping[str, str], bare: Judgement) -> bool:
+    verb = next(verb for verb, action in _ACTIONS.items() if action == item.action)
+    return _still_says(written.get(item.comment), item.by, verb, names.get(item.entry), bare)
+
+
+def _still_says(comment: IssueComment | None, by: str, verb: Verb, name: str | None, bare: Judgement) -> bool:
+    """Whether ``comment`` is there, by the same person, and holds the command; a withdrawn one no longer does."""
+    if comment is None or comment.author != by:
+        return False
+    said = [item for item in parse(comment.body, bare.names) if isinstance(item, Command) and item.verb is verb]
+    return any(name is None or name in item.names or item.every for item in said)
 
 
 def _follow(item: Command | Misspelt, comment: IssueComment, state: _State, first: Judgement, court: Court) -> None:

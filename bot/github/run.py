@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from bot.classifier.model import Backend, Progress
@@ -164,7 +165,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         record=_record(ledger, event),
         run=world.run,
     )
-    plan = plan_review(analysis, platform, scene, github.permission)
+    plan = plan_review(analysis, platform, scene, cache(github.permission))
     if not dry_run:
         tree = None if commits.ledger is None else world.store.tree(commits.ledger)
         for operation in plan.operations:

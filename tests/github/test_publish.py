@@ -252,6 +252,21 @@ def test_a_decision_in_the_ledger_that_nobody_wrote_counts_for_nothing() -> None
     assert "Accepted by" not in hub.ours[0]
 
 
+@pytest.mark.parametrize("change", ["gone", "/incumbent accept q03", "never mind", "> /incumbent accept q02"])
+def test_a_decision_ends_with_the_comment_that_it_was_said_in(change: str) -> None:
+    hub = Hub()
+    hub.review()
+    id = hub.say("cora", "/incumbent accept q02")
+    hub.review()
+    if change == "gone":
+        hub.comments = [item for item in hub.comments if item.id != id]
+    else:
+        hub.apply(EditComment(id=id, body=change))
+    hub.review()
+    assert "Accepted by" not in hub.ours[0]
+    assert "is void" in hub.ours[0]
+
+
 def test_commands_of_a_lost_run_are_heard_by_the_next_and_once() -> None:
     hub = Hub()
     hub.review()
