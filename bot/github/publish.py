@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from bot.github.analysis import Analysis
 from bot.github.check import Label, Result, annotations_of, result_of
@@ -30,9 +31,14 @@ from bot.ledger.store import README, record_text
 from bot.pipeline import Platform
 from bot.report.escaping import code
 from bot.report.pull_request import PullRequestReport, render_comment, render_summary
+from bot.report.secrets import holds_secret
+from bot.report.wording import listed
 
 _MARKER = re.compile(r"<!-- incumbent:verdicts ([0-9a-f]{24}) -->")
 _REPLY = re.compile(r"<!-- incumbent:reply ([0-9]{1,20}) -->")
+
+LONGEST_ANSWER = 60_000
+"""Bytes of a reply to a comment, well below what GitHub takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,10 +181,18 @@ def _replies(replies: Sequence[Reply], scene: Scene) -> list[Operation]:
         if not reply.lines or comment.id in answered or silent:
             continue
         told.add(comment.author)
-        lines = "\n".join(f"- {line}" if "\n" not in line else f"\n{line}\n" for line in dict.fromkeys(reply.lines))
-        text = f"<!-- incumbent:reply {comment.id} -->\nTo {code(comment.author)}:\n\n{lines}\n"
-        operations.append(CreateComment(body=text[:60_000]))
+        text = f"<!-- incumbent:reply {comment.id} -->\nTo {code(comment.author)}:\n\n{_answer(reply.lines)}\n"
+        operations.append(CreateComment(body=text))
     return operations
+
+
+def _answer(lines: Sequence[str]) -> str:
+    """``lines`` as a list, each once; a long one is cut between lines, since what half a code span holds is alive."""
+    items = [f"- {line}" if "\n" not in line else f"\n{line}\n" for line in dict.fromkeys(lines)]
+    sizes = accumulate(len(item.encode("utf-8")) + 1 for item in items)
+    shown = sum(1 for size in sizes if size <= LONGEST_ANSWER)
+    rest = [f"- and {len(items) - shown} more."] if shown < len(items) else []
+    return "\n".join([*items[:shown], *rest])
 
 
 def _ledger(
@@ -258,6 +272,15 @@ def _notices(judgement: Judgement, hearing: Hearing, record: PullRequestRecord) 
             f"The decision of {code(item.by)} ({item.action}) on {code(item.entry)} is void: its content has "
             "changed, or the comment is gone."
         )
+    if judgement.review is not None:
+        places = [
+            f"{query.file}:{query.line}" if query.line else query.file
+            for query in judgement.review.queries.values()
+            if any(holds_secret(turn) for turn in query.turns)
+        ]
+        if places:
+            shown = listed([code(place) for place in dict.fromkeys(places)], 10)
+            notices.append(f"What looks like a secret stands in {shown}: revoke it and take it out.")
     rerolled = sum(1 for count in record.changes.values() if count > 2)
     if rerolled:
         notices.append(f"{rerolled} of the queries had their text changed three times or more in this pull request.")

@@ -11,6 +11,9 @@ import unicodedata
 SHOWN_CHARACTERS = 160
 """A query is shown up to this length; the whole text is in the eval set and in the JSON report."""
 
+LONGEST_BACKTICKS = 8
+"""Longer runs are broken: GitHub's parser takes more than 80 backticks for text, and no code span begins there."""
+
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _BREAK = "\u200b"
 
@@ -31,7 +34,7 @@ def printable(text: str) -> str:
 
 def unlogged(text: str) -> str:
     """``text`` for the log of a job: no line of it is a command to the runner (``::set-output``, ``##[group]``)."""
-    return printable(text).replace("::", f":{_BREAK}:").replace("##[", f"##{_BREAK}[")
+    return re.sub(":(?=:)", f":{_BREAK}", printable(text)).replace("##[", f"##{_BREAK}[")
 
 
 def shortened(text: str, length: int = SHOWN_CHARACTERS) -> str:
@@ -47,6 +50,7 @@ def code(text: str) -> str:
     safe = safe.replace("<!--", f"<{_BREAK}!--")
     if safe.endswith("\\"):
         safe += _BREAK
+    safe = re.sub(f"`{{{LONGEST_BACKTICKS}}}(?=`)", lambda run: run[0] + _BREAK, safe)
     fence = "`" * (max((len(run) for run in re.findall(r"`+", safe)), default=0) + 1)
     pad = " " if safe.startswith("`") or safe.endswith("`") else ""
     return f"{fence}{pad}{safe}{pad}{fence}"
@@ -54,4 +58,6 @@ def code(text: str) -> str:
 
 def plain(text: str) -> str:
     """``text`` from reviewed files (names of capabilities) as ordinary Markdown words."""
-    return re.sub(r"([\\`*_{}\[\]<>()#+!|~@$&])", r"\\\1", visible(text))
+    escaped = re.sub(r"([\\`*_{}\[\]<>()#+!|~@$&])", r"\\\1", visible(text))
+    # GitHub finds mentions, references, addresses and emoji in what is left once escapes are read: these are broken.
+    return re.sub(r"[@#]|:(?=\S)|(?<=www)(?=\.)", lambda sign: sign[0] + _BREAK, escaped, flags=re.IGNORECASE)

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from bot.pipeline import Review
 from bot.report.output import LagOutput, ProblemOutput, SwapOutput, VerdictOutput
+from bot.report.secrets import redacted
 from bot.report.voices import PlainVoice
 from bot.report.wording import headline, why
 
@@ -18,7 +19,7 @@ class ReviewedQueryOutput(VerdictOutput):
     outcome: Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"]
     why: str = Field(description="the reason in plain words")
     entry: str = Field(description="id of the entry that the query has or would have")
-    turns: list[str]
+    turns: list[str] = Field(description="what looks like a secret is left out")
     scores: dict[str, float] = Field(description="cs by TRUE capability")
     file: str
     line: int | None
@@ -122,7 +123,7 @@ def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
                 outcome=outcome,
                 why=why(verdict, review, voice),
                 entry=review.entry_id(verdict.id),
-                turns=list(query.turns),
+                turns=[redacted(turn) for turn in query.turns],
                 scores=dict(review.scored[verdict.id].scores),
                 file=query.file,
                 line=query.line,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.report.escaping import code, plain, shortened, visible
+from bot.report.secrets import redacted
 from bot.taxonomy.model import Taxonomy
 
 
@@ -15,13 +16,13 @@ class MarkdownVoice:
     taxonomy: Taxonomy
 
     def name(self, id: str) -> str:
-        return code(shortened(visible(id)))
+        return code(shortened(visible(redacted(id))))
 
     def capability(self, id: str) -> str:
         return f"*{plain(self.taxonomy.by_id[id].name)}*"
 
     def quote(self, text: str) -> str:
-        return code(shortened(visible(text)))
+        return code(shortened(visible(redacted(text))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +32,10 @@ class PlainVoice:
     taxonomy: Taxonomy
 
     def name(self, id: str) -> str:
-        return shortened(visible(id))
+        return shortened(visible(redacted(id)))
 
     def capability(self, id: str) -> str:
         return visible(self.taxonomy.by_id[id].name)
 
     def quote(self, text: str) -> str:
-        return shortened(visible(text))
+        return shortened(visible(redacted(text)))

@@ -71,9 +71,13 @@ def headline(review: Review) -> str:
         parts.append(f"{numbers.waiting_for_slot} must wait for a free slot")
     if numbers.unclassified:
         parts.append(f"incomplete: {numbers.unclassified} without a verdict")
-    if review.problems:
-        faults = len(review.problems)
-        parts.append(f"{faults} {'row' if faults == 1 else 'rows'} could not be read")
+    # Of a file without a query it is the file that is lost, however many faults it has.
+    read = {query.file for query in review.queries.values()}
+    files = len({problem.file for problem in review.problems} - read)
+    rows = sum(problem.file in read for problem in review.problems)
+    unread = [f"{many} {kind if many == 1 else f'{kind}s'}" for many, kind in ((files, "file"), (rows, "row")) if many]
+    if unread:
+        parts.append(f"{' and '.join(unread)} could not be read")
     sentence = "; ".join(parts)
     return sentence[0].upper() + sentence[1:]
 

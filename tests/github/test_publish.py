@@ -398,6 +398,17 @@ def test_an_outside_author_needs_a_person_where_only_inferred_tags_speak() -> No
     assert hub.labels == {NEEDS}
 
 
+def test_what_looks_like_a_secret_is_named_by_its_place_and_never_repeated() -> None:
+    secret = "gh" + "p_" + "0123456789abcdefABCDEF" * 2
+    hub = Hub()
+    plan = hub.review(make_analysis((*QUERIES, make_query("q05", PAIR, text=f"log in with {secret}", line=12))))
+    assert "What looks like a secret stands in `eval_sets/acme/desk/evals.yaml:12`" in hub.ours[0]
+    assert hub.check is not None
+    said = [*hub.ours, plan.summary, hub.check.summary, *hub.ledger.values()]
+    said += [item.message + item.title for item in hub.check.annotations]
+    assert not any(secret in text for text in said)
+
+
 def test_texts_that_are_changed_again_and_again_are_shown() -> None:
     hub = Hub()
     for place in range(5):
