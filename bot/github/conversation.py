@@ -89,12 +89,12 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
     names = {entry: name for name, entry in bare.entries.items()}
     kept = [item for item in record.decisions if _stands(item, written, names, bare)]
     first = court.judge(kept) if kept else bare
-    state = _State(judgement=first, decisions=kept, released=record.released)
+    state = _State(judgement=first, decisions=list(first.decisions), released=record.released)
     if state.released is not None and not _still_says(
         written.get(state.released.comment), state.released.by, Verb.RUN, None, bare
     ):
         state.released = None
-    void = [item for item in record.decisions if item not in first.decisions]
+    ended = [*record.void, *(item for item in record.decisions if item not in first.decisions)]
     replies = []
     cursor = record.cursor
     for comment in sorted(comments, key=lambda item: item.id):
@@ -115,7 +115,7 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
     return Hearing(
         judgement=state.judgement,
         replies=tuple(replies),
-        void=tuple(void),
+        void=tuple(item for item in ended if not any(_replaces(new, item) for new in state.decisions)),
         released=state.released,
         cursor=cursor,
     )

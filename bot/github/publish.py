@@ -223,6 +223,7 @@ def _ledger(
             "displayed": {entry: item.model_dump() for entry, item in displayed.items()},
             "showing": showing.model_dump(),
             "decisions": [item.model_dump() for item in judgement.decisions],
+            "void": [item.model_dump() for item in hearing.void],
             "released": None if hearing.released is None else hearing.released.model_dump(),
             "cursor": hearing.cursor,
         }

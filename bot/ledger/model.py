@@ -111,6 +111,9 @@ class PullRequestRecord(FileModel):
     displayed: dict[str, Displayed] = Field(default_factory=dict, description="entry: the verdict displayed")
     showing: Showing | None = None
     decisions: Tuple[Decision] = ()
+    void: Tuple[Decision] = Field(
+        default=(), description="decisions that ended with their content or their comment, until another replaces them"
+    )
     released: Release | None = None
     cursor: Annotated[int, Field(ge=0)] = Field(default=0, description="id of the last comment that was read")
 

@@ -239,6 +239,12 @@ def test_a_decision_is_void_once_its_query_changes_and_the_comment_says_so() -> 
     assert "The decision of `cora` (accept)" in hub.ours[0]
     assert "is void" in hub.ours[0]
     assert "Accepted by" not in hub.ours[0]
+    assert hub.plan(changed).operations == ()
+    hub.review(make_analysis(head="3" * 40))
+    assert "is void" in hub.ours[0]
+    hub.say("cora", "/incumbent reject q02 no, the other")
+    hub.review(make_analysis(head="3" * 40))
+    assert "is void" not in hub.ours[0]
 
 
 def test_a_decision_in_the_ledger_that_nobody_wrote_counts_for_nothing() -> None:

@@ -93,8 +93,8 @@ def test_nothing_from_a_stranger_reaches_a_shell(workflow: Path) -> None:
 
 
 def test_inputs_and_outputs_are_documented_as_they_are() -> None:
-    text = (REPOSITORY / "docs" / "github.md").read_text(encoding="utf-8")
-    section = text.split("## The Action")[1].split("\n## ")[0]
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    section = text.split("### The Action")[1].split("| read on |")[0]
     tables = section.split("| output |")
     action = load(ACTION)
     for table, declared in zip(tables, (action["inputs"], action["outputs"]), strict=True):
