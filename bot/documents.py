@@ -7,7 +7,6 @@ and ``12:30`` are strings; time stamps stay strings), because that is what :mod:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,10 +16,10 @@ import yaml
 
 from bot.errors import InputError, Problem
 from bot.json_places import Place, find_places
-from bot.json_strict import JsonFaultError, check_depth, check_size
+from bot.json_strict import JsonFaultsError, check_depth, check_size
 from bot.json_strict import load as load_json
 from bot.limits import ReadingLimits
-from bot.yaml_core import CoreLoader, check_shape, problem_of
+from bot.yaml_core import CoreLoader, ValueFaultsError, check_shape, problem_of
 from bot.yaml_core import load as load_yaml
 
 Data: TypeAlias = "bool | int | float | str | list[Data] | dict[str, Data] | None"
@@ -99,7 +98,9 @@ def decode(content: bytes, file: str, limits: ReadingLimits) -> str:
         ) from None
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
-        raise InputError([Problem(file, line, "the file holds a NUL character", "save the file as plain text")])
+        raise InputError(
+            [Problem(file, line, "the file holds a NUL character", "save the file as plain text, encoded as UTF-8")]
+        )
     return text
 
 
@@ -111,10 +112,17 @@ def parse_yaml(content: bytes, file: str, limits: ReadingLimits) -> Document:
         data = cast(Data, load_yaml(text))
     except yaml.YAMLError as error:
         raise InputError([problem_of(error, file, text)]) from None
+    except ValueFaultsError as error:
+        raise InputError(error.problems(file)) from None
     except RecursionError:
-        # Only limits that are set far too high come here.
-        raise limits.too_deep(file, None) from None
+        raise _beyond_reading(file) from None
     return Document(file, text, data)
+
+
+def _beyond_reading(file: str) -> InputError:
+    """The error for values that no parser follows; only limits that are set far too high let them come so far."""
+    message = "the values are nested more deeply than can be read"
+    return InputError([Problem(file, None, message, "flatten the file")])
 
 
 def parse_json(content: bytes, file: str, limits: ReadingLimits) -> Document:
@@ -123,14 +131,10 @@ def parse_json(content: bytes, file: str, limits: ReadingLimits) -> Document:
     check_depth(text, file, limits)
     try:
         data = cast(Data, load_json(text))
-    except json.JSONDecodeError as error:
-        raise InputError(
-            [Problem(file, error.lineno, f"not valid JSON: {error.msg}", "mend the JSON at this place")]
-        ) from None
-    except JsonFaultError as fault:
-        raise InputError([Problem(file, fault.line(text), fault.message, fault.fix)]) from None
+    except JsonFaultsError as error:
+        raise InputError(error.problems(file, text)) from None
     except RecursionError:
-        raise limits.too_deep(file, None) from None
+        raise _beyond_reading(file) from None
     if len(text) > limits.nodes:
         check_size(data, file, limits)
     document = Document(file, text, data, is_json=True)
@@ -141,18 +145,21 @@ def parse_json(content: bytes, file: str, limits: ReadingLimits) -> Document:
 
 def _refuse_half_characters(document: Document) -> None:
     """Half of a surrogate pair is legal in JSON's grammar, but no text: it can be neither written nor hashed."""
+    problems: list[Problem] = []
     todo: list[tuple[Path, Data]] = [((), document.data)]
     while todo:
         path, value = todo.pop()
         texts = [value] if isinstance(value, str) else list(value) if isinstance(value, dict) else []
         if any("\ud800" <= character <= "\udfff" for text in texts for character in text):
-            raise InputError(
-                [document.problem(path, "a text holds half of a surrogate pair", "write the whole character")]
+            problems.append(
+                document.problem(path, "a text holds half of a surrogate pair", "write the whole character")
             )
         if isinstance(value, dict):
             todo.extend(((*path, key), item) for key, item in value.items())
         elif isinstance(value, list):
             todo.extend(((*path, place), item) for place, item in enumerate(value))
+    if problems:
+        raise InputError(problems)
 
 
 def parse(content: bytes, file: str, limits: ReadingLimits) -> Document:

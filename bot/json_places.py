@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -57,30 +57,32 @@ def find_places(text: str) -> Place:
     return root.items[0] if root.items else root
 
 
-def line_of_repeated_key(text: str, name: str) -> int | None:
-    """The line at which an object of ``text`` is given the key ``name`` for the second time.
+def lines_of_repeated_keys(text: str) -> list[tuple[int, str]]:
+    """The lines at which an object of ``text`` is given a key that it has already, each with the key.
 
-    The text may be broken after that.
+    The text may end at any token.
     """
-    # Of each open object whether it has the key; of an open list, nothing.
-    path: list[bool | None] = []
+    found: list[tuple[int, str]] = []
+    # Of each open object the keys it has; of an open list, nothing.
+    path: list[set[str] | None] = []
     before = ""
     for line, token in _tokens(text):
         if token in ("{", "["):
-            path.append(False if token == "{" else None)
+            path.append(set() if token == "{" else None)
         elif token in ("}", "]"):
             path.pop()
-        elif token[0] == '"' and before in ("{", ",") and path[-1] is not None and json.loads(token) == name:
-            if path[-1]:
-                return line
-            path[-1] = True
+        elif token[0] == '"' and before in ("{", ",") and (keys := path[-1]) is not None:
+            name = str(json.loads(token))
+            if name in keys:
+                found.append((line, name))
+            keys.add(name)
         before = token
-    return None
+    return found
 
 
-def line_of_word(text: str, word: str) -> int | None:
-    """The line of the first number or bare word ``word`` of ``text``, which may be broken after it."""
-    return next((line for line, token in _tokens(text) if token == word), None)
+def lines_of_words(text: str, words: Collection[str]) -> list[tuple[int, str]]:
+    """The lines of the numbers or bare words of ``text`` that are among ``words``."""
+    return [(line, token) for line, token in _tokens(text) if token in words] if words else []
 
 
 def _tokens(text: str) -> Iterator[tuple[int, str]]:

@@ -5,72 +5,80 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
-from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
-from bot.json_places import line_of_repeated_key, line_of_word
+from bot.errors import Problem
+from bot.json_places import lines_of_repeated_keys, lines_of_words
 from bot.limits import ReadingLimits
 
 # Of a number that cannot be read, a message shows this many characters.
 _QUOTED = 40
 
 
-class JsonFaultError(Exception):
-    """A fault that Python's reader lets pass; ``line`` finds its line in the text."""
+class JsonFaultsError(Exception):
+    """What is wrong with a text as JSON, what Python's reader lets pass included.
 
-    def __init__(self, message: str, fix: str, line: Callable[[str], int | None]) -> None:
-        super().__init__(message)
-        self.message, self.fix, self.line = message, fix, line
+    ``words`` are the numbers that are none or too large, ``repeated`` says whether a key is given twice, and ``broken``
+    is the reader's own complaint where it could not go on.
+    """
+
+    def __init__(self, words: frozenset[str], repeated: bool, broken: json.JSONDecodeError | None) -> None:
+        super().__init__(words)
+        self.words, self.repeated, self.broken = words, repeated, broken
+
+    def problems(self, file: str, text: str) -> list[Problem]:
+        """All faults of ``text`` up to where the reader gave up, for people."""
+        found: list[Problem] = []
+        if self.broken is not None:
+            fix = "mend the JSON at this place"
+            found.append(Problem(file, self.broken.lineno, f"not valid JSON: {self.broken.msg}", fix))
+            text = text[: self.broken.pos]
+        for line, word in lines_of_words(text, self.words):
+            message = f"{word[:_QUOTED]} is not a JSON value that can be read"
+            found.append(Problem(file, line, message, "write a smaller number, a string or null"))
+        if self.repeated or self.broken is not None:
+            for line, name in lines_of_repeated_keys(text):
+                found.append(Problem(file, line, f"the key {name!r} is given twice", "keep one of the two"))
+        return found
 
 
 def load(text: str) -> Any:
-    """``text`` as plain data; raises :class:`JsonFaultError` or :class:`json.JSONDecodeError`.
+    """``text`` as plain data; raises :class:`JsonFaultsError`.
 
     Only after :func:`check_depth`: the parser is recursive.
     """
-    return json.loads(
-        text,
-        object_pairs_hook=_unique_keys,
-        parse_constant=_refuse_number,
-        parse_int=_integer,
-        parse_float=_finite,
-    )
+    words: set[str] = set()
+    repeated = False
 
+    def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal repeated
+        mapping = dict(pairs)
+        repeated = repeated or len(mapping) < len(pairs)
+        return mapping
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    mapping = dict(pairs)
-    if len(mapping) < len(pairs):
-        seen: set[str] = set()
-        for name, _ in pairs:
-            if name in seen:
-                line = partial(line_of_repeated_key, name=name)
-                raise JsonFaultError(f"the key {name!r} is given twice", "keep one of the two", line)
-            seen.add(name)
-    return mapping
+    def integer(number: str) -> int:
+        try:
+            return int(number)
+        except ValueError:
+            # Python reads no numbers of thousands of digits.
+            words.add(number)
+            return 0
 
+    def finite(number: str) -> float:
+        value = float(number)
+        if not math.isfinite(value):
+            words.add(number)
+        return value
 
-def _integer(text: str) -> int:
     try:
-        return int(text)
-    except ValueError:
-        # Python reads no numbers of thousands of digits.
-        _refuse_number(text)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        _refuse_number(text)
-    return number
-
-
-def _refuse_number(text: str) -> NoReturn:
-    raise JsonFaultError(
-        f"{text[:_QUOTED]} is not a JSON value that can be read",
-        "write a smaller number, a string or null",
-        partial(line_of_word, word=text),
-    )
+        data = json.loads(
+            text, object_pairs_hook=unique_keys, parse_constant=words.add, parse_int=integer, parse_float=finite
+        )
+    except json.JSONDecodeError as error:
+        raise JsonFaultsError(frozenset(words), repeated, error) from None
+    if words or repeated:
+        raise JsonFaultsError(frozenset(words), repeated, None)
+    return data
 
 
 def check_depth(text: str, file: str, limits: ReadingLimits) -> None:

@@ -18,6 +18,14 @@ Tuple = Annotated[tuple[Item, ...], Strict(False)]
 """A list in the file, a tuple in the model."""
 
 
+class DemandError(ValueError):
+    """What a model's own check asks of a value: it must be ``wanted``, and ``fix`` is how to get there."""
+
+    def __init__(self, wanted: str, fix: str) -> None:
+        super().__init__(wanted)
+        self.fix = fix
+
+
 def _visible(text: str) -> str:
     if not text.strip():
         raise ValueError("a text with at least one visible character")
@@ -107,6 +115,9 @@ def _fault(raw: object, error: Any) -> _Fault:
             location.append(step)
         elif union is None and step != "[key]":
             union = tuple(location)
+    if error["type"] == "recursion_depth_exceeded":
+        # How deep is too deep is no business of the file's; where the value begins is.
+        location, union = list(location if union is None else union), None
     wanted, fix = _wanted(error)
     return _Fault(tuple(location), union, error["type"], wanted, fix)
 
@@ -137,6 +148,10 @@ def _wanted(error: Any) -> tuple[str, str]:
             return f"have at most {context['max_length']} characters", "shorten it"
         case "string_pattern_mismatch":
             return f"match the pattern {context['pattern']}", "write it in that form"
+        case "recursion_depth_exceeded":
+            return "be nested less deeply", "flatten it"
+        case "value_error" if isinstance(context.get("error"), DemandError):
+            return f"be {context['error']}", context["error"].fix
         case _:
             text = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
             number = "a number " if error["type"].startswith(("greater_than", "less_than")) else ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import yaml
 
@@ -40,6 +41,7 @@ def _by_first_character() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
 _PLAIN_SCALARS = _by_first_character()
 # Of a value that cannot be read, a message shows this many characters.
 _QUOTED = 40
+_OTHER_VALUE = "write such a value, or put it between quotes"
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOLEANS = {"true": True, "false": False}
 # An alias, or an end of line that only YAML takes for one: whoever writes these has the file looked at in full.
@@ -70,46 +72,83 @@ class CoreLoader(yaml.CSafeLoader):
         """Do nothing."""
 
 
+_Faults: TypeAlias = "list[Fault]"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A value that cannot be read: what is wrong with it, how to mend it, and its line (from 1)."""
+
+    message: str
+    fix: str
+    line: int
+
+
+class ValueFaultsError(Exception):
+    """Values that cannot be read, in a text that is valid YAML otherwise."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__(faults)
+        self.faults = tuple(faults)
+
+    def problems(self, file: str) -> list[Problem]:
+        """All of them, for people."""
+        return [Problem(file, fault.line, f"not valid YAML: {fault.message}", fault.fix) for fault in self.faults]
+
+
 def load(text: str) -> Any:
-    """The one document of ``text`` as plain data; raises :class:`yaml.YAMLError` or :class:`ValueError`.
+    """The one document of ``text`` as plain data; raises :class:`yaml.YAMLError` or :class:`ValueFaultsError`.
 
     Only after :func:`check_shape`: this walks the nodes recursively.
     """
     loader = CoreLoader(text)
     try:
         node = loader.get_single_node()
-        return None if node is None else _value(node)
     finally:
         loader.dispose()
+    faults: _Faults = []
+    data = None if node is None else _value(node, faults)
+    if faults:
+        raise ValueFaultsError(faults)
+    return data
 
 
-def _value(node: yaml.Node) -> Any:
+def _value(node: yaml.Node, faults: _Faults) -> Any:
+    """The value of ``node``; what is wrong with it goes to ``faults``, so that the other values are looked at too."""
     build = _BUILDERS.get((type(node), node.tag))
     if build is None:
-        raise _fault(f"the tag {node.tag!r} is not allowed", node)
+        faults.append(_tag_fault(node))
+        build = _INSIDES.get(type(node), _none)
     try:
-        return build(node)
+        return build(node, faults)
     except (ValueError, KeyError):
         kind = node.tag.removeprefix(_PREFIX)
-        raise _fault(f"{node.value[:_QUOTED]!r} is not a value of the type {kind}", node) from None
+        faults.append(_fault(node, f"{node.value[:_QUOTED]!r} is not a value of the type {kind}", _OTHER_VALUE))
+        return None
 
 
-def _mapping(node: yaml.MappingNode) -> dict[str, Any]:
+def _sequence(node: yaml.SequenceNode, faults: _Faults) -> list[Any]:
+    return [_value(item, faults) for item in node.value]
+
+
+def _mapping(node: yaml.MappingNode, faults: _Faults) -> dict[str, Any]:
     mapping: dict[str, Any] = {}
     for key_node, value_node in node.value:
+        value = _value(value_node, faults)
         if type(key_node) is not yaml.ScalarNode:
-            raise _fault("a key is not a plain scalar", key_node)
+            faults.append(_fault(key_node, "a key is not a plain scalar", "write the key as a plain word"))
+            continue
         if key_node.tag != _STRING and (yaml.ScalarNode, key_node.tag) not in _BUILDERS:
-            raise _fault(f"the tag {key_node.tag!r} is not allowed", key_node)
+            faults.append(_tag_fault(key_node))
         # Keys are names: `on:`, `200:` and `null:` are the strings people see.
         key = key_node.value
         if key in mapping:
-            raise _fault(f"the key {key!r} is given twice", key_node)
-        mapping[key] = _value(value_node)
+            faults.append(_fault(key_node, f"the key {key!r} is given twice", "keep one of the two"))
+        mapping[key] = value
     return mapping
 
 
-def _integer(node: yaml.ScalarNode) -> int:
+def _integer(node: yaml.ScalarNode, faults: _Faults) -> int:
     text = str(node.value)
     if not text.startswith(("0o", "0x")):
         return int(text)
@@ -119,31 +158,43 @@ def _integer(node: yaml.ScalarNode) -> int:
     return number
 
 
-def _number(node: yaml.ScalarNode) -> float:
+def _number(node: yaml.ScalarNode, faults: _Faults) -> float:
     number = float(str(node.value).lower().replace(".inf", "inf").replace(".nan", "nan"))
     # JSON has no other numbers, so that what is read can be handed on.
     if not math.isfinite(number):
-        raise _fault(f"{node.value[:_QUOTED]!r} is not a finite number", node)
+        faults.append(_fault(node, f"{node.value[:_QUOTED]!r} is not a finite number", _OTHER_VALUE))
     return number
 
 
-def _nothing(node: yaml.ScalarNode) -> None:
+def _nothing(node: yaml.ScalarNode, faults: _Faults) -> None:
     if node.value not in _NULLS:
         raise ValueError
 
 
-def _fault(message: str, node: yaml.Node) -> yaml.YAMLError:
-    return yaml.constructor.ConstructorError(None, None, message, node.start_mark)
+def _none(node: yaml.Node, faults: _Faults) -> None:
+    """Nothing: of a scalar whose tag is not allowed there is no more to say."""
 
 
-_BUILDERS: dict[tuple[type[yaml.Node], str], Callable[[Any], Any]] = {
-    (yaml.ScalarNode, _STRING): lambda node: node.value,
+def _fault(node: yaml.Node, message: str, fix: str) -> Fault:
+    return Fault(message, fix, node.start_mark.line + 1)
+
+
+def _tag_fault(node: yaml.Node) -> Fault:
+    return _fault(node, f"the tag {node.tag!r} is not allowed", "write plain data without tags")
+
+
+_BUILDERS: dict[tuple[type[yaml.Node], str], Callable[[Any, _Faults], Any]] = {
+    (yaml.ScalarNode, _STRING): lambda node, _: node.value,
     (yaml.ScalarNode, _PREFIX + "null"): _nothing,
-    (yaml.ScalarNode, _PREFIX + "bool"): lambda node: _BOOLEANS[node.value.lower()],
+    (yaml.ScalarNode, _PREFIX + "bool"): lambda node, _: _BOOLEANS[node.value.lower()],
     (yaml.ScalarNode, _PREFIX + "int"): _integer,
     (yaml.ScalarNode, _PREFIX + "float"): _number,
-    (yaml.SequenceNode, _PREFIX + "seq"): lambda node: [_value(item) for item in node.value],
+    (yaml.SequenceNode, _PREFIX + "seq"): _sequence,
     (yaml.MappingNode, _PREFIX + "map"): _mapping,
+}
+_INSIDES: dict[type[yaml.Node], Callable[[Any, _Faults], Any]] = {
+    yaml.SequenceNode: _sequence,
+    yaml.MappingNode: _mapping,
 }
 
 
@@ -202,18 +253,10 @@ def problem_of(error: yaml.YAMLError, file: str, text: str) -> Problem:
     line = None if mark is None else min(mark.line, text.rstrip().count("\n")) + 1
     message = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
     fix = "mend the YAML at this place; quote text that holds ': ', '#', '[' or '{'"
-    if message == "a key is not a plain scalar":
-        fix = "write the key as a plain word"
-    elif message == "but found another document":
+    if message == "but found another document":
         message, fix = "a second document begins here", "keep one document per file"
     elif message == "second occurrence":
         message, fix = "an anchor is given twice", "give one of the two another name"
-    elif "is given twice" in message:
-        fix = "keep one of the two"
-    elif "is not allowed" in message:
-        fix = "write plain data without tags"
-    elif "is not a " in message:
-        fix = "write such a value, or put it between quotes"
     elif (forbidden := _FORBIDDEN.search(text)) is not None:
         line = text.count("\n", 0, forbidden.start()) + 1
         message = f"the character U+{ord(forbidden.group()):04X} is not allowed in a YAML file"

@@ -242,8 +242,59 @@ def test_yaml_with_too_many_values_is_refused(text: str) -> None:
 
 def test_limits_that_are_set_too_high_end_in_an_error_all_the_same() -> None:
     limits = ReadingLimits(file_bytes=10**7, nesting_depth=10**6, nodes=10**7)
-    assert "nested deeper" in fault(parse_yaml, "- " * 5_000, limits).message
-    assert "nested deeper" in fault(parse_json, "[" * 100_000, limits).message
+    for problem in (fault(parse_yaml, "- " * 5_000, limits), fault(parse_json, "[" * 100_000, limits)):
+        assert problem.message == "the values are nested more deeply than can be read"
+        assert problem.fix == "flatten the file"
+
+
+def messages(parser: Parser, text: str) -> list[tuple[int | None, str]]:
+    with pytest.raises(InputError) as caught:
+        parser(text.encode(), "f", LIMITS)
+    assert all(problem.file == "f" and problem.fix for problem in caught.value.problems)
+    return [(problem.line, problem.message) for problem in caught.value.problems]
+
+
+def yaml_faults(text: str) -> list[tuple[int | None, str]]:
+    return [(line, message.removeprefix("not valid YAML: ")) for line, message in messages(parse_yaml, text)]
+
+
+def test_all_values_of_a_yaml_file_that_cannot_be_read_are_reported_at_once() -> None:
+    text = f"""\
+a: .nan
+b: {{c: !!int one, d: [1, -.inf, 1e999]}}
+? [e, f]
+: !x
+  - .nan
+  - !y {{g: 1, g: .inf}}
+a: {"9" * 5_000}
+!z h: fine
+"""
+    assert yaml_faults(text) == [
+        (1, "'.nan' is not a finite number"),
+        (2, "'-.inf' is not a finite number"),
+        (2, "'1e999' is not a finite number"),
+        (2, "'one' is not a value of the type int"),
+        (3, "a key is not a plain scalar"),
+        (4, "the tag '!x' is not allowed"),
+        (5, "'.nan' is not a finite number"),
+        (6, "'.inf' is not a finite number"),
+        (6, "the key 'g' is given twice"),
+        (6, "the tag '!y' is not allowed"),
+        (7, f"'{'9' * 40}' is not a value of the type int"),
+        (7, "the key 'a' is given twice"),
+        (8, "the tag '!z' is not allowed"),
+    ]
+
+
+def test_a_value_that_aliases_repeat_is_one_fault() -> None:
+    assert yaml_faults("a: &a [.nan]\nb: [*a, *a]\n") == [(1, "'.nan' is not a finite number")]
+
+
+def test_very_many_values_that_cannot_be_read_take_no_long_time() -> None:
+    limits = ReadingLimits(file_bytes=10**6, nesting_depth=5, nodes=10**6)
+    with pytest.raises(InputError) as caught:
+        parse_yaml(b"- .nan\n" * 20_000, "f", limits)
+    assert len(caught.value.problems) == 20_000
 
 
 # Hostile and broken JSON
@@ -255,12 +306,12 @@ def test_limits_that_are_set_too_high_end_in_an_error_all_the_same() -> None:
         ('{"a": 1,\n "b": 2,\n "a": 3}', 3, "the key 'a' is given twice"),
         ('{"a": "a",\n "b": ["a", "a"],\n "a": 3}', 3, "the key 'a' is given twice"),
         ('{"x": {"id": 1},\n "y": {"id": 2},\n "z": {"id": 3,\n "id": 4}}', 4, "the key 'id' is given twice"),
-        ('[{"id": 1},\n["id", "id"],\n {"id": 3,\n\n "id": 4}, broken', 5, "the key 'id' is given twice"),
+        ('[{"id": 1},\n["id", "id"],\n {"id": 3,\n\n "id": 4}]', 5, "the key 'id' is given twice"),
         ('{"é": 1,\n "é": 2}', 2, "the key 'é' is given twice"),
         ('{"a": 1,\n "\\u0061": 2}', 2, "the key 'a' is given twice"),
         ('{"\\"": 1,\n "\\u0022": 2}', 2, "is given twice"),
         ('{"": 1,\n "": 2}', 2, "the key '' is given twice"),
-        ('{"a": {"b": 1,\n "b": 2},\n "a": 3}', 2, "the key 'b' is given twice"),
+        ('{"a": {"b": 1,\n "b": 2},\n "c": 3}', 2, "the key 'b' is given twice"),
         ('{"a": "NaN is\\n no number",\n "b": NaN}', 2, "NaN is not a JSON value"),
         ("[1,\n\n-Infinity]", 3, "-Infinity is not a JSON value"),
         ("Infinity", 1, "Infinity is not a JSON value"),
@@ -287,6 +338,41 @@ def test_broken_or_hostile_json_is_an_error_with_its_line(text: str, line: int, 
     problem = fault(parse_json, text)
     assert message in problem.message
     assert (problem.file, problem.line) == ("f", line)
+
+
+def test_all_faults_of_a_json_file_are_reported_at_once() -> None:
+    text = f"""{{
+"a": NaN, "b": [1e999, "NaN", 1e999],
+"c": {{"a": 1, "d": {"9" * 5_000},
+ "a": [-Infinity]}}, "a": {{"x": "\\ud800"}},
+"e": 1"""
+    found = [
+        (2, "1e999 is not a JSON value that can be read"),
+        (2, "NaN is not a JSON value that can be read"),
+        (3, f"{'9' * 40} is not a JSON value that can be read"),
+        (4, "-Infinity is not a JSON value that can be read"),
+        (4, "the key 'a' is given twice"),
+    ]
+    for end, more in [("}", []), (',\n"f"; NaN, "e": 2', [(6, "not valid JSON: Expecting ':' delimiter")])]:
+        with pytest.raises(InputError) as caught:
+            parse_json(f"{text}{end}".encode(), "f", LIMITS)
+        assert [(problem.line, problem.message) for problem in caught.value.problems] == [*found, *more]
+        assert all(problem.file == "f" and problem.fix for problem in caught.value.problems)
+
+
+def test_all_half_characters_of_a_json_file_are_reported_at_once() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_json(b'["\\ud800",\n"\\ud83d\\ude00",\n{"a": "x\\udc00"}]', "f", LIMITS)
+    assert [problem.line for problem in caught.value.problems] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": 1, "a": 2, "b', '{"a": 1, "a": 2}}', '{"a": 1, "a"]', '["a", "a", "\\q"', "]{"]
+)
+def test_broken_json_with_repeated_keys_is_reported_wherever_it_ends(text: str) -> None:
+    assert ("the key 'a' is given twice" in [message for _, message in messages(parse_json, text)]) == text.startswith(
+        '{"a": 1, "a"'
+    )
 
 
 def test_json_nested_too_deeply_is_refused_where_it_happens() -> None:

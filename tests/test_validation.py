@@ -130,6 +130,22 @@ def test_each_fault_says_where_what_and_how_to_mend_it(text: str, line: int, mes
     assert fix in found_fix
 
 
+def deep(levels: int) -> Any:
+    value: Any = 1
+    for level in range(levels):
+        value = [value] if level % 2 else {"k": value}
+    return value
+
+
+def test_a_value_too_deep_for_the_model_is_named_where_it_begins() -> None:
+    document = parse_yaml(b"title: x\nextra: 1", "f.yaml", LIMITS)
+    with pytest.raises(InputError) as caught:
+        validate(Whole, document, {"title": "x", "extra": deep(400)})
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.message) == (2, "extra: must be nested less deeply")
+    assert problem.fix == "flatten it"
+
+
 @pytest.mark.parametrize("text", ["", "[a]", "a", "12"])
 def test_what_is_no_mapping_at_all_is_said_of_the_file(text: str) -> None:
     assert [message for _, message, _ in faults(text)] == ["the file: must be a mapping"]

@@ -134,7 +134,7 @@ def publish_event(
         return _plain_check(event, github, "neutral", "Not curated here", event.why, 0, dry_run)
     if analysis is None:
         title = "The analysis did not finish"
-        why = "The run that reads the pull request ended before it had finished. Run it again."
+        why = "The job that reads the pull request did not finish. Its log says why; mend that and run it again."
         return _plain_check(event, github, "failure", title, why, OutsideError.exit_code, dry_run)
     for _ in range(TRIES):
         try:

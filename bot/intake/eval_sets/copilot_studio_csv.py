@@ -35,6 +35,9 @@ _HEADER_WITHIN: Final = 30
 _BROKEN_ROWS: Final = 50
 """After so many rows with broken quotes the rest is not read: each of them may send the reader to the file's end."""
 
+# How long a cell may be is said by the limits of files and turns; Python's own limit would break the row.
+csv.field_size_limit(2**31 - 1)
+
 
 @dataclass(frozen=True, slots=True)
 class _Header:
@@ -218,7 +221,8 @@ def _cell(record: _Line, place: int | None) -> str:
 
 READER: Final = Reader(
     name="copilot-studio",
-    title="Copilot Studio test set in CSV (`Prompt` or `Question`, `Expected response`, ...)",
+    title=f"Copilot Studio test set in CSV (`Prompt` or `Question`, `Expected response`, ... within {_HEADER_WITHIN} "
+    "lines, separated by commas, semicolons or tabs)",
     endings=(".csv",),
     mark=re.compile(
         r"expected[\W_]{0,3}(?:response|answer)|test(?:ing)?[\W_]{0,3}method|pass(?:ing)?[\W_]{0,3}score|\bconversation"

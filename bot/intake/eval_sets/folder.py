@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import codecs
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from bot.config import Limits
-from bot.documents import decode, parse
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.identity import MadeIds, fault_of_id
-from bot.intake.eval_sets.reader import Reading, Row, Source
+from bot.intake.eval_sets.reader import Reading, Row
 from bot.intake.eval_sets.registry import readers
+from bot.intake.eval_sets.sources import glance, open_source
+from bot.intake.eval_sets.strays import AGENT_FILE, find_strays
 from bot.intake.query import EvalSet, Query
 from bot.snapshot import Snapshot
 
 UNKNOWN_FORMAT: Final = "unknown"
 """The format of a file that cannot be read so far that its format is seen, or that fits several."""
-
-_AGENT_FILE: Final = re.compile(
-    r"manifest\.json|declarativeagent.*\.json|ai-plugin.*\.json|agent\.ya?ml", re.IGNORECASE
-)
-_PARSED: Final = (".json", ".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,42 +33,47 @@ def read_eval_sets(snapshot: Snapshot, limits: Limits) -> tuple[EvalSet, ...]:
     """Every eval set in ``snapshot``, sorted by file; its problems are those of the rows that could not be read.
 
     A file is an eval set if its ending and content say so; the files of an agent package are not.  A file that cannot
-    be parsed, but shows that it was meant as one, is an eval set without queries.  Ids are unique in the folder: of
+    be parsed, but shows that it was meant as one, is an eval set without queries; so is one that may have been meant
+    as one (see :mod:`~bot.intake.eval_sets.strays`).  Ids are unique in the folder: of
     two equal ones that files give, the first counts and the second is a fault; made ones give way (see
     :class:`~bot.intake.eval_sets.identity.MadeIds`).  ``limits.queries`` holds for the folder as a whole.
 
     Raises :class:`InputError` when the folder holds no eval set, or more than ``limits.package_files`` files.
     """
-    paths = snapshot.paths()
+    paths, links = snapshot.paths(), snapshot.links()
     folder = snapshot.name("").rstrip("/") or "."
-    if len(paths) > limits.package_files:
-        count = f"the folder holds {len(paths):,} files, more than the limit of {limits.package_files:,}"
+    if len(paths) + len(links) > limits.package_files:
+        count = f"the folder holds {len(paths) + len(links):,} files, more than the limit of {limits.package_files:,}"
         fix = "remove files that no agent needs, or raise limits.package_files in config/curation.yaml"
         raise InputError([Problem(folder, None, count, fix)])
-    files = [file for path in paths if (file := _read_file(snapshot, path, limits)) is not None]
+    files = {path: file for path in paths if (file := _read_file(snapshot, path, limits)) is not None}
+    strays = find_strays(snapshot, limits, files.keys())
     if not files:
         formats = "; ".join(f"{reader.title} ({', '.join(reader.endings)})" for reader in readers())
         message = f"no eval set was found; looked for: {formats}"
-        raise InputError([Problem(folder, None, message, "put an eval set of one of these formats into the folder")])
-    return _assemble(files, limits)
+        missing = Problem(folder, None, message, "put an eval set of one of these formats into the folder")
+        raise InputError([missing, *(problem for problems in strays.values() for problem in problems)])
+    for path, problems in strays.items():
+        files[path] = _File(snapshot.name(path), UNKNOWN_FORMAT, Reading((), problems))
+    return _assemble([files[path] for path in sorted(files)], limits)
 
 
 def _read_file(snapshot: Snapshot, path: str, limits: Limits) -> _File | None:
     """The file at ``path`` if it is an eval set, with its faults if it cannot be read; else ``None``."""
     base = path.rsplit("/", 1)[-1].lower()
     possible = [reader for reader in readers() if base.endswith(reader.endings)]
-    if not possible or _AGENT_FILE.fullmatch(base):
+    if not possible or AGENT_FILE.fullmatch(base):
         return None
     name = snapshot.name(path)
     try:
         content = snapshot.read(path, limits.reading)
     except InputError as error:
         return _File(name, UNKNOWN_FORMAT, Reading((), error.problems))
-    marked = [reader for reader in possible if reader.mark.search(_glance(content))]
+    marked = [reader for reader in possible if reader.mark.search(glance(content))]
     if not marked:
         return None
     try:
-        source = _source(name, content, limits)
+        source = open_source(name, content, limits)
         fitting = [reader for reader in marked if reader.recognises(source)]
         if len(fitting) == 1:
             return _File(name, fitting[0].name, fitting[0].read(source))
@@ -89,19 +88,6 @@ def _read_file(snapshot: Snapshot, path: str, limits: Limits) -> _File | None:
         UNKNOWN_FORMAT,
         Reading((), (Problem(name, 1, f"the file can be read as several formats: {titles}", fix),)),
     )
-
-
-def _glance(content: bytes) -> str:
-    """``content`` as text in whatever encoding it seems to be, just to see what it was meant as."""
-    wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return content.decode("utf-16" if wide else "utf-8", "replace")
-
-
-def _source(name: str, content: bytes, limits: Limits) -> Source:
-    if not name.lower().endswith(_PARSED):
-        return Source(file=name, text=decode(content, name, limits.reading), document=None)
-    document = parse(content, name, limits.reading)
-    return Source(file=name, text=document.text, document=document)
 
 
 def _assemble(files: Sequence[_File], limits: Limits) -> tuple[EvalSet, ...]:
@@ -122,7 +108,7 @@ def _assemble(files: Sequence[_File], limits: Limits) -> tuple[EvalSet, ...]:
             elif file.name not in surplus:
                 surplus.add(file.name)
                 message = (
-                    f"the folder holds more than the limit of {limits.queries:,} queries; they are read up to here"
+                    f"the folder holds more queries than the limit of {limits.queries:,}; they are read up to here"
                 )
                 fix = "remove queries, or raise limits.queries in config/curation.yaml"
                 problems[file.name].append(Problem(file.name, row.line, message, fix))

@@ -54,6 +54,9 @@ def _read(source: Source) -> Reading:
         problems.append(document.problem(("schemaVersion",), message, 'write it as version 1, such as "1.2.0"'))
     items = whole.get("items")
     if not isinstance(items, list):
+        if "items" in whole:
+            message, fix = "items: must be a list of evaluation items", 'write `"items": [{"prompt": "..."}]`'
+            return Reading((), (*problems, document.problem(("items",), message, fix)))
         message = f"items: the list of evaluation items is missing{perhaps('items', set(whole) - {_DEFAULTS})}"
         problems.append(document.problem(("items",), message, 'add `"items": [...]`'))
         return Reading((), tuple(problems))

@@ -15,14 +15,16 @@ from bot.documents import Data, Document, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.reader import Reader, Reading, Row, Source
 from bot.intake.query import Setup
-from bot.validation import FileModel, Text, Tuple, validate
+from bot.validation import DemandError, FileModel, Text, Tuple, validate
 
 FORMAT_VERSION: Final = 1
 
 
 def _known_version(version: int) -> int:
     if version != FORMAT_VERSION:
-        raise ValueError(f"{FORMAT_VERSION}, the only version of the format there is")
+        raise DemandError(
+            f"{FORMAT_VERSION}, the only version of the format there is", f"write `eval_set: {FORMAT_VERSION}`"
+        )
     return version
 
 
@@ -51,7 +53,8 @@ class QueryFile(FileModel):
     @model_validator(mode="after")
     def _one_of_two(self) -> QueryFile:
         if (self.query is None) == (self.turns is None):
-            raise ValueError("given as `query` (one turn) or as `turns` (a list), and not as both")
+            wanted = "given as `query` (one turn) or as `turns` (a list), and not as both"
+            raise DemandError(wanted, "keep one of the two, or add the one that is missing")
         return self
 
 

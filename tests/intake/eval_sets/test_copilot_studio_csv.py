@@ -166,6 +166,14 @@ def test_many_broken_quotes_end_the_reading(tmp_path: Path) -> None:
     assert len(found.problems) < 100
 
 
+def test_the_length_of_a_cell_is_bounded_by_our_limits_alone(tmp_path: Path) -> None:
+    long = "long " * 50_000
+    found = read_one(tmp_path, "t.csv", f"Prompt,Expected response\na,{long}\n{long},b\n", turn_characters=10)
+    assert turns(found) == ["a"]
+    assert found.queries[0].expected == {"Expected response": long}
+    assert told(found) == [(3, "the query has 250,000 characters, more than the limit of 10")]
+
+
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 
 

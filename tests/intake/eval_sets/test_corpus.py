@@ -89,18 +89,21 @@ def test_real_queries_survive_the_formats_they_came_from(tmp_path: Path, source:
         assert [list(query.turns) for query in found.queries] == [query["turns"] for query in queries]
 
 
-def test_no_file_of_a_real_agent_package_is_taken_for_an_eval_set() -> None:
+def test_no_file_of_a_real_agent_package_is_taken_for_an_eval_set_or_reported_as_a_stray() -> None:
     packages = sorted({path.parent for path in (CORPUS / "agents").rglob("manifest.json")})
     assert packages
     for package in packages:
-        with pytest.raises(InputError, match="no eval set was found"):
+        with pytest.raises(InputError, match="no eval set was found") as caught:
             read_eval_sets(WorkingTree(package), limits())
+        assert [problem.file for problem in caught.value.problems] == ["."]
 
 
-def test_files_of_other_formats_are_left_alone(tmp_path: Path) -> None:
+def test_files_of_other_formats_are_not_read_and_each_is_named(tmp_path: Path) -> None:
     others = [path for path in FORMATS.iterdir() if not path.name.startswith(("m365_", "copilotstudio_"))]
     assert others
     for path in others:
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    with pytest.raises(InputError, match="no eval set was found"):
+    with pytest.raises(InputError, match="no eval set was found") as caught:
         read_eval_sets(WorkingTree(tmp_path), limits())
+    data = {path.name for path in others if path.suffix in {".csv", ".json", ".jsonl", ".tsv", ".yaml", ".yml"}}
+    assert {problem.file for problem in caught.value.problems} == {".", *data}

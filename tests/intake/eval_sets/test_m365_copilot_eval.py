@@ -76,6 +76,13 @@ def test_older_shapes_and_missing_versions_are_read(tmp_path: Path, content: str
     ]
 
 
+@pytest.mark.parametrize("items", ['{"prompt": "a"}', '"a"', "null"])
+def test_items_that_are_no_list_are_said_to_be_none(tmp_path: Path, items: str) -> None:
+    found = read_one(tmp_path, "evals.json", f'{{"schemaVersion": "1.0.0",\n"items": {items}}}')
+    assert told(found) == [(2, "items: must be a list of evaluation items")]
+    assert found.problems[0].fix == 'write `"items": [{"prompt": "..."}]`'
+
+
 def test_prompts_without_expectations_have_none(tmp_path: Path) -> None:
     for name, content in [("a", '{"prompts": ["a"]}'), ("b", '[{"prompt": "a"}]')]:
         found = read_one(tmp_path / name, "evals.json", content)
@@ -147,7 +154,11 @@ def test_an_id_that_is_no_string_is_to_be_quoted(tmp_path: Path) -> None:
             [],
             [(1, "items: the list of evaluation")],
         ),
-        ('{"schemaVersion": "1.2.0",\n"items": {"prompt": "a"}}', [], [(2, "items: the list of evaluation items is")]),
+        (
+            '{"schemaVersion": "1.2.0",\n"items": {"prompt": "a"}}',
+            [],
+            [(2, "items: must be a list of evaluation items")],
+        ),
         (
             '{"prompts": ["a",\n"b",\n7,\n""], "expected_responses": ["x", "y", "z", "w"]}',
             ["a", "b"],

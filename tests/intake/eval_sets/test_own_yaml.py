@@ -79,6 +79,19 @@ def test_a_broken_query_is_a_fault_at_its_line_and_the_others_are_read(tmp_path:
     assert message in text
 
 
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("eval_set: 2\nqueries: [{query: a}]", "write `eval_set: 1`"),
+        ("eval_set: 1\nqueries: [{query: a, turns: [b]}]", "keep one of the two, or add the one that is missing"),
+        ("eval_set: 1\nqueries: [{id: q1}]", "keep one of the two, or add the one that is missing"),
+    ],
+)
+def test_fixes_say_what_to_do(tmp_path: Path, text: str, fix: str) -> None:
+    (problem,) = read_one(tmp_path, "evals.yaml", text).problems
+    assert problem.fix == fix
+
+
 def test_an_id_that_is_no_string_is_to_be_quoted(tmp_path: Path) -> None:
     found = read_one(tmp_path, "evals.yaml", "eval_set: 1\nqueries:\n  - {id: 12, query: a}\n")
     assert "quote" in found.problems[0].fix

@@ -1,0 +1,173 @@
+"""Files beside an eval set that no reader takes: what could hold queries is never passed over without a word.
+
+Files of an agent and of its project are left alone: those that another file of the folder names, those in a folder of
+an agent package below the eval set folder, and those whose name or content says what they are.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import Final
+
+from bot.config import Limits
+from bot.documents import Data, as_list, as_mapping
+from bot.errors import InputError, Problem
+from bot.intake.eval_sets.reader import Source
+from bot.intake.eval_sets.registry import readers
+from bot.intake.eval_sets.sources import glance, open_source
+from bot.snapshot import Snapshot
+from bot.suggest import perhaps
+
+AGENT_FILE: Final = re.compile(r"manifest\.json|declarativeagent.*\.json|ai-plugin.*\.json|agent\.ya?ml", re.IGNORECASE)
+"""Names that belong to agents, whatever the files hold."""
+
+_DATA: Final = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv")
+_TEXTS: Final = (".yaml", ".yml", ".json")
+_PROJECT_FILE: Final = re.compile(
+    r"\..*|package(-lock)?\.json|pnpm-lock\.yaml|tsconfig.*\.json|host\.json|[\w.]*settings[\w.]*\.json|azure\.ya?ml"
+    r"|(docker-)?compose.*\.ya?ml|(teamsapp|m365agents)(\..+)?\.ya?ml"
+)
+# Keys that together say what a file is; `$schema` names a kind by itself.
+_OTHER_KINDS: Final = tuple(
+    frozenset(keys)
+    for keys in (
+        ("$schema",),
+        ("agent",),
+        ("manifestVersion",),
+        ("schema_version",),
+        ("instructions", "name"),
+        ("openapi",),
+        ("swagger",),
+        ("tools",),
+        ("jsonrpc", "result"),
+    )
+)
+_KEYS: Final = ("eval_set", "queries", "items", "prompts")
+_ELSEWHERE: Final = "if it is no eval set, move it into a sub-folder"
+
+
+def find_strays(snapshot: Snapshot, limits: Limits, taken: Collection[str]) -> dict[str, tuple[Problem, ...]]:
+    """What is wrong with each file and link that may have been meant as an eval set; ``taken`` are those that are read.
+
+    Looked at are the folder itself, folders of eval sets, links in all folders, and files that are named like an
+    agent's but hold an eval set.
+    """
+    paths = snapshot.paths()
+    packages = {posixpath.dirname(path) for path in paths if AGENT_FILE.fullmatch(posixpath.basename(path))} - {""}
+    folders = {"", *map(posixpath.dirname, taken)}
+
+    def foreign(path: str) -> bool:
+        """Whether the file belongs to an agent or its project by its place or name."""
+        inside = any(path.startswith(f"{package}/") for package in packages)
+        return inside or _PROJECT_FILE.fullmatch(posixpath.basename(path).lower()) is not None
+
+    strays: dict[str, tuple[Problem, ...]] = {}
+    suspects: dict[str, tuple[Problem, ...]] = {}
+    for path in paths:
+        if path in taken or not path.lower().endswith(_DATA):
+            continue
+        if AGENT_FILE.fullmatch(posixpath.basename(path)):
+            strays[path] = _misnamed(snapshot, path, limits)
+        elif posixpath.dirname(path) in folders and not foreign(path):
+            suspects[path] = _unrecognised(snapshot, path, limits)
+    for link in snapshot.links():
+        ending = posixpath.splitext(link)[1].lower()
+        # Without an ending it may lead to a folder of eval sets.
+        if not foreign(link) and (ending in _DATA or not ending):
+            (suspects if ending else strays)[link] = _refusal(snapshot, link, limits)
+    suspects = {path: problems for path, problems in suspects.items() if problems}
+    named = _named(snapshot, paths, limits, suspects)
+    strays |= {path: problems for path, problems in suspects.items() if path not in named}
+    return {path: problems for path, problems in strays.items() if problems}
+
+
+def _named(snapshot: Snapshot, paths: Iterable[str], limits: Limits, suspects: Collection[str]) -> set[str]:
+    """Those of ``suspects`` whose name stands in another file, as names of an agent's files and of fixtures do."""
+    if not suspects:
+        return set()
+    names = {posixpath.basename(path) for path in suspects}
+    pattern = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, sorted(names)))})(?![\w-]|\.\w)")
+    found: set[str] = set()
+    for path in paths:
+        if path.lower().endswith(_TEXTS):
+            try:
+                text = glance(snapshot.read(path, limits.reading))
+            except InputError:
+                continue
+            found |= set(pattern.findall(text)) - {posixpath.basename(path)}
+    return {path for path in suspects if posixpath.basename(path) in found}
+
+
+def _refusal(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Problem, ...]:
+    """Why nothing is read at ``path``."""
+    try:
+        snapshot.read(path, limits.reading)
+    except InputError as error:
+        return error.problems
+    return ()
+
+
+def _misnamed(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Problem, ...]:
+    """The fault of an eval set with the name of an agent's file; a broken file is the business of who reads agents."""
+    name = snapshot.name(path)
+    try:
+        source = open_source(name, snapshot.read(path, limits.reading), limits)
+    except InputError:
+        return ()
+    fits = [reader for reader in readers() if name.lower().endswith(reader.endings) and reader.recognises(source)]
+    if not fits or _is_other(source):
+        return ()
+    message = "the eval set in this file is not read, since the name is that of an agent's file"
+    return (Problem(name, None, message, "give it another name, for example evals" + posixpath.splitext(name)[1]),)
+
+
+def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Problem, ...]:
+    """Why the file at ``path`` is no eval set; nothing if its content says what else it is."""
+    name = snapshot.name(path)
+    ending = posixpath.splitext(path)[1].lower()
+    fitting = [reader for reader in readers() if ending in reader.endings]
+    if not fitting:
+        looked_for = "; ".join(f"{reader.title} ({', '.join(reader.endings)})" for reader in readers())
+        message = f"eval sets are not read from {ending} files; looked for: {looked_for}"
+        return (Problem(name, None, message, f"write it in one of these formats; {_ELSEWHERE}"),)
+    try:
+        content = snapshot.read(path, limits.reading)
+        source = open_source(name, content, limits)
+    except InputError as error:
+        return tuple(replace(problem, fix=f"{problem.fix}; {_ELSEWHERE}") for problem in error.problems)
+    if not source.text.strip():
+        return (Problem(name, None, "the file is empty", "write the eval set into it, or remove it"),)
+    if _is_other(source):
+        return ()
+    looked_for = "; ".join(reader.title for reader in fitting)
+    line, hint = _slip(source)
+    message = f"no eval set is recognised in this file{hint}; looked for: {looked_for}"
+    return (Problem(name, line, message, f"write it in one of these formats; {_ELSEWHERE}"),)
+
+
+def _is_other(source: Source) -> bool:
+    """Whether a parsed file says of itself that it is something else than an eval set."""
+    data = None if source.document is None else source.document.data
+    keys = as_mapping(data).keys()
+    items = [as_mapping(item) for item in as_list(data)]
+    return (
+        any(kind <= keys for kind in _OTHER_KINDS)
+        or as_mapping(data).get("type") == "AdaptiveCard"
+        or (bool(items) and all("inputSchema" in item for item in items))
+    )
+
+
+def _slip(source: Source) -> tuple[int | None, str]:
+    """The slip by which a parsed file of our own format may have become unrecognisable, and its line."""
+    if source.document is None:
+        return None, ""
+    data: Data = source.document.data
+    if any({"query", "turns"} & as_mapping(item).keys() for item in as_list(data)):
+        return None, "; perhaps the list is meant to stand under `queries`, with `eval_set: 1` before it"
+    for key in as_mapping(data):
+        if key not in _KEYS and (hint := perhaps(key, _KEYS)):
+            return source.document.line((key,)), hint
+    return None, ""
