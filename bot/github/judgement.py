@@ -38,17 +38,22 @@ class Judgement:
     decisions: tuple[Decision, ...]
     review: Review | None
 
+    @property
+    def may_allow_set(self) -> bool:
+        """Whether a command can speak of the regression set: it is changed by hand, and no query took its name."""
+        return bool(self.analysis.set_changes) and (self.review is None or SET_NAME not in self.review.queries)
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What commands may name, in the order of the eval sets; the regression set where it is changed by hand."""
         queries = () if self.review is None else tuple(self.review.queries)
-        return (*queries, *((SET_NAME,) if self.analysis.set_changes else ()))
+        return (*queries, *((SET_NAME,) if self.may_allow_set else ()))
 
     @cached_property
     def entries(self) -> Mapping[str, str]:
         """Name → the id under which the ledger keeps it."""
         found = {} if self.review is None else {name: self.review.entry_id(name) for name in self.review.queries}
-        return {**found, **({SET_NAME: SET_NAME} if self.analysis.set_changes else {})}
+        return {**found, **({SET_NAME: SET_NAME} if self.may_allow_set else {})}
 
     @cached_property
     def contents(self) -> Mapping[str, str]:

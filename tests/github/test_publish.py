@@ -322,6 +322,18 @@ def test_a_change_of_the_set_by_hand_fails_until_a_curator_allows_it_for_this_he
     assert hub.check.conclusion == "failure"
 
 
+def test_a_query_that_takes_the_sets_name_cannot_be_mistaken_for_it() -> None:
+    hub = Hub()
+    analysis = make_analysis((make_query("regression_set", PAIR),), set_changes=(EDIT,))
+    hub.review(analysis)
+    hub.say("cora", "/incumbent accept regression_set")
+    plan = hub.review(analysis)
+    assert [answer.id for answer in plan.judgement.review.derivation.accepted] == ["regression_set"]  # type: ignore[union-attr]
+    assert hub.check is not None
+    assert hub.check.conclusion == "failure"
+    assert "by hand" in hub.ours[0]
+
+
 def test_an_entry_without_a_tombstone_is_never_removed() -> None:
     hub = Hub()
     analysis = make_analysis((), set_changes=(REMOVAL,), touches=("regression_set",))
