@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.errors import OutsideError, UsageError
+
+_OWNER_AND_NAME = re.compile(
+    r"(?:(?:https?|ssh|git)://[^/]+/|[^/:@]+@[^/:]+:)([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+?)(?:\.git)?/?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +75,16 @@ def _asked(question: Callable[[], str], git: Any, quiet: bool = False) -> str:
 
 
 def read_remote(folder: Path) -> str | None:
-    """The address of ``origin`` of the repository that holds ``folder``; ``None`` without either."""
+    """``OWNER/NAME`` of the repository that ``origin`` of ``folder``'s leads to; ``None`` without one."""
     git = _library()
     try:
         repository = git.Repo(folder, search_parent_directories=True)
     except (git.InvalidGitRepositoryError, git.NoSuchPathError):
         return None
-    return _asked(lambda: str(repository.git.config("--get", "remote.origin.url")), git, quiet=True) or None
+    return owner_and_name(_asked(lambda: str(repository.git.config("--get", "remote.origin.url")), git, quiet=True))
+
+
+def owner_and_name(address: str) -> str | None:
+    """``OWNER/NAME`` in a repository's ``address`` (https, ssh, or as scp writes it); ``None`` for a folder."""
+    found = _OWNER_AND_NAME.fullmatch(address)
+    return found[1] if found else None

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from bot.config import Curation
 from bot.curator.entry import Entry, Tombstone
+from bot.doctor.output import DoctorOutput
 from bot.github.analysis import Analysis
 from bot.github.output import CiOutput
 from bot.intake.agents.agent_yaml import AgentFile
@@ -47,6 +48,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "status-output": StatusOutput,
     "validate-output": ValidateOutput,
     "ci-output": CiOutput,
+    "doctor-output": DoctorOutput,
 }
 
 

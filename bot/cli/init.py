@@ -12,14 +12,12 @@ import click
 from bot.cli.options import say
 from bot.curator.changes import FileChange, apply
 from bot.errors import OutsideError, UsageError
+from bot.git import owner_and_name, read_head, read_remote
 from bot.setup_files import setup_file
 
 WORKFLOW = ".github/workflows/incumbent.yml"
 CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 _ACTION = re.compile(r"^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[0-9a-f]{40}$")
-_GITHUB = re.compile(
-    r"(?:https?|ssh|git)?(?:://)?(?:[^@/]+@)?[^/:]+[:/]([A-Za-z0-9._-]+)/([A-Za-z0-9._-]+?)(?:\.git)?/?$"
-)
 
 
 @click.command("init")
@@ -49,11 +47,11 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
       incumbent init
       incumbent init --action example/incumbent@0123456789012345678901234567890123456789 --owner @example/platform
     """
-    remote = _remote(repo)
+    remote = read_remote(repo)
     action = action or _own_action()
     if action is None or not _ACTION.match(action):
         raise UsageError("say which Action the workflow runs, by commit: --action OWNER/NAME@COMMIT (40 digits)")
-    owners = owner or (f"@{remote[0]}" if remote else None)
+    owners = owner or (f"@{remote.split('/')[0]}" if remote else None)
     planned = {
         "taxonomy/taxonomy.yaml": setup_file("taxonomy.yaml"),
         "config/curation.yaml": setup_file("curation.yaml"),
@@ -77,8 +75,8 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
     _next_steps(remote)
 
 
-def _next_steps(remote: tuple[str, str] | None) -> None:
-    place = "/".join(remote) if remote else "OWNER/NAME"
+def _next_steps(remote: str | None) -> None:
+    place = remote or "OWNER/NAME"
     say("")
     say("What to do next:")
     say("  1. Read config/curation.yaml: the ceiling, the curators, and `mode: observe` for a first month.")
@@ -100,24 +98,14 @@ def _own_action() -> str | None:
         origin = None
     source = json.loads(origin) if origin else {}
     version = source.get("vcs_info") or {}
-    found = _GITHUB.match(str(source.get("url", ""))) if version else None
+    found = owner_and_name(str(source.get("url", ""))) if version else None
     if found:
-        return f"{found[1]}/{found[2]}@{version.get('commit_id')}"
+        return f"{found}@{version.get('commit_id')}"
     checkout = Path(__file__).parents[2]
-    remote = _remote(checkout) if (checkout / "action.yml").is_file() else None
+    remote = read_remote(checkout) if (checkout / "action.yml").is_file() else None
     if remote is None:
         return None
-    from bot.git import read_head
-
     try:
-        return f"{'/'.join(remote)}@{read_head(checkout).commit}"
+        return f"{remote}@{read_head(checkout).commit}"
     except (OutsideError, UsageError):
         return None
-
-
-def _remote(folder: Path) -> tuple[str, str] | None:
-    """Owner and name of the repository that ``origin`` of ``folder`` leads to."""
-    from bot.git import read_remote
-
-    found = _GITHUB.match(read_remote(folder) or "")
-    return (found[1], found[2]) if found else None

@@ -32,6 +32,7 @@ COMMANDS = {
     "status": "Size, coverage, pins and waiting entries of the regression set.",
     "validate": "Check taxonomy, config, regression set and eval sets; all errors at once.",
     "ci": "Review the pull request that a GitHub event is about: what the Action runs.",
+    "doctor": "Check settings, permissions and token of a repository on GitHub.",
     "schema": "Print the JSON schemas of files and outputs.",
 }
 

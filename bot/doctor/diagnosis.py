@@ -1,0 +1,298 @@
+"""What stands in the way of the flows, by how a repository is set up (pure): a finding for each thing examined.
+
+What could not be read is said to be so, and never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from bot.doctor.actions_policy import permitted
+from bot.doctor.findings import GENERAL, RULES, Finding, bad, doubtful, good, unchecked
+from bot.doctor.settings import ActionsPolicy, BranchSettings, ConfigFacts, Facts, Files, JobTokens, Unread
+from bot.doctor.workflow import Workflow
+from bot.doctor.workflow_diagnosis import diagnose_workflow
+from bot.github.check import NAME
+
+ACTIONS_APP: Final = 15368
+"""The app that a job's own token acts as: GitHub Actions."""
+
+_FORBIDDING: Final = frozenset(
+    {
+        "code_scanning",
+        "merge_queue",
+        "pull_request",
+        "required_deployments",
+        "required_status_checks",
+        "update",
+        "workflows",
+    }
+)
+_RESTRICTING: Final = frozenset(
+    {
+        "commit_author_email_pattern",
+        "commit_message_pattern",
+        "committer_email_pattern",
+        "file_extension_restriction",
+        "file_path_restriction",
+        "max_file_path_length",
+        "max_file_size",
+    }
+)
+_CREATING: Final = frozenset({"branch_name_pattern", "creation"})
+
+
+def diagnose(facts: Facts) -> tuple[Finding, ...]:
+    """One finding or more for everything that was examined, in the order in which people would mend it."""
+    files = facts.files if isinstance(facts.files, Files) else None
+    config = None if files is None else files.config
+    return (
+        *_repository(facts),
+        *_actions(facts.actions, None if files is None else files.workflow, facts.name),
+        *_job_tokens(facts.job_tokens),
+        *_files(facts),
+        *_required_check(facts.branch, config),
+        *_ledger(facts.ledger),
+        *_curators(facts, config),
+        *_code_owners(facts, files),
+        *_token(facts),
+    )
+
+
+def _repository(facts: Facts) -> Iterator[Finding]:
+    if facts.archived:
+        yield bad(
+            "repository",
+            "the repository is archived",
+            "nothing can be written to it",
+            "Settings → General → Danger Zone → Unarchive this repository",
+        )
+    if not facts.branch.exists:
+        yield bad(
+            "repository",
+            f"the default branch {facts.default_branch} has no commit",
+            "workflow, taxonomy and config are read from it",
+            f"run `incumbent init`, commit, and push to {facts.default_branch}",
+        )
+
+
+def _actions(policy: ActionsPolicy | Unread, workflow: Workflow | None, name: str) -> Iterator[Finding]:
+    place = f"{GENERAL} → Actions permissions"
+    why = "the bot runs as a workflow"
+    if isinstance(policy, Unread):
+        yield unchecked("actions", "whether Actions are enabled and may be used", policy, why)
+        return
+    if not policy.enabled:
+        yield bad("actions", "Actions are disabled", why, f"{place}: “Allow all actions and reusable workflows”")
+        return
+    jobs = () if workflow is None else workflow.jobs
+    used = {use.action for job in jobs for use in job.uses}
+    if any(job.steps for job in jobs):
+        used.add("actions/cache")  # Which the Action itself uses.
+    verdicts = {action: permitted(action, policy, name.partition("/")[0]) for action in sorted(used)}
+    refused = [action for action, verdict in verdicts.items() if verdict is False]
+    open_questions = [action for action, verdict in verdicts.items() if verdict is None]
+    why = "the workflow does not start while it uses an action that is not allowed"
+    if refused:
+        change = "“Allow OWNER, and select non-OWNER, actions”, and add to the list: " + ", ".join(refused)
+        yield bad("actions", f"the policy does not allow {', '.join(refused)}", why, f"{place}: {change}")
+    if open_questions:
+        yield doubtful(
+            "actions",
+            f"the policy allows {', '.join(open_questions)} only where GitHub has verified the owner",
+            why,
+            f"{place}: add them to the list of allowed actions",
+        )
+    if not refused and not open_questions:
+        yield good("actions", "Actions are enabled, and the policy allows what the workflow uses")
+
+
+def _job_tokens(policy: JobTokens | Unread) -> Iterator[Finding]:
+    place = f"{GENERAL} → Workflow permissions"
+    if isinstance(policy, Unread):
+        yield unchecked(
+            "job token", "what a job's token may do", policy, "opening pull requests may be forbidden to it"
+        )
+        return
+    if policy.default == "write":
+        yield doubtful(
+            "job token",
+            "by default a job's token may write everything",
+            "ours says what it needs, but a workflow without a `permissions` block gets all of it",
+            f"{place}: “Read repository contents and packages permissions”",
+        )
+    if not policy.opens_pull_requests:
+        yield doubtful(
+            "job token",
+            "jobs may not create pull requests",
+            "reviews do not need it; what follows a merge does",
+            f"{place}: tick “Allow GitHub Actions to create and approve pull requests”, or give the Action an App's "
+            "token (input `token`)",
+        )
+    if policy.default == "read" and policy.opens_pull_requests:
+        yield good("job token", "a job's token reads by default, and may create pull requests")
+
+
+def _files(facts: Facts) -> Iterator[Finding]:
+    files = facts.files
+    if isinstance(files, Unread):
+        if facts.branch.exists:
+            yield unchecked("files", "the default branch's files", files, "what the bot decides by is in them")
+        return
+    queue = isinstance(facts.branch.rules, tuple) and any(rule.kind == "merge_queue" for rule in facts.branch.rules)
+    yield from diagnose_workflow(files, facts.shipped, facts.workflow_state, queue)
+    for fault in files.faults:
+        place = fault.file if fault.line is None else f"{fault.file}:{fault.line}"
+        yield bad("files", f"{place}: {fault.message}", "every review fails until it is mended", fault.fix)
+    if not files.faults:
+        yield good("files", "taxonomy, config and regression set load")
+    if files.config is not None and files.config.mode == "observe":
+        yield doubtful(
+            "config",
+            "the mode is observe",
+            "the check always passes, and nothing but comment and check is written",
+            "when the trial is over, `mode: curate` in config/curation.yaml",
+        )
+
+
+def _required_check(branch: BranchSettings, config: ConfigFacts | None) -> Iterator[Finding]:
+    about, why = "required check", f"without it a pull request merges whatever the check {NAME} says"
+    rules = branch.rules if isinstance(branch.rules, tuple) else ()
+    checks = [check for rule in rules for check in rule.checks]
+    checks += () if branch.protection is None or isinstance(branch.protection, Unread) else branch.protection.checks
+    ours = [check for check in checks if check.name == NAME]
+    foreign = sorted({check.app for check in ours if check.app not in (None, ACTIONS_APP)}, key=str)
+    if foreign:
+        yield doubtful(
+            about,
+            f"{branch.name} takes the check {NAME} from the app {', '.join(map(str, foreign))} only",
+            "a job's own token posts it as GitHub Actions, so that it would never arrive",
+            f"{RULES} → the branch's rule → Require status checks: choose “GitHub Actions” or “any source”, "
+            "unless the Action has that App's token",
+        )
+    elif ours:
+        yield good(about, f"{branch.name} requires the check {NAME}")
+    if ours:
+        return
+    unread = [item for item in (branch.rules, branch.protection) if isinstance(item, Unread)]
+    if unread:
+        for item in unread:
+            what = "rulesets" if item is branch.rules else "branch protection"
+            yield unchecked(about, f"whether the {what} of {branch.name} require the check {NAME}", item, why)
+        return
+    tell = bad if config is not None and config.mode == "curate" else doubtful
+    yield tell(
+        about,
+        f"nothing requires the check {NAME} on {branch.name}",
+        why,
+        f"{RULES} → New branch ruleset, target {branch.name}: “Require status checks to pass”, add {NAME}",
+    )
+
+
+def _ledger(branch: BranchSettings) -> Iterator[Finding]:
+    about, why = "ledger", "the bot keeps facts and decisions there, and writes to it at every review"
+    exclude = f"{RULES} → {{}}: exclude the branch {branch.name} from its targets"
+    hindered = False
+    for rule in branch.rules if isinstance(branch.rules, tuple) else ():
+        known = f"the rule `{rule.kind}` of {rule.ruleset}"
+        if rule.kind in _FORBIDDING or (rule.kind == "creation" and not branch.exists):
+            hindered = True
+            verb = "created" if rule.kind == "creation" else "written to"
+            yield bad(about, f"{known} keeps {branch.name} from being {verb}", why, exclude.format(rule.ruleset))
+        elif rule.kind in _RESTRICTING or (rule.kind in _CREATING and not branch.exists):
+            hindered = True
+            yield doubtful(
+                about, f"{known} holds for {branch.name}, and may refuse a write", why, exclude.format(rule.ruleset)
+            )
+    if isinstance(branch.rules, Unread):
+        yield unchecked(about, f"whether rulesets let {branch.name} be written to", branch.rules, why)
+    protection = branch.protection
+    if isinstance(protection, Unread):
+        yield unchecked(about, f"whether the branch protection lets {branch.name} be written to", protection, why)
+    elif protection is not None and protection.forbids:
+        hindered = True
+        yield bad(
+            about,
+            f"the branch protection of {branch.name} forbids direct writes ({', '.join(protection.forbids)})",
+            why,
+            f"Settings → Branches: narrow the pattern so that it does not match {branch.name}",
+        )
+    if not hindered and not isinstance(branch.rules, Unread) and not isinstance(protection, Unread):
+        yield good(about, f"no rule that can be read keeps the bot from writing to {branch.name}")
+
+
+def _curators(facts: Facts, config: ConfigFacts | None) -> Iterator[Finding]:
+    why = "the decisions of everybody in `curators` count, also where the name is misspelt or the person has left"
+    if config is None or not config.curators:
+        return
+    if isinstance(facts.outsiders, Unread):
+        yield unchecked("curators", "whether the curators are collaborators", facts.outsiders, why)
+        return
+    for login in facts.outsiders:
+        yield doubtful(
+            "curators",
+            f"the curator {login} is no collaborator",
+            why,
+            f"Settings → Collaborators and teams: add {login}; or take {login} out of `curators` in "
+            "config/curation.yaml",
+        )
+    if not facts.outsiders:
+        yield good("curators", "all curators are collaborators")
+
+
+def _code_owners(facts: Facts, files: Files | None) -> Iterator[Finding]:
+    about, why = "code owners", "what verdicts rest on should change by review only"
+    if files is None:
+        return
+    if files.code_owners is None:
+        yield doubtful(about, "there is no CODEOWNERS file", why, "run `incumbent init`: it writes one")
+        return
+    for place in files.unowned:
+        yield doubtful(
+            about,
+            f"{files.code_owners} names no owner for {place}",
+            why,
+            f"add a line to {files.code_owners}: /{place} @YOUR-TEAM",
+        )
+    if isinstance(facts.owner_faults, Unread):
+        yield unchecked(about, f"whether GitHub can follow {files.code_owners}", facts.owner_faults, why)
+    else:
+        for fault in facts.owner_faults:
+            yield doubtful(about, f"GitHub cannot follow {fault}", why, f"mend that line of {files.code_owners}")
+    rules = facts.branch.rules
+    asked = isinstance(rules, tuple) and any(rule.needs_code_owners for rule in rules)
+    protection = facts.branch.protection
+    asked = asked or (protection is not None and not isinstance(protection, Unread) and protection.needs_code_owners)
+    if not asked and not isinstance(rules, Unread) and not isinstance(protection, Unread):
+        yield doubtful(
+            about,
+            f"{facts.branch.name} merges without the owners' review",
+            why,
+            f"{RULES} → the branch's ruleset → Require a pull request before merging: tick “Require review from Code "
+            "Owners”",
+        )
+    elif asked and not files.unowned and facts.owner_faults == ():
+        yield good(about, f"{files.code_owners} covers what verdicts rest on, and its owners' review is required")
+
+
+def _token(facts: Facts) -> Iterator[Finding]:
+    token = facts.token
+    for item in token.unread:
+        yield doubtful(
+            "token",
+            f"the token at hand lacks {item.right} ({item.reason})",
+            "the bot needs it, if it is to act with this token",
+            f"grant {item.right} to the token, or in the job's `permissions` block",
+        )
+    if token.writes is False and token.kind != "app":
+        yield doubtful(
+            "token",
+            "the token's account may not write to the repository",
+            "GitHub shows such an account fewer settings, and the bot could not act as it",
+            "use the token of somebody with the role Admin for `incumbent doctor`",
+        )
+    if token.kind == "person":
+        yield good("token", "the token is a person's: it reads settings, but only apps and jobs can post checks")
+    elif not token.unread:
+        yield good("token", "the token reads contents, checks and pull requests; its rights to write cannot be read")

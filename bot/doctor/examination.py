@@ -1,0 +1,294 @@
+"""Reading how a repository is set up: the edge before :mod:`bot.doctor.diagnosis`.  Nothing here writes.
+
+What the token may not see becomes :class:`Unread`; only a GitHub that does not answer is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, Protocol
+from urllib.parse import quote
+
+from bot.doctor.examined_files import read_files, shipped_workflow
+from bot.doctor.settings import (
+    ActionsPolicy,
+    BranchSettings,
+    Facts,
+    Files,
+    JobTokens,
+    Protection,
+    RequiredCheck,
+    Rule,
+    TokenFacts,
+    Unread,
+)
+from bot.errors import OutsideError
+from bot.ledger.model import BRANCH
+from bot.snapshot import Snapshot
+
+ADMINISTRATION = "Administration: read"
+CONTENTS = "Contents: read"
+METADATA = "Metadata: read"
+MOST_CURATORS = 100
+"""So many configured curators are looked up, each with a request."""
+
+
+class RefusedError(OutsideError):
+    """GitHub answers, and says no: ``status`` is HTTP's, ``reason`` GitHub's."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(f"GitHub refuses ({status}): {reason}")
+        self.status = status
+        self.reason = reason
+
+
+class Ask(Protocol):
+    """GET ``/repos/OWNER/NAME`` + ``path``; ``missing``, unless None, stands in for a 404.
+
+    Raises :class:`RefusedError` where GitHub says no, and :class:`OutsideError` where it does not answer.
+    """
+
+    def __call__(self, path: str, missing: Any = None) -> Any:
+        """GitHub's answer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Absent:
+    """Stands in for a 404 where every answer means something."""
+
+
+_ABSENT = _Absent()
+
+
+def asker(repository: str, token: str, api_url: str) -> Ask:
+    """The questions that ``token`` may ask about ``repository``."""
+    # Imported here: few commands need it, and it is slow to load.
+    import requests
+    from github import Auth, Github, GithubException, GithubRetry, RateLimitExceededException
+
+    # A person waits for the answer: not as long as a run of the bot would.
+    patience = GithubRetry(total=3, backoff_factor=0.2, max_rate_limit_wait=10)
+    requester = Github(
+        auth=Auth.Token(token),
+        base_url=api_url,
+        retry=patience,
+        seconds_between_requests=None,
+        seconds_between_writes=None,
+    ).requester
+
+    def ask(path: str, missing: Any = None) -> Any:
+        try:
+            return requester.requestJsonAndCheck("GET", f"/repos/{repository}{path}")[1]
+        except GithubException as error:
+            if error.status == 404 and missing is not None:
+                return missing
+            said = error.data.get("message") if isinstance(error.data, dict) else None
+            if error.status >= 500 or isinstance(error, RateLimitExceededException):
+                raise OutsideError(f"GitHub does not answer GET {path} ({error.status}): {said}; try later") from None
+            raise RefusedError(error.status, str(said or "no reason given")) from None
+        except (requests.RequestException, OSError) as error:
+            raise OutsideError(f"GitHub cannot be reached: GET {path}: {type(error).__name__}") from None
+
+    return ask
+
+
+def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot]) -> Facts:
+    """Everything that :func:`bot.doctor.diagnosis.diagnose` judges.
+
+    Of ``token`` only the first letters are looked at; ``open_files`` gives the files of a branch, or raises
+    :class:`OutsideError`.  Raises :class:`RefusedError` where the repository itself cannot be seen, and
+    :class:`OutsideError` where GitHub does not answer.
+    """
+    repository = ask("")
+    default = str(repository["default_branch"])
+    branch = _branch(ask, default)
+    files = _files(open_files, default) if branch.exists else Unread(right=CONTENTS, reason="there is no commit")
+    outsiders: tuple[str, ...] | Unread = ()
+    owner_faults: tuple[str, ...] | Unread = ()
+    state: str | Unread | None = None
+    if isinstance(files, Files):
+        if files.config is not None:
+            outsiders = _outsiders(ask, files.config.curators)
+        if files.code_owners is not None:
+            owner_faults = _read(lambda: _owner_faults(ask), CONTENTS)
+        if files.workflow is not None:
+            state = _workflow_state(ask, files.workflow.file)
+    return Facts(
+        name=str(repository["full_name"]),
+        default_branch=default,
+        archived=bool(repository.get("archived")),
+        actions=_read(lambda: _actions(ask), ADMINISTRATION),
+        job_tokens=_read(lambda: _job_tokens(ask), ADMINISTRATION),
+        shipped=shipped_workflow(),
+        workflow_state=state,
+        branch=branch,
+        ledger=_branch(ask, BRANCH),
+        files=files,
+        outsiders=outsiders,
+        owner_faults=owner_faults,
+        token=TokenFacts(
+            kind=_kind(token),
+            writes=(repository.get("permissions") or {}).get("push"),
+            unread=_lacking(ask, files, branch),
+        ),
+    )
+
+
+def _kind(token: str) -> Literal["app", "person", "unknown"]:
+    if token.startswith("ghs_"):
+        return "app"
+    return "person" if token.startswith(("ghp_", "gho_", "ghu_", "github_pat_")) else "unknown"
+
+
+def _read(question: Callable[[], Any], right: str) -> Any:
+    """The answer to ``question``, or what right it takes where GitHub says no."""
+    try:
+        return question()
+    except RefusedError as error:
+        return Unread(right=right, reason=error.reason)
+
+
+def _actions(ask: Ask) -> ActionsPolicy:
+    found = ask("/actions/permissions")
+    allowed: Any = found.get("allowed_actions") or "all"
+    selected = ask("/actions/permissions/selected-actions") if found["enabled"] and allowed == "selected" else {}
+    return ActionsPolicy(
+        enabled=found["enabled"],
+        allowed=allowed,
+        github_owned=bool(selected.get("github_owned_allowed")),
+        verified=bool(selected.get("verified_allowed")),
+        patterns=tuple(sorted(selected.get("patterns_allowed") or ())),
+    )
+
+
+def _job_tokens(ask: Ask) -> JobTokens:
+    found = ask("/actions/permissions/workflow")
+    return JobTokens(
+        default=found["default_workflow_permissions"],
+        opens_pull_requests=found["can_approve_pull_request_reviews"],
+    )
+
+
+def _workflow_state(ask: Ask, file: str) -> Any:
+    name = quote(file.rsplit("/", 1)[-1], safe="")
+    found = _read(lambda: ask(f"/actions/workflows/{name}", missing={}), "Actions: read")
+    return found if isinstance(found, Unread) else found.get("state")
+
+
+def _branch(ask: Ask, name: str) -> BranchSettings:
+    place = quote(name, safe="")
+    found = _read(partial(_exists, ask, name), CONTENTS)
+    branch = _read(partial(ask, f"/branches/{place}"), CONTENTS) if found is True else found
+    protection: Protection | Unread | None = None
+    if isinstance(branch, Unread):
+        protection = branch
+    elif branch and branch.get("protected"):
+        protection = _protection(ask, place)
+    exists = found is not False
+    rules = _read(lambda: _rules(ask, place), METADATA)
+    return BranchSettings(name=name, exists=exists, rules=rules, protection=protection)
+
+
+def _exists(ask: Ask, name: str) -> bool:
+    # To ask for the branch itself would not tell one that is absent from one that the token may not see.
+    try:
+        found = ask(f"/git/matching-refs/heads/{quote(name)}")
+    except RefusedError as error:
+        if error.status == 409:  # The repository is empty.
+            return False
+        raise
+    return any(item["ref"] == f"refs/heads/{name}" for item in found)
+
+
+def _rules(ask: Ask, place: str) -> tuple[Rule, ...]:
+    found: list[Rule] = []
+    page = 1
+    while True:
+        items = ask(f"/rules/branches/{place}?per_page=100&page={page}")
+        found += [_rule(item) for item in items]
+        if len(items) < 100:
+            return tuple(sorted(found, key=lambda rule: (rule.kind, rule.ruleset)))
+        page += 1
+
+
+def _rule(item: Any) -> Rule:
+    settings = item.get("parameters") or {}
+    return Rule(
+        kind=item["type"],
+        ruleset=f"the ruleset {item.get('ruleset_id')} of {item.get('ruleset_source')}",
+        checks=_checks(settings.get("required_status_checks"), "integration_id"),
+        needs_code_owners=bool(settings.get("require_code_owner_review")),
+    )
+
+
+def _checks(items: Any, app: str) -> tuple[RequiredCheck, ...]:
+    # Classic protection says -1 for any app.
+    return tuple(
+        RequiredCheck(name=item["context"], app=None if item.get(app) in (None, -1) else item[app])
+        for item in items or ()
+        if isinstance(item, dict) and "context" in item
+    )
+
+
+def _protection(ask: Ask, place: str) -> Protection | Unread | None:
+    try:
+        found = ask(f"/branches/{place}/protection")
+    except RefusedError as error:
+        # A branch that only rulesets protect has no classic protection, and GitHub says so to administrators.
+        if error.status == 404 and "not protected" in error.reason.casefold():
+            return None
+        return Unread(right=ADMINISTRATION, reason=error.reason)
+    checks = found.get("required_status_checks") or {}
+    reviews = found.get("required_pull_request_reviews")
+    known = _checks(checks.get("checks"), "app_id")
+    named = {check.name for check in known}
+    forbids = {
+        "Require a pull request before merging": reviews is not None,
+        "Require status checks to pass before merging": bool(found.get("required_status_checks")),
+        "Restrict who can push to matching branches": bool(found.get("restrictions")),
+        "Lock branch": bool((found.get("lock_branch") or {}).get("enabled")),
+    }
+    return Protection(
+        checks=known
+        + tuple(RequiredCheck(name=name, app=None) for name in checks.get("contexts") or () if name not in named),
+        needs_code_owners=bool((reviews or {}).get("require_code_owner_reviews")),
+        forbids=tuple(name for name, forbidden in forbids.items() if forbidden),
+    )
+
+
+def _files(open_files: Callable[[str], Snapshot], branch: str) -> Files | Unread:
+    try:
+        return read_files(open_files(branch))
+    except OutsideError as error:
+        return Unread(right=CONTENTS, reason=str(error))
+
+
+def _outsiders(ask: Ask, curators: tuple[str, ...]) -> Any:
+    def question() -> tuple[str, ...]:
+        asked = sorted(set(curators), key=str.casefold)[:MOST_CURATORS]
+        return tuple(
+            login for login in asked if ask(f"/collaborators/{quote(login, safe='')}", missing=_ABSENT) is _ABSENT
+        )
+
+    return _read(question, "Metadata: read, of an account that may write")
+
+
+def _owner_faults(ask: Ask) -> tuple[str, ...]:
+    found = ask("/codeowners/errors")["errors"]
+    return tuple(f"{item['path']}:{item['line']} ({item['kind']})" for item in found)
+
+
+def _lacking(ask: Ask, files: Files | Unread, branch: BranchSettings) -> tuple[Unread, ...]:
+    """Which rights to read the token lacks, of those that the bot needs."""
+    questions = {"Pull requests: read": "/pulls?per_page=1"}
+    if branch.exists:
+        questions["Checks: read"] = f"/commits/{quote(branch.name, safe='')}/check-runs?per_page=1"
+    found = [files] if isinstance(files, Unread) and branch.exists else []
+    for right, path in sorted(questions.items()):
+        answer = _read(partial(ask, path), right)
+        if isinstance(answer, Unread):
+            found.append(answer)
+    return tuple(found)

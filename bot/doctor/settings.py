@@ -1,0 +1,135 @@
+"""How a repository is set up, as values: what ``incumbent doctor`` reads and judges (pure)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.doctor.workflow import Workflow
+from bot.errors import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """What could not be read: the ``right`` that the token would need, and what GitHub said."""
+
+    right: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionsPolicy:
+    """Whether workflows run, and which actions they may use; the last three say what ``selected`` means."""
+
+    enabled: bool
+    allowed: Literal["all", "local_only", "selected"]
+    github_owned: bool = False
+    verified: bool = False
+    patterns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobTokens:
+    """What a job's token may do where its workflow says nothing, and whether it may open pull requests."""
+
+    default: Literal["read", "write"]
+    opens_pull_requests: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequiredCheck:
+    """A check that must pass; ``app`` is the only one that may post it, None where any may."""
+
+    name: str
+    app: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One rule of a ruleset that holds for a branch; ``kind`` as GitHub's API names it, ``ruleset`` for people."""
+
+    kind: str
+    ruleset: str
+    checks: tuple[RequiredCheck, ...] = ()
+    needs_code_owners: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protection:
+    """A classic branch protection; ``forbids`` names its settings that let nobody write without a pull request."""
+
+    checks: tuple[RequiredCheck, ...] = ()
+    needs_code_owners: bool = False
+    forbids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchSettings:
+    """What holds for a branch; ``protection`` None: it has no classic one."""
+
+    name: str
+    exists: bool
+    rules: tuple[Rule, ...] | Unread
+    protection: Protection | Unread | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigFacts:
+    """What matters here of the config; ``model_key`` is the variable a model's key is in, where one is needed."""
+
+    mode: Literal["curate", "observe"]
+    curators: tuple[str, ...]
+    model_key: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """The default branch's files.  ``workflow`` None: no workflow runs the Action; ``config`` None: it does not load.
+
+    ``faults`` are those of taxonomy, config and regression set, ``workflow_faults`` those of workflow files.
+    ``code_owners`` is the CODEOWNERS file, ``unowned`` are the places that it should cover and does not.
+    """
+
+    workflow: Workflow | None
+    workflow_faults: tuple[Problem, ...]
+    faults: tuple[Problem, ...]
+    config: ConfigFacts | None
+    code_owners: str | None
+    unowned: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenFacts:
+    """The token at hand.  ``kind``: an app's (such as a job's), a person's, or not to be told.
+
+    ``writes``: whether its account may write to the repository, as far as GitHub says; ``unread``: rights to read that
+    it lacks.
+    """
+
+    kind: Literal["app", "person", "unknown"]
+    writes: bool | None
+    unread: tuple[Unread, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Everything that was read about the repository ``name``; ``shipped`` is the workflow as we hand it out.
+
+    ``workflow_state`` is GitHub's word (``active``, ``disabled_manually``, …), None where it knows no such workflow.
+    ``outsiders`` are configured curators who are no collaborators, ``owner_faults`` lines of CODEOWNERS that GitHub
+    cannot follow.
+    """
+
+    name: str
+    default_branch: str
+    archived: bool
+    actions: ActionsPolicy | Unread
+    job_tokens: JobTokens | Unread
+    shipped: Workflow
+    workflow_state: str | Unread | None
+    branch: BranchSettings
+    ledger: BranchSettings
+    files: Files | Unread
+    outsiders: tuple[str, ...] | Unread
+    owner_faults: tuple[str, ...] | Unread
+    token: TokenFacts

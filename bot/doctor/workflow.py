@@ -1,0 +1,149 @@
+"""A workflow file as a value: what starts it, and what its jobs may do and use (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from bot.documents import Document, Path, as_list, as_mapping
+
+STEPS: Final = ("analyse", "publish")
+"""The Action's two steps, each in a job of its own."""
+FILTERS: Final = ("branches", "branches-ignore", "paths", "paths-ignore")
+EVERYTHING: Final = "*"
+"""Stands for all rights where a block says ``read-all`` or ``write-all``."""
+
+_LEVELS: Final = ("none", "read", "write")
+_COMMIT: Final = re.compile(r"@[0-9a-f]{40}$")
+_IMAGE: Final = re.compile(r"^docker://.+@sha256:[0-9a-f]{64}$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One ``uses:`` of a job; ``step`` is the Action's step that it asks for, where it asks for one."""
+
+    action: str
+    line: int | None
+    step: str | None
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether the code that runs is fixed: by a commit, by a digest, or by lying in the same repository."""
+        return self.action.startswith("./") or bool(_COMMIT.search(self.action) or _IMAGE.match(self.action))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One job; ``permissions`` are its own or else the workflow's, None where neither says any."""
+
+    name: str
+    line: int | None
+    permissions: Mapping[str, str] | None
+    uses: tuple[Use, ...]
+    variables: frozenset[str]
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Which of the Action's steps the job runs."""
+        return tuple(step for step in STEPS if any(use.step == step for use in self.uses))
+
+    def level(self, right: str) -> str:
+        """What the job may do with ``right``: none, read or write."""
+        granted = self.permissions or {}
+        return granted.get(right, granted.get(EVERYTHING, "none"))
+
+    def beyond(self, other: Job) -> tuple[str, ...]:
+        """The rights, as ``name: level``, that this job has and ``other`` has not, sorted."""
+        granted = self.permissions or {}
+        return tuple(
+            f"{right}: {level}"
+            for right, level in sorted(granted.items())
+            if _LEVELS.index(level) > _LEVELS.index(other.level(right))
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trigger:
+    """One event of ``on:``; no ``types`` means GitHub's own choice."""
+
+    types: frozenset[str]
+    filters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workflow:
+    """One workflow file."""
+
+    file: str
+    triggers: Mapping[str, Trigger]
+    jobs: tuple[Job, ...]
+
+    def of_step(self, step: str) -> tuple[Job, ...]:
+        """The jobs that run ``step`` of the Action."""
+        return tuple(job for job in self.jobs if step in job.steps)
+
+
+def read_workflow(document: Document, file: str) -> Workflow:
+    """The workflow in ``document``; what has another shape than GitHub asks for counts as absent."""
+    data = as_mapping(document.data)
+    jobs = tuple(
+        _job(document, str(name), as_mapping(job), data)
+        for name, job in as_mapping(data.get("jobs")).items()
+        if isinstance(job, Mapping)
+    )
+    return Workflow(file=file, triggers=_triggers(data.get("on")), jobs=jobs)
+
+
+def _triggers(data: object) -> dict[str, Trigger]:
+    if isinstance(data, str):
+        data = [data]
+    if isinstance(data, list):
+        return {str(name): Trigger(types=frozenset(), filters=()) for name in data}
+    found = {}
+    for name, settings in as_mapping(data).items():
+        given = as_mapping(settings)
+        types = given.get("types")
+        listed = [types] if isinstance(types, str) else as_list(types)
+        filters = tuple(item for item in FILTERS if item in given)
+        found[str(name)] = Trigger(types=frozenset(str(item) for item in listed), filters=filters)
+    return found
+
+
+def _job(document: Document, name: str, job: Mapping[str, object], workflow: Mapping[str, object]) -> Job:
+    place: Path = ("jobs", name)
+    block = job["permissions"] if "permissions" in job else workflow.get("permissions", _ABSENT)
+    variables = {*as_mapping(workflow.get("env")), *as_mapping(job.get("env"))}
+    uses = []
+    for number, step in enumerate(as_list(job.get("steps"))):
+        settings = as_mapping(step)
+        variables |= set(as_mapping(settings.get("env")))
+        if isinstance(settings.get("uses"), str):
+            asked = as_mapping(settings.get("with")).get("step")
+            uses.append(
+                Use(
+                    action=str(settings["uses"]),
+                    line=document.line((*place, "steps", number, "uses")),
+                    step=asked if isinstance(asked, str) else None,
+                )
+            )
+    return Job(
+        name=name,
+        line=document.line(place),
+        permissions=_permissions(block),
+        uses=tuple(uses),
+        variables=frozenset(str(item) for item in variables),
+    )
+
+
+_ABSENT: Final = object()
+
+
+def _permissions(block: object) -> dict[str, str] | None:
+    if block is _ABSENT:
+        return None
+    if isinstance(block, str):
+        level = block.removesuffix("-all")
+        return {EVERYTHING: level if level in _LEVELS else "none"}
+    return {str(right): str(level) for right, level in as_mapping(block).items() if level in _LEVELS}

@@ -1,0 +1,533 @@
+"""What the doctor concludes from how a repository is set up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.config import REVIEWED_FILES
+from bot.doctor.actions_policy import permitted
+from bot.doctor.code_owners import owners
+from bot.doctor.diagnosis import diagnose
+from bot.doctor.examined_files import WORKFLOW, shipped_workflow
+from bot.doctor.findings import unreachable
+from bot.doctor.output import DoctorOutput
+from bot.doctor.settings import (
+    ActionsPolicy,
+    BranchSettings,
+    ConfigFacts,
+    Facts,
+    Files,
+    JobTokens,
+    Protection,
+    RequiredCheck,
+    Rule,
+    TokenFacts,
+    Unread,
+)
+from bot.doctor.workflow import Workflow, read_workflow
+from bot.documents import parse_yaml
+from bot.errors import Problem
+from bot.setup_files import setup_file
+
+ACTION = "acme/incumbent@0123456789012345678901234567890123456789"
+SHIPPED = setup_file("incumbent.yml").replace("uses: ACTION", f"uses: {ACTION}")
+UNREAD = Unread(right="Administration: read", reason="Resource not accessible")
+RULESET = "the ruleset 7 of acme/platform"
+
+
+def workflow(text: str = SHIPPED) -> Workflow:
+    return read_workflow(parse_yaml(text.encode(), WORKFLOW, REVIEWED_FILES), WORKFLOW)
+
+
+def edited(*edits: tuple[str, str]) -> dict[str, Any]:
+    text = SHIPPED
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    return {"workflow": workflow(text)}
+
+
+def make_branch(name: str, *rules: Rule, exists: bool = True, **settings: Any) -> BranchSettings:
+    return replace(BranchSettings(name=name, exists=exists, rules=rules, protection=None), **settings)
+
+
+REQUIRED = Rule(kind="required_status_checks", ruleset=RULESET, checks=(RequiredCheck(name="Incumbent", app=None),))
+REVIEWED = Rule(kind="pull_request", ruleset=RULESET, needs_code_owners=True)
+CONFIG = ConfigFacts(mode="curate", curators=("cora",), model_key=None)
+FILES = Files(
+    workflow=workflow(),
+    workflow_faults=(),
+    faults=(),
+    config=CONFIG,
+    code_owners=".github/CODEOWNERS",
+    unowned=(),
+)
+HEALTHY = Facts(
+    name="acme/platform",
+    default_branch="main",
+    archived=False,
+    actions=ActionsPolicy(enabled=True, allowed="all"),
+    job_tokens=JobTokens(default="read", opens_pull_requests=True),
+    shipped=shipped_workflow(),
+    workflow_state="active",
+    branch=make_branch("main", REQUIRED, REVIEWED),
+    ledger=make_branch("incumbent/ledger"),
+    files=FILES,
+    outsiders=(),
+    owner_faults=(),
+    token=TokenFacts(kind="unknown", writes=True, unread=()),
+)
+
+
+def files(**changes: Any) -> dict[str, Any]:
+    return {"files": replace(FILES, **changes)}
+
+
+def config(**changes: Any) -> dict[str, Any]:
+    return files(config=replace(CONFIG, **changes))
+
+
+def main(*rules: Rule, **settings: Any) -> dict[str, Any]:
+    return {"branch": make_branch("main", *rules, **settings)}
+
+
+def ledger(*rules: Rule | str, **settings: Any) -> dict[str, Any]:
+    named = [Rule(kind=rule, ruleset=RULESET) if isinstance(rule, str) else rule for rule in rules]
+    return {"ledger": make_branch("incumbent/ledger", *named, **settings)}
+
+
+def allowing(*patterns: str, **settings: Any) -> dict[str, Any]:
+    return {"actions": ActionsPolicy(enabled=True, allowed="selected", patterns=patterns, **settings)}
+
+
+MODELS = "      models: read # GitHub Models, where the config names it\n"
+MODEL = replace(CONFIG, model_key="MODEL_KEY")
+STEP = "          step: analyse\n"
+KEY = "        env:\n          MODEL_KEY: ${{ secrets.MODEL_KEY }}\n"
+
+CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
+    ("archived", {"archived": True}, "error", "repository", "archived", "Unarchive"),
+    ("empty", main(exists=False) | {"files": UNREAD}, "error", "repository", "no commit", "incumbent init"),
+    # Actions
+    ("unread", {"actions": UNREAD}, "warning", "actions", "could not be checked", "Administration: read"),
+    (
+        "off",
+        {"actions": ActionsPolicy(enabled=False, allowed="all")},
+        "error",
+        "actions",
+        "disabled",
+        "Settings → Actions",
+    ),
+    ("none allowed", allowing(), "error", "actions", "actions/upload-artifact@330a", "add to the list"),
+    (
+        "nested action",
+        allowing("actions/upload-*", "actions/download-*"),
+        "error",
+        "actions",
+        "allow actions/cache",
+        "list",
+    ),
+    ("verified", allowing("acme/*", verified=True), "warning", "actions", "verified the owner", "allowed actions"),
+    # A job's token
+    ("unread", {"job_tokens": UNREAD}, "warning", "job token", "could not be checked", "Administration: read"),
+    (
+        "writes",
+        {"job_tokens": JobTokens(default="write", opens_pull_requests=True)},
+        "warning",
+        "job token",
+        "may write",
+        "Workflow permissions",
+    ),
+    (
+        "opens none",
+        {"job_tokens": JobTokens(default="read", opens_pull_requests=False)},
+        "warning",
+        "job token",
+        "may not create",
+        "tick",
+    ),
+    # The workflow
+    ("unread", {"files": UNREAD}, "warning", "files", "could not be checked", "a token that has the right"),
+    ("missing", files(workflow=None), "error", "workflow", "no workflow", "incumbent init"),
+    (
+        "broken",
+        files(workflow=None, workflow_faults=(Problem(WORKFLOW, 3, "no YAML", "mend it"),)),
+        "error",
+        "workflow",
+        f"{WORKFLOW}:3: no YAML",
+        "mend it",
+    ),
+    ("disabled", {"workflow_state": "disabled_manually"}, "error", "workflow", "disabled_manually", "Enable workflow"),
+    ("state unread", {"workflow_state": UNREAD}, "warning", "workflow", "is enabled could not be", "Administration"),
+    (
+        "no event",
+        files(**edited(("pull_request_target:", "pull_request:"))),
+        "error",
+        "workflow",
+        "`pull_request_target`",
+        "`on:`",
+    ),
+    ("no comments", files(**edited(("issue_comment:", "issues:"))), "warning", "workflow", "`issue_comment`", "`on:`"),
+    ("no group", files(**edited(("  merge_group:\n", ""))), "warning", "workflow", "`merge_group`", "`on:`"),
+    (
+        "queue",
+        files(**edited(("  merge_group:\n", ""))) | main(REQUIRED, REVIEWED, Rule(kind="merge_queue", ruleset=RULESET)),
+        "error",
+        "workflow",
+        "`merge_group`",
+        "`on:`",
+    ),
+    (
+        "no pushes",
+        files(**edited((", synchronize,", ","))),
+        "warning",
+        "workflow",
+        "lacks the types synchronize",
+        "types:",
+    ),
+    (
+        "filter",
+        files(**edited(("    types: [opened", "    paths: [eval_sets/**]\n    types: [opened"))),
+        "warning",
+        "workflow",
+        "filters paths",
+        "remove them",
+    ),
+    (
+        "no publish",
+        files(**edited(("step: publish", "step: other"))),
+        "error",
+        "workflow",
+        "`step: publish`",
+        "job `publish`",
+    ),
+    (
+        "one job",
+        files(**edited(("step: publish", "step: analyse"), ("step: analyse", "step: publish"))),
+        "error",
+        "workflow",
+        "`step: analyse`",
+        "job `analyse`",
+    ),
+    (
+        "more rights",
+        files(**edited(("contents: read #", "contents: write #"))),
+        "error",
+        "workflow",
+        "more rights than it needs: contents: write",
+        "contents: read, models: read",
+    ),
+    (
+        "another right",
+        files(**edited(("checks: write", "id-token: write\n      checks: write"))),
+        "error",
+        "workflow",
+        "id-token: write",
+        "job `publish`",
+    ),
+    (
+        "all rights",
+        files(
+            **edited(
+                ("    permissions:\n      contents: read", "    permissions: write-all\n    x:\n      contents: read")
+            )
+        ),
+        "error",
+        "workflow",
+        "*: write",
+        "job `analyse`",
+    ),
+    (
+        "fewer rights",
+        files(**edited(("checks: write", "checks: read"))),
+        "error",
+        "workflow",
+        "`publish` lacks checks: write",
+        "checks: write",
+    ),
+    (
+        "no block",
+        files(
+            **edited(
+                ("permissions: {}\n", ""), ("    permissions:\n      contents: read", "    x:\n      contents: read")
+            )
+        ),
+        "error",
+        "workflow",
+        "no `permissions` block",
+        "contents: read",
+    ),
+    (
+        "tag",
+        files(**edited((ACTION, "acme/incumbent@v1"))),
+        "error",
+        "workflow",
+        "acme/incumbent@v1 is not pinned",
+        "acme/incumbent@ and the 40",
+    ),
+    ("no key", files(config=MODEL), "error", "workflow", "key MODEL_KEY", "secrets.MODEL_KEY"),
+    (
+        "key for both",
+        files(config=MODEL, **edited(("      - name: Judge and write\n", f"      - name: Judge and write\n{KEY}"))),
+        "error",
+        "workflow",
+        "`publish` gets the model's key",
+        "remove MODEL_KEY",
+    ),
+    (
+        "models",
+        files(config=replace(CONFIG, model_key="GITHUB_TOKEN"), **edited((MODELS, ""))),
+        "error",
+        "workflow",
+        "lacks models: read",
+        "`models: read`",
+    ),
+    # Files
+    (
+        "fault",
+        files(faults=(Problem("config/curation.yaml", 4, "ceiling: no number", "write one"),)),
+        "error",
+        "files",
+        "config/curation.yaml:4: ceiling",
+        "write one",
+    ),
+    ("observe", config(mode="observe"), "warning", "config", "mode is observe", "mode: curate"),
+    # The required check
+    ("not required", main(REVIEWED), "error", "required check", "nothing requires", "add Incumbent"),
+    (
+        "other check",
+        main(REVIEWED, replace(REQUIRED, checks=(RequiredCheck(name="CI", app=None),))),
+        "error",
+        "required check",
+        "nothing requires",
+        "add Incumbent",
+    ),
+    ("observed", main(REVIEWED) | config(mode="observe"), "warning", "required check", "nothing requires", "Incumbent"),
+    ("rules unread", main(rules=UNREAD), "warning", "required check", "rulesets of main", "Administration"),
+    (
+        "protection unread",
+        main(REVIEWED, protection=UNREAD),
+        "warning",
+        "required check",
+        "branch protection of main",
+        "Administration",
+    ),
+    (
+        "other app",
+        main(REVIEWED, replace(REQUIRED, checks=(RequiredCheck(name="Incumbent", app=99),))),
+        "warning",
+        "required check",
+        "the app 99",
+        "any source",
+    ),
+    # The ledger
+    (
+        "update",
+        ledger("update"),
+        "error",
+        "ledger",
+        "rule `update` of the ruleset 7",
+        "exclude the branch incumbent/ledger",
+    ),
+    ("pull request", ledger("pull_request"), "error", "ledger", "`pull_request`", "exclude"),
+    ("creation", ledger("creation", exists=False), "error", "ledger", "from being created", "exclude"),
+    ("name", ledger("branch_name_pattern", exists=False), "warning", "ledger", "may refuse", "exclude"),
+    ("message", ledger("commit_message_pattern"), "warning", "ledger", "may refuse", "exclude"),
+    ("unread", ledger(rules=UNREAD), "warning", "ledger", "could not be checked", "Administration"),
+    ("protection unread", ledger(protection=UNREAD), "warning", "ledger", "branch protection lets", "Administration"),
+    (
+        "locked",
+        ledger(protection=Protection(forbids=("Lock branch",))),
+        "error",
+        "ledger",
+        "Lock branch",
+        "Settings → Branches",
+    ),
+    # People
+    ("outsider", {"outsiders": ("ola",)}, "warning", "curators", "curator ola is no collaborator", "add ola"),
+    ("unread", {"outsiders": UNREAD}, "warning", "curators", "could not be checked", "Administration"),
+    ("no owners", files(code_owners=None), "warning", "code owners", "no CODEOWNERS", "incumbent init"),
+    (
+        "unowned",
+        files(unowned=("taxonomy/",)),
+        "warning",
+        "code owners",
+        "no owner for taxonomy/",
+        "/taxonomy/ @YOUR-TEAM",
+    ),
+    (
+        "owner fault",
+        {"owner_faults": ("CODEOWNERS:2 (Unknown owner)",)},
+        "warning",
+        "code owners",
+        "Unknown owner",
+        "mend",
+    ),
+    (
+        "owner faults unread",
+        {"owner_faults": UNREAD},
+        "warning",
+        "code owners",
+        "could not be checked",
+        "Administration",
+    ),
+    ("not asked", main(REQUIRED), "warning", "code owners", "without the owners' review", "Code Owners"),
+    # The token
+    (
+        "lacks",
+        {"token": TokenFacts(kind="app", writes=None, unread=(Unread(right="Checks: read", reason="no"),))},
+        "warning",
+        "token",
+        "lacks Checks: read",
+        "grant Checks: read",
+    ),
+    (
+        "reader",
+        {"token": TokenFacts(kind="person", writes=False, unread=())},
+        "warning",
+        "token",
+        "may not write",
+        "Admin",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("changes", "severity", "about", "what", "change"),
+    [case[1:] for case in CASES],
+    ids=[f"{case[3]}: {case[0]}" for case in CASES],
+)
+def test_each_misconfiguration_is_named_with_the_setting_to_change(
+    changes: dict[str, Any], severity: str, about: str, what: str, change: str
+) -> None:
+    findings = diagnose(replace(HEALTHY, **changes))
+    found = [item for item in findings if item.about == about and what in item.what]
+    assert found, [item.what for item in findings]
+    assert {item.severity for item in found} == {severity}
+    assert all(change in item.change and item.why for item in found)
+    assert not any(item.severity == "error" for item in findings if item not in found and severity == "warning")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        allowing(f"{ACTION.partition('@')[0]}@*", github_owned=True),
+        {"token": TokenFacts(kind="person", writes=True, unread=())},
+        main(protection=Protection(checks=(RequiredCheck(name="Incumbent", app=15368),), needs_code_owners=True)),
+        ledger("creation"),
+        ledger("non_fast_forward", "deletion", "required_linear_history", "required_signatures"),
+        files(**edited((MODELS, ""))),
+        files(config=MODEL, **edited((STEP, STEP + KEY))),
+        config(curators=()),
+        {"workflow_state": None},
+    ],
+)
+def test_what_is_well_gets_no_error_and_no_warning(changes: dict[str, Any]) -> None:
+    findings = diagnose(replace(HEALTHY, **changes))
+    assert [item.what for item in findings if item.severity != "ok"] == []
+    assert all(not item.why and not item.change for item in findings)
+
+
+def test_what_could_not_be_read_is_never_called_well() -> None:
+    unread = replace(
+        HEALTHY,
+        actions=UNREAD,
+        job_tokens=UNREAD,
+        branch=make_branch("main", rules=UNREAD, protection=UNREAD),
+        ledger=make_branch("incumbent/ledger", rules=UNREAD, protection=UNREAD),
+        files=UNREAD,
+        token=TokenFacts(kind="app", writes=None, unread=(UNREAD,)),
+    )
+    assert {item.severity for item in diagnose(unread)} == {"warning"}
+
+
+def test_the_shipped_workflow_is_as_it_says_it_should_be() -> None:
+    shipped = workflow()
+    assert [job.name for job in shipped.jobs] == ["analyse", "publish"]
+    assert [job.steps for job in shipped.jobs] == [("analyse",), ("publish",)]
+    assert all(use.is_pinned for job in shipped.jobs for use in job.uses)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "on: 1\njobs: 3\n", "jobs: {a: null, b: {steps: {}}}", "jobs: {a: {steps: [1]}}"]
+)
+def test_a_workflow_of_any_shape_can_be_read(text: str) -> None:
+    assert diagnose(replace(HEALTHY, files=replace(FILES, workflow=workflow(text))))
+
+
+def test_a_job_that_does_both_steps_is_told_once() -> None:
+    steps = "      - uses: ACTION\n        with: {step: analyse}\n      - uses: ACTION\n        with: {step: publish}\n"
+    both = workflow(f"jobs:\n  all:\n    permissions: read-all\n    steps:\n{steps}")
+    told = [item.what for item in diagnose(replace(HEALTHY, files=replace(FILES, workflow=both)))]
+    assert len([what for what in told if "both analyses and publishes" in what]) == 1
+
+
+@pytest.mark.parametrize("on", ["on: merge_group", "on: [merge_group]", "on: {merge_group: }"])
+def test_triggers_may_be_written_in_three_ways(on: str) -> None:
+    assert list(workflow(on).triggers) == ["merge_group"]
+
+
+@pytest.mark.parametrize(
+    ("action", "patterns", "expected"),
+    [
+        ("octo/tool@v1", ["octo/tool@*"], True),
+        ("octo/tool@v1", ["octo/*"], True),
+        ("octo/tool/deep@v1", ["octo/tool@v1"], True),
+        ("octo/tool@v1", ["octo/tool@v2"], False),
+        ("octo/tool@v1", ["octo/tool"], True),
+        ("octo/tool@v1", ["octo/*", "!octo/tool@*"], False),
+        ("octo/tools@v1", ["octo/tool@*"], False),
+        ("octo/tool@v1", ["octo/[a-z]*"], False),
+        ("Acme/tool@v1", [], True),
+        ("./tools/own", [], True),
+    ],
+)
+def test_the_list_of_allowed_actions_is_read_as_github_reads_it(
+    action: str, patterns: list[str], expected: bool
+) -> None:
+    policy = ActionsPolicy(enabled=True, allowed="selected", patterns=tuple(patterns))
+    assert permitted(action, policy, "acme") is expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "owned"),
+    [
+        ("*", "taxonomy/taxonomy.yaml", True),
+        ("/taxonomy/", "taxonomy/a/b.yaml", True),
+        ("taxonomy/", "deep/taxonomy/b.yaml", True),
+        ("/taxonomy/", "deep/taxonomy/b.yaml", False),
+        ("/taxonomy", "taxonomy/a.yaml", True),
+        ("/taxonomy/*", "taxonomy/a.yaml", True),
+        ("/taxonomy/*", "taxonomy/deep/a.yaml", False),
+        ("/taxonomy/**", "taxonomy/deep/a.yaml", True),
+        ("**/config", "x/y/config/a.yaml", True),
+        ("/docs/**/config", "docs/x/y/config/a.yaml", True),
+        ("**", "config/a.yaml", True),
+        ("*.yaml", "config/a.yaml", True),
+        ("*.yml", "config/a.yaml", False),
+        ("/config/", "config2/a.yaml", False),
+        ("config/a?.yaml", "config/ab.yaml", True),
+        ("#/config/", "config/a.yaml", False),
+    ],
+)
+def test_patterns_of_code_owners(pattern: str, path: str, owned: bool) -> None:
+    assert owners(f"{pattern} @team # why\n", path) == (("@team",) if owned else ())
+
+
+def test_of_code_owners_the_last_pattern_decides_even_if_it_names_none() -> None:
+    text = "* @all\n/config/ @team @two\n/config/open.yaml\n"
+    assert [owners(text, path) for path in ("a", "config/a", "config/open.yaml")] == [("@all",), ("@team", "@two"), ()]
+
+
+def test_a_repository_that_cannot_be_seen_is_one_error() -> None:
+    assert "does not accept the token" in unreachable("acme/x", 401, "Bad credentials").what
+    assert "acme/x cannot be read" in unreachable("acme/x", 404, "Not Found").what
+
+
+def test_the_output_counts_what_it_holds() -> None:
+    output = DoctorOutput.of("acme/platform", diagnose(replace(HEALTHY, archived=True, outsiders=("ola",))))
+    assert (output.errors, output.warnings) == (1, 1)

@@ -1,0 +1,376 @@
+"""``incumbent doctor`` against repositories that are set up well and badly; it asks, and never writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from bot.cli.main import COMMANDS, run
+from bot.setup_files import setup_file
+from tests.e2e.bot import platform_files
+from tests.e2e.harness.people import CURATOR, OUTSIDER, OWNER, STRANGER, token_of
+from tests.e2e.harness.world import World
+
+ACTION = "acme/incumbent@0123456789012345678901234567890123456789"
+WORKFLOW = ".github/workflows/incumbent.yml"
+LEDGER = "incumbent%2Fledger"
+FORBIDDEN = {"message": "Resource not accessible by integration", "documentation_url": "https://docs.github.com"}
+
+Doctor = Callable[..., tuple[int, list[dict[str, str]]]]
+
+
+def workflow() -> str:
+    return setup_file("incumbent.yml").replace("uses: ACTION", f"uses: {ACTION}")
+
+
+def rule(kind: str, **parameters: Any) -> dict[str, Any]:
+    settings = {"parameters": parameters} if parameters else {}
+    return {"type": kind, **settings, "ruleset_id": 7, "ruleset_source_type": "Repository", "ruleset_source": "here"}
+
+
+def required_check(name: str = "Incumbent") -> dict[str, Any]:
+    checks = [{"context": name}]
+    return rule("required_status_checks", required_status_checks=checks, strict_required_status_checks_policy=False)
+
+
+def reviewed() -> dict[str, Any]:
+    return rule(
+        "pull_request",
+        allowed_merge_methods=["merge"],
+        dismiss_stale_reviews_on_push=False,
+        require_code_owner_review=True,
+        require_last_push_approval=False,
+        required_approving_review_count=1,
+        required_review_thread_resolution=False,
+    )
+
+
+def queue() -> dict[str, Any]:
+    return rule(
+        "merge_queue",
+        check_response_timeout_minutes=60,
+        grouping_strategy="ALLGREEN",
+        max_entries_to_build=5,
+        max_entries_to_merge=5,
+        merge_method="MERGE",
+        min_entries_to_merge=1,
+        min_entries_to_merge_wait_minutes=5,
+    )
+
+
+def set_up(world: World, path: str, answer: Any, status: int = 200) -> None:
+    """What GitHub says of a setting, which the emulator knows nothing of."""
+    world.gateway.settings[f"/repos/{world.full_name}{path}"] = (status, answer)
+
+
+@pytest.fixture
+def healthy(world: World) -> World:
+    """A repository as `incumbent init` and an administrator leave it."""
+    files = platform_files() | {
+        WORKFLOW: workflow(),
+        ".github/CODEOWNERS": setup_file("CODEOWNERS").replace("OWNERS", "@acme/platform"),
+    }
+    files["config/curation.yaml"] = files["config/curation.yaml"].replace("curators: []", f"curators: [{CURATOR}]")
+    world.push("main", files)
+    set_up(world, "/actions/permissions", {"enabled": True, "allowed_actions": "all", "sha_pinning_required": True})
+    tokens = {"default_workflow_permissions": "read", "can_approve_pull_request_reviews": True}
+    set_up(world, "/actions/permissions/workflow", tokens)
+    set_up(world, "/rules/branches/main", [required_check(), reviewed()])
+    set_up(world, f"/rules/branches/{LEDGER}", [])
+    set_up(world, "/codeowners/errors", {"errors": []})
+    set_up(world, f"/collaborators/{CURATOR}", None, 204)
+    return world
+
+
+@pytest.fixture
+def doctor(world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Doctor:
+    monkeypatch.setitem(COMMANDS, "doctor", "Check settings, permissions and token of a repository.")
+
+    def call(token: str = token_of(OWNER), repository: str = "", api: str = "") -> tuple[int, list[dict[str, str]]]:
+        environment = {
+            "GITHUB_API_URL": api or world.url,
+            "GITHUB_SERVER_URL": world.url,
+            "GITHUB_REPOSITORY": repository or world.full_name,
+            "GITHUB_TOKEN": token,
+        }
+        capsys.readouterr()
+        mark = world.gateway.mark()
+        with patch.dict(os.environ, environment):
+            code = run(["doctor", "--json"])
+        assert {call.method for call in world.gateway.calls_since(mark)} <= {"GET"}
+        said = capsys.readouterr()
+        return code, json.loads(said.out)["findings"] if said.out else [{"what": said.err}]
+
+    return call
+
+
+def told(findings: list[dict[str, str]], severity: str) -> list[str]:
+    return [item["what"] for item in findings if item["severity"] == severity]
+
+
+def one(findings: list[dict[str, str]], severity: str, about: str) -> dict[str, str]:
+    (found,) = [item for item in findings if (item["severity"], item["about"]) == (severity, about)]
+    return found
+
+
+def test_a_healthy_repository_has_nothing_to_change(healthy: World, doctor: Doctor) -> None:
+    code, findings = doctor()
+    assert told(findings, "error") == []
+    assert told(findings, "warning") == []
+    assert code == 0
+    about = {item["about"] for item in findings}
+    assert about >= {"actions", "job token", "workflow", "files", "required check", "ledger", "curators", "code owners"}
+
+
+def test_an_empty_repository_is_told_to_begin(world: World, doctor: Doctor) -> None:
+    code, findings = doctor()
+    assert code == 1
+    assert "incumbent init" in one(findings, "error", "repository")["change"]
+
+
+def test_a_workflow_that_is_missing(healthy: World, doctor: Doctor) -> None:
+    healthy.push("main", {WORKFLOW: None})
+    code, findings = doctor()
+    assert code == 1
+    assert "incumbent init" in one(findings, "error", "workflow")["change"]
+
+
+def test_a_job_with_more_rights_than_shipped(healthy: World, doctor: Doctor) -> None:
+    healthy.push("main", {WORKFLOW: workflow().replace("contents: read #", "contents: write #")})
+    code, findings = doctor()
+    found = one(findings, "error", "workflow")
+    assert code == 1
+    assert "contents: write" in found["what"]
+    assert found["change"] == "set `permissions:` of the job `analyse` to contents: read, models: read"
+
+
+def test_an_action_that_is_not_pinned(healthy: World, doctor: Doctor) -> None:
+    healthy.push("main", {WORKFLOW: workflow().replace(ACTION, "acme/incumbent@v1")})
+    code, findings = doctor()
+    assert code == 1
+    assert len([what for what in told(findings, "error") if "acme/incumbent@v1 is not pinned" in what]) == 2
+
+
+def test_actions_that_are_disabled(healthy: World, doctor: Doctor) -> None:
+    set_up(healthy, "/actions/permissions", {"enabled": False, "sha_pinning_required": False})
+    code, findings = doctor()
+    assert code == 1
+    assert one(findings, "error", "actions")["change"].startswith("Settings → Actions → General")
+
+
+def test_a_policy_that_allows_only_the_owners_actions(healthy: World, doctor: Doctor) -> None:
+    set_up(
+        healthy,
+        "/actions/permissions",
+        {"enabled": True, "allowed_actions": "local_only", "sha_pinning_required": False},
+    )
+    code, findings = doctor()
+    assert code == 1
+    found = one(findings, "error", "actions")
+    assert "actions/upload-artifact@" in found["what"]
+    assert "acme/incumbent" not in found["what"]
+
+
+def test_a_list_of_allowed_actions(healthy: World, doctor: Doctor) -> None:
+    selected = {"enabled": True, "allowed_actions": "selected", "sha_pinning_required": False}
+    set_up(healthy, "/actions/permissions", selected)
+    allowed = {"github_owned_allowed": True, "verified_allowed": False, "patterns_allowed": []}
+    set_up(healthy, "/actions/permissions/selected-actions", allowed)
+    assert doctor()[0] == 0
+    healthy.push("main", {WORKFLOW: workflow().replace("acme/incumbent", "elsewhere/incumbent")})
+    code, findings = doctor()
+    assert code == 1
+    assert f"add to the list: {ACTION.replace('acme', 'elsewhere')}" in one(findings, "error", "actions")["change"]
+
+
+def test_a_workflow_that_is_no_yaml_and_one_under_another_name(healthy: World, doctor: Doctor) -> None:
+    healthy.push("main", {WORKFLOW: "on: [\n"})
+    code, findings = doctor()
+    assert code == 1
+    assert one(findings, "error", "workflow")["what"].startswith(f"{WORKFLOW}:")
+    healthy.push("main", {WORKFLOW: None, ".github/workflows/curation.yaml": workflow()})
+    code, findings = doctor()
+    assert (code, told(findings, "error")) == (0, [])
+    assert "curation.yaml" in one(findings, "ok", "workflow")["what"]
+
+
+def test_a_check_that_nothing_requires(healthy: World, doctor: Doctor) -> None:
+    set_up(healthy, "/rules/branches/main", [reviewed()])
+    code, findings = doctor()
+    assert code == 1
+    assert "add Incumbent" in one(findings, "error", "required check")["change"]
+    healthy.push("main", {"config/curation.yaml": platform_files(mode="observe")["config/curation.yaml"]})
+    code, findings = doctor()
+    assert code == 0
+    assert "nothing requires" in one(findings, "warning", "required check")["what"]
+    assert one(findings, "warning", "config")["what"] == "the mode is observe"
+
+
+def test_a_classic_branch_protection_counts_too(healthy: World, doctor: Doctor) -> None:
+    set_up(healthy, "/rules/branches/main", [])
+    protection: dict[str, Any] = {
+        "required_status_checks": {"strict": False, "contexts": ["Incumbent"]},
+        "required_pull_request_reviews": {"require_code_owner_reviews": True},
+    }
+    wanted = protection | {"enforce_admins": None, "restrictions": None}
+    assert healthy.act(OWNER, "PUT", "/branches/main/protection", wanted).ok
+    checks = [{"context": "Incumbent", "app_id": 15368}]
+    said = {"required_status_checks": {"contexts": ["Incumbent"], "checks": checks}}
+    reviews = {"dismiss_stale_reviews": False, "require_code_owner_reviews": True}
+    set_up(healthy, "/branches/main/protection", said | {"required_pull_request_reviews": reviews})
+    code, findings = doctor()
+    assert (code, told(findings, "warning")) == (0, [])
+    set_up(healthy, "/branches/main/protection", {"message": "Not Found", "documentation_url": "https://x"}, 404)
+    code, findings = doctor()
+    assert code == 0
+    assert "could not be checked" in one(findings, "warning", "required check")["what"]
+
+
+def test_a_merge_queue_without_its_trigger(healthy: World, doctor: Doctor) -> None:
+    set_up(healthy, "/rules/branches/main", [required_check(), reviewed(), queue()])
+    assert doctor()[0] == 0
+    healthy.push("main", {WORKFLOW: workflow().replace("  merge_group:\n", "")})
+    code, findings = doctor()
+    assert code == 1
+    assert "`merge_group`" in one(findings, "error", "workflow")["what"]
+
+
+def test_a_rule_that_keeps_the_bot_from_its_ledger(healthy: World, doctor: Doctor) -> None:
+    set_up(healthy, f"/rules/branches/{LEDGER}", [rule("creation"), reviewed()])
+    code, findings = doctor()
+    assert code == 1
+    errors = [item for item in findings if item["severity"] == "error"]
+    assert [item["about"] for item in errors] == ["ledger", "ledger"]
+    assert all("exclude the branch incumbent/ledger" in item["change"] for item in errors)
+    healthy.push("incumbent/ledger", {"README.md": "x"})
+    set_up(healthy, f"/rules/branches/{LEDGER}", [rule("creation")])
+    assert doctor()[0] == 0
+
+
+def test_files_that_do_not_load(healthy: World, doctor: Doctor) -> None:
+    config = platform_files()["config/curation.yaml"]
+    healthy.push("main", {"config/curation.yaml": config.replace("ceiling: 40", "ceilling: 40")})
+    code, findings = doctor()
+    assert code == 1
+    assert any("config/curation.yaml:" in what and "ceilling" in what for what in told(findings, "error"))
+
+
+def test_a_curator_who_is_no_collaborator_and_folders_that_nobody_owns(healthy: World, doctor: Doctor) -> None:
+    config = platform_files()["config/curation.yaml"].replace("curators: []", f"curators: [{CURATOR}, {OUTSIDER}]")
+    healthy.push("main", {"config/curation.yaml": config, ".github/CODEOWNERS": "/taxonomy/ @acme/platform\n"})
+    code, findings = doctor()
+    assert code == 0
+    assert one(findings, "warning", "curators")["what"] == f"the curator {OUTSIDER} is no collaborator"
+    unowned = [item["change"] for item in findings if item["about"] == "code owners" and item["severity"] == "warning"]
+    assert len(unowned) == 3
+    assert any("/regression_set/" in change for change in unowned)
+
+
+def test_jobs_that_may_open_no_pull_request(healthy: World, doctor: Doctor) -> None:
+    tokens = {"default_workflow_permissions": "write", "can_approve_pull_request_reviews": False}
+    set_up(healthy, "/actions/permissions/workflow", tokens)
+    code, findings = doctor()
+    assert code == 0
+    changes = [item["change"] for item in findings if item["about"] == "job token"]
+    assert any("Allow GitHub Actions to create and approve pull requests" in change for change in changes)
+
+
+def test_what_the_token_may_not_see_is_said_and_not_guessed(healthy: World, doctor: Doctor) -> None:
+    for path in ("/actions/permissions", "/actions/permissions/workflow", "/rules/branches/main"):
+        set_up(healthy, path, FORBIDDEN, 403)
+    code, findings = doctor()
+    assert code == 0
+    unread = [item for item in findings if "could not be checked" in item["what"]]
+    assert {item["about"] for item in unread} == {"actions", "job token", "required check"}
+    assert all("a token that has the right" in item["change"] for item in unread)
+    assert not any("requires the check" in what for what in told(findings, "ok"))
+
+
+def test_a_token_without_the_rights_of_the_bot(healthy: World, doctor: Doctor) -> None:
+    set_up(healthy, "/commits/main/check-runs", FORBIDDEN, 403)
+    set_up(healthy, "/pulls", FORBIDDEN, 403)
+    code, findings = doctor(healthy.job_token({"contents": "read"}))
+    assert code == 0
+    lacking = [item["what"] for item in findings if item["about"] == "token" and item["severity"] == "warning"]
+    assert [what.partition(" (")[0] for what in lacking] == [
+        "the token at hand lacks Checks: read",
+        "the token at hand lacks Pull requests: read",
+    ]
+
+
+def test_the_token_of_somebody_who_may_only_read(healthy: World, doctor: Doctor) -> None:
+    rights = {"admin": False, "maintain": False, "push": False, "triage": False, "pull": True}
+    set_up(healthy, "", healthy.get("") | {"permissions": rights})
+    code, findings = doctor(token_of(STRANGER))
+    assert code == 0
+    assert "may not write" in one(findings, "warning", "token")["what"]
+
+
+def test_a_token_or_a_repository_that_github_does_not_know(healthy: World, doctor: Doctor) -> None:
+    code, findings = doctor(token="nobody-knows-it")
+    assert (code, len(findings)) == (1, 1)
+    assert findings[0]["about"] == "token"
+    code, findings = doctor(repository="acme/elsewhere")
+    assert (code, len(findings)) == (1, 1)
+    assert "acme/elsewhere cannot be read" in findings[0]["what"]
+
+
+def test_a_github_that_cannot_be_reached(doctor: Doctor) -> None:
+    code, said = doctor(api="http://127.0.0.1:9")
+    assert code == 4
+    assert "GitHub cannot be reached" in said[0]["what"]
+
+
+def test_in_a_pipe_it_says_plain_lines(
+    healthy: World, doctor: Doctor, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    healthy.push("main", {WORKFLOW: None})
+    for name in ("GITHUB_API_URL", "GITHUB_SERVER_URL"):
+        monkeypatch.setenv(name, healthy.url)
+    monkeypatch.delenv("GITHUB_TOKEN", raising=False)
+    monkeypatch.setenv("GH_TOKEN", token_of(OWNER))
+    assert run(["doctor", "--repository", healthy.full_name]) == 1
+    said = capsys.readouterr().out
+    assert "error: workflow: no workflow of the default branch runs the Action\n    why: " in said
+    assert "\n    change: run `incumbent init`" in said
+    assert said.endswith(f"{healthy.full_name}: 1 error, 0 warnings\n")
+    assert "\x1b" not in said
+
+
+def test_on_a_terminal_it_shows_a_coloured_table(
+    healthy: World, doctor: Doctor, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    healthy.push("main", {WORKFLOW: None})
+    settings = {"GITHUB_API_URL": healthy.url, "GITHUB_SERVER_URL": healthy.url, "GITHUB_TOKEN": token_of(OWNER)}
+    for name, value in (settings | {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": "200"}).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert run(["doctor", "--repository", healthy.full_name]) == 1
+    said = capsys.readouterr().out
+    assert "what to change" in said
+    assert "\x1b[31merror" in said
+
+
+def test_without_token_or_repository_it_says_what_to_give(
+    doctor: Doctor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("GITHUB_TOKEN", "GH_TOKEN", "GITHUB_REPOSITORY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert run(["doctor"]) == 2
+    assert "--repository OWNER/NAME" in capsys.readouterr().err
+    assert run(["doctor", "--repository", "acme/platform"]) == 2
+    assert "GH_TOKEN" in capsys.readouterr().err
+    assert run(["doctor", "--repository", "acme/platform/x"]) == 2
+    for command in (["init", "--quiet"], ["remote", "add", "origin", "git@github.com:acme/platform.git"]):
+        subprocess.run(["git", *command], check=True)
+    capsys.readouterr()
+    assert run(["doctor"]) == 2
+    assert "GH_TOKEN" in capsys.readouterr().err
