@@ -110,7 +110,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         _show_problems(error)
         return error.exit_code
     except IncumbentError as error:
-        click.echo(f"error: {error}", err=True)
+        _complain(f"error: {error}")
         return error.exit_code
     except BrokenPipeError:
         return _nobody_reads()
@@ -133,6 +133,13 @@ def _write_what_can_be_written() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - closed with the process
         elif isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _complain(text: str) -> None:
+    """``text`` on standard error; nothing in it moves a cursor, or is a command to the runner of a job."""
+    from bot.report.escaping import printable, unlogged
+
+    click.echo(unlogged(text) if os.environ.get("GITHUB_ACTIONS") else printable(text), err=True)
 
 
 def _flush() -> None:
@@ -163,9 +170,9 @@ def _discard_output() -> None:
 
 def _show_problems(error: InputError) -> None:
     count = len(error.problems)
-    click.echo(f"error: {count} {'fault' if count == 1 else 'faults'} in the input", err=True)
+    _complain(f"error: {count} {'fault' if count == 1 else 'faults'} in the input")
     for problem in error.problems:
-        click.echo(str(problem), err=True)
+        _complain(str(problem))
 
 
 def _report_bug(arguments: Sequence[str] | None) -> int:

@@ -18,13 +18,20 @@ _LATER = "~"
 class Answer:
     """A person's word on the query ``id``: it shall enter, or it shall not.
 
-    ``reason`` is theirs; without one an EXCLUDE cannot be accepted.
+    ``reason`` is theirs; without one an EXCLUDE cannot be accepted, nor by a word on ``all`` that wait, since that was
+    not said of this query in particular.
     """
 
     id: str
     accepts: bool
     by: str
     reason: str | None = None
+    all: bool = False
+
+    @property
+    def insists(self) -> bool:
+        """Whether it holds against an EXCLUDE."""
+        return self.reason is not None and not self.all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +76,7 @@ def derive(
         if not answer.accepts or answer.id not in by_id:
             continue
         (verdict,) = run_cycle([by_id[answer.id]], present, config)
-        if answer.id in entered or not (verdict.decision.admits or answer.reason):
+        if answer.id in entered or not (verdict.decision.admits or answer.insists):
             unheard.append(answer)
             continue
         accepted.append(answer)

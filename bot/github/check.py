@@ -9,7 +9,7 @@ from bot.consolidator.verdict import Route, Verdict
 from bot.errors import IncompleteError, InputError
 from bot.github.judgement import Judgement
 from bot.github.values import Annotation, CheckConclusion
-from bot.report.escaping import visible
+from bot.report.escaping import shortened, visible
 from bot.report.voices import PlainVoice
 from bot.report.wording import codes, headline, verdict_words, why
 
@@ -91,7 +91,8 @@ def annotations_of(judgement: Judgement) -> tuple[Annotation, ...]:
     problems = [item.problem for item in judgement.analysis.problems]
     for problem in [*problems, *(review.problems if review is not None else ())]:
         if problem.line is not None:
-            message = f"{visible(problem.message)}\nFix: {visible(problem.fix)}"
+            message, fix = (shortened(visible(text), 900) for text in (problem.message, problem.fix))
+            message = f"{message}\nFix: {fix}"
             found.append((0, _annotation(problem.file, problem.line, "failure", "Input at fault", message)))
     if review is not None:
         voice = PlainVoice(review.platform.taxonomy)

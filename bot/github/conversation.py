@@ -6,18 +6,21 @@ was displayed for (architecture, section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.github.authority import Person, refusal
 from bot.github.commands import Command, Misspelt, Verb, parse
-from bot.github.judgement import SET_NAME, Author, Judgement
+from bot.github.judgement import Author, Judgement
 from bot.github.values import IssueComment
 from bot.ledger.model import Decision, Displayed, PullRequestRecord, Release
 from bot.report.escaping import code, shortened, visible
 from bot.report.wording import codes
 
 _ACTIONS = {Verb.ACCEPT: "accept", Verb.REJECT: "reject", Verb.PIN: "pin", Verb.UNPIN: "unpin"}
+
+_WITHOUT_A_PERSON = "it is admitted without a person."
+_EXCLUDED_BY_NOW = "its verdict is EXCLUDE by now. Give a reason to accept it all the same."
 
 HELP = """\
 Commands, each on a line of its own:
@@ -154,11 +157,40 @@ def _follow(item: Command | Misspelt, comment: IssueComment, state: _State, firs
     elif item.verb is Verb.RUN:
         state.released = Release(by=comment.author, comment=comment.id)
     else:
-        for name in _named(item, state):
-            problem = _decide(item, name, comment, state, first, court)
-            if problem is not None:
-                state.followed = False
-                state.lines.append(f"{code(shortened(visible(name)))}: {problem}")
+        _decide(item, comment, state, first, court)
+
+
+def _decide(item: Command, comment: IssueComment, state: _State, first: Judgement, court: Court) -> None:
+    """Record the decisions of a command and derive the verdicts after them, each after the one before it."""
+    problems: dict[str, str] = {}
+    made: dict[str, Decision] = {}
+    for name in _named(item, state):
+        found = _decision(item, name, comment, state, first, court)
+        if isinstance(found, str):
+            problems[name] = found
+        else:
+            made[name] = found
+    after = court.judge(_with(state.decisions, made.values()))
+    unheard = set() if after.review is None else {answer.id for answer in after.review.derivation.unheard} & set(made)
+    if unheard:
+        admitted = {verdict.id for verdict in after.review.verdicts if verdict.admitted} if after.review else set()
+        for name in unheard:
+            del made[name]
+            if name in item.names:
+                problems[name] = _WITHOUT_A_PERSON if name in admitted else _EXCLUDED_BY_NOW
+        after = court.judge(_with(state.decisions, made.values()))
+    state.decisions, state.judgement = _with(state.decisions, made.values()), after
+    if problems:
+        state.followed = False
+        ordered = [name for name in first.names if name in problems]
+        state.lines += [f"{code(shortened(visible(name)))}: {problems[name]}" for name in ordered]
+
+
+def _with(decisions: Sequence[Decision], new: Iterable[Decision]) -> list[Decision]:
+    standing = list(decisions)
+    for decision in new:
+        standing = [*(each for each in standing if not _replaces(decision, each)), decision]
+    return standing
 
 
 def _named(item: Command, state: _State) -> tuple[str, ...]:
@@ -169,10 +201,10 @@ def _named(item: Command, state: _State) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*item.names, *waiting)))
 
 
-def _decide(
+def _decision(
     item: Command, name: str, comment: IssueComment, state: _State, first: Judgement, court: Court
-) -> str | None:
-    """Record the decision and derive the verdicts after it; the reason in words where it cannot count."""
+) -> Decision | str:
+    """What ``item`` decides of the query ``name``, or the reason in words why it cannot count."""
     entry = first.entries[name]
     shown = court.displayed.get(entry)
     if shown is None or shown.since > comment.created_at:
@@ -186,9 +218,9 @@ def _decide(
             return "it is settled already: its content is in the set, waits for a slot, or was evicted."
         verdict = next((each for each in review.verdicts if each.id == name), None)
         said = "none" if verdict is None else codes(verdict)
-    elif name == SET_NAME and item.verb is not Verb.ACCEPT:
+    elif item.verb is not Verb.ACCEPT:
         return "a change of the regression set by hand can only be accepted."
-    decision = Decision.model_validate(
+    return Decision.model_validate(
         {
             "entry": entry,
             "action": _ACTIONS[item.verb],
@@ -199,17 +231,9 @@ def _decide(
             "comment": comment.id,
             "at": comment.created_at,
             "reason": item.reason,
+            "all": name not in item.names,
         }
     )
-    decisions = [*(each for each in state.decisions if not _replaces(decision, each)), decision]
-    after = court.judge(decisions)
-    if after.review is not None and any(answer.id == name for answer in after.review.derivation.unheard):
-        admitted = any(verdict.id == name and verdict.admitted for verdict in after.review.verdicts)
-        if admitted:
-            return "it is admitted without a person."
-        return "its verdict is EXCLUDE by now. Give a reason to accept it all the same."
-    state.decisions, state.judgement = decisions, after
-    return None
 
 
 def _replaces(new: Decision, old: Decision) -> bool:

@@ -117,7 +117,7 @@ def judge_facts(
     contents = {**bare.contents, **{id: content_digest(query.turns) for id, query in ids.items()}}
     standing = tuple(item for item in decisions if contents.get(item.entry) == item.content)
     answers = [
-        Answer(id=ids[item.entry].id, accepts=item.action == "accept", by=item.by, reason=item.reason)
+        Answer(id=ids[item.entry].id, accepts=item.action == "accept", by=item.by, reason=item.reason, all=item.all)
         for item in standing
         if item.action in ("accept", "reject") and item.entry in ids
     ]

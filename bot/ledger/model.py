@@ -88,6 +88,7 @@ class Decision(FileModel):
     comment: int
     at: Timestamp
     reason: Text | None = None
+    all: bool = Field(default=False, description="said of `all` that waited; overrides no EXCLUDE")
 
 
 class Release(FileModel):

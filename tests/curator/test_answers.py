@@ -72,6 +72,11 @@ def test_an_excluded_query_is_accepted_with_a_reason_only() -> None:
     assert derivation.accepted == (accept("plain", "we sell it"),)
 
 
+def test_a_word_on_all_overrides_nothing() -> None:
+    on_all = Answer(id="plain", accepts=True, by="robin", reason="we sell it", all=True)
+    assert derive(QUERIES, RESIDENTS, [on_all], CONFIG).unheard == (on_all,)
+
+
 def test_an_alternate_can_be_accepted_in_place_of_the_one_that_waits() -> None:
     derivation = derive(QUERIES, RESIDENTS, [accept("second")], CONFIG)
     assert derivation.accepted == (accept("second"),)

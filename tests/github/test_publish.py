@@ -125,6 +125,19 @@ def test_all_accepts_what_needs_a_person_each_after_the_one_before() -> None:
     assert [answer.id for answer in plan.judgement.review.derivation.accepted] == ["q02"]  # type: ignore[union-attr]
 
 
+def test_a_reason_for_all_overrides_no_verdict() -> None:
+    queries = (make_query("q1", {"a": 0.8, "b": 0.8}), make_query("q2", {"a": 0.8, "b": 0.8, "c": 0.8}))
+    hub = Hub()
+    hub.review(make_analysis(queries))
+    assert hub.labels == {NEEDS}
+    hub.say("cora", "/incumbent accept all we need them")
+    plan = hub.review(make_analysis(queries))
+    review = plan.judgement.review
+    assert review is not None
+    assert [answer.id for answer in review.derivation.accepted] == ["q2"]
+    assert reactions(plan) == ["+1"]
+
+
 def test_accepting_two_that_offer_the_same_accepts_the_first_and_says_why_not_the_second() -> None:
     hub = Hub()
     hub.review()
