@@ -56,12 +56,6 @@ def test_a_story_in_an_empty_repository(world: World, runner: Runner, tmp_path: 
     (check,) = world.checks(pull.head)
     assert (check["name"], check["conclusion"]) == ("Incumbent", "success")
     assert "of 20 deserve a slot" in done.jobs["publish"].summary
-    said = world.comment(CURATOR, pull.number, "/incumbent reject q15 no voice memos here")
-    event = world.event("issue_comment", number=pull.number, comment=said)
-    again = runner.run(world, WORKFLOW, "issue_comment", event)
-    assert again.ok, again.explain()
-    (comment,) = world.comments(pull.number)[:1]
-    assert f"`{CURATOR}` | `no voice memos here`" in comment["body"]
 
 
 def test_a_comment_without_a_command_runs_nothing(world: World, runner: Runner, tmp_path: Path) -> None:
