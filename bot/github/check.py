@@ -72,6 +72,8 @@ def result_of(judgement: Judgement) -> Result:
         if analysis.problems:
             count = len(analysis.problems)
             titles.append(f"{count} {'fault' if count == 1 else 'faults'} in the input")
+    if config.mode == "observe":
+        code = 0
     blocked = config.block_on_review and Label.NEEDS_CURATOR in labels
     failed = bool(code) or blocked
     conclusion: CheckConclusion = "failure" if failed and config.mode == "curate" else "success"

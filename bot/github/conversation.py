@@ -55,6 +55,7 @@ class Hearing:
     judgement: Judgement
     replies: tuple[Reply, ...]
     void: tuple[Decision, ...]
+    dormant: tuple[Decision, ...] = ()
     released: Release | None
     cursor: int
 
@@ -89,15 +90,17 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
     """
     written = {comment.id: comment for comment in comments}
     bare = court.judge(())
-    names = {entry: name for name, entry in bare.entries.items()}
-    kept = [item for item in record.decisions if _stands(item, written, names, bare)]
+    kept = [item for item in record.decisions if _stands(item, written, bare, court)]
     first = court.judge(kept) if kept else bare
+    # What cannot be read at the moment, or was taken out, may come back with the content that was decided on.
+    dormant = [item for item in kept if item.entry not in first.contents]
     state = _State(judgement=first, decisions=list(first.decisions), released=record.released)
     if state.released is not None and not _still_says(
-        written.get(state.released.comment), state.released.by, Verb.RUN, None, bare
+        written.get(state.released.comment), state.released.by, Verb.RUN, None, bare, court
     ):
         state.released = None
-    ended = [*record.void, *(item for item in record.decisions if item not in first.decisions)]
+    standing = [*first.decisions, *dormant]
+    ended = [*record.void, *(item for item in record.decisions if item not in standing)]
     replies = []
     cursor = record.cursor
     for comment in sorted(comments, key=lambda item: item.id):
@@ -109,9 +112,14 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
         said = parse(comment.body, first.names)
         if not said:
             continue
-        state.lines, state.followed, state.stranger = [], True, False
-        for item in said:
-            _follow(item, comment, state, first, court)
+        state.lines, state.followed = [], True
+        state.stranger = _refusal(Verb.RUN, comment, court) is not None
+        if comment.updated_at != comment.created_at:
+            state.followed = False
+            state.lines.append("It was edited before it was read, perhaps by somebody else. Say it in a new comment.")
+        else:
+            for item in said:
+                _follow(item, comment, state, first, court)
         replies.append(
             Reply(comment=comment, followed=state.followed, lines=tuple(state.lines), stranger=state.stranger)
         )
@@ -119,22 +127,39 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
         judgement=state.judgement,
         replies=tuple(replies),
         void=tuple(item for item in ended if not any(_replaces(new, item) for new in state.decisions)),
+        dormant=tuple(dormant),
         released=state.released,
         cursor=cursor,
     )
 
 
-def _stands(item: Decision, written: Mapping[int, IssueComment], names: Mapping[str, str], bare: Judgement) -> bool:
+def _stands(item: Decision, written: Mapping[int, IssueComment], bare: Judgement, court: Court) -> bool:
     verb = next(verb for verb, action in _ACTIONS.items() if action == item.action)
-    return _still_says(written.get(item.comment), item.by, verb, names.get(item.entry), bare)
+    comment = written.get(item.comment)
+    if item.entry not in bare.contents:
+        # Nobody can be asked what a name meant that is not there; it counts for nothing until it is.
+        return comment is not None and comment.author == item.by and _refusal(verb, comment, court) is None
+    return _still_says(comment, item.by, verb, item.entry, bare, court)
 
 
-def _still_says(comment: IssueComment | None, by: str, verb: Verb, name: str | None, bare: Judgement) -> bool:
-    """Whether ``comment`` is there, by the same person, and holds the command; a withdrawn one no longer does."""
-    if comment is None or comment.author != by:
+def _still_says(
+    comment: IssueComment | None, by: str, verb: Verb, entry: str | None, bare: Judgement, court: Court
+) -> bool:
+    """Whether ``comment`` is there, by the same person, who may say so, and holds the command; else it was forged, or
+    withdrawn.
+    """
+    if comment is None or comment.author != by or _refusal(verb, comment, court) is not None:
         return False
-    said = [item for item in parse(comment.body, bare.names) if isinstance(item, Command) and item.verb is verb]
-    return any(name is None or name in item.names or item.every for item in said)
+    said = [item for item in parse(comment.body, tuple(bare.aliases)) if isinstance(item, Command)]
+    return any(
+        item.verb is verb and (entry is None or item.every or entry in {bare.aliases[name] for name in item.names})
+        for item in said
+    )
+
+
+def _refusal(verb: Verb, comment: IssueComment, court: Court) -> str | None:
+    person = Person(login=comment.author, is_bot=comment.is_bot)
+    return refusal(verb, person, court.author.login, court.curators, court.permission)
 
 
 def _follow(item: Command | Misspelt, comment: IssueComment, state: _State, first: Judgement, court: Court) -> None:
@@ -142,15 +167,9 @@ def _follow(item: Command | Misspelt, comment: IssueComment, state: _State, firs
         state.followed = False
         state.lines.append(f"{code(shortened(visible(item.text)))}: {code(item.message)}")
         return
-    why = refusal(
-        item.verb,
-        Person(login=comment.author, is_bot=comment.is_bot),
-        court.author.login,
-        court.curators,
-        court.permission,
-    )
+    why = _refusal(item.verb, comment, court)
     if why is not None:
-        state.followed, state.stranger = False, True
+        state.followed = False
         state.lines.append(why)
     elif item.verb is Verb.HELP:
         state.lines.append(HELP)

@@ -35,6 +35,7 @@ from bot.report.secrets import holds_secret
 from bot.report.wording import listed
 
 _MARKER = re.compile(r"<!-- incumbent:verdicts ([0-9a-f]{24}) -->")
+SHOWN_VOID = 5
 _REPLY = re.compile(r"<!-- incumbent:reply ([0-9]{1,20}) -->")
 
 LONGEST_ANSWER = 60_000
@@ -212,7 +213,8 @@ def _ledger(
         record.model_dump()
         | {
             "head": analysis.head,
-            "classifications": {
+            "classifications": (record.model_dump()["classifications"] if analysis.problems or analysis.held else {})
+            | {
                 query.key: query.classification.model_dump()
                 for facts in analysis.submissions
                 for query in facts.queries
@@ -222,7 +224,7 @@ def _ledger(
             "changes": {entry: count for entry, count in changed.items() if count},
             "displayed": {entry: item.model_dump() for entry, item in displayed.items()},
             "showing": showing.model_dump(),
-            "decisions": [item.model_dump() for item in judgement.decisions],
+            "decisions": [item.model_dump() for item in (*judgement.decisions, *hearing.dormant)],
             "void": [item.model_dump() for item in hearing.void],
             "released": None if hearing.released is None else hearing.released.model_dump(),
             "cursor": hearing.cursor,
@@ -249,7 +251,11 @@ def _notices(judgement: Judgement, hearing: Hearing, record: PullRequestRecord) 
     if config.mode == "observe":
         notices.append("Observing: nothing but this comment and a passing check is written.")
     if analysis.held:
-        notices.append("A first contribution: a curator starts the review with `/incumbent run`.")
+        notices.append(
+            "A first contribution: a curator starts the review with `/incumbent run`."
+            if hearing.released is None
+            else "Released, but this run had not read the data yet: run it again, or say `/incumbent run` once more."
+        )
     if judgement.removed_for_good:
         names = ", ".join(code(item.before or item.path) for item in judgement.removed_for_good[:10])
         notices.append(
@@ -268,11 +274,13 @@ def _notices(judgement: Judgement, hearing: Hearing, record: PullRequestRecord) 
             f"This changes {' and '.join(f'`{place}/`' for place in reviewed)} as well: its queries are judged by "
             "those of the base, and again after the merge."
         )
-    for item in hearing.void:
+    for item in hearing.void[:SHOWN_VOID]:
         notices.append(
             f"The decision of {code(item.by)} ({item.action}) on {code(item.entry)} is void: its content has "
             "changed, or the comment is gone."
         )
+    if len(hearing.void) > SHOWN_VOID:
+        notices.append(f"{len(hearing.void) - SHOWN_VOID} more decisions are void.")
     if judgement.review is not None:
         places = [
             f"{query.file}:{query.line}" if query.line else query.file

@@ -286,6 +286,92 @@ def test_a_decision_ends_with_the_comment_that_it_was_said_in(change: str) -> No
     assert "is void" in hub.ours[0]
 
 
+def test_a_decision_of_somebody_who_may_not_decide_counts_for_nothing_wherever_it_stands() -> None:
+    hub = Hub()
+    hub.review()
+    real = hub.say("cora", "/incumbent accept q02")
+    hub.review()
+    for author in ("mallory", "mara"):
+        id = hub.say(author, "/incumbent accept q02")
+        hub.review()
+        text = hub.ledger["pull_requests/7.json"]
+        forged = text.replace(f'"comment": {real}', f'"comment": {id}').replace('"by": "cora"', f'"by": "{author}"')
+        hub.ledger["pull_requests/7.json"] = forged
+        hub.review()
+        assert "Accepted by" not in hub.ours[0]
+        hub.ledger["pull_requests/7.json"] = text
+        hub.review()
+        assert "Accepted by `cora`" in hub.ours[0]
+
+
+def test_a_push_that_breaks_the_eval_set_loses_no_decision_and_no_fact() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02")
+    hub.review()
+    hub.review(make_analysis((), head="2" * 40, problems=[PROBLEM]))
+    assert "is void" not in hub.ours[0]
+    assert hub.record is not None
+    assert len(hub.record.classifications) == 4
+    hub.review(make_analysis(head="3" * 40))
+    assert "Accepted by `cora`" in hub.ours[0]
+
+
+def test_another_agent_in_the_pull_request_voids_no_decision() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02")
+    hub.review()
+    (one,) = make_analysis().submissions
+    queries = tuple(item.model_copy(update={"id": f"acme/desk/{item.id}"}) for item in one.queries)
+    first = one.model_copy(update={"prefix": "acme/desk/", "queries": queries})
+    other = tuple(item.model_copy(update={"id": f"acme/till/{item.id}"}) for item in (make_query("z1", {"e": 0.9}),))
+    second = one.model_copy(update={"agent": "till", "prefix": "acme/till/", "queries": other})
+    hub.review(make_analysis(head="2" * 40, submissions=(first, second)))
+    assert "is void" not in hub.ours[0]
+    assert "Accepted by `cora`" in hub.ours[0]
+
+
+def test_a_comment_that_was_edited_before_it_was_read_is_not_followed() -> None:
+    hub = Hub()
+    hub.review()
+    id = hub.say("cora", "Thanks!")
+    hub.apply(EditComment(id=id, body="/incumbent accept q02"))
+    assert reactions(hub.review()) == ["confused"]
+    assert "Say it in a new comment" in hub.ours[1]
+
+
+@pytest.mark.parametrize("body", ["/incumbent acept q02", "/incumbent help"])
+def test_a_stranger_cannot_make_us_answer_without_end(body: str) -> None:
+    hub = Hub()
+    hub.review()
+    for _ in range(4):
+        hub.say("mallory", body)
+        hub.review()
+    assert len(hub.ours) == 2
+
+
+def test_a_release_that_came_too_late_for_this_run_says_how_to_go_on() -> None:
+    hub = Hub(association="FIRST_TIME_CONTRIBUTOR")
+    hub.review(make_analysis((), held=True))
+    hub.say("cora", "/incumbent run")
+    plan = hub.review(make_analysis((), held=True))
+    assert "Released, but this run had not read the data" in hub.ours[0]
+    assert plan.result.exit_code == 3
+
+
+def test_many_void_decisions_are_counted() -> None:
+    queries = [make_query(f"q{n:02d}", {"a": 0.7}) for n in range(9)]
+    hub = Hub()
+    hub.review(make_analysis(queries))
+    hub.say("cora", "/incumbent reject q00..q08 not for us")
+    hub.review(make_analysis(queries))
+    changed = [make_query(f"q{n:02d}", {"a": 0.7}, text=f"changed {n} " * 5) for n in range(9)]
+    hub.review(make_analysis(changed, head="2" * 40))
+    assert hub.ours[0].count("is void") == 5
+    assert "4 more decisions are void" in hub.ours[0]
+
+
 def test_commands_of_a_lost_run_are_heard_by_the_next_and_once() -> None:
     hub = Hub()
     hub.review()
@@ -406,6 +492,7 @@ def test_observing_comments_and_passes_and_writes_nothing_else() -> None:
     assert hub.check is not None
     assert hub.check.conclusion == "success"
     assert "Observing" in hub.ours[0]
+    assert plan.result.exit_code == 0
     assert hub.plan(make_analysis(problems=[PROBLEM])).operations == ()
 
 
