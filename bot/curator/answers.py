@@ -18,20 +18,14 @@ _LATER = "~"
 class Answer:
     """A person's word on the query ``id``: it shall enter, or it shall not.
 
-    ``reason`` is theirs; without one an EXCLUDE cannot be accepted, nor by a word on ``all`` that wait, since that was
-    not said of this query in particular.
+    ``reason`` is theirs; who ``insists`` knew that the verdict was EXCLUDE, and accepts the query all the same.
     """
 
     id: str
     accepts: bool
     by: str
     reason: str | None = None
-    all: bool = False
-
-    @property
-    def insists(self) -> bool:
-        """Whether it holds against an EXCLUDE."""
-        return self.reason is not None and not self.all
+    insists: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +34,7 @@ class Derivation:
 
     ``verdicts`` holds direct admissions in the cycle's order, then the accepted in the order of the answers, then all
     others; rejected queries have none.  ``unheard`` are acceptances without effect: the verdict had become EXCLUDE and
-    no reason was given, or no person was needed.
+    nobody insisted, or no person was needed.
     """
 
     verdicts: tuple[Verdict, ...]

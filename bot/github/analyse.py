@@ -8,7 +8,7 @@ from typing import Literal
 
 from bot.classifier.model import Backend, Classification, Progress
 from bot.errors import InputError, Problem
-from bot.github.analysis import Analysis, IdentityFacts, ProblemFacts, SetChange, SubmissionFacts, facts_of
+from bot.github.analysis import Analysis, IdentityFacts, ProblemFacts, SetChange, SubmissionFacts, facts_of, whole
 from bot.github.commands import Command, Verb, parse
 from bot.github.events import FIRST_TIME_ASSOCIATIONS, TRUSTED_ASSOCIATIONS, Event
 from bot.ledger.keys import classification_key
@@ -19,6 +19,7 @@ from bot.submission import EVAL_SETS, Package, read_package, told_apart
 
 SET = "regression_set"
 Touched = Literal["eval_sets", "regression_set", "taxonomy", "config"]
+_DATA = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv")
 _PLACES: tuple[Touched, ...] = ("eval_sets", "regression_set", "taxonomy", "config")
 
 
@@ -111,7 +112,15 @@ def _packages(
     ]
     present = {_folder(path) for path in snapshot.paths(EVAL_SETS)}
     touched = {_folder(change.path) for change in changes} | {_folder(change.before or "") for change in changes}
+    problems += [
+        Problem(path, None, "the file lies in no agent's folder", "move it to eval_sets/<customer>/<agent>/")
+        for path in sorted(changed)
+        if path.startswith(f"{EVAL_SETS}/") and _folder(path) is None and snapshot.exists(path) and path.endswith(_DATA)
+    ]
     for folder in sorted(folder for folder in touched & present if folder is not None):
+        if whole(folder) != folder:
+            problems.append(Problem(whole(folder), None, "the folder's name is not UTF-8", "rename the folder"))
+            continue
         customer, agent = folder.split("/")[1:]
         try:
             package = read_package(snapshot.within(folder), customer, agent, folder, platform.config.limits)
@@ -150,7 +159,12 @@ def _set_changes(snapshot: CommitSnapshot, changes: Sequence[Change]) -> tuple[S
         lost = change.path if change.kind == "deleted" else change.before or ""
         tombstone = f"{SET}/evicted/{lost.rpartition('/')[2]}"
         found.append(
-            SetChange(path=change.path, kind=change.kind, before=change.before, buried=snapshot.exists(tombstone))
+            SetChange(
+                path=whole(change.path),
+                kind=change.kind,
+                before=None if change.before is None else whole(change.before),
+                buried=snapshot.exists(tombstone),
+            )
         )
     return tuple(found)
 

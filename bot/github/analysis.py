@@ -15,14 +15,21 @@ from bot.errors import Problem
 from bot.intake.query import Query
 from bot.ledger.model import CommitId, Digest, StoredClassification
 from bot.pipeline import Classified
+from bot.report.secrets import redacted
 from bot.submission import Submission
 from bot.validation import FileModel, Tuple
 
-Path = Annotated[str, Field(max_length=4096)]
+LONGEST = 4096
+Path = Annotated[str, Field(max_length=LONGEST)]
+
+
+def whole(text: str) -> str:
+    """``text`` as any document can hold it: bytes of a path that are no UTF-8 are replaced, and no path has no end."""
+    return text.encode("utf-8", "replace").decode("utf-8")[:LONGEST]
 
 
 class ProblemFacts(FileModel):
-    """One fault, or one remark, about the head's files."""
+    """One fault, or one remark, about the head's files; what looks like a secret is left out."""
 
     file: str
     line: int | None
@@ -32,7 +39,12 @@ class ProblemFacts(FileModel):
     @staticmethod
     def of(problem: Problem) -> ProblemFacts:
         """``problem`` for the document."""
-        return ProblemFacts(file=problem.file, line=problem.line, message=problem.message, fix=problem.fix)
+        return ProblemFacts(
+            file=whole(problem.file),
+            line=problem.line,
+            message=redacted(whole(problem.message)),
+            fix=redacted(whole(problem.fix)),
+        )
 
     @property
     def problem(self) -> Problem:

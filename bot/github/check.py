@@ -39,10 +39,10 @@ class Result:
     exit_code: int
 
 
-def result_of(judgement: Judgement) -> Result:
+def result_of(judgement: Judgement, decided: bool = False) -> Result:
     """The result of ``judgement``: incomplete and input at fault fail; pending reviews pass unless the config says not.
 
-    With ``mode: observe`` the check always passes.
+    With ``mode: observe`` the check always passes.  What waits was ``decided`` before where a merge group is judged.
     """
     analysis, review, config = judgement.analysis, judgement.review, judgement.platform.config
     labels: list[Label] = []
@@ -74,7 +74,7 @@ def result_of(judgement: Judgement) -> Result:
             titles.append(f"{count} {'fault' if count == 1 else 'faults'} in the input")
     if config.mode == "observe":
         code = 0
-    blocked = config.block_on_review and Label.NEEDS_CURATOR in labels
+    blocked = config.block_on_review and not decided and Label.NEEDS_CURATOR in labels
     failed = bool(code) or blocked
     conclusion: CheckConclusion = "failure" if failed and config.mode == "curate" else "success"
     title = visible("; ".join(titles) or "Nothing to curate")

@@ -98,6 +98,9 @@ class GitHubClient:
         match operation:
             case CreateComment(body=body):
                 made = self._ask("POST", f"/issues/{number}/comments", body={"body": body})
+                if _login(made) != self.login:
+                    # Nobody would find it again, so that each run would add another.
+                    self._ask("DELETE", f"/issues/comments/{made['id']}", missing={})
                 self._check_login(_login(made))
             case EditComment(id=id, body=body):
                 self._ask("PATCH", f"/issues/comments/{id}", body={"body": body})

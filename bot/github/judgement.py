@@ -11,10 +11,11 @@ from bot.consolidator.trust import TrustGate
 from bot.curator.answers import Answer
 from bot.github.analysis import Analysis, SetChange, classified_of
 from bot.github.events import TRUSTED_ASSOCIATIONS
-from bot.ledger.keys import content_digest, digest, verdict_digest
+from bot.ledger.keys import digest, verdict_digest
 from bot.ledger.model import Decision
 from bot.pipeline import Classified, Platform, Review, judge
 
+ADMITTING = ("INCLUDE", "REPLACE", "KEEP-BOTH")
 SET_NAME = "regression_set"
 """How commands call a change of the regression set by hand: `/incumbent accept regression_set`."""
 
@@ -71,13 +72,14 @@ class Judgement:
         return found
 
     @cached_property
+    def facts(self) -> Mapping[str, str]:
+        """Query → digest of its text and of what its classification rests on: what a decision is bound to."""
+        return _contents(self.analysis)
+
+    @cached_property
     def contents(self) -> Mapping[str, str]:
         """Entry → digest of its content; of a change by hand, the head and what it changes."""
-        found = (
-            {}
-            if self.review is None
-            else {self.entries[name]: content_digest(query.turns) for name, query in self.review.queries.items()}
-        )
+        found = {} if self.review is None else {self.entries[name]: self.facts[name] for name in self.review.queries}
         if self.analysis.set_changes:
             changes = [[item.path, item.kind, item.before] for item in self.analysis.set_changes]
             found[SET_NAME] = digest([self.analysis.head, changes])
@@ -111,6 +113,14 @@ class Judgement:
         return bool(self.analysis.set_changes) and not allowed
 
 
+def _contents(analysis: Analysis) -> dict[str, str]:
+    return {
+        query.id: digest([list(query.turns), query.key])
+        for submission in analysis.submissions
+        for query in submission.queries
+    }
+
+
 def _removes(change: SetChange) -> bool:
     lost = change.path if change.kind == "deleted" else change.before
     return lost is not None and lost.count("/") == 1 and lost.endswith((".yaml", ".yml"))
@@ -129,10 +139,17 @@ def judge_facts(
         standing = tuple(item for item in decisions if bare.contents.get(item.entry) == item.content)
         return Judgement(platform=platform, analysis=analysis, decisions=standing, review=None)
     ids = {item.submission.entry_id(query.id): query for item in classified for query in item.submission.queries}
-    contents = {**bare.contents, **{id: content_digest(query.turns) for id, query in ids.items()}}
+    facts = _contents(analysis)
+    contents = {**bare.contents, **{id: facts[query.id] for id, query in ids.items()}}
     standing = tuple(item for item in decisions if contents.get(item.entry) == item.content)
     answers = [
-        Answer(id=ids[item.entry].id, accepts=item.action == "accept", by=item.by, reason=item.reason, all=item.all)
+        Answer(
+            id=ids[item.entry].id,
+            accepts=item.action == "accept",
+            by=item.by,
+            reason=item.reason,
+            insists=item.reason is not None and not item.all and not item.codes.startswith(ADMITTING),
+        )
         for item in standing
         if item.action in ("accept", "reject") and item.entry in ids
     ]

@@ -262,7 +262,11 @@ def _notices(judgement: Judgement, hearing: Hearing, record: PullRequestRecord) 
             f"{names}: removed without a tombstone, so that nobody could restore it. Run "
             "`incumbent evict ID --reason …` and commit what it writes."
         )
-    if judgement.changed_by_hand:
+    if judgement.changed_by_hand and not judgement.may_allow_set:
+        notices.append(
+            "This changes `regression_set/` by hand, and a query is called `regression_set`: rename it first."
+        )
+    elif judgement.changed_by_hand:
         notices.append(
             "This changes `regression_set/` by hand. Entries come in with their eval set and leave by eviction: use "
             "`incumbent evict`, `restore` or `admit`, or let a curator say `/incumbent accept regression_set`, which "

@@ -202,7 +202,7 @@ def _publish_group(
     judgement = judge_facts(analysis, platform, None, ())
     if not judgement.removed_for_good:
         judgement = replace(judgement, analysis=analysis.model_copy(update={"set_changes": ()}))
-    result = result_of(judgement)
+    result = result_of(judgement, decided=True)
     report = PullRequestReport(
         commit=analysis.head,
         digest=digest(analysis.head),

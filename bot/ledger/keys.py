@@ -25,11 +25,6 @@ def classification_key(turns: Sequence[str], specification: str, taxonomy: str, 
     return digest([[normalise([turn]) for turn in turns], specification, taxonomy, classifier])
 
 
-def content_digest(turns: Sequence[str]) -> str:
-    """The content of a query to which a person's decision is bound: its turns, to the character."""
-    return digest(list(turns))
-
-
 def verdict_digest(verdict: Verdict, content: str) -> str:
     """What a person saw: the query's content and its verdict with the names that it rests on.
 

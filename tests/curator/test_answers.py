@@ -18,7 +18,7 @@ RESIDENTS = [resident(f"r{name}", {name: 0.9}) for name in "abc"]
 
 
 def accept(id: str, reason: str | None = None) -> Answer:
-    return Answer(id=id, accepts=True, by="robin", reason=reason)
+    return Answer(id=id, accepts=True, by="robin", reason=reason, insists=reason is not None)
 
 
 def reject(id: str) -> Answer:
@@ -72,9 +72,9 @@ def test_an_excluded_query_is_accepted_with_a_reason_only() -> None:
     assert derivation.accepted == (accept("plain", "we sell it"),)
 
 
-def test_a_word_on_all_overrides_nothing() -> None:
-    on_all = Answer(id="plain", accepts=True, by="robin", reason="we sell it", all=True)
-    assert derive(QUERIES, RESIDENTS, [on_all], CONFIG).unheard == (on_all,)
+def test_a_reason_by_itself_overrides_nothing() -> None:
+    mild = Answer(id="plain", accepts=True, by="robin", reason="we sell it")
+    assert derive(QUERIES, RESIDENTS, [mild], CONFIG).unheard == (mild,)
 
 
 def test_an_alternate_can_be_accepted_in_place_of_the_one_that_waits() -> None:
@@ -120,7 +120,10 @@ def test_nothing_is_lost_and_nothing_is_said_twice(
     queries: list[Mapping[str, float]], answers: list[tuple[int, bool, str | None]]
 ) -> None:
     brought = [query(f"q{place}", item) for place, item in enumerate(queries)]
-    words = [Answer(id=f"q{place}", accepts=yes, by="robin", reason=why) for place, yes, why in answers]
+    words = [
+        Answer(id=f"q{place}", accepts=yes, by="robin", reason=why, insists=why is not None)
+        for place, yes, why in answers
+    ]
     derivation = derive(brought, RESIDENTS, words, CONFIG)
     judged = [item.id for item in derivation.verdicts]
     rejected = [item.id for item in derivation.rejected]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.e2e.bot import BRANCH_LINE, Bot, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, OUTSIDER, STRANGER
@@ -203,7 +204,7 @@ def test_broken_input_fails_the_check_with_every_fault(world: World, bot: Bot) -
     assert "evals.yaml:4" in sticky(world, pull.number)
 
 
-def test_a_renamed_folder_is_a_rename_and_an_edit_of_a_merged_query_an_update(world: World, bot: Bot) -> None:
+def test_a_renamed_folder_is_a_rename(world: World, bot: Bot) -> None:
     base = platform_files()
     folder = "eval_sets/tarnbeck-bank/card-line"
     moved: dict[str, str | None] = {name: None for name in base if name.startswith(folder)}
@@ -212,14 +213,16 @@ def test_a_renamed_folder_is_a_rename_and_an_edit_of_a_merged_query_an_update(wo
     run = bot.on("pull_request_target", number=pull.number)
     settled = run.report["review"]["settled"]
     assert len(settled) == len([name for name in base if name.startswith("regression_set/") and name.count("/") == 1])
-    name = f"{folder}/evals.yaml"
-    item = next(iter(settled))
-    text = next(text for key, text in base.items() if key.startswith("regression_set/") and f"item: {item}\n" in text)
-    query = text.split("turns:")[1].split("\n")[1].strip(" -[]'\"") if "turns:\n" in text else None
-    if query:
-        edit = world.open_pull_request("edit", {name: base[name].replace(query, query + " Please.")})
-        again = bot.on("pull_request_target", number=edit.number)
-        assert item in again.report["review"]["edited"]
+
+
+def test_an_edit_of_a_merged_query_is_an_update_of_its_entry(world: World, bot: Bot) -> None:
+    base = platform_files()
+    entry = yaml.safe_load(next(text for name, text in base.items() if name.startswith("regression_set/")))
+    name, turn = entry["source"]["eval_set"], entry["turns"][0]
+    assert turn in base[name]
+    pull = world.open_pull_request("edit", {name: base[name].replace(turn, turn + " Thank you.")})
+    review = bot.on("pull_request_target", number=pull.number).report["review"]
+    assert review["edited"] == {entry["source"]["item"]: entry["id"]}
 
 
 def test_two_agents_in_one_pull_request_are_one_cycle(world: World, bot: Bot) -> None:

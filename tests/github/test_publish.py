@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
+from bot.curator.store import RegressionSet
 from bot.github.analysis import ProblemFacts, SetChange
 from bot.github.values import CreateComment, EditComment, PostCheck, React, WriteLedger
+from tests.factories import make_entry
 from tests.github.scenes import BOT, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
 
 NEEDS = "incumbent: needs a curator"
@@ -370,6 +373,28 @@ def test_many_void_decisions_are_counted() -> None:
     hub.review(make_analysis(changed, head="2" * 40))
     assert hub.ours[0].count("is void") == 5
     assert "4 more decisions are void" in hub.ours[0]
+
+
+def test_a_decision_is_void_once_the_agent_behind_the_query_changes() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02")
+    hub.review()
+    other = QUERIES[1].model_copy(update={"key": "a" * 24})
+    hub.review(make_analysis((QUERIES[0], other, *QUERIES[2:]), head="2" * 40))
+    assert "is void" in hub.ours[0]
+
+
+def test_a_reason_for_an_admission_does_not_override_what_became_an_exclude() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02 we sell this")
+    hub.review()
+    entries = {**hub.platform.regression_set.entries, "rab": make_entry("rab", {"a": 0.9, "b": 0.9})}
+    hub.platform = replace(hub.platform, regression_set=RegressionSet(entries, {}, {}))
+    plan = hub.review()
+    assert plan.judgement.review is not None
+    assert plan.judgement.review.derivation.accepted == ()
 
 
 def test_commands_of_a_lost_run_are_heard_by_the_next_and_once() -> None:
