@@ -60,7 +60,7 @@ def find_places(text: str) -> Place:
 def lines_of_repeated_keys(text: str) -> list[tuple[int, str]]:
     """The lines at which an object of ``text`` is given a key that it has already, each with the key.
 
-    The text may end at any token.
+    The text may end at any token, and need not be JSON at all: it is what is left when the parser has given up.
     """
     found: list[tuple[int, str]] = []
     # Of each open object the keys it has; of an open list, nothing.
@@ -70,9 +70,12 @@ def lines_of_repeated_keys(text: str) -> list[tuple[int, str]]:
         if token in ("{", "["):
             path.append(set() if token == "{" else None)
         elif token in ("}", "]"):
-            path.pop()
-        elif token[0] == '"' and before in ("{", ",") and (keys := path[-1]) is not None:
-            name = str(json.loads(token))
+            del path[-1:]
+        elif token[0] == '"' and before in ("{", ",") and path and (keys := path[-1]) is not None:
+            try:
+                name = str(json.loads(token))
+            except ValueError:
+                break
             if name in keys:
                 found.append((line, name))
             keys.add(name)

@@ -563,6 +563,10 @@ def test_any_bytes_are_plain_yaml_data_or_an_input_error(content: bytes) -> None
 
 @settings(max_examples=400, deadline=None)
 @given(st.one_of(anything, json_like.map(str.encode)))
+@example(b'"}\x01')
+@example(b',"a"')
+@example(b'{"a": NaN}} "b')
+@example(b'{"\\u12": NaN, "\\q')
 def test_any_bytes_are_plain_json_data_or_an_input_error(content: bytes) -> None:
     check_any(parse_json, content)
 
