@@ -143,7 +143,7 @@ def two_turns(query: QueryFacts, text: str) -> QueryFacts:
 
 def make_hub(text: str) -> Hub:
     """A pull request of an author called ``text``, to a set that knows one of its queries and another's former text."""
-    platform = make_platform(curators=["cora", worded(text)])
+    platform = make_platform(curators=["cora", worded(text)[:90]])
     submission = Submission(customer=text, agent=text, folder="x", queries=())
     settled, edited = (submission.entry_id(f"{text} {word}") for word in ("settled", "edited"))
     entries = dict(platform.regression_set.entries)
