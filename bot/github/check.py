@@ -8,7 +8,7 @@ from enum import StrEnum
 from bot.consolidator.verdict import Route, Verdict
 from bot.errors import IncompleteError, InputError
 from bot.github.judgement import Judgement
-from bot.github.values import Annotation, CheckConclusion
+from bot.github.values import Annotation, CheckConclusion, Level
 from bot.report.escaping import shortened, visible
 from bot.report.voices import PlainVoice
 from bot.report.wording import codes, headline, verdict_words, why
@@ -110,12 +110,12 @@ def annotations_of(judgement: Judgement) -> tuple[Annotation, ...]:
     return tuple(annotation for _, annotation in found[:MOST_ANNOTATIONS])
 
 
-def _rank(verdict: Verdict) -> tuple[int, str]:
+def _rank(verdict: Verdict) -> tuple[int, Level]:
     if verdict.decision.admits and verdict.route is Route.REVIEW:
         return 1, "warning"
     return (2, "notice") if verdict.decision.admits else (3, "notice")
 
 
-def _annotation(path: str, line: int, level: str, title: str, message: str) -> Annotation:
+def _annotation(path: str, line: int, level: Level, title: str, message: str) -> Annotation:
     # GitHub takes 255 characters of title and 64 KB of message; a message of ours says enough in 2,000.
-    return Annotation(path=path, line=line, level=level, title=title[:250], message=message[:2000])  # type: ignore[arg-type]
+    return Annotation(path=path, line=line, level=level, title=title[:250], message=message[:2000])

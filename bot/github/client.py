@@ -98,10 +98,7 @@ class GitHubClient:
         match operation:
             case CreateComment(body=body):
                 made = self._ask("POST", f"/issues/{number}/comments", body={"body": body})
-                if _login(made) != self.login:
-                    # Nobody would find it again, so that each run would add another.
-                    self._ask("DELETE", f"/issues/comments/{made['id']}", missing={})
-                self._check_login(_login(made))
+                self._keep_own(made)
             case EditComment(id=id, body=body):
                 self._ask("PATCH", f"/issues/comments/{id}", body={"body": body})
             case DeleteComment(id=id):
@@ -131,8 +128,11 @@ class GitHubClient:
             body = {"sha": commit["sha"], "force": False}
             self._ask("PATCH", f"/git/refs/heads/{BRANCH}", body=body, race=True)
 
-    def _check_login(self, login: str) -> None:
+    def _keep_own(self, comment: Mapping[str, Any]) -> None:
+        """Take ``comment`` back if it is not of :attr:`login`: nobody would find it, and each run would add another."""
+        login = _login(comment)
         if login != self.login:
+            self._ask("DELETE", f"/issues/comments/{comment['id']}", missing={})
             raise OutsideError(
                 f"the token acts as {login}, and not as {self.login}: set the action's input `login` to {login}, "
                 "so that its own comments are found again"

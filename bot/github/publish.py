@@ -30,14 +30,15 @@ from bot.ledger.model import Displayed, PullRequestRecord, Showing, record_path
 from bot.ledger.store import README, record_text
 from bot.pipeline import Platform
 from bot.report.escaping import code
-from bot.report.pull_request import PullRequestReport, render_comment, render_summary
+from bot.report.pull_request import CHECK_BYTES, PullRequestReport, render_comment, render_summary
 from bot.report.secrets import holds_secret
 from bot.report.wording import listed
 
 _MARKER = re.compile(r"<!-- incumbent:verdicts ([0-9a-f]{24}) -->")
-SHOWN_VOID = 5
 _REPLY = re.compile(r"<!-- incumbent:reply ([0-9]{1,20}) -->")
 
+SHOWN_VOID = 5
+"""Void decisions that are named; the rest is counted."""
 LONGEST_ANSWER = 60_000
 """Bytes of a reply to a comment, well below what GitHub takes."""
 
@@ -111,7 +112,7 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
         operations += _replies(hearing.replies, scene)
         operations += _ledger(record, displayed, showing, hearing, scene)
     operations += _comment(render_comment(report), sticky, doubled)
-    operations += check_operations(judgement, result, render_summary(report, 60_000), scene.check)
+    operations += check_operations(judgement, result, render_summary(report, CHECK_BYTES), scene.check)
     if not observing:
         operations += _labels(result, scene.pull)
     return Plan(operations=tuple(operations), judgement=judgement, result=result, summary=render_summary(report))

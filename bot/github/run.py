@@ -8,21 +8,21 @@ from functools import cache
 from pathlib import Path
 
 from bot.classifier.model import Backend, Progress
-from bot.errors import IncompleteError, InputError, OutsideError, UsageError
+from bot.errors import InputError, OutsideError, UsageError
 from bot.github.analyse import analyse
 from bot.github.analysis import Analysis
-from bot.github.check import Label, Result, result_of
+from bot.github.check import Result, result_of
 from bot.github.client import GitHubClient, LostRaceError
 from bot.github.events import Event, Flow
 from bot.github.judgement import judge_facts
 from bot.github.publish import Plan, Scene, check_operations, plan_review
-from bot.github.values import Operation, PostCheck, WriteLedger
+from bot.github.values import CheckConclusion, Operation, PostCheck, WriteLedger
 from bot.ledger.keys import digest
 from bot.ledger.model import BRANCH, FOLDER, PullRequestRecord, StoredClassification
 from bot.ledger.store import load_record
 from bot.object_store import CommitSnapshot, ObjectStore
 from bot.pipeline import Platform, load_platform
-from bot.report.pull_request import PullRequestReport, render_summary
+from bot.report.pull_request import CHECK_BYTES, PullRequestReport, render_summary
 
 TRIES = 5
 """How often a plan is derived again after a lost race."""
@@ -49,8 +49,6 @@ class World:
     def fetch(self, event: Event, head: bool) -> Commits:
         """Fetch what ``event`` is about; the ``head`` only where hostile data is read."""
         refs = {"base": event.group_base or f"refs/heads/{event.default_branch}", "ledger": f"refs/heads/{BRANCH}"}
-        if event.group_base is not None:
-            refs["default"] = f"refs/heads/{event.default_branch}"
         if head and event.flow is Flow.GROUP and event.head is not None:
             refs["head"] = event.head
         elif head and event.pull_request is not None:
@@ -211,13 +209,13 @@ def _publish_group(
         review=judgement.review,
         run=world.run,
     )
-    operations = check_operations(judgement, result, render_summary(report, 60_000), github.check(analysis.head))
+    operations = check_operations(judgement, result, render_summary(report, CHECK_BYTES), github.check(analysis.head))
     _apply_all(operations, github, dry_run)
     return Publication(operations=tuple(operations), result=result, summary=render_summary(report), plan=None)
 
 
 def _plain_check(
-    event: Event, github: GitHubClient, conclusion: str, title: str, text: str, code: int, dry_run: bool
+    event: Event, github: GitHubClient, conclusion: CheckConclusion, title: str, text: str, code: int, dry_run: bool
 ) -> Publication:
     head = event.head
     if head is None and event.pull_request is not None:
@@ -225,8 +223,7 @@ def _plain_check(
     assert head is not None
     external = digest([conclusion, title, text])
     posted = github.check(head)
-    labels = (Label.INCOMPLETE,) if code == IncompleteError.exit_code else ()
-    result = Result(conclusion=conclusion, title=title, labels=labels, exit_code=code)  # type: ignore[arg-type]
+    result = Result(conclusion=conclusion, title=title, labels=(), exit_code=code)
     if posted is not None and posted.external_id == external:
         return Publication(operations=(), result=result, summary=text, plan=None, why=text)
     check = PostCheck(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 CheckConclusion: TypeAlias = Literal["success", "failure", "neutral"]
+Level: TypeAlias = Literal["notice", "warning", "failure"]
 Reaction: TypeAlias = Literal["+1", "confused"]
 
 
@@ -47,7 +48,7 @@ class Annotation:
 
     path: str
     line: int
-    level: Literal["notice", "warning", "failure"]
+    level: Level
     title: str
     message: str
 

@@ -10,7 +10,9 @@ from bot.report.escaping import code
 from bot.report.markdown import Detail, problem_list, render_markdown
 
 COMMENT_CHARACTERS = 65_536
-"""GitHub takes no longer comment (and no longer text of a check)."""
+"""GitHub takes no longer comment."""
+CHECK_BYTES = 60_000
+"""The text of a check, well below what GitHub takes."""
 SUMMARY_BYTES = 1_000_000
 """GitHub shows no longer summary of a job's step (1 MiB)."""
 
