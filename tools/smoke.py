@@ -47,6 +47,10 @@ def main() -> int:
         _expect("there is one check", [item.conclusion for item in checks] == [first["conclusion"]])
         names = {label.name for label in pull.as_issue().get_labels()}
         _expect("its labels are there", names >= set(first["labels"]))
+        said = pull.create_issue_comment("Does a reaction count as an edit?")
+        said.create_reaction("+1")
+        since = pull.get_issue_comment(said.id)
+        _expect("a reaction does not edit a comment", since.updated_at == said.updated_at == said.created_at)
         again = _review(event, login)
         _expect("a second review writes nothing", again["writes"] == [])
     return 0

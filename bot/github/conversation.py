@@ -6,18 +6,16 @@ was displayed for (architecture, section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from bot.github.authority import Person, refusal
 from bot.github.commands import Command, Misspelt, Verb, parse
-from bot.github.judgement import Author, Judgement
+from bot.github.judgement import Judgement
+from bot.github.standing import ACTIONS, Comments, Court, known_names
 from bot.github.values import IssueComment
-from bot.ledger.model import Decision, Displayed, PullRequestRecord, Release
+from bot.ledger.model import Decision, KnownName, PullRequestRecord, Release
 from bot.report.escaping import code, shortened, visible
 from bot.report.wording import codes
-
-_ACTIONS = {Verb.ACCEPT: "accept", Verb.REJECT: "reject", Verb.PIN: "pin", Verb.UNPIN: "unpin"}
 
 _WITHOUT_A_PERSON = "it is admitted without a person."
 _EXCLUDED_BY_NOW = "its verdict is EXCLUDE by now. Give a reason to accept it all the same."
@@ -56,6 +54,7 @@ class Hearing:
     replies: tuple[Reply, ...]
     void: tuple[Decision, ...]
     dormant: tuple[Decision, ...] = ()
+    names: tuple[KnownName, ...] = ()
     released: Release | None
     cursor: int
 
@@ -72,17 +71,6 @@ class _State:
     stranger: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Court:
-    """Everything that a hearing needs besides the comments; ``permission`` looks up a login's permission."""
-
-    judge: Callable[[Sequence[Decision]], Judgement]
-    displayed: dict[str, Displayed]
-    author: Author
-    curators: tuple[str, ...]
-    permission: Callable[[str], str]
-
-
 def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Court) -> Hearing:
     """Hear the comments after the record's cursor, in the order in which they were written.
 
@@ -90,21 +78,22 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
     """
     written = {comment.id: comment for comment in comments}
     bare = court.judge(())
-    kept = [item for item in record.decisions if _stands(item, written, bare, court)]
+    # Past the last comment there is nothing to have read: a cursor that says so was forged, or its comment is gone.
+    cursor = min(record.cursor, max(written, default=0))
+    names = known_names(record, bare, cursor)
+    before = Comments(written=written, present=bare.names, names=names)
+    said_still = [before.decision(item, court) for item in record.decisions]
+    kept = [item for item in said_still if item is not None]
     first = court.judge(kept) if kept else bare
     # What cannot be read at the moment, or was taken out, may come back with the content that was decided on.
     dormant = [item for item in kept if item.entry not in first.contents]
-    state = _State(judgement=first, decisions=list(first.decisions), released=record.released)
-    if state.released is not None and not _still_says(
-        written.get(state.released.comment), state.released.by, Verb.RUN, None, bare, court
-    ):
-        state.released = None
-    standing = [*first.decisions, *dormant]
-    ended = [*record.void, *(item for item in record.decisions if item not in standing)]
+    released = before.release(record.released, court)
+    state = _State(judgement=first, decisions=list(first.decisions), released=released)
+    standing = {_origin(item) for item in (*first.decisions, *dormant)}
+    ended = [*record.void, *(item for item in record.decisions if _origin(item) not in standing)]
     replies = []
-    cursor = record.cursor
     for comment in sorted(comments, key=lambda item: item.id):
-        if comment.id <= record.cursor:
+        if comment.id <= cursor:
             continue
         cursor = comment.id
         if comment.is_bot:
@@ -113,7 +102,7 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
         if not said:
             continue
         state.lines, state.followed = [], True
-        state.stranger = _refusal(Verb.RUN, comment, court) is not None
+        state.stranger = court.refusal(Verb.RUN, comment) is not None
         if comment.updated_at != comment.created_at:
             state.followed = False
             state.lines.append("It was edited before it was read, perhaps by somebody else. Say it in a new comment.")
@@ -128,38 +117,10 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
         replies=tuple(replies),
         void=tuple(item for item in ended if not any(_replaces(new, item) for new in state.decisions)),
         dormant=tuple(dormant),
+        names=names,
         released=state.released,
         cursor=cursor,
     )
-
-
-def _stands(item: Decision, written: Mapping[int, IssueComment], bare: Judgement, court: Court) -> bool:
-    verb = next(verb for verb, action in _ACTIONS.items() if action == item.action)
-    comment = written.get(item.comment)
-    if item.entry not in bare.contents:
-        # Nobody can be asked what a name meant that is not there; it counts for nothing until it is.
-        return comment is not None and comment.author == item.by and _refusal(verb, comment, court) is None
-    return _still_says(comment, item.by, verb, item.entry, bare, court)
-
-
-def _still_says(
-    comment: IssueComment | None, by: str, verb: Verb, entry: str | None, bare: Judgement, court: Court
-) -> bool:
-    """Whether ``comment`` is there, by the same person, who may say so, and holds the command; else it was forged, or
-    withdrawn.
-    """
-    if comment is None or comment.author != by or _refusal(verb, comment, court) is not None:
-        return False
-    said = [item for item in parse(comment.body, tuple(bare.aliases)) if isinstance(item, Command)]
-    return any(
-        item.verb is verb and (entry is None or item.every or entry in {bare.aliases[name] for name in item.names})
-        for item in said
-    )
-
-
-def _refusal(verb: Verb, comment: IssueComment, court: Court) -> str | None:
-    person = Person(login=comment.author, is_bot=comment.is_bot)
-    return refusal(verb, person, court.author.login, court.curators, court.permission)
 
 
 def _follow(item: Command | Misspelt, comment: IssueComment, state: _State, first: Judgement, court: Court) -> None:
@@ -167,7 +128,7 @@ def _follow(item: Command | Misspelt, comment: IssueComment, state: _State, firs
         state.followed = False
         state.lines.append(f"{code(shortened(visible(item.text)))}: {code(item.message)}")
         return
-    why = _refusal(item.verb, comment, court)
+    why = court.refusal(item.verb, comment)
     if why is not None:
         state.followed = False
         state.lines.append(why)
@@ -226,7 +187,8 @@ def _decision(
     """What ``item`` decides of the query ``name``, or the reason in words why it cannot count."""
     entry = first.entries[name]
     shown = court.displayed.get(entry)
-    if shown is None or shown.since > comment.created_at:
+    # Times are whole seconds: nobody reads and answers within one.
+    if shown is None or shown.since >= comment.created_at:
         return "its verdict was not displayed yet when this was written. Read it, and say so again."
     if shown.verdict != first.verdict_digests[entry]:
         return "its verdict has changed since it was displayed. Read it again, and say so again."
@@ -242,7 +204,7 @@ def _decision(
     return Decision.model_validate(
         {
             "entry": entry,
-            "action": _ACTIONS[item.verb],
+            "action": ACTIONS[item.verb],
             "content": first.contents[entry],
             "verdict": shown.verdict,
             "codes": said,
@@ -255,25 +217,12 @@ def _decision(
     )
 
 
+def _origin(item: Decision) -> tuple[int, str, str]:
+    """Where a decision was said, and of what: its words are the comment's."""
+    return item.comment, item.entry, item.action
+
+
 def _replaces(new: Decision, old: Decision) -> bool:
     """A later word on the same matter replaces the earlier one: admission is one matter, the pin another."""
     matters = ({"accept", "reject"}, {"pin", "unpin"})
     return new.entry == old.entry and any(new.action in matter and old.action in matter for matter in matters)
-
-
-def displayed_now(record: PullRequestRecord, marker: str | None, updated_at: str) -> dict[str, Displayed]:
-    """What the comment displays, and since when: what the record was about to show, if the comment bears its digest.
-
-    ``marker`` is the digest in the comment as found (``None``: there is no comment) and ``updated_at`` its time.
-    """
-    if marker is None:
-        return {}
-    showing = record.showing
-    if showing is None or showing.digest != marker:
-        return dict(record.displayed)
-    found = {}
-    for entry, verdict in showing.verdicts.items():
-        before = record.displayed.get(entry)
-        same = before is not None and before.verdict == verdict
-        found[entry] = before if same and before is not None else Displayed(verdict=verdict, since=updated_at)
-    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -56,20 +55,6 @@ class Judgement:
         """Name → the id under which the ledger keeps it."""
         found = {} if self.review is None else {name: self.review.entry_id(name) for name in self.review.queries}
         return {**found, **({SET_NAME: SET_NAME} if self.may_allow_set else {})}
-
-    @cached_property
-    def aliases(self) -> Mapping[str, str]:
-        """Name → entry, also by the names that queries bore before another agent joined them in the pull request."""
-        found = dict(self.entries)
-        if self.review is not None:
-            items = [
-                (self.review.origins[name].item(name), entry)
-                for name, entry in self.entries.items()
-                if name in self.review.origins
-            ]
-            counts = Counter(item for item, _ in items)
-            found |= {item: entry for item, entry in items if counts[item] == 1 and item not in found}
-        return found
 
     @cached_property
     def facts(self) -> Mapping[str, str]:

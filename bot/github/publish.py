@@ -9,8 +9,10 @@ from itertools import accumulate
 
 from bot.github.analysis import Analysis
 from bot.github.check import Label, Result, annotations_of, result_of
-from bot.github.conversation import Court, Hearing, Reply, displayed_now, hear
+from bot.github.conversation import Hearing, Reply, hear
 from bot.github.judgement import Author, Judgement, judge_facts
+from bot.github.notices import notices_of
+from bot.github.standing import Court, displayed_now
 from bot.github.values import (
     AddLabels,
     CheckRun,
@@ -31,14 +33,11 @@ from bot.ledger.store import README, record_text
 from bot.pipeline import Platform
 from bot.report.escaping import code
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, render_comment, render_summary
-from bot.report.secrets import holds_secret
-from bot.report.wording import listed
 
 _MARKER = re.compile(r"<!-- incumbent:verdicts ([0-9a-f]{24}) -->")
+_RUN = re.compile(r"/actions/runs/[0-9]{1,20}")
 _REPLY = re.compile(r"<!-- incumbent:reply ([0-9]{1,20}) -->")
 
-SHOWN_VOID = 5
-"""Void decisions that are named; the rest is counted."""
 LONGEST_ANSWER = 60_000
 """Bytes of a reply to a comment, well below what GitHub takes."""
 
@@ -102,7 +101,7 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
     report = PullRequestReport(
         commit=analysis.head,
         digest=showing.digest,
-        notices=_notices(judgement, hearing, record),
+        notices=notices_of(judgement, hearing, record),
         problems=tuple(item.problem for item in analysis.problems),
         review=judgement.review,
         run=scene.run,
@@ -130,7 +129,12 @@ def find_sticky(scene: Scene) -> tuple[IssueComment | None, tuple[IssueComment, 
 def check_operations(judgement: Judgement, result: Result, text: str, posted: CheckRun | None) -> list[Operation]:
     """The check on the head, unless the same one is there."""
     annotations = annotations_of(judgement)
-    said = [result.conclusion, result.title, text, [[a.path, a.line, a.title, a.message] for a in annotations]]
+    said = [
+        result.conclusion,
+        result.title,
+        _lasting(text),
+        [[a.path, a.line, a.title, a.message] for a in annotations],
+    ]
     external = digest(said)
     if posted is not None and posted.external_id == external and posted.conclusion == result.conclusion:
         return []
@@ -146,11 +150,16 @@ def check_operations(judgement: Judgement, result: Result, text: str, posted: Ch
     ]
 
 
+def _lasting(text: str) -> str:
+    """What ``text`` says, whichever run says it: a link to the summary of another run is no reason to write again."""
+    return _RUN.sub("/actions/runs/", text.replace("\r\n", "\n").rstrip())
+
+
 def _comment(body: str, sticky: IssueComment | None, doubled: Sequence[IssueComment]) -> list[Operation]:
     operations: list[Operation] = []
     if sticky is None:
         operations.append(CreateComment(body=body))
-    elif sticky.body.replace("\r\n", "\n").rstrip() != body.rstrip():
+    elif _lasting(sticky.body) != _lasting(body):
         operations.append(EditComment(id=sticky.id, body=body))
     operations += [DeleteComment(id=item.id) for item in doubled]
     return operations
@@ -169,13 +178,15 @@ def _replies(replies: Sequence[Reply], scene: Scene) -> list[Operation]:
 
     Strangers get one answer each, so that nobody can make us flood a pull request.
     """
-    answered = {
-        int(found[1])
-        for item in scene.comments
-        if item.author == scene.login and (found := _REPLY.match(item.body)) is not None
-    }
-    told = {item.author for item in scene.comments if item.id in answered}
+    answered: set[int] = set()
     operations: list[Operation] = []
+    for item in sorted(scene.comments, key=lambda item: item.id):
+        found = _REPLY.match(item.body) if item.author == scene.login else None
+        if found is not None and int(found[1]) in answered:
+            operations.append(DeleteComment(id=item.id))
+        elif found is not None:
+            answered.add(int(found[1]))
+    told = {item.author for item in scene.comments if item.id in answered}
     for reply in replies:
         comment = reply.comment
         operations.append(React(comment=comment.id, reaction="+1" if reply.followed else "confused"))
@@ -225,6 +236,7 @@ def _ledger(
             "changes": {entry: count for entry, count in changed.items() if count},
             "displayed": {entry: item.model_dump() for entry, item in displayed.items()},
             "showing": showing.model_dump(),
+            "names": [item.model_dump() for item in hearing.names],
             "decisions": [item.model_dump() for item in (*judgement.decisions, *hearing.dormant)],
             "void": [item.model_dump() for item in hearing.void],
             "released": None if hearing.released is None else hearing.released.model_dump(),
@@ -244,58 +256,3 @@ def _same(new: PullRequestRecord, old: PullRequestRecord) -> bool:
     """Whether there is nothing to write: what was about to be shown is found out again from the comment itself."""
     blank: dict[str, object] = {"displayed": {}}
     return new.model_copy(update=blank) == old.model_copy(update=blank)
-
-
-def _notices(judgement: Judgement, hearing: Hearing, record: PullRequestRecord) -> tuple[str, ...]:
-    analysis, config = judgement.analysis, judgement.platform.config
-    notices = []
-    if config.mode == "observe":
-        notices.append("Observing: nothing but this comment and a passing check is written.")
-    if analysis.held:
-        notices.append(
-            "A first contribution: a curator starts the review with `/incumbent run`."
-            if hearing.released is None
-            else "Released, but this run had not read the data yet: run it again, or say `/incumbent run` once more."
-        )
-    if judgement.removed_for_good:
-        names = ", ".join(code(item.before or item.path) for item in judgement.removed_for_good[:10])
-        notices.append(
-            f"{names}: removed without a tombstone, so that nobody could restore it. Run "
-            "`incumbent evict ID --reason …` and commit what it writes."
-        )
-    if judgement.changed_by_hand and not judgement.may_allow_set:
-        notices.append(
-            "This changes `regression_set/` by hand, and a query is called `regression_set`: rename it first."
-        )
-    elif judgement.changed_by_hand:
-        notices.append(
-            "This changes `regression_set/` by hand. Entries come in with their eval set and leave by eviction: use "
-            "`incumbent evict`, `restore` or `admit`, or let a curator say `/incumbent accept regression_set`, which "
-            "holds for this commit alone."
-        )
-    reviewed = [place for place in analysis.touches if place in ("taxonomy", "config")]
-    if reviewed and "eval_sets" in analysis.touches:
-        notices.append(
-            f"This changes {' and '.join(f'`{place}/`' for place in reviewed)} as well: its queries are judged by "
-            "those of the base, and again after the merge."
-        )
-    for item in hearing.void[:SHOWN_VOID]:
-        notices.append(
-            f"The decision of {code(item.by)} ({item.action}) on {code(item.entry)} is void: its content has "
-            "changed, or the comment is gone."
-        )
-    if len(hearing.void) > SHOWN_VOID:
-        notices.append(f"{len(hearing.void) - SHOWN_VOID} more decisions are void.")
-    if judgement.review is not None:
-        places = [
-            f"{query.file}:{query.line}" if query.line else query.file
-            for query in judgement.review.queries.values()
-            if any(holds_secret(turn) for turn in query.turns)
-        ]
-        if places:
-            shown = listed([code(place) for place in dict.fromkeys(places)], 10)
-            notices.append(f"What looks like a secret stands in {shown}: revoke it and take it out.")
-    rerolled = sum(1 for count in record.changes.values() if count > 2)
-    if rerolled:
-        notices.append(f"{rerolled} of the queries had their text changed three times or more in this pull request.")
-    return tuple(notices)

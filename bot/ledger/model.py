@@ -91,6 +91,14 @@ class Decision(FileModel):
     all: bool = Field(default=False, description="said of `all` that waited; overrides no EXCLUDE")
 
 
+class KnownName(FileModel):
+    """By what name commands spoke of an entry; names are a stranger's texts, so that their digests are kept."""
+
+    name: Digest
+    entry: EntryId
+    since: Annotated[int, Field(ge=0)] = Field(description="id of the last comment that was read before the name came")
+
+
 class Release(FileModel):
     """A curator's word that a held pull request may be judged."""
 
@@ -111,6 +119,9 @@ class PullRequestRecord(FileModel):
     )
     displayed: dict[str, Displayed] = Field(default_factory=dict, description="entry: the verdict displayed")
     showing: Showing | None = None
+    names: Tuple[KnownName] = Field(
+        default=(), description="what queries are called, and were called while a decision on one of them is remembered"
+    )
     decisions: Tuple[Decision] = ()
     void: Tuple[Decision] = Field(
         default=(), description="decisions that ended with their content or their comment, until another replaces them"

@@ -29,6 +29,6 @@ def test_it_opens_reviews_looks_and_cleans_up(
     assert smoke.main() == 0
     out = capsys.readouterr().out
     assert "NO " not in out
-    assert out.count("yes: ") == 8
+    assert out.count("yes: ") == 9
     assert world.pull(1)["state"] == "closed"
     assert world.head("incumbent-smoke/77") is None

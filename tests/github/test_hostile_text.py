@@ -24,6 +24,7 @@ from bot.cli.ci import _report, log
 from bot.curator.store import RegressionSet
 from bot.github.analysis import Analysis, ProblemFacts, QueryFacts, SetChange, SubmissionFacts
 from bot.github.check import Label
+from bot.github.commands import Command, parse
 from bot.github.publish import Plan
 from bot.github.run import Publication
 from bot.github.values import AddLabels, CreateComment, PostCheck, React, RemoveLabel, WriteLedger
@@ -178,7 +179,7 @@ def decided(text: str) -> Written:
     hub, analysis = make_hub(text), facts(text)
     judgement = hub.plan(analysis).judgement
     login = worded(text)[:90]
-    comment = hub.say(login, "/incumbent accept all: we need them\n/incumbent reject all: or not")
+    comment = hub.say(login, orders(sayable(text)))
     decisions = [
         {
             "entry": judgement.entries[name],
@@ -198,6 +199,17 @@ def decided(text: str) -> Written:
     )
     hub.ledger["pull_requests/7.json"] = record_text(record)
     return write(hub, analysis)
+
+
+def orders(reason: str) -> str:
+    return f"/incumbent accept all: {reason}\n/incumbent reject all: {reason}"
+
+
+def sayable(text: str) -> str:
+    """``text`` as a reason, where a command can be given with it; not every line is read as one."""
+    reason = " ".join(text.split())
+    said = [item.reason if isinstance(item, Command) else None for item in parse(orders(reason), ())]
+    return reason if said == [reason, reason] else "we need them"
 
 
 SCENES = {"undecided": undecided, "decided": decided}
@@ -310,9 +322,9 @@ def test_the_ledger_and_its_commit_hold_no_foreign_text_but_reasons(name: str, s
     ((path, content),) = [item for item in found.ledger.files if item[0] != "README.md"]
     assert path == "pull_requests/7.json"
     record = PullRequestRecord.model_validate_json(content, strict=False)
-    assert [item.reason for item in record.decisions] == ([worded(text)] * 2 if scene == "decided" else [])
+    assert [item.reason for item in record.decisions] == ([sayable(text)] * 2 if scene == "decided" else [])
     kept = json.loads(content)
-    theirs = {worded(text), worded(text)[:90]}
+    theirs = {worded(text), worded(text)[:90], sayable(text)}
     assert all(value in theirs or re.fullmatch(r"[\w\-./: +]*", value) for value in strings(kept))
 
 

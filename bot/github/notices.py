@@ -1,0 +1,97 @@
+"""What a review says above its verdicts: what is particular about this pull request (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.github.conversation import Hearing
+from bot.github.judgement import Judgement
+from bot.ledger.model import PullRequestRecord
+from bot.report.escaping import code
+from bot.report.secrets import holds_secret
+from bot.report.wording import listed
+
+SHOWN = 5
+"""Decisions of one kind that are named; the rest is counted."""
+
+
+def notices_of(judgement: Judgement, hearing: Hearing, record: PullRequestRecord) -> tuple[str, ...]:
+    """The notices above the verdicts, in the order of their weight; nothing in them is alive."""
+    analysis, config = judgement.analysis, judgement.platform.config
+    notices = []
+    if config.mode == "observe":
+        notices.append("Observing: nothing but this comment and a passing check is written.")
+    if analysis.held:
+        notices.append(
+            "A first contribution: a curator starts the review with `/incumbent run`."
+            if hearing.released is None
+            else "Released, but this run had not read the data yet: run it again, or say `/incumbent run` once more."
+        )
+    if judgement.removed_for_good:
+        names = ", ".join(code(item.before or item.path) for item in judgement.removed_for_good[:10])
+        notices.append(
+            f"{names}: removed without a tombstone, so that nobody could restore it. Run "
+            "`incumbent evict ID --reason …` and commit what it writes."
+        )
+    if judgement.changed_by_hand and not judgement.may_allow_set:
+        notices.append(
+            "This changes `regression_set/` by hand, and a query is called `regression_set`: rename it first."
+        )
+    elif judgement.changed_by_hand:
+        notices.append(
+            "This changes `regression_set/` by hand. Entries come in with their eval set, and leave by eviction. Take "
+            "the change out, or let a curator say `/incumbent accept regression_set` with the reason, which holds for "
+            "this commit alone."
+        )
+    reviewed = [place for place in analysis.touches if place in ("taxonomy", "config")]
+    if reviewed and "eval_sets" in analysis.touches:
+        notices.append(
+            f"This changes {' and '.join(f'`{place}/`' for place in reviewed)} as well: its queries are judged by "
+            "those of the base, and again after the merge."
+        )
+    notices += _void(judgement, hearing)
+    notices += _unheard(judgement)
+    if judgement.review is not None:
+        places = [
+            f"{query.file}:{query.line}" if query.line else query.file
+            for query in judgement.review.queries.values()
+            if any(holds_secret(turn) for turn in query.turns)
+        ]
+        if places:
+            shown = listed([code(place) for place in dict.fromkeys(places)], 10)
+            notices.append(f"What looks like a secret stands in {shown}: revoke it and take it out.")
+    rerolled = sum(1 for count in record.changes.values() if count > 2)
+    if rerolled:
+        notices.append(f"{rerolled} of the queries had their text changed three times or more in this pull request.")
+    return tuple(notices)
+
+
+def _void(judgement: Judgement, hearing: Hearing) -> list[str]:
+    called = {entry: name for name, entry in judgement.entries.items()}
+    lines = []
+    for item in hearing.void:
+        same = judgement.contents.get(item.entry, item.content) == item.content
+        why = "its comment was deleted or changed, or its author is no curator" if same else "the content has changed"
+        name = code(called.get(item.entry, item.entry))
+        lines.append(f"The decision of {code(item.by)} ({item.action}) on {name} is void: {why}.")
+    return _counted(lines, "more decisions are void.")
+
+
+def _unheard(judgement: Judgement) -> list[str]:
+    """Acceptances that the base has moved away from under: what was displayed then needs another word now."""
+    review = judgement.review
+    if review is None:
+        return []
+    excluded = {verdict.id for verdict in review.verdicts if not verdict.decision.admits}
+    lines = [
+        f"The decision of {code(item.by)} (accept) on {code(item.id)} has no effect: its verdict is EXCLUDE by now. "
+        "Accept it again with a reason, or let it go."
+        for item in review.derivation.unheard
+        if item.id in excluded
+    ]
+    return _counted(lines, "more acceptances have no effect.")
+
+
+def _counted(lines: Sequence[str], more: str) -> list[str]:
+    rest = [f"{len(lines) - SHOWN} {more}"] if len(lines) > SHOWN else []
+    return [*lines[:SHOWN], *rest]
