@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.cli.options import open_backend, progress_bar
-from bot.errors import InputError, OutsideError, UsageError
+from bot.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from bot.github.analysis import Analysis
+    from bot.github.client import GitHubClient
     from bot.github.events import Event
-    from bot.github.run import Publication, World
+    from bot.github.run import Publication
+    from bot.github.world import World
 
 DOCUMENT = "incumbent-analysis.json"
 LARGEST_OUTPUT = 900_000
@@ -85,7 +89,7 @@ def command(
         world = _world(Path(folder), event, environment)
         try:
             if step in ("analyse", "both"):
-                _analyse(event, world, document, as_json)
+                _analyse(event, world, document, login, environment, as_json)
             if step == "analyse":
                 return 0
             publication = _publish(event, world, document, login, environment, dry_run)
@@ -106,7 +110,7 @@ def _payload(file: Path) -> Mapping[str, Any]:
 
 
 def _world(folder: Path, event: Event, environment: Mapping[str, str]) -> World:
-    from bot.github.run import World
+    from bot.github.world import World
     from bot.object_store import ObjectStore
 
     server = environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
@@ -120,14 +124,31 @@ def _world(folder: Path, event: Event, environment: Mapping[str, str]) -> World:
     )
 
 
-def _analyse(event: Event, world: World, document: Path, quiet: bool) -> None:
+def _client(event: Event, login: str, environment: Mapping[str, str]) -> GitHubClient:
+    from bot.github.client import GitHubClient
+
+    token = environment.get("GITHUB_TOKEN")
+    if not token:
+        raise UsageError("there is no token: set GITHUB_TOKEN")
+    return GitHubClient(event.repository, token, environment.get("GITHUB_API_URL", "https://api.github.com"), login)
+
+
+def _analyse(
+    event: Event, world: World, document: Path, login: str, environment: Mapping[str, str], quiet: bool
+) -> None:
     from bot.github.run import analyse_event
 
     document.unlink(missing_ok=True)
-    analysis = analyse_event(event, world, open_backend, progress_bar("classifying"))
+    analysis = analyse_event(
+        event,
+        world,
+        lambda number: _client(event, login, environment).pull_request(number),
+        open_backend,
+        progress_bar("classifying"),
+    )
     say: Callable[[str], None] = (lambda text: None) if quiet else log
-    if analysis is None:
-        say(f"nothing to analyse: {event.why}")
+    if isinstance(analysis, str):
+        say(f"nothing to analyse: {analysis}")
         return
     document.write_text(analysis.model_dump_json(indent=1) + "\n", encoding="utf-8")
     say(f"{analysis.classified} queries classified, {analysis.reused} known from before; facts in {document}")
@@ -136,15 +157,15 @@ def _analyse(event: Event, world: World, document: Path, quiet: bool) -> None:
 def _publish(
     event: Event, world: World, document: Path, login: str, environment: Mapping[str, str], dry_run: bool
 ) -> Publication:
-    from bot.github.client import GitHubClient
     from bot.github.run import publish_event
 
-    token = environment.get("GITHUB_TOKEN")
-    if not token:
-        raise UsageError("there is no token: set GITHUB_TOKEN")
-    api = environment.get("GITHUB_API_URL", "https://api.github.com")
-    client = GitHubClient(event.repository, token, api, login)
-    return publish_event(event, _read(document), world, client, dry_run)
+    client = _client(event, login, environment)
+    return publish_event(event, _read(document), world, client, _wait, dry_run)
+
+
+def _wait(attempt: int) -> None:
+    """Some seconds, more after each attempt, and not the same for all that lost the race."""
+    time.sleep(random.uniform(0, 2**attempt))
 
 
 def _read(document: Path) -> Analysis | None:
@@ -159,7 +180,8 @@ def _read(document: Path) -> Analysis | None:
     try:
         return validate(Analysis, parse_json(document.read_bytes(), document.name, REVIEWED_FILES))
     except InputError as error:
-        raise OutsideError(f"{document.name} is no analysis of ours: {error}") from None
+        log(f"{document.name} is no analysis of ours: {error}", error=True)
+        return None
 
 
 def _report(publication: Publication, environment: Mapping[str, str], dry_run: bool, as_json: bool) -> None:
@@ -187,8 +209,8 @@ def _report(publication: Publication, environment: Mapping[str, str], dry_run: b
             stream.write(f"report={report if len(report) <= LARGEST_OUTPUT else ''}\n")
 
 
-def log(text: str) -> None:
+def log(text: str, error: bool = False) -> None:
     """One line for the log of a job, in which nothing is a command to the runner."""
     from bot.report.escaping import unlogged
 
-    click.echo(unlogged(text))
+    click.echo(unlogged(text), err=error)

@@ -56,7 +56,9 @@ def analyse(
             for query in queries
         }
         before: dict[str, Classification] = {
-            id: known[key].classification(id) for id, key in keys.items() if key in known
+            id: known[key].classification(id)
+            for id, key in keys.items()
+            if key in known and known[key].fits(platform.taxonomy.by_id)
         }
         submissions.append(facts_of(classify_package(platform, package, backend, progress, before), keys))
         reused += len(before)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import Identity
@@ -17,10 +17,12 @@ from bot.ledger.model import CommitId, Digest, StoredClassification
 from bot.pipeline import Classified
 from bot.report.secrets import redacted
 from bot.submission import Submission
-from bot.validation import FileModel, Tuple
+from bot.taxonomy.model import Taxonomy
+from bot.validation import DemandError, FileModel, Tuple
 
 LONGEST = 4096
 Path = Annotated[str, Field(max_length=LONGEST)]
+Line = Annotated[int, Field(ge=1)]
 
 
 def whole(text: str) -> str:
@@ -32,7 +34,7 @@ class ProblemFacts(FileModel):
     """One fault, or one remark, about the head's files; what looks like a secret is left out."""
 
     file: str
-    line: int | None
+    line: Line | None
     message: str
     fix: str
 
@@ -60,9 +62,9 @@ class QueryFacts(FileModel):
     """
 
     id: Annotated[str, Field(min_length=1)]
-    turns: Tuple[str]
+    turns: Annotated[Tuple[str], Field(min_length=1)]
     file: str
-    line: int | None
+    line: Line | None
     key: Digest | None
     classification: StoredClassification | None
 
@@ -74,7 +76,7 @@ class SubmissionFacts(FileModel):
     agent: Annotated[str, Field(min_length=1)]
     folder: Path
     prefix: str
-    moved_from: Tuple[str] | None
+    moved_from: Annotated[Tuple[str], Field(min_length=2, max_length=2)] | None
     queries: Tuple[QueryFacts]
     problems: Tuple[ProblemFacts]
     notes: Tuple[ProblemFacts]
@@ -114,6 +116,19 @@ class Analysis(FileModel):
     problems: Tuple[ProblemFacts] = Field(description="faults that left a folder or a reviewed file unread")
     reused: Annotated[int, Field(ge=0)] = Field(description="classifications that the ledger knew")
     classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
+
+    @model_validator(mode="after")
+    def _ids_are_told_apart(self) -> Analysis:
+        ids = [query.id for submission in self.submissions for query in submission.queries]
+        agents = [(submission.customer, submission.agent) for submission in self.submissions]
+        if len(set(ids)) < len(ids) or len(set(agents)) < len(agents):
+            raise DemandError("queries and agents whose names differ", "name each of them once")
+        return self
+
+    def fits(self, taxonomy: Taxonomy) -> bool:
+        """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
+        known = [query.classification for submission in self.submissions for query in submission.queries]
+        return all(item.fits(taxonomy.by_id) for item in known if item is not None)
 
     @property
     def classifier(self) -> Identity:
@@ -169,7 +184,7 @@ def classified_of(facts: SubmissionFacts) -> Classified:
             problems=tuple(item.problem for item in facts.problems),
             notes=tuple(item.problem for item in facts.notes),
             prefix=facts.prefix,
-            moved_from=None if moved is None or len(moved) != 2 else (moved[0], moved[1]),
+            moved_from=None if moved is None else (moved[0], moved[1]),
         ),
         result=ClassifierResult(
             classifications=tuple(

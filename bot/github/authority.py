@@ -9,6 +9,8 @@ from typing import Final
 from bot.github.commands import Verb
 
 _DECISIONS: Final = frozenset({Verb.ACCEPT, Verb.REJECT, Verb.PIN, Verb.UNPIN})
+UNTOLD: Final = "untold"
+"""What stands in for a permission that the token may not look up."""
 _WRITERS: Final = frozenset({"write", "maintain", "admin"})
 
 
@@ -30,8 +32,9 @@ def refusal(
     """Why ``author`` may not say ``verb``, as one sentence for a reply; None if they may.
 
     ``curators`` are the configured logins.  If there are none, whoever may write to the repository is a curator, and
-    ``permission`` looks that up for a login (``none``, ``read``, ``triage``, ``write``, ``maintain``, ``admin``): at
-    most once, only if nothing else decides; what it raises is passed on.  Logins are compared without regard to case.
+    ``permission`` looks that up for a login (``none``, ``read``, ``triage``, ``write``, ``maintain``, ``admin``, or
+    :data:`UNTOLD`): at most once, only if nothing else decides; what it raises is passed on.  Logins are compared
+    without regard to case.
     """
     written = author.login or ""
     login = written.casefold()
@@ -47,6 +50,9 @@ def refusal(
         if login in {curator.casefold() for curator in curators}:
             return None
         return f"Only curators may say {verb}, and you are not among the curators in config/curation.yaml."
-    if permission(written).casefold() in _WRITERS:
+    found = permission(written).casefold()
+    if found in _WRITERS:
         return None
+    if found == UNTOLD:
+        return "GitHub does not tell this token what you may do here: name the curators in config/curation.yaml."
     return f"Only curators may say {verb}: here, people who may write to this repository, and you may not."

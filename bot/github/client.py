@@ -6,10 +6,12 @@ PyGithub brings tokens, retries and rate limits; requests go by path, so that wh
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
 from bot.errors import OutsideError
+from bot.github.authority import UNTOLD
 from bot.github.check import NAME
 from bot.github.values import (
     AddLabels,
@@ -28,6 +30,8 @@ from bot.github.values import (
 from bot.ledger.model import BRANCH
 
 PAGE = 100
+GONE: Mapping[int, Any] = {404: {}}
+"""Whatever was to be removed or marked is not there any more, which is as good."""
 
 
 class LostRaceError(OutsideError):
@@ -49,15 +53,12 @@ class GitHubClient:
 
     def pull_request(self, number: int) -> PullRequest:
         """The pull request ``number`` as it stands now."""
-        found = self._ask("GET", f"/pulls/{number}")
-        return PullRequest(
-            number=number,
-            head=found["head"]["sha"],
-            base=found["base"]["ref"],
-            author=_login(found),
-            association=str(found.get("author_association") or ""),
-            labels=tuple(sorted(label["name"] for label in found.get("labels") or ())),
-        )
+        return _pull_request(self._ask("GET", f"/pulls/{number}"))
+
+    def open_pull_requests(self, base: str) -> tuple[PullRequest, ...]:
+        """The open pull requests to the branch ``base``."""
+        found = self._pages("/pulls", {"state": "open", "base": base})
+        return tuple(sorted(map(_pull_request, found), key=lambda item: item.number))
 
     def comments(self, number: int) -> tuple[IssueComment, ...]:
         """All comments of the pull request ``number``, oldest first."""
@@ -86,8 +87,12 @@ class GitHubClient:
         return CheckRun(conclusion=runs[-1]["conclusion"], external_id=runs[-1].get("external_id") or "")
 
     def permission(self, login: str) -> str:
-        """What ``login`` may do with the repository: admin, write, read or none."""
-        found = self._ask("GET", f"/collaborators/{quote(login, safe='')}/permission", missing={"permission": "none"})
+        """What ``login`` may do with the repository: admin, write, read or none; untold where the token may not ask."""
+        found = self._ask(
+            "GET",
+            f"/collaborators/{quote(login, safe='')}/permission",
+            instead={404: {"permission": "none"}, 403: {"permission": UNTOLD}},
+        )
         return str(found["permission"])
 
     def apply(self, number: int | None, operation: Operation, tree: str | None = None) -> None:
@@ -102,13 +107,13 @@ class GitHubClient:
             case EditComment(id=id, body=body):
                 self._ask("PATCH", f"/issues/comments/{id}", body={"body": body})
             case DeleteComment(id=id):
-                self._ask("DELETE", f"/issues/comments/{id}", missing={})
+                self._ask("DELETE", f"/issues/comments/{id}", instead=GONE)
             case React(comment=comment, reaction=reaction):
-                self._ask("POST", f"/issues/comments/{comment}/reactions", body={"content": reaction}, missing={})
+                self._ask("POST", f"/issues/comments/{comment}/reactions", body={"content": reaction}, instead=GONE)
             case AddLabels(names=names):
                 self._ask("POST", f"/issues/{number}/labels", body={"labels": list(names)})
             case RemoveLabel(name=name):
-                self._ask("DELETE", f"/issues/{number}/labels/{quote(name, safe='')}", missing={})
+                self._ask("DELETE", f"/issues/{number}/labels/{quote(name, safe='')}", instead=GONE)
             case PostCheck():
                 self._ask("POST", "/check-runs", body=_check_body(operation))
             case WriteLedger():
@@ -122,27 +127,36 @@ class GitHubClient:
         commit = self._ask(
             "POST", "/git/commits", body={"message": operation.message, "tree": made["sha"], "parents": parents}
         )
-        if operation.parent is None:
-            self._ask("POST", "/git/refs", body={"ref": f"refs/heads/{BRANCH}", "sha": commit["sha"]}, race=True)
-        else:
-            body = {"sha": commit["sha"], "force": False}
-            self._ask("PATCH", f"/git/refs/heads/{BRANCH}", body=body, race=True)
+        try:
+            if operation.parent is None:
+                self._ask("POST", "/git/refs", body={"ref": f"refs/heads/{BRANCH}", "sha": commit["sha"]})
+            else:
+                self._ask("PATCH", f"/git/refs/heads/{BRANCH}", body={"sha": commit["sha"], "force": False})
+        except OutsideError:
+            # GitHub refuses a lost race and a protected branch alike: only the branch tells which it was.
+            if self._branch(BRANCH) == operation.parent:
+                raise
+            raise LostRaceError("the ledger branch has moved") from None
+
+    def _branch(self, name: str) -> str | None:
+        found = self._ask("GET", f"/git/ref/heads/{name}", instead={404: None})
+        return None if found is None else str(found["object"]["sha"])
 
     def _keep_own(self, comment: Mapping[str, Any]) -> None:
         """Take ``comment`` back if it is not of :attr:`login`: nobody would find it, and each run would add another."""
         login = _login(comment)
         if login != self.login:
-            self._ask("DELETE", f"/issues/comments/{comment['id']}", missing={})
+            self._ask("DELETE", f"/issues/comments/{comment['id']}", instead=GONE)
             raise OutsideError(
                 f"the token acts as {login}, and not as {self.login}: set the action's input `login` to {login}, "
                 "so that its own comments are found again"
             )
 
-    def _pages(self, path: str) -> list[Any]:
+    def _pages(self, path: str, parameters: Mapping[str, Any] = MappingProxyType({})) -> list[Any]:
         found: list[Any] = []
         page = 1
         while True:
-            items = self._ask("GET", path, {"per_page": PAGE, "page": page})
+            items = self._ask("GET", path, {**parameters, "per_page": PAGE, "page": page})
             found += items
             if len(items) < PAGE:
                 return found
@@ -154,10 +168,9 @@ class GitHubClient:
         path: str,
         parameters: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
-        missing: Any = None,
-        race: bool = False,
+        instead: Mapping[int, Any] = MappingProxyType({}),
     ) -> Any:
-        """GitHub's answer; ``missing`` stands in for a 404, and a 409 or 422 is a lost race where ``race``."""
+        """GitHub's answer; ``instead`` holds what stands in for an answer with one of its status codes."""
         import requests
         from github import GithubException
 
@@ -166,14 +179,23 @@ class GitHubClient:
                 verb, self._place + path, dict(parameters) if parameters else None, input=dict(body) if body else None
             )
         except GithubException as error:
-            if error.status == 404 and missing is not None:
-                return missing
-            if error.status in (409, 422) and race:
-                raise LostRaceError("the ledger branch has moved") from None
+            if error.status in instead:
+                return instead[error.status]
             raise OutsideError(_refusal(verb, path, error)) from None
         except (requests.RequestException, OSError) as error:
             raise OutsideError(f"GitHub cannot be reached: {verb} {path}: {type(error).__name__}") from None
         return data
+
+
+def _pull_request(found: Mapping[str, Any]) -> PullRequest:
+    return PullRequest(
+        number=int(found["number"]),
+        head=found["head"]["sha"],
+        base=found["base"]["ref"],
+        author=_login(found),
+        association=str(found.get("author_association") or ""),
+        labels=tuple(sorted(label["name"] for label in found.get("labels") or ())),
+    )
 
 
 def _login(item: Mapping[str, Any]) -> str:

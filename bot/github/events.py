@@ -41,8 +41,9 @@ class Comment:
 class Event:
     """An event as the flows see it.
 
-    ``repository`` is ``owner/name``; ``head`` is the commit that the event speaks of, where it names one; ``base`` the
-    branch that would be merged into.
+    ``repository`` is ``owner/name``; ``head`` is the commit that the event speaks of, where it names one;
+    ``group_base`` the commit that a merge group builds on; ``left`` whether a pull request was just turned from the
+    default branch to another.
     """
 
     flow: Flow
@@ -54,6 +55,7 @@ class Event:
     group_base: str | None = None
     association: str = ""
     comment: Comment | None = None
+    left: bool = False
 
 
 _PULL_REQUEST_ACTIONS = frozenset({"opened", "reopened", "synchronize", "edited", "ready_for_review"})
@@ -75,7 +77,7 @@ def read_event(name: str, payload: Mapping[str, Any]) -> Event:
             return _merge_group(payload, here)
         if name == "issue_comment":
             return _comment(payload, here)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"the payload of the event {name} is not whole: {error!r}") from None
     return here
 
@@ -92,7 +94,8 @@ def _pull_request(payload: Mapping[str, Any], here: Event) -> Event:
         return replace(event, why=f"nothing is done when a pull request is {action}")
     if str(pull["base"]["ref"]) != here.default_branch:
         why = f"only pull requests to {here.default_branch} are curated"
-        return replace(event, flow=Flow.NOT_CURATED, why=why)
+        before = ((payload.get("changes") or {}).get("base") or {}).get("ref") or {}
+        return replace(event, flow=Flow.NOT_CURATED, why=why, left=before.get("from") == here.default_branch)
     return replace(event, flow=Flow.REVIEW, why="")
 
 
@@ -115,6 +118,9 @@ def _comment(payload: Mapping[str, Any], here: Event) -> Event:
     if str(payload["action"]) != "created":
         return replace(here, why="only new comments are read")
     body = str(comment.get("body") or "")
+    author = comment.get("user") or {"login": "ghost"}
+    if author.get("type") == "Bot":
+        return replace(here, why="bots give no commands")
     if "/incumbent" not in body.casefold():
         return replace(here, why="the comment holds no command")
     return replace(
@@ -125,7 +131,7 @@ def _comment(payload: Mapping[str, Any], here: Event) -> Event:
         association=str(issue.get("author_association") or ""),
         comment=Comment(
             id=int(comment["id"]),
-            author=str((comment.get("user") or {"login": "ghost"})["login"]),
+            author=str(author["login"]),
             association=str(comment.get("author_association") or ""),
             body=body,
         ),

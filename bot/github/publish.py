@@ -77,7 +77,7 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
     """
     author = Author(login=scene.pull.author, association=scene.pull.association)
     observing = platform.config.mode == "observe"
-    sticky, doubled = find_sticky(scene)
+    sticky, doubled = find_sticky(scene.login, scene.comments)
     found = _MARKER.match(sticky.body) if sticky is not None else None
     record = scene.record or PullRequestRecord(pull_request=scene.pull.number, head=analysis.head)
     displayed = displayed_now(record, found and found[1], sticky.updated_at if sticky is not None else "")
@@ -117,10 +117,21 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
     return Plan(operations=tuple(operations), judgement=judgement, result=result, summary=render_summary(report))
 
 
-def find_sticky(scene: Scene) -> tuple[IssueComment | None, tuple[IssueComment, ...]]:
+def plan_farewell(why: str, login: str, pull: PullRequest, comments: Sequence[IssueComment]) -> list[Operation]:
+    """What takes back what was said of a pull request that went to another branch: its comment and its labels."""
+    sticky, doubled = find_sticky(login, comments)
+    operations: list[Operation] = []
+    if sticky is not None:
+        text = f"<!-- incumbent:verdicts {digest(why)} -->\nNot curated here: {why}.\n"
+        operations += _comment(text, sticky, doubled)
+    ours = {label.value for label in Label}
+    return operations + [RemoveLabel(name=name) for name in sorted(ours & set(pull.labels))]
+
+
+def find_sticky(login: str, comments: Sequence[IssueComment]) -> tuple[IssueComment | None, tuple[IssueComment, ...]]:
     """Our comment, by author and marker, the oldest where a race doubled it, and those that are too many."""
     ours = sorted(
-        (item for item in scene.comments if item.author == scene.login and _MARKER.match(item.body)),
+        (item for item in comments if item.author == login and _MARKER.match(item.body)),
         key=lambda item: item.id,
     )
     return (ours[0], tuple(ours[1:])) if ours else (None, ())

@@ -2,75 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from bot.classifier.model import Backend, Progress
-from bot.errors import InputError, OutsideError, UsageError
+from bot.errors import InputError, OutsideError
 from bot.github.analyse import analyse
 from bot.github.analysis import Analysis
 from bot.github.check import Result, result_of
 from bot.github.client import GitHubClient, LostRaceError
 from bot.github.events import Event, Flow
 from bot.github.judgement import judge_facts
-from bot.github.publish import Plan, Scene, check_operations, plan_review
-from bot.github.values import CheckConclusion, Operation, PostCheck, WriteLedger
+from bot.github.publish import Plan, Scene, check_operations, plan_farewell, plan_review
+from bot.github.values import CheckConclusion, Operation, PostCheck, PullRequest, WriteLedger
+from bot.github.world import Commits, World, known_of, record_of
 from bot.ledger.keys import digest
-from bot.ledger.model import BRANCH, FOLDER, PullRequestRecord, StoredClassification
-from bot.ledger.store import load_record
-from bot.object_store import CommitSnapshot, ObjectStore
 from bot.pipeline import Platform, load_platform
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, render_summary
 
 TRIES = 5
 """How often a plan is derived again after a lost race."""
+GOVERNING = ("curators", "trusted_authors", "mode", "block_on_review", "hold_first_time_contributors")
+"""Keys of the config that count as they are at the time of writing."""
+ELSEWHERE = "only pull requests to {} are curated"
+OBSERVING = "commands are not followed where `mode` is `observe`"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Commits:
-    """The commits that a run needs, as they stand now; each is in the object store."""
-
-    base: str
-    head: str | None
-    ledger: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class World:
-    """The edges: git's objects, where they come from, and this run's page on GitHub."""
-
-    store: ObjectStore
-    url: str
-    token: str | None
-    run: str | None
-
-    def fetch(self, event: Event, head: bool) -> Commits:
-        """Fetch what ``event`` is about; the ``head`` only where hostile data is read."""
-        refs = {"base": event.group_base or f"refs/heads/{event.default_branch}", "ledger": f"refs/heads/{BRANCH}"}
-        if head and event.flow is Flow.GROUP and event.head is not None:
-            refs["head"] = event.head
-        elif head and event.pull_request is not None:
-            refs["head"] = f"refs/pull/{event.pull_request}/head"
-        found = self.store.fetch(self.url, refs, self.token, optional=("ledger",))
-        return Commits(base=found["base"], head=found.get("head"), ledger=found.get("ledger"))
+class ForeignFactsError(OutsideError):
+    """The document of facts is not about this event, or does not hold by reviewed files."""
 
 
 def analyse_event(
-    event: Event, world: World, backend: Callable[[Platform], Backend], progress: Progress
-) -> Analysis | None:
-    """The facts of what ``event`` is about; ``None`` where nothing is to be judged.
+    event: Event,
+    world: World,
+    pull_request: Callable[[int], PullRequest],
+    backend: Callable[[Platform], Backend],
+    progress: Progress,
+) -> Analysis | str:
+    """The facts of what ``event`` is about, or why nothing is to be judged.
 
-    Raises :class:`InputError` for faults of the *reviewed* side; those of the head are part of the facts.
+    An event about a comment does not say where its pull request goes, so that ``pull_request`` is asked.  Raises
+    :class:`InputError` for faults of the *reviewed* side; those of the head are part of the facts.
     """
     if event.flow not in (Flow.REVIEW, Flow.GROUP):
-        return None
+        return event.why
+    if event.comment is not None and event.pull_request is not None:
+        pull = pull_request(event.pull_request)
+        if pull.base != event.default_branch:
+            return ELSEWHERE.format(event.default_branch)
     commits = world.fetch(event, head=True)
     assert commits.head is not None
     platform = load_platform(world.store.snapshot(commits.base))
+    if event.comment is not None and platform.config.mode == "observe":
+        return OBSERVING
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
-    record = _record(ledger, event)
+    record = record_of(ledger, event.pull_request)
     return analyse(
         event,
         commits.base,
@@ -79,33 +66,10 @@ def analyse_event(
         world.store.snapshot(commits.head),
         world.store.changes(commits.base, commits.head),
         record,
-        _known(ledger, event, record),
+        known_of(ledger, event, record),
         backend(platform),
         progress,
     )
-
-
-def _record(ledger: CommitSnapshot | None, event: Event) -> PullRequestRecord | None:
-    """The pull request's record; a mangled one is as good as none: facts are found again, and people asked again."""
-    try:
-        return None if event.pull_request is None else load_record(ledger, event.pull_request)
-    except InputError:
-        return None
-
-
-def _known(
-    ledger: CommitSnapshot | None, event: Event, record: PullRequestRecord | None
-) -> Mapping[str, StoredClassification]:
-    """The ledger's classifications: the pull request's own, and for a merge group those of all that are open."""
-    if event.flow is not Flow.GROUP or ledger is None:
-        return {} if record is None else record.classifications
-    found: dict[str, StoredClassification] = {}
-    for path in ledger.paths(FOLDER):
-        name = Path(path).stem
-        if name.isdigit():
-            other = _record(ledger, replace(event, pull_request=int(name)))
-            found |= {} if other is None else other.classifications
-    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,29 +83,57 @@ class Publication:
     why: str = ""
 
 
+def nothing(why: str) -> Publication:
+    """Nothing was written, and ``why``."""
+    return Publication(operations=(), result=None, summary="", plan=None, why=why)
+
+
 def publish_event(
-    event: Event, analysis: Analysis | None, world: World, github: GitHubClient, dry_run: bool
+    event: Event,
+    analysis: Analysis | None,
+    world: World,
+    github: GitHubClient,
+    wait: Callable[[int], None],
+    dry_run: bool,
 ) -> Publication:
     """Judge the facts of ``analysis`` and write what follows; a lost race is read and planned again.
 
-    Raises :class:`OutsideError` when GitHub cannot be reached or refuses.
+    ``wait`` lets others finish before the next of the tries, which it is told.  Raises :class:`OutsideError` when
+    GitHub cannot be reached or refuses.
     """
     if event.flow is Flow.NOTHING:
-        return Publication(operations=(), result=None, summary="", plan=None, why=event.why)
+        return nothing(event.why)
     if event.flow is Flow.NOT_CURATED:
-        return _plain_check(event, github, "neutral", "Not curated here", event.why, 0, dry_run)
+        return _turn_away(event, github, dry_run)
     if analysis is None:
-        title = "The analysis did not finish"
-        why = "The job that reads the pull request did not finish. Its log says why; mend that and run it again."
-        if _observes(event, world):
-            return _plain_check(event, github, "success", title, why, 0, dry_run)
-        return _plain_check(event, github, "failure", title, why, OutsideError.exit_code, dry_run)
-    for _ in range(TRIES):
+        return _without_facts(event, world, github, dry_run)
+    for attempt in range(TRIES):
+        if attempt:
+            wait(attempt)
         try:
             return _publish(event, analysis, world, github, dry_run)
         except LostRaceError:
             continue
+        except ForeignFactsError as error:
+            return _failure(event, github, "The analysis cannot be used", f"{error}.", dry_run)
     raise OutsideError("other runs kept writing to the ledger; run this one again")
+
+
+def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bool) -> Publication:
+    """What to do where the first job handed nothing over: it may have had nothing to do, or have died."""
+    if event.comment is not None:
+        assert event.pull_request is not None
+        pull = github.pull_request(event.pull_request)
+        if pull.base != event.default_branch:
+            return nothing(ELSEWHERE.format(event.default_branch))
+    observes = _observes(event, world)
+    if observes and event.comment is not None:
+        return nothing(OBSERVING)
+    title = "The analysis did not finish"
+    why = "The job that reads the pull request did not finish. Its log says why; mend that and run it again."
+    if observes:
+        return _plain_check(event, github, "success", title, why, 0, dry_run)
+    return _failure(event, github, title, why, dry_run)
 
 
 def _observes(event: Event, world: World) -> bool:
@@ -153,17 +145,42 @@ def _observes(event: Event, world: World) -> bool:
     return platform.config.mode == "observe"
 
 
+def _turn_away(event: Event, github: GitHubClient, dry_run: bool) -> Publication:
+    """A pull request to another branch is not curated, which must not hide what is said of the same commit elsewhere.
+
+    A required check looks at the commit alone: where a curated pull request has the same head, that one speaks.
+    """
+    assert event.head is not None
+    operations: list[Operation] = []
+    if event.left and event.pull_request is not None:
+        pull = github.pull_request(event.pull_request)
+        operations += plan_farewell(event.why, github.login, pull, github.comments(pull.number))
+        _apply_all(operations, github, dry_run, pull.number)
+    if github.check(event.head) is not None:
+        why = f"{event.why}; the check on its commit stays as it is"
+    elif any(pull.head == event.head for pull in github.open_pull_requests(event.default_branch)):
+        why = f"{event.why}; the check on its commit comes from a pull request that is curated"
+    else:
+        check = _plain_check(event, github, "neutral", "Not curated here", event.why, 0, dry_run)
+        return replace(check, operations=(*operations, *check.operations))
+    return replace(nothing(why), operations=tuple(operations))
+
+
 def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClient, dry_run: bool) -> Publication:
     commits = world.fetch(event, head=False)
     _refuse_foreign_facts(event, analysis, world, commits)
     platform = load_platform(world.store.snapshot(analysis.base))
+    if not analysis.fits(platform.taxonomy):
+        raise ForeignFactsError("The analysis speaks of other capabilities than the taxonomy")
+    platform = _governed(platform, world, commits)
     if event.flow is Flow.GROUP:
         return _publish_group(event, analysis, platform, world, github, dry_run)
     assert event.pull_request is not None
     pull = github.pull_request(event.pull_request)
-    if (pull.head, pull.base) != (analysis.head, event.default_branch):
-        why = "the pull request has changed since it was read: the run of its newest commit writes"
-        return Publication(operations=(), result=None, summary="", plan=None, why=why)
+    if pull.base != event.default_branch:
+        return nothing(ELSEWHERE.format(event.default_branch))
+    if pull.head != analysis.head:
+        return nothing("the pull request has changed since it was read: the run of its newest commit writes")
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
     scene = Scene(
         login=github.login,
@@ -171,7 +188,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         comments=github.comments(pull.number),
         check=github.check(analysis.head),
         ledger=commits.ledger,
-        record=_record(ledger, event),
+        record=record_of(ledger, event.pull_request),
         run=world.run,
     )
     plan = plan_review(analysis, platform, scene, cache(github.permission))
@@ -182,15 +199,28 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     return Publication(operations=plan.operations, result=plan.result, summary=plan.summary, plan=plan)
 
 
+def _governed(platform: Platform, world: World, commits: Commits) -> Platform:
+    """``platform`` with the say of the default branch as it is now in who may decide, and in what fails a check.
+
+    Verdicts hold by the files that the facts were found by; a curator who was taken out since decides nothing.
+    """
+    try:
+        live = load_platform(world.store.snapshot(commits.base)).config
+    except InputError:
+        return platform
+    governing = {name: getattr(live, name) for name in GOVERNING}
+    return replace(platform, config=platform.config.model_copy(update=governing))
+
+
 def _refuse_foreign_facts(event: Event, analysis: Analysis, world: World, commits: Commits) -> None:
     """Facts must be about this event, and hold by files that were reviewed."""
     about = (analysis.repository, analysis.pull_request)
     if about != (event.repository, event.pull_request):
-        raise UsageError("the analysis is about something else than the event")
-    if event.flow is Flow.GROUP and analysis.base != event.group_base:
-        raise UsageError("the analysis holds by another base than the merge group's")
+        raise ForeignFactsError("The analysis is about something else than the event")
+    if event.flow is Flow.GROUP and (analysis.base, analysis.head) != (event.group_base, event.head):
+        raise ForeignFactsError("The analysis is of other commits than the merge group's")
     if not (world.store.exists(analysis.base) and world.store.is_ancestor(analysis.base, commits.base)):
-        raise UsageError("the analysis holds by files that are not on the default branch")
+        raise ForeignFactsError("The analysis holds by files that are not on the default branch")
 
 
 def _publish_group(
@@ -214,6 +244,10 @@ def _publish_group(
     return Publication(operations=tuple(operations), result=result, summary=render_summary(report), plan=None)
 
 
+def _failure(event: Event, github: GitHubClient, title: str, why: str, dry_run: bool) -> Publication:
+    return _plain_check(event, github, "failure", title, why, OutsideError.exit_code, dry_run)
+
+
 def _plain_check(
     event: Event, github: GitHubClient, conclusion: CheckConclusion, title: str, text: str, code: int, dry_run: bool
 ) -> Publication:
@@ -233,6 +267,6 @@ def _plain_check(
     return Publication(operations=(check,), result=result, summary=text, plan=None, why=text)
 
 
-def _apply_all(operations: list[PostCheck] | list[Operation], github: GitHubClient, dry_run: bool) -> None:
+def _apply_all(operations: Sequence[Operation], github: GitHubClient, dry_run: bool, number: int | None = None) -> None:
     for operation in operations if not dry_run else ():
-        github.apply(None, operation)
+        github.apply(number, operation)

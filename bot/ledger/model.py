@@ -5,6 +5,7 @@ Hashes and facts, never texts of queries.  What a person wrote as the reason of 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -48,6 +49,10 @@ class StoredClassification(FileModel):
             off_taxonomy=item.off_taxonomy,
             arbitrated=tuple(sorted(item.arbitrated)),
         )
+
+    def fits(self, capabilities: Collection[str]) -> bool:
+        """Whether these are judgements on ``capabilities``, on all and on no others."""
+        return self.judgements.keys() == set(capabilities)
 
     def classification(self, query: str) -> Classification:
         """The classification of the query called ``query``."""

@@ -6,6 +6,7 @@ import json
 
 from bot.config import REVIEWED_FILES
 from bot.documents import parse_json
+from bot.errors import InputError, Problem
 from bot.ledger.model import PullRequestRecord, record_path
 from bot.snapshot import Snapshot
 from bot.validation import validate
@@ -14,7 +15,8 @@ README = """\
 # Incumbent's ledger
 
 Facts and decisions that Incumbent keeps between its runs; the format is documented in docs/ledger.md of the product.
-Nothing here is trusted by itself: a decision counts only while the comment that it cites still says so.
+A decision counts only while the comment that it cites is there, by the same person, and still says so. Whoever may
+push to this branch could make the rest say something else: docs/ledger.md says what follows from that.
 Deleting this branch loses no decision that was applied already; open pull requests are classified anew.
 """
 
@@ -22,13 +24,16 @@ Deleting this branch loses no decision that was applied already; open pull reque
 def load_record(snapshot: Snapshot | None, number: int) -> PullRequestRecord | None:
     """The record of pull request ``number``, if there is one.
 
-    Raises :class:`bot.errors.InputError` when the file was mangled.
+    Raises :class:`bot.errors.InputError` when the file was mangled, or is another's.
     """
     path = record_path(number)
     if snapshot is None or not snapshot.exists(path):
         return None
     document = parse_json(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
-    return validate(PullRequestRecord, document)
+    record = validate(PullRequestRecord, document)
+    if record.pull_request != number:
+        raise InputError([Problem(path, None, f"it is the record of {record.pull_request}", "take the file out")])
+    return record
 
 
 def record_text(record: PullRequestRecord) -> str:

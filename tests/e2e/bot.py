@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,8 +45,16 @@ class Bot:
         self.permissions = Workflow(WORKFLOW.read_text(encoding="utf-8")).permissions
         self.runs = 0
 
-    def on(self, name: str, *, die_after_analyse: bool = False, lose_facts: bool = False, **about: Any) -> BotRun:
-        """Both jobs on the event ``name`` about ``about`` (see ``Events``)."""
+    def on(
+        self,
+        name: str,
+        *,
+        die_after_analyse: bool = False,
+        lose_facts: bool = False,
+        mangle: Callable[[str], str] | None = None,
+        **about: Any,
+    ) -> BotRun:
+        """Both jobs on the event ``name`` about ``about`` (see ``Events``); ``mangle`` changes what one hands over."""
         self.runs += 1
         place = self.folder / f"run-{self.runs}"
         place.mkdir(parents=True)
@@ -58,6 +67,9 @@ class Bot:
                 break
             if step == "publish" and lose_facts:
                 (place / "facts.json").unlink()
+            if step == "publish" and mangle is not None:
+                facts = place / "facts.json"
+                facts.write_text(mangle(facts.read_text(encoding="utf-8")), encoding="utf-8")
             environment = {
                 "GITHUB_API_URL": self.world.url,
                 "GITHUB_SERVER_URL": self.world.url,

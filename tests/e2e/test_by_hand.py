@@ -88,36 +88,45 @@ def test_an_event_that_is_none_is_refused(text: str, event: Path, capsys: pytest
 @pytest.mark.parametrize(
     "text", ["", "{}", "[1]", "\x00", '{"format": 1, "format": 1}', '{"format": 2}', '{"format": NaN}']
 )
-def test_a_document_that_is_no_analysis_is_refused_and_nothing_written(
-    text: str, world: World, event: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_document_that_is_no_analysis_is_as_good_as_none(
+    text: str, world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    document = tmp_path / "facts.json"
-    document.write_text(text, encoding="utf-8")
-    mark = world.gateway.mark()
-    arguments = ["--event-name", "pull_request_target", "--event", str(event), "--analysis", str(document)]
-    assert run(["ci", "publish", *arguments]) == 4
+    world.push("main", platform_files())
+    pull = world.open_pull_request("quillow", customer_files())
+    run = Bot(world, tmp_path / "runs").on("pull_request_target", number=pull.number, mangle=lambda facts: text)
+    assert run.codes == (0, 4)
     assert "no analysis of ours" in capsys.readouterr().err
-    assert {made.method for made in world.gateway.calls_since(mark)} <= {"GET"}
+    assert [made.path.rpartition("/")[2] for made in run.calls if made.method != "GET"] == ["check-runs"]
+    assert [check["conclusion"] for check in world.checks(pull.head)] == ["failure"]
 
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("repository", "acme/other"), ("pull_request", 99), ("base", "0" * 40), ("base", None)],
-    ids=["another repository", "another pull request", "a base that is not there", "the head as its own base"],
+    [("repository", "acme/other"), ("pull_request", 99), ("base", "0" * 40), ("base", None), ("submissions", None)],
+    ids=[
+        "another repository",
+        "another pull request",
+        "a base that is not there",
+        "the head as its own base",
+        "another taxonomy",
+    ],
 )
-def test_facts_about_something_else_are_refused(
-    key: str, value: object, world: World, event: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    document = tmp_path / "facts.json"
-    common = ["--event-name", "pull_request_target", "--event", str(event), "--analysis", str(document)]
-    assert run(["ci", "analyse", *common]) == 0
-    facts = json.loads(document.read_text())
-    facts[key] = facts["head"] if value is None else value
-    document.write_text(json.dumps(facts))
-    mark = world.gateway.mark()
-    assert run(["ci", "publish", *common]) == 2
-    assert "the analysis" in capsys.readouterr().err
-    assert {made.method for made in world.gateway.calls_since(mark)} <= {"GET"}
+def test_facts_about_something_else_fail_the_check(key: str, value: object, world: World, tmp_path: Path) -> None:
+    def mangle(text: str) -> str:
+        facts = json.loads(text)
+        if key == "submissions":
+            facts[key][0]["queries"][0]["classification"]["judgements"].popitem()
+        else:
+            facts[key] = facts["head"] if value is None else value
+        return json.dumps(facts)
+
+    world.push("main", platform_files())
+    pull = world.open_pull_request("quillow", customer_files())
+    run = Bot(world, tmp_path / "runs").on("pull_request_target", number=pull.number, mangle=mangle)
+    assert run.codes == (0, 4)
+    (check,) = world.checks(pull.head)
+    assert (check["conclusion"], check["output"]["title"]) == ("failure", "The analysis cannot be used")
+    assert world.comments(pull.number) == []
 
 
 def test_a_run_whose_head_was_pushed_over_leaves_the_writing_to_the_next(

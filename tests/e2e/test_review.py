@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
+from bot.github.client import GitHubClient
+from bot.github.values import WriteLedger
 from tests.e2e.bot import BRANCH_LINE, Bot, customer_files, platform_files
-from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, OUTSIDER, STRANGER
+from tests.e2e.harness.messages import error
+from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, OUTSIDER, OWNER, STRANGER
 from tests.e2e.harness.world import World
 
 MARKER = "<!-- incumbent:verdicts "
@@ -72,6 +77,8 @@ def test_a_second_push_classifies_only_what_changed(world: World, bot: Bot, caps
 
 def test_a_fork_is_read_as_data_and_never_checked_out(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("quillow", customer_files(), user=OUTSIDER)
+    assert world.pull(pull.number)["head"]["repo"]["full_name"] != world.full_name
+    assert world.head("quillow") is None
     run = bot.on("pull_request_target", number=pull.number)
     assert run.codes == (0, 0)
     assert "1 of 12 deserves a slot" in sticky(world, pull.number) or "need you" in sticky(world, pull.number)
@@ -173,6 +180,123 @@ def test_pull_requests_to_other_branches_are_not_curated(world: World, bot: Bot)
     assert ours(world, pull.number) == []
 
 
+def test_a_twin_to_another_branch_hides_no_failure(world: World, bot: Bot) -> None:
+    files = customer_files()
+    files[f"{BRANCH_LINE}/evals.yaml"] = "eval_set: 1\nqueries:\n  - {id: a, query: 7}\n"
+    world.push("release", {"notes.md": "x"})
+    pull = world.open_pull_request("quillow", files)
+    twin = world.open_pull_request("quillow", base="release")
+    assert twin.head == pull.head
+    early = bot.on("pull_request_target", number=twin.number)
+    assert early.codes == (0, 0)
+    assert world.checks(pull.head) == []
+    bot.on("pull_request_target", number=pull.number)
+    late = bot.on("pull_request_target", number=twin.number, action="synchronize")
+    assert late.codes == (0, 0)
+    assert [check["conclusion"] for check in world.checks(pull.head)] == ["failure"]
+
+
+def test_a_pull_request_that_turns_to_another_branch_takes_its_verdicts_along(world: World, bot: Bot) -> None:
+    world.push("release", {"notes.md": "x"})
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    before = sticky(world, pull.number)
+    for base, comment in (("release", "Not curated here: only pull requests to main are curated."), ("main", before)):
+        source = world.pull(pull.number)["base"]["ref"]
+        assert world.act(CUSTOMER, "PATCH", f"/pulls/{pull.number}", {"base": base}).ok
+        run = bot.on("pull_request_target", number=pull.number, action="edited", former_base=source)
+        assert run.codes == (0, 0)
+        assert comment in sticky(world, pull.number)
+        assert bool(world.labels(pull.number)) == (base == "main")
+    assert [check["conclusion"] for check in world.checks(pull.head)] == ["success"]
+
+
+def test_comments_where_nothing_is_curated_cost_nothing(
+    world: World, bot: Bot, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.push("release", {"notes.md": "x"})
+    pull = world.open_pull_request("quillow", customer_files(), base="release")
+    comment = world.comment(CURATOR, pull.number, "/incumbent run")
+    assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 0)
+    assert "nothing to analyse: only pull requests to main are curated" in capsys.readouterr().out
+    world.push("main", platform_files(mode="observe"))
+    pull = world.open_pull_request("observed", customer_files())
+    comment = world.comment(CURATOR, pull.number, "/incumbent run")
+    assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 0)
+    assert "commands are not followed where `mode` is `observe`" in capsys.readouterr().out
+    assert ours(world, pull.number) == []
+    assert world.checks(pull.head) == []
+
+
+@pytest.mark.parametrize(
+    "mangle",
+    [
+        lambda text: "{",
+        lambda text: text.replace('"format": 1', '"format": 7'),
+        lambda text: text.replace('"pull_request": 1', '"pull_request": 2'),
+        lambda text: text.replace('"arbitrated": [', '"arbitrated": ["unheard-of"'),
+        lambda text: re.sub(r'"judgements": \{\s*"[\w.-]+"', '"judgements": {"unheard-of"', text),
+    ],
+    ids=[
+        "no JSON",
+        "another format",
+        "of another pull request",
+        "an unheard-of arbitration",
+        "unheard-of capabilities",
+    ],
+)
+def test_a_mangled_ledger_is_as_good_as_none(world: World, bot: Bot, mangle: Callable[[str], str]) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    body = sticky(world, pull.number)
+    name = "pull_requests/1.json"
+    text = world.read(LEDGER, name)
+    assert text is not None
+    world.push(LEDGER, {name: mangle(text), "pull_requests/\u00b2.json": text})
+    assert bot.on("pull_request_target", number=pull.number, action="synchronize").codes == (0, 0)
+    assert sticky(world, pull.number) == body
+    head, reference = world.queue(pull.number)
+    assert bot.on("merge_group", head=head, head_ref=reference).codes == (0, 0)
+
+
+def test_a_ledger_that_may_not_be_written_is_no_race(
+    world: World, bot: Bot, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+    fault = world.gateway.fail(
+        lambda request: request.method == "POST" and request.path.endswith("/git/refs"), "422", 9
+    )
+    assert bot.on("pull_request_target", number=pull.number).codes == (0, 4)
+    assert "GitHub refuses POST /git/refs (422)" in capsys.readouterr().err
+    assert fault.happened == 1
+
+
+def test_who_was_a_curator_when_the_facts_were_found_decides_nothing_now(world: World, tmp_path: Path) -> None:
+    world.push("main", platform_files(curators=f"[{CURATOR}]"))
+    bot = Bot(world, tmp_path / "runs")
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    comment = world.comment(CURATOR, pull.number, "/incumbent accept all we need them")
+
+    def meanwhile(facts: str) -> str:
+        world.push("main", platform_files(curators=f"[{OWNER}]"))
+        return facts
+
+    run = bot.on("issue_comment", number=pull.number, comment=comment, mangle=meanwhile)
+    assert run.report["decisions"] == []
+    assert "you are not among the curators" in ours(world, pull.number)[-1]
+
+
+def test_a_token_that_may_not_ask_for_permissions_says_what_to_do(world: World, bot: Bot) -> None:
+    world.push("main", platform_files(curators="[]"))
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    comment = world.comment(CURATOR, pull.number, "/incumbent accept all")
+    world.gateway.fail(lambda request: request.path.endswith("/permission"), error(403, "Forbidden"), 9)
+    assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 0)
+    assert "name the curators in config/curation.yaml" in ours(world, pull.number)[-1]
+
+
 def test_a_pull_request_without_eval_sets_passes(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("docs", {"README.md": "words"})
     bot.on("pull_request_target", number=pull.number)
@@ -263,13 +387,25 @@ def test_a_first_contribution_waits_where_the_config_says_so(world: World, tmp_p
     assert later.codes == (0, 0)
 
 
-def test_a_race_for_the_ledger_is_planned_again(world: World, bot: Bot) -> None:
+def test_a_race_for_the_ledger_is_planned_again(world: World, bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     first = world.open_pull_request("quillow", customer_files())
     bot.on("pull_request_target", number=first.number)
     second = world.open_pull_request("other", {"README.md": "words"})
-    world.gateway.fail(lambda request: request.method == "PATCH" and "git/refs" in request.path, "422", 1)
+    write, others = GitHubClient._write_ledger, iter(("faster.json", "faster-again.json"))
+    waits: list[int] = []
+
+    def be_slower(self: GitHubClient, operation: WriteLedger, tree: str | None) -> None:
+        name = next(others, None)
+        if name is not None:
+            world.push(LEDGER, {f"pull_requests/{name}": "{}"})
+        write(self, operation, tree)
+
+    monkeypatch.setattr(GitHubClient, "_write_ledger", be_slower)
+    monkeypatch.setattr("bot.cli.ci._wait", waits.append)
     run = bot.on("pull_request_target", number=second.number)
     assert run.codes == (0, 0)
+    assert waits == [1, 2]
+    assert world.read(LEDGER, "pull_requests/faster-again.json") is not None
     assert world.read(LEDGER, f"pull_requests/{second.number}.json") is not None
     assert world.read(LEDGER, f"pull_requests/{first.number}.json") is not None
     assert len(ours(world, second.number)) == 1

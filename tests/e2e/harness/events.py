@@ -53,12 +53,24 @@ class Events:
         return makers[name](**about)
 
     def pull_request(
-        self, number: int, action: str = "opened", sender: str | None = None, before: str | None = None
+        self,
+        number: int,
+        action: str = "opened",
+        sender: str | None = None,
+        before: str | None = None,
+        former_base: str | None = None,
     ) -> dict[str, Any]:
-        """About a pull request; ``before`` is the head that a ``synchronize`` replaced."""
+        """About a pull request; ``before`` is the head that a ``synchronize`` replaced, ``former_base`` the branch
+        that an ``edited`` turned it away from.
+        """
         pull = self._world.pull(number)
         payload = example("pull_request", action)
-        more = {"before": before or NO_COMMIT, "after": pull["head"]["sha"]} if action == "synchronize" else {}
+        more: dict[str, Any] = {}
+        if action == "synchronize":
+            more = {"before": before or NO_COMMIT, "after": pull["head"]["sha"]}
+        if former_base is not None:
+            tip = self._world.hosted.bare.resolve(f"refs/heads/{former_base}")
+            more = {"changes": {"base": {"ref": {"from": former_base}, "sha": {"from": tip}}}}
         return self._finished(
             payload, sender or pull["user"]["login"], action=action, number=number, pull_request=pull, **more
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +157,10 @@ class World:
         return PullRequest(made["number"], made["head"]["sha"], branch, user)
 
     def comment(self, user: str, number: int, body: str) -> Any:
-        """Comment on an issue or pull request."""
+        """Comment on an issue or pull request, after a second in which nobody did: a person has to read first."""
+        written = max((str(item["updated_at"]) for item in self.comments(number)), default="")
+        while datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") <= written:
+            time.sleep(0.02)
         return self._must(self.act(user, "POST", f"/issues/{number}/comments", {"body": body})).json
 
     def merge(self, number: int, *, user: str = CURATOR, method: MergeMethod = "merge") -> str:

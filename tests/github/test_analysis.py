@@ -1,0 +1,42 @@
+"""The document of facts: what it cannot say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from bot.github.analysis import Analysis
+from tests.factories import make_taxonomy
+from tests.github.scenes import make_analysis, make_query
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("submissions", 0, "queries", 0, "turns"), []),
+        (("submissions", 0, "queries", 0, "line"), 0),
+        (("submissions", 0, "queries", 0, "id"), "b02"),
+        (("submissions", 0, "moved_from"), ["a"]),
+        (("problems",), [{"file": "x", "line": -1, "message": "m", "fix": "f"}]),
+    ],
+    ids=["no turns", "line 0", "two of a name", "moved from half a place", "a fault before the first line"],
+)
+def test_a_document_that_contradicts_itself_is_no_analysis(path: tuple[str | int, ...], value: object) -> None:
+    facts: Any = make_analysis(queries=(make_query("b01", {"a": 0.9}), make_query("b02", {"b": 0.9}))).model_dump()
+    Analysis.model_validate(facts)
+    place = facts
+    for step in path[:-1]:
+        place[step] = dict(place[step]) if isinstance(place[step], dict) else list(place[step])
+        place = place[step]
+    place[path[-1]] = value
+    with pytest.raises(ValidationError):
+        Analysis.model_validate(facts)
+
+
+def test_facts_speak_of_all_capabilities_and_of_no_others() -> None:
+    analysis = make_analysis(queries=(make_query("b01", {"a": 0.9}), make_query("b02", None)))
+    assert analysis.fits(make_taxonomy("a", "b", "c", "d", "e"))
+    assert not analysis.fits(make_taxonomy("a", "b", "c", "d"))
+    assert not analysis.fits(make_taxonomy("a", "b", "c", "d", "e", "f"))
