@@ -84,6 +84,16 @@ def read_remote(folder: Path) -> str | None:
     return owner_and_name(_asked(lambda: str(repository.git.config("--get", "remote.origin.url")), git, quiet=True))
 
 
+def read_top(folder: Path) -> Path | None:
+    """The top folder of the repository that holds ``folder``; ``None`` without one."""
+    git = _library()
+    try:
+        top = git.Repo(folder, search_parent_directories=True).working_tree_dir
+    except (git.InvalidGitRepositoryError, git.NoSuchPathError):
+        return None
+    return None if top is None else Path(top)
+
+
 def owner_and_name(address: str) -> str | None:
     """``OWNER/NAME`` in a repository's ``address`` (https, ssh, or as scp writes it); ``None`` for a folder."""
     found = _OWNER_AND_NAME.fullmatch(address)

@@ -12,7 +12,7 @@ import click
 from bot.cli.options import say
 from bot.curator.changes import FileChange, apply
 from bot.errors import OutsideError, UsageError
-from bot.git import owner_and_name, read_head, read_remote
+from bot.git import owner_and_name, read_head, read_remote, read_top
 from bot.setup_files import setup_file
 
 WORKFLOW = ".github/workflows/incumbent.yml"
@@ -47,6 +47,9 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
       incumbent init
       incumbent init --action example/incumbent@0123456789012345678901234567890123456789 --owner @example/platform
     """
+    top = read_top(repo)
+    if top is not None and top.resolve() != repo.resolve():
+        raise UsageError(f"{repo} lies inside a repository, whose top GitHub looks at: run init with --repo {top}")
     remote = read_remote(repo)
     action = action or _own_action()
     if action is None or not _ACTION.match(action):
@@ -69,18 +72,24 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
     for path in planned:
         verb = "kept" if path not in missing else ("would write" if dry_run else "written")
         say(f"{verb}: {path}")
-    if CODEOWNERS[0] not in planned and (present is None or "/regression_set/" not in (repo / present).read_text()):
+    if CODEOWNERS[0] not in planned and (present is None or "/regression_set/" not in _text(repo / present)):
         say(f"add to {present or CODEOWNERS[0]}:")
         say("\n".join(f"    {line}" for line in block.splitlines()))
-    _next_steps(remote)
+    _next_steps(remote, guessed=owner is None and CODEOWNERS[0] in missing)
 
 
-def _next_steps(remote: str | None) -> None:
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace")
+
+
+def _next_steps(remote: str | None, guessed: bool) -> None:
     place = remote or "OWNER/NAME"
     say("")
     say("What to do next:")
     say("  1. Read config/curation.yaml: the ceiling, the curators, and `mode: observe` for a first month.")
     say("  2. Read taxonomy/taxonomy.yaml and make it yours: `incumbent validate` checks it.")
+    if guessed:
+        say(f"     Where {place.split('/')[0]} is an organisation, name a team of it in {CODEOWNERS[0]} instead.")
     say("  3. Commit and push to the default branch, and require the check “Incumbent” there.")
     say(f"  4. Run `incumbent doctor --repository {place}`: it names every setting that stands in the way.")
     say("  5. Send your customers to CURATION.md.")

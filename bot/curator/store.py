@@ -73,6 +73,11 @@ def tombstone_path(id: str) -> str:
     return f"{EVICTED}/{id}.yaml"
 
 
+def is_part(path: str) -> bool:
+    """Whether a file of this path is part of the set, or stands in the way of one that is; others are remarks on it."""
+    return (path.startswith(f"{FOLDER}/") and path.endswith((".yaml", ".yml"))) or path in (FOLDER, WAITING, EVICTED)
+
+
 def load_regression_set(snapshot: Snapshot, taxonomy: Taxonomy | None) -> RegressionSet:
     """The whole regression set; every fault of every file at once as :class:`InputError`.
 
@@ -138,7 +143,7 @@ def _not_files(snapshot: Snapshot) -> list[Problem]:
     links = [
         Problem(snapshot.name(path), None, "the path is a symbolic link", "commit the file itself in its place")
         for path in snapshot.links(FOLDER)
-        if path.endswith((".yaml", ".yml")) or path in (WAITING, EVICTED)
+        if is_part(path)
     ]
     files = [
         Problem(snapshot.name(path), None, "this is a file, and a folder is expected", "make it a folder")

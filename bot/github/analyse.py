@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from bot.classifier.model import Backend, Classification, Progress
+from bot.curator.store import EVICTED, is_part
 from bot.errors import InputError, Problem
 from bot.github.analysis import Analysis, IdentityFacts, ProblemFacts, SetChange, SubmissionFacts, facts_of, whole
 from bot.github.commands import Command, Verb, parse
@@ -17,7 +18,6 @@ from bot.object_store import Change, CommitSnapshot
 from bot.pipeline import Platform, classify_package, load_platform, unsettled
 from bot.submission import EVAL_SETS, Package, read_package, told_apart
 
-SET = "regression_set"
 Touched = Literal["eval_sets", "regression_set", "taxonomy", "config"]
 _DATA = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv")
 _PLACES: tuple[Touched, ...] = ("eval_sets", "regression_set", "taxonomy", "config")
@@ -156,10 +156,10 @@ def _inside(change: Change, place: str) -> bool:
 def _set_changes(snapshot: CommitSnapshot, changes: Sequence[Change]) -> tuple[SetChange, ...]:
     found = []
     for change in changes:
-        if not _inside(change, SET):
+        if not any(is_part(path) for path in (change.path, change.before or "")):
             continue
         lost = change.path if change.kind == "deleted" else change.before or ""
-        tombstone = f"{SET}/evicted/{lost.rpartition('/')[2]}"
+        tombstone = f"{EVICTED}/{lost.rpartition('/')[2]}"
         found.append(
             SetChange(
                 path=whole(change.path),

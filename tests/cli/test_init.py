@@ -79,3 +79,25 @@ def test_without_a_remote_the_owners_are_asked_for(tmp_path: Path, incumbent: In
     assert outcome.code == 0
     assert "/taxonomy/ @YOUR-TEAM" in outcome.out
     assert not (tmp_path / ".github/CODEOWNERS").exists()
+
+
+def test_who_owns_an_organisation_is_said(empty: Path, incumbent: Incumbent) -> None:
+    said = "name a team of it in .github/CODEOWNERS"
+    assert said not in incumbent("init", "--repo", empty, "--action", ACTION, "--owner", "@acme/team", "--dry-run").out
+    assert said in incumbent("init", "--repo", empty, "--action", ACTION).out
+    assert said not in incumbent("init", "--repo", empty, "--action", ACTION).out
+
+
+def test_a_code_owners_file_in_another_encoding_is_no_bug(empty: Path, incumbent: Incumbent) -> None:
+    (empty / "CODEOWNERS").write_bytes("# Besitzer: Gr\u00f6\u00dfe\n* @somebody\n".encode("latin-1"))
+    outcome = incumbent("init", "--repo", empty, "--action", ACTION)
+    assert outcome.code == 0
+    assert "add to CODEOWNERS:" in outcome.out
+
+
+def test_a_folder_inside_a_repository_is_no_place_for_a_platform(empty: Path, incumbent: Incumbent) -> None:
+    (empty / "inside").mkdir()
+    outcome = incumbent("init", "--repo", empty / "inside", "--action", ACTION)
+    assert outcome.code == 2
+    assert f"run init with --repo {empty}" in outcome.err
+    assert tree(empty) == {}

@@ -312,6 +312,8 @@ def test_the_set_is_not_changed_by_hand_unless_a_curator_allows_it(world: World,
     comment = world.comment(CURATOR, pull.number, "/incumbent accept regression_set agreed")
     assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 0)
     assert conclusion(world, pull.head) == "success"
+    remark = world.open_pull_request("remark", {"regression_set/README.md": "words", "regression_set/why.txt": "x"})
+    assert bot.on("pull_request_target", number=remark.number).codes == (0, 0)
     removal = world.open_pull_request("remove", {name: None})
     assert bot.on("pull_request_target", number=removal.number).codes == (0, 1)
     assert "without a tombstone" in sticky(world, removal.number)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot.curator.store import RegressionSet
-from bot.github.analysis import ProblemFacts, SetChange
+from bot.github.analysis import Analysis, ProblemFacts, SetChange
 from bot.github.values import CreateComment, EditComment, PostCheck, React, WriteLedger
 from tests.factories import make_entry
 from tests.github.scenes import BOT, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
@@ -333,6 +333,138 @@ def test_another_agent_in_the_pull_request_voids_no_decision() -> None:
     hub.review(make_analysis(head="2" * 40, submissions=(first, second)))
     assert "is void" not in hub.ours[0]
     assert "Accepted by `cora`" in hub.ours[0]
+
+
+def renamed(*names: str, head: str) -> Analysis:
+    """The pull request with a query more for each of ``names``."""
+    more = (make_query(name, {"a": 0.7}, text=f"{name} is new here, and asks for something else") for name in names)
+    return make_analysis((*QUERIES, *more), head=head)
+
+
+@pytest.mark.parametrize(
+    ("said", "newcomers", "kept"),
+    [
+        ("/incumbent reject q02 flaky", ("flaky",), "reject"),
+        ("/incumbent accept q02 and keep it", ("and", "keep"), "accept"),
+        ("/incumbent accept all we need it", ("we",), "accept"),
+    ],
+)
+def test_a_new_query_does_not_change_what_was_said_before_it_came(
+    said: str, newcomers: tuple[str, ...], kept: str
+) -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", said)
+    hub.review()
+    hub.review(renamed(*newcomers, head="2" * 40))
+    assert "is void" not in hub.ours[0]
+    assert hub.record is not None
+    assert {item.action for item in hub.record.decisions} == {kept}
+
+
+@pytest.mark.parametrize(
+    "said", ["/incumbent reject q02 `q04` no", "/incumbent reject q02..q04: no", "/incumbent reject q02, q04"]
+)
+def test_a_query_that_is_taken_out_takes_no_other_decision_along(said: str) -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", said if said.endswith("no") else f"{said} no")
+    hub.review()
+    assert hub.record is not None
+    assert {item.entry[-8:] for item in hub.record.decisions} >= {
+        judged_entry(hub, name)[-8:] for name in ("q02", "q04")
+    }
+    shorter = make_analysis(QUERIES[:3], head="2" * 40)
+    hub.review(shorter)
+    assert "is void" not in hub.ours[0]
+    hub.review(make_analysis((*QUERIES[:3], make_query("q05", {"a": 0.6})), head="3" * 40))
+    hub.review(make_analysis(head="4" * 40))
+    assert "is void" not in hub.ours[0]
+    assert judged_entry(hub, "q04") in {item.entry for item in hub.record.decisions}
+
+
+def judged_entry(hub: Hub, name: str) -> str:
+    return hub.plan(make_analysis()).judgement.entries[name]
+
+
+def test_the_words_of_a_decision_are_those_of_its_comment() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q04 for the audit\n/incumbent accept q02")
+    hub.review()
+    text = hub.ledger["pull_requests/7.json"]
+    hub.ledger["pull_requests/7.json"] = text.replace("for the audit", "for fun")
+    hub.review()
+    assert hub.record is not None
+    assert {item.reason for item in hub.record.decisions} == {"for the audit", None}
+    assert "for fun" not in hub.ours[0]
+
+
+def test_the_last_word_of_a_comment_counts_and_a_name_says_more_than_all() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02 first\n/incumbent accept q02 second\n/incumbent accept all third")
+    hub.review()
+    hub.review(make_analysis(head="2" * 40))
+    assert hub.record is not None
+    assert [(item.reason, item.all) for item in hub.record.decisions] == [("second", False)]
+
+
+def test_an_acceptance_that_the_base_moved_away_from_under_is_told() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02")
+    hub.review()
+    entries = dict(hub.platform.regression_set.entries)
+    entries["twin"] = make_entry("twin", PAIR, text=QUERIES[1].turns[0])
+    hub.platform = replace(hub.platform, regression_set=RegressionSet(entries, {}, {}))
+    hub.review()
+    assert "The decision of `cora` (accept) on `q02` has no effect: its verdict is EXCLUDE by now." in hub.ours[0]
+    assert "is void" not in hub.ours[0]
+
+
+def test_nobody_reads_and_answers_within_a_second() -> None:
+    hub = Hub()
+    hub.review()
+    shown = next(item for item in hub.comments if item.author == BOT)
+    id = hub.say("cora", "/incumbent accept q02")
+    hub.comments = [
+        replace(item, created_at=shown.updated_at, updated_at=shown.updated_at) if item.id == id else item
+        for item in hub.comments
+    ]
+    assert reactions(hub.review()) == ["confused"]
+
+
+def test_a_cursor_beyond_all_comments_mutes_nobody_for_long() -> None:
+    hub = Hub()
+    hub.review()
+    text = hub.ledger["pull_requests/7.json"]
+    hub.ledger["pull_requests/7.json"] = text.replace('"cursor": 0', '"cursor": 999999999999')
+    hub.review()
+    hub.say("cora", "/incumbent accept q02")
+    hub.review()
+    assert "Accepted by `cora`" in hub.ours[0]
+
+
+def test_an_answer_that_a_race_doubled_is_single_again() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("stranger", "/incumbent accept q02")
+    hub.review()
+    _, answer = hub.ours
+    hub.say(BOT, answer, is_bot=True)
+    hub.review()
+    assert len(hub.ours) == 2
+    assert hub.plan(make_analysis()).operations == ()
+
+
+def test_another_run_alone_is_no_reason_to_write_again() -> None:
+    queries = [make_query(f"query-{n:03d}", {"a": 0.7} if n % 2 else PAIR, text=f"{n} " * 60) for n in range(400)]
+    hub = Hub()
+    hub.review(make_analysis(queries))
+    assert "/actions/runs/1)" in hub.ours[0]
+    hub.run = "https://github.example/o/r/actions/runs/22"
+    assert hub.plan(make_analysis(queries)).operations == ()
 
 
 def test_a_comment_that_was_edited_before_it_was_read_is_not_followed() -> None:

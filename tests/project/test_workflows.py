@@ -63,7 +63,7 @@ def test_every_action_is_pinned_by_its_commit(workflow: Path) -> None:
 def test_the_job_that_reads_hostile_data_can_write_nothing(workflow: Path) -> None:
     jobs = load(workflow)["jobs"]
     assert load(workflow)["permissions"] == {}
-    assert jobs["analyse"]["permissions"] == {"contents": "read", "models": "read"}
+    assert jobs["analyse"]["permissions"] == {"contents": "read", "models": "read", "pull-requests": "read"}
     assert jobs["publish"]["permissions"] == {
         "actions": "read",
         "contents": "write",
