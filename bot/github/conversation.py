@@ -156,8 +156,7 @@ def _decide(item: Command, comment: IssueComment, state: _State, first: Judgemen
         admitted = {verdict.id for verdict in after.review.verdicts if verdict.admitted} if after.review else set()
         for name in unheard:
             del made[name]
-            if name in item.names:
-                problems[name] = _WITHOUT_A_PERSON if name in admitted else _EXCLUDED_BY_NOW
+            problems[name] = _WITHOUT_A_PERSON if name in admitted else _EXCLUDED_BY_NOW
         after = court.judge(_with(state.decisions, made.values()))
     state.decisions, state.judgement = _with(state.decisions, made.values()), after
     if problems:

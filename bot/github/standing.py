@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.github.authority import Person, refusal
 from bot.github.commands import Command, Verb, parse
@@ -48,19 +48,30 @@ class Comments:
     written: Mapping[int, IssueComment]
     present: tuple[str, ...]
     names: tuple[KnownName, ...]
+    read: dict[int, list[tuple[Command, frozenset[str]]]] = field(default_factory=dict)
 
     def command(self, id: int, by: str, verb: Verb, entry: str | None, court: Court) -> tuple[Command, bool] | None:
         """The command ``verb`` on ``entry`` in the comment ``id`` and whether it names it, if it still counts."""
         comment = self.written.get(id)
         if comment is None or comment.author != by or court.refusal(verb, comment) is not None:
             return None
-        plain = {digest(name): name for name in (*_words(comment.body), *self.present)}
-        known = {plain.get(item.name, item.name): item.entry for item in self.names if item.since < id}
-        said = [item for item in parse(comment.body, tuple(known)) if isinstance(item, Command) and item.verb is verb]
-        named = [item for item in said if entry in {known[name] for name in item.names}]
-        every = [item for item in said if entry is None or item.every]
+        said = [(item, entries) for item, entries in self._commands(comment) if item.verb is verb]
+        named = [(item, True) for item, entries in said if entry in entries]
+        every = [(item, False) for item, _ in said if entry is None or item.every]
         # The last word counts, and a name says more than `all`.
-        return next(((item, bool(named)) for item in reversed(named or every)), None)
+        return next(reversed(named or every), None)
+
+    def _commands(self, comment: IssueComment) -> list[tuple[Command, frozenset[str]]]:
+        """The commands of ``comment``, each with the entries that it names, by the names of its time."""
+        if comment.id not in self.read:
+            plain = {digest(name): name for name in (*_words(comment.body), *self.present)}
+            known = {plain.get(item.name, item.name): item.entry for item in self.names if item.since < comment.id}
+            self.read[comment.id] = [
+                (item, frozenset(known[name] for name in item.names))
+                for item in parse(comment.body, tuple(known))
+                if isinstance(item, Command)
+            ]
+        return self.read[comment.id]
 
     def decision(self, item: Decision, court: Court) -> Decision | None:
         """``item`` as its comment says it; ``None`` if nobody wrote it, or it was taken back."""

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from bot.github.analysis import Analysis
+from bot.errors import Problem
+from bot.github.analysis import Analysis, ProblemFacts, classified_of, facts_of
 from tests.factories import make_taxonomy
 from tests.github.scenes import make_analysis, make_query
 
@@ -33,6 +34,22 @@ def test_a_document_that_contradicts_itself_is_no_analysis(path: tuple[str | int
     place[path[-1]] = value
     with pytest.raises(ValidationError):
         Analysis.model_validate(facts)
+
+
+def test_paths_of_any_bytes_fit_into_the_document() -> None:
+    problem = Problem("eval_sets/\udcff/" + "x" * 9000, 3, "token ghp_" + "a" * 36, "take it out")
+    facts = ProblemFacts.of(problem)
+    assert len(facts.file) == 4096
+    assert "\udcff" not in facts.file
+    assert "ghp_" not in facts.message
+    assert facts.problem.line == 3
+
+
+def test_facts_outlive_the_document() -> None:
+    analysis = make_analysis()
+    (facts,) = analysis.submissions
+    keys = {query.id: query.key for query in facts.queries if query.key is not None}
+    assert facts_of(classified_of(facts), keys) == facts
 
 
 def test_facts_speak_of_all_capabilities_and_of_no_others() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github.authority import Person, refusal
+from bot.github.authority import UNTOLD, Person, refusal
 from bot.github.commands import Verb
 
 DECISIONS = (Verb.ACCEPT, Verb.REJECT, Verb.PIN, Verb.UNPIN)
@@ -127,6 +127,12 @@ def test_without_configured_curators_who_may_write_is_one_and_is_looked_up_once(
     assert (said is None) is may
     assert said is None or "may not" in said
     assert asked == ["Alice"]
+
+
+def test_who_may_not_be_looked_up_is_told_what_to_do() -> None:
+    said, _ = ask(Verb.ACCEPT, "alice", permission=UNTOLD)
+    assert said is not None
+    assert "name the curators in config/curation.yaml" in said
 
 
 def test_a_pull_request_of_a_deleted_account_is_nobodys_own() -> None:

@@ -71,6 +71,22 @@ def test_the_facts_of_each_event_are_kept() -> None:
     assert (merged.pull_request, merged.head, merged.group_base) == (None, HEAD, "2" * 40)
 
 
+def test_bots_start_nothing() -> None:
+    payload = comment()
+    payload["comment"]["user"] = {"login": "incumbent[bot]", "type": "Bot"}
+    event = read_event("issue_comment", payload)
+    assert (event.flow, event.why) == (Flow.NOTHING, "bots give no commands")
+
+
+@pytest.mark.parametrize(("base", "left"), [("main", True), ("other", False), (None, False)])
+def test_a_pull_request_that_turned_away_from_the_default_branch_is_known(base: str | None, left: bool) -> None:
+    payload = pull_request("edited")
+    payload["pull_request"]["base"]["ref"] = "release"
+    payload["changes"] = {"title": {"from": "x"}} if base is None else {"base": {"ref": {"from": base}}}
+    event = read_event("pull_request_target", payload)
+    assert (event.flow, event.left) == (Flow.NOT_CURATED, left)
+
+
 def test_a_deleted_commenter_is_a_ghost() -> None:
     payload = comment()
     payload["comment"]["user"] = None

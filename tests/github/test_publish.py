@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
 from bot.github.analysis import Analysis, ProblemFacts, SetChange
+from bot.github.publish import plan_farewell
 from bot.github.values import CreateComment, EditComment, PostCheck, React, WriteLedger
 from tests.factories import make_entry
 from tests.github.scenes import BOT, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
@@ -368,7 +370,7 @@ def test_a_new_query_does_not_change_what_was_said_before_it_came(
 def test_a_query_that_is_taken_out_takes_no_other_decision_along(said: str) -> None:
     hub = Hub()
     hub.review()
-    hub.say("cora", said if said.endswith("no") else f"{said} no")
+    hub.say("cora", said if said.endswith("no") else f"{said} no\n\n{'x' * 1001}")
     hub.review()
     assert hub.record is not None
     assert {item.entry[-8:] for item in hub.record.decisions} >= {
@@ -723,3 +725,85 @@ def test_an_edited_comment_of_ours_is_mended() -> None:
     hub.apply(EditComment(id=ours.id, body=ours.body + "\n\nAll accepted!"))
     hub.review()
     assert "All accepted!" not in hub.ours[0]
+
+
+# What is seldom
+
+
+def test_what_is_settled_needs_no_answer() -> None:
+    hub = Hub()
+    known = hub.platform.regression_set.entries["ra1"]
+    first = make_analysis()
+    entry = hub.plan(first).judgement.entries["q04"]
+    entries = dict(hub.platform.regression_set.entries)
+    entries[entry] = known.model_copy(update={"id": entry, "turns": QUERIES[3].turns})
+    hub.platform = replace(hub.platform, regression_set=RegressionSet(entries, {}, {}))
+    hub.review(first)
+    hub.say("cora", "/incumbent accept q04 please")
+    assert reactions(hub.review(first)) == ["confused"]
+    assert "it is settled already" in hub.ours[1]
+
+
+def test_a_change_of_the_set_by_hand_can_only_be_accepted() -> None:
+    hub = Hub()
+    facts = make_analysis((), set_changes=(EDIT,), touches=("regression_set",))
+    hub.review(facts)
+    hub.say("cora", "/incumbent reject regression_set no")
+    hub.review(facts)
+    assert "can only be accepted" in hub.ours[1]
+
+
+def test_what_has_no_line_is_annotated_nowhere() -> None:
+    rows = (*QUERIES[:2], QUERIES[2].model_copy(update={"line": None}))
+    fault = ProblemFacts(file="eval_sets/acme/desk/agent", line=None, message="no agent", fix="add one")
+    hub = Hub()
+    hub.review(make_analysis(rows, rows=(fault,)))
+    assert hub.check is not None
+    assert [item.line for item in hub.check.annotations] == [4, 3]
+
+
+def test_a_taxonomy_that_comes_along_is_said_to_count_later() -> None:
+    hub = Hub()
+    hub.review(make_analysis(touches=("eval_sets", "taxonomy", "config")))
+    assert "This changes `taxonomy/` and `config/` as well: its queries are judged by those of the base" in hub.ours[0]
+
+
+def test_a_customers_share_counts_what_it_holds_already() -> None:
+    source = Source(customer="acme", agent="desk", eval_set="eval_sets/acme/desk/evals.yaml", item="old")
+    hub = Hub(platform=make_platform())
+    entries = {
+        id: entry.model_copy(update={"source": source}) for id, entry in hub.platform.regression_set.entries.items()
+    }
+    limits = hub.platform.config.limits.model_copy(update={"customer_share": 6 / hub.platform.config.ceiling})
+    config = hub.platform.config.model_copy(update={"limits": limits})
+    hub.platform = replace(hub.platform, config=config, regression_set=RegressionSet(entries, {}, {}))
+    hub.review()
+    assert ADMITS not in hub.labels
+    assert "CUSTOMER_SHARE" in hub.ours[0]
+
+
+def test_a_release_ends_with_its_comment() -> None:
+    hub = Hub(platform=make_platform(hold_first_time_contributors=True), association="NONE")
+    hub.review(make_analysis((), held=True))
+    id = hub.say("cora", "/incumbent run")
+    hub.review()
+    assert hub.plan(make_analysis()).operations == ()
+    assert hub.record is not None
+    assert hub.record.released is not None
+    hub.comments = [item for item in hub.comments if item.id != id]
+    hub.review()
+    assert hub.record.released is None
+
+
+def test_a_pull_request_that_goes_elsewhere_is_told_so_once() -> None:
+    hub = Hub()
+    hub.review()
+    for expected in (3, 0):
+        scene = hub.scene()
+        plan = plan_farewell("only pull requests to main are curated", BOT, scene.pull, scene.comments)
+        for operation in plan:
+            hub.apply(operation)
+        assert len(plan) == expected
+    assert hub.ours[0].endswith("Not curated here: only pull requests to main are curated.\n")
+    assert hub.labels == set()
+    assert plan_farewell("why", BOT, hub.scene().pull, ()) == []
