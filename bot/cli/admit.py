@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -26,11 +27,12 @@ from bot.cli.options import (
     show_problems,
     whole_text,
 )
+from bot.curator.answers import Answer
 from bot.curator.changes import apply
 from bot.curator.entry import Entry, Source
-from bot.curator.staging import Acceptance, Candidate, Occasion, Staging, Standing, stage, stage_waiting
+from bot.curator.staging import Candidate, Occasion, Staging, Standing, stage, stage_waiting
 from bot.errors import IncompleteError, InputError, Problem, UsageError
-from bot.pipeline import Platform, Review, review
+from bot.pipeline import Platform, Review, classify_package, judge
 from bot.report.output import AdmissionOutput
 
 
@@ -93,12 +95,18 @@ def command(
         staging = _from_the_line(platform, occasion(repo, at, by))
     else:
         package = open_package(platform, repo, eval_set_dir, customer, agent)
-        outcome = review(platform, package, open_backend(platform), progress_bar("classifying"))
+        backend = open_backend(platform)
+        classified = classify_package(platform, package, backend, progress_bar("classifying"))
         now = occasion(repo, at, by)
+        why = reason and require_text(reason, "--reason")
+        answers = [
+            Answer(id=id, accepts=True, by=now.by or "a person", reason=why, insists=why is not None) for id in accepted
+        ]
+        outcome = judge(platform, [classified], backend.identity, answers)
         refuse_lag(outcome.lags)
         _serve_the_line_first(platform, now)
-        acceptances = [Acceptance(id=id, reason=reason and require_text(reason, "--reason")) for id in accepted]
-        staging = _stage(outcome, acceptances, now, repo)
+        _refuse_without_effect(outcome, answers)
+        staging = _stage(outcome, now, repo)
         unclassified, problems = outcome.unclassified, outcome.problems
     if not dry_run:
         apply(staging.file_changes, repo)
@@ -129,7 +137,31 @@ def _serve_the_line_first(platform: Platform, now: Occasion) -> None:
         )
 
 
-def _stage(outcome: Review, acceptances: list[Acceptance], occasion: Occasion, repo: Path) -> Staging:
+def _refuse_without_effect(outcome: Review, answers: Sequence[Answer]) -> None:
+    """Raise what is wrong with acceptances that change nothing: whoever gave them thinks that they do."""
+    problems = [
+        _refused(id, "there is no such query that is not settled", f"use one of: {', '.join(sorted(outcome.scored))}")
+        for id in dict.fromkeys(answer.id for answer in answers)
+        if id not in outcome.scored
+    ]
+    verdicts = {verdict.id: verdict for verdict in outcome.verdicts}
+    for answer in outcome.derivation.unheard:
+        verdict = verdicts[answer.id]
+        if verdict.admitted:
+            problems.append(_refused(answer.id, "it is admitted already, without a person", "leave it out"))
+        else:
+            said = f"its verdict is EXCLUDE ({', '.join(verdict.reasons)}) after what was admitted before it"
+            fix = "leave it out, or give --reason to override the verdict"
+            problems.append(_refused(answer.id, said, fix))
+    if problems:
+        raise InputError(problems)
+
+
+def _refused(id: str, message: str, fix: str) -> Problem:
+    return Problem(f"--accept {id}", None, message, fix)
+
+
+def _stage(outcome: Review, occasion: Occasion, repo: Path) -> Staging:
     platform, queries = outcome.platform, outcome.queries
     candidates = {
         id: Candidate(
@@ -147,17 +179,15 @@ def _stage(outcome: Review, acceptances: list[Acceptance], occasion: Occasion, r
         for id, scored in outcome.scored.items()
     }
     return stage(
-        outcome.verdicts,
+        outcome.plan,
+        outcome.derivation.accepted,
         candidates,
-        acceptances,
         Standing(
-            residents=outcome.residents,
-            size=len(platform.regression_set.entries),
+            ids={resident.id for resident in outcome.residents},
             edited=outcome.edited,
             texts={entry.id: entry_text(repo, entry.id) for entry in outcome.edited.values()},
             tombstones=platform.regression_set.tombstones.keys(),
         ),
-        platform.config,
         platform.taxonomy,
         outcome.identity,
         occasion,

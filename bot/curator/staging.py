@@ -10,10 +10,10 @@ from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
 from bot.curator import changes
-from bot.curator.admission import slot_holders
+from bot.curator.admission import AdmissionPlan, slot_holders
+from bot.curator.answers import Answer
 from bot.curator.changes import FileChange
 from bot.curator.entry import Admitted, Classified, Entry, Source, resident_of
-from bot.errors import InputError, Problem
 from bot.intake.eval_sets.own_yaml import SetupFile
 from bot.intake.query import Query
 from bot.rater.model import Resident, ScoredQuery
@@ -41,14 +41,6 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Acceptance:
-    """A person's word that the query ``id`` shall enter; a ``reason`` is needed where the verdict is EXCLUDE."""
-
-    id: str
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Staging:
     """Entries that enter R or wait for a slot, in order, and the file changes that make it so.
 
@@ -65,13 +57,12 @@ class Staging:
 class Standing:
     """R as a submission met it.
 
-    ``residents`` are those it was judged against; ``size`` is |R|; ``edited`` maps queries to the entry in R that they
-    would take over, which ``residents`` leaves out; ``texts`` are the files of those entries as people left them;
-    ``tombstones`` are the ids that were evicted.
+    ``ids`` are those of the residents that it was judged against; ``edited`` maps queries to the entry in R that they
+    would take over; ``texts`` are the files of those entries as people left them; ``tombstones`` are the ids that were
+    evicted.
     """
 
-    residents: Sequence[Resident]
-    size: int
+    ids: Collection[str]
     edited: Mapping[str, Entry]
     texts: Mapping[str, str]
     tombstones: Collection[str] = ()
@@ -95,53 +86,24 @@ def classified_by(identity: Identity, taxonomy: Taxonomy, capabilities: Sequence
 
 
 def stage(
-    verdicts: Sequence[Verdict],
+    plan: AdmissionPlan,
+    accepted: Sequence[Answer],
     candidates: Mapping[str, Candidate],
-    acceptances: Sequence[Acceptance],
     standing: Standing,
-    config: Curation,
     taxonomy: Taxonomy,
     identity: Identity,
     occasion: Occasion,
 ) -> Staging:
-    """Direct admissions in the cycle's order, then what people accepted, each derived after the one before it.
+    """The entries of what ``plan`` admits and lets wait, in its order; ``candidates`` are by query id.
 
-    ``candidates`` are by query id.  Raises :class:`InputError` for an acceptance that cannot stand.
+    What people ``accepted`` records who did, and why where its verdict was EXCLUDE all the same.
     """
     build = _EntryBuilder(candidates, standing, taxonomy, identity, occasion)
-    entering = [build.entry(verdict, None, None) for verdict in verdicts if verdict.admitted]
-    present = [*standing.residents, *(_resident(entry, taxonomy) for entry in entering)]
-    problems: list[Problem] = []
-    for acceptance in dict.fromkeys(acceptances):
-        candidate = candidates.get(acceptance.id)
-        if candidate is None:
-            problems.append(_refused(acceptance.id, "there is no such query that is not settled", sorted(candidates)))
-            continue
-        if any(entry.id == candidate.entry_id for entry in entering):
-            problems.append(_refused(acceptance.id, "it is admitted already, without a person", ()))
-            continue
-        (verdict,) = run_cycle([candidate.scored], present, config)
-        if not verdict.decision.admits and acceptance.reason is None:
-            reasons = ", ".join(verdict.reasons)
-            problems.append(
-                Problem(
-                    f"--accept {acceptance.id}",
-                    None,
-                    f"its verdict is EXCLUDE ({reasons}) after what was admitted before it",
-                    "leave it out, or give --reason to override the verdict",
-                )
-            )
-            continue
-        override = None if verdict.decision.admits else acceptance.reason
-        entry = build.entry(verdict, occasion.by or "a person", override)
-        entering.append(entry)
-        present.append(_resident(entry, taxonomy))
-    if problems:
-        raise InputError(problems)
-    updates = {entry.id for entry in standing.edited.values()}
-    holders = slot_holders([entry.id for entry in entering], config.ceiling - standing.size, updates)
-    admitted = tuple(entry for entry in entering if entry.id in holders)
-    waiting = tuple(entry for entry in entering if entry.id not in holders)
+    answers = {answer.id: answer for answer in accepted}
+    admitted, waiting = (
+        tuple(build.entry(verdict, answers.get(verdict.id)) for verdict in verdicts)
+        for verdicts in (plan.admitted, plan.waiting_for_slot)
+    )
     return Staging(
         admitted=admitted,
         waiting=waiting,
@@ -149,7 +111,7 @@ def stage(
             *(changes.admit(entry, standing.texts.get(entry.id)) for entry in admitted),
             *(changes.stop_waiting(entry.id) for entry in admitted),
             *(changes.let_wait(entry) for entry in waiting),
-            *(changes.forget(entry.id) for entry in entering if entry.id in standing.tombstones),
+            *(changes.forget(entry.id) for entry in (*admitted, *waiting) if entry.id in standing.tombstones),
         ),
     )
 
@@ -162,7 +124,7 @@ class _EntryBuilder:
     identity: Identity
     occasion: Occasion
 
-    def entry(self, verdict: Verdict, by: str | None, override: str | None) -> Entry:
+    def entry(self, verdict: Verdict, answer: Answer | None) -> Entry:
         """The entry of an admitted query; an update keeps the time, the pin and the displaced of the one it edits."""
         candidate = self.candidates[verdict.id]
         query = candidate.query
@@ -181,8 +143,8 @@ class _EntryBuilder:
                 route=verdict.route.value,
                 reasons=tuple(reason.value for reason in verdict.reasons),
                 displaces=tuple(sorted(displaces.union(() if before is None else before.admitted.displaces))),
-                by=by,
-                override=override,
+                by=None if answer is None else answer.by,
+                override=None if answer is None or verdict.decision.admits else answer.reason,
             ),
             expected=query.expected,
             setup=SetupFile(
@@ -196,18 +158,9 @@ class _EntryBuilder:
 
     def _entry_id(self, id: str) -> str:
         """E may name queries of the same cycle, which have become entries meanwhile."""
-        if any(resident.id == id for resident in self.standing.residents) or id not in self.candidates:
+        if id in self.standing.ids or id not in self.candidates:
             return id
         return self.candidates[id].entry_id
-
-
-def _resident(entry: Entry, taxonomy: Taxonomy) -> Resident:
-    return resident_of(entry, taxonomy, None)[0]
-
-
-def _refused(id: str, message: str, known: Sequence[str]) -> Problem:
-    fix = f"use one of: {', '.join(known)}" if known else "leave it out"
-    return Problem(f"--accept {id}", None, message, fix)
 
 
 def stage_waiting(
@@ -245,7 +198,7 @@ def stage_waiting(
 
 def queued(entry: Entry, taxonomy: Taxonomy) -> ScoredQuery:
     """A waiting entry as a query that a cycle judges, with its comparable scores."""
-    resident = _resident(entry, taxonomy)
+    resident, _ = resident_of(entry, taxonomy, None)
     return ScoredQuery(id=entry.id, turns=entry.turns, scores=resident.scores)
 
 
