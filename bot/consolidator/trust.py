@@ -15,11 +15,12 @@ from bot.rounding import rounded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustGate:
-    """Sends direct admissions to review, as ``UNTRUSTED_AUTHOR`` or ``CUSTOMER_SHARE``.
+    """Sends direct admissions to review, as ``UNTRUSTED_AUTHOR``, ``CUSTOMER_SHARE`` or ``UNSEEN``.
 
     ``declared`` maps each query to the capabilities that its agent's specification decided; ``customers`` each query
     to its customer; ``held`` each customer to the slots held already; ``updates`` are queries that need no new slot.
-    ``share`` is a share of ``ceiling``, in [0, 1].
+    ``share`` is a share of ``ceiling``, in [0, 1].  ``unseen`` are queries that were merged, and that nobody saw
+    admitted before.
     """
 
     author_trusted: bool
@@ -27,6 +28,7 @@ class TrustGate:
     customers: Mapping[str, str]
     held: Mapping[str, int]
     updates: frozenset[str] = field(default_factory=frozenset)
+    unseen: frozenset[str] = field(default_factory=frozenset)
     share: float
     ceiling: int
 
@@ -43,4 +45,6 @@ class TrustGate:
         slots = self.held.get(customer, 0) + len(entering) + 1
         if query.id not in self.updates and slots > rounded(self.share * self.ceiling):
             reasons.append(Reason.CUSTOMER_SHARE)
+        if query.id in self.unseen:
+            reasons.append(Reason.UNSEEN)
         return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, *reasons)) if reasons else ruling

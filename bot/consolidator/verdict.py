@@ -43,6 +43,7 @@ class Reason(StrEnum):
     LOW_CONFIDENCE = "LOW_CONFIDENCE"
     UNTRUSTED_AUTHOR = "UNTRUSTED_AUTHOR"
     CUSTOMER_SHARE = "CUSTOMER_SHARE"
+    UNSEEN = "UNSEEN"
 
 
 @dataclass(frozen=True, slots=True)

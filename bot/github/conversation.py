@@ -15,7 +15,6 @@ from bot.github.standing import ACTIONS, Comments, Court, known_names
 from bot.github.values import IssueComment
 from bot.ledger.model import Decision, KnownName, PullRequestRecord, Release
 from bot.report.escaping import code, shortened, visible
-from bot.report.wording import codes
 
 _WITHOUT_A_PERSON = "it is admitted without a person."
 _EXCLUDED_BY_NOW = "its verdict is EXCLUDE by now. Give a reason to accept it all the same."
@@ -189,15 +188,12 @@ def _decision(
     # Times are whole seconds: nobody reads and answers within one.
     if shown is None or shown.since >= comment.created_at:
         return "its verdict was not displayed yet when this was written. Read it, and say so again."
-    if shown.verdict != first.verdict_digests[entry]:
+    if shown.verdict != first.shown[entry].verdict:
         return "its verdict has changed since it was displayed. Read it again, and say so again."
     review = state.judgement.review
-    said = "regression set changed by hand"
     if review is not None and name in review.queries:
         if name in review.settled and item.verb in (Verb.ACCEPT, Verb.REJECT):
             return "it is settled already: its content is in the set, waits for a slot, or was evicted."
-        verdict = next((each for each in review.verdicts if each.id == name), None)
-        said = "none" if verdict is None else codes(verdict)
     elif item.verb is not Verb.ACCEPT:
         return "a change of the regression set by hand can only be accepted."
     return Decision.model_validate(
@@ -206,7 +202,7 @@ def _decision(
             "action": ACTIONS[item.verb],
             "content": first.contents[entry],
             "verdict": shown.verdict,
-            "codes": said,
+            "codes": shown.codes,
             "by": comment.author,
             "comment": comment.id,
             "at": comment.created_at,

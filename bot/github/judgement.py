@@ -11,8 +11,9 @@ from bot.curator.answers import Answer
 from bot.github.analysis import Analysis, SetChange, classified_of
 from bot.github.events import TRUSTED_ASSOCIATIONS
 from bot.ledger.keys import digest, verdict_digest
-from bot.ledger.model import Decision
+from bot.ledger.model import Decision, Shown
 from bot.pipeline import Classified, Platform, Review, judge
+from bot.report.wording import codes
 
 ADMITTING = ("INCLUDE", "REPLACE", "KEEP-BOTH")
 SET_NAME = "regression_set"
@@ -71,19 +72,22 @@ class Judgement:
         return found
 
     @cached_property
-    def verdict_digests(self) -> Mapping[str, str]:
-        """Entry → digest of what is said of it; settled and rejected queries included."""
-        found: dict[str, str] = {}
+    def shown(self) -> Mapping[str, Shown]:
+        """Entry → what is said of it; settled and rejected queries included."""
+        found: dict[str, Shown] = {}
         if self.review is not None:
             judged = {verdict.id: verdict for verdict in self.review.verdicts}
             for name in self.review.queries:
                 entry = self.entries[name]
                 content = self.contents[entry]
                 verdict = judged.get(name)
-                said = digest([content, "none"]) if verdict is None else verdict_digest(verdict, content)
-                found[entry] = said
+                found[entry] = (
+                    Shown(verdict=digest([content, "none"]), codes="none")
+                    if verdict is None
+                    else Shown(verdict=verdict_digest(verdict, content), codes=codes(verdict))
+                )
         if self.analysis.set_changes:
-            found[SET_NAME] = self.contents[SET_NAME]
+            found[SET_NAME] = Shown(verdict=self.contents[SET_NAME], codes="regression set changed by hand")
         return found
 
     @property

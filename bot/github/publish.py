@@ -95,8 +95,8 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
     judgement = hearing.judgement
     result = result_of(judgement)
     showing = Showing(
-        digest=digest([analysis.head, result.title, dict(judgement.verdict_digests)]),
-        verdicts=dict(judgement.verdict_digests),
+        digest=digest([analysis.head, result.title, [[id, item.verdict] for id, item in judgement.shown.items()]]),
+        verdicts=dict(judgement.shown),
     )
     report = PullRequestReport(
         commit=analysis.head,

@@ -130,8 +130,9 @@ def displayed_now(record: PullRequestRecord, marker: str | None, updated_at: str
     if showing is None or showing.digest != marker:
         return dict(record.displayed)
     found = {}
-    for entry, verdict in showing.verdicts.items():
+    for entry, shown in showing.verdicts.items():
         before = record.displayed.get(entry)
-        same = before is not None and before.verdict == verdict
-        found[entry] = before if same and before is not None else Displayed(verdict=verdict, since=updated_at)
+        same = before is not None and before.verdict == shown.verdict
+        new = Displayed(verdict=shown.verdict, codes=shown.codes, since=updated_at)
+        found[entry] = before if same and before is not None else new
     return found

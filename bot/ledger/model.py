@@ -67,10 +67,18 @@ class StoredClassification(FileModel):
         )
 
 
-class Displayed(FileModel):
-    """The verdict that the comment shows of a query, and since when it has shown that one (GitHub's time)."""
+class Shown(FileModel):
+    """What the comment shows of a query: a digest of its verdict, and the verdict in codes."""
 
     verdict: Digest
+    codes: Text
+
+
+class Displayed(FileModel):
+    """What the comment has shown of a query since a moment (GitHub's time)."""
+
+    verdict: Digest
+    codes: Text
     since: Timestamp
 
 
@@ -78,7 +86,7 @@ class Showing(FileModel):
     """What the comment was about to show when the ledger was written; a run may have ended before it did."""
 
     digest: Digest
-    verdicts: dict[str, Digest] = Field(description="entry: digest of its verdict")
+    verdicts: dict[str, Shown] = Field(description="entry: what is shown of it")
 
 
 class Decision(FileModel):

@@ -192,6 +192,10 @@ def _customer_share(verdict: Verdict, review: Review, voice: Voice) -> str:
     return f"{voice.name(review.origins[verdict.id].customer)} would hold more than {share} of all slots."
 
 
+def _unseen(verdict: Verdict, review: Review, voice: Voice) -> str:
+    return "Nobody saw it admitted when its eval set was merged."
+
+
 _EXPLANATIONS = {
     Reason.OFF_TAXONOMY: _off_taxonomy,
     Reason.CLONE: _clone,
@@ -204,6 +208,7 @@ _EXPLANATIONS = {
     Reason.LOW_CONFIDENCE: _low_confidence,
     Reason.UNTRUSTED_AUTHOR: _untrusted_author,
     Reason.CUSTOMER_SHARE: _customer_share,
+    Reason.UNSEEN: _unseen,
 }
 
 

@@ -77,7 +77,14 @@ def test_what_admits_nothing_or_waits_anyway_stays_as_it_is(ruling: Ruling) -> N
     assert strict(query("q", {}), make_facts(), ruling, []) == ruling
 
 
-def test_both_reasons_are_said() -> None:
+def test_all_reasons_are_said() -> None:
     facts = make_facts(new_capabilities=("tone",))
-    ruling = gate(author_trusted=False, held={"mine": 99})(query("q", {}), facts, DIRECT, [])
-    assert ruling.reasons == (Reason.NEW_COVERAGE, Reason.UNTRUSTED_AUTHOR, Reason.CUSTOMER_SHARE)
+    strict = gate(author_trusted=False, held={"mine": 99}, unseen=frozenset({"q"}))
+    ruling = strict(query("q", {}), facts, DIRECT, [])
+    assert ruling.reasons == (Reason.NEW_COVERAGE, Reason.UNTRUSTED_AUTHOR, Reason.CUSTOMER_SHARE, Reason.UNSEEN)
+
+
+@pytest.mark.parametrize(("unseen", "route"), [({"q"}, Route.REVIEW), ({"other"}, Route.DIRECT)])
+def test_what_nobody_saw_admitted_goes_to_review(unseen: set[str], route: Route) -> None:
+    ruling = gate(unseen=frozenset(unseen))(query("q", {}), make_facts(new_capabilities=("tone",)), DIRECT, [])
+    assert ruling.route is route
