@@ -17,7 +17,8 @@ from bot.consolidator.cycle import Trust
 from bot.consolidator.verdict import Verdict
 from bot.curator.admission import AdmissionPlan, Swap, plan_admissions, suggest_swaps
 from bot.curator.answers import Answer, Derivation, derive, resident
-from bot.curator.entry import Entry, Lag, Tombstone
+from bot.curator.entry import Entry, Lag, Source, Tombstone
+from bot.curator.staging import Candidate, Occasion, Staging, Standing, stage
 from bot.curator.store import RegressionSet, load_regression_set
 from bot.errors import InputError, Problem
 from bot.intake.query import Query
@@ -226,6 +227,46 @@ def judge(
     )
 
 
+def stage_admissions(
+    outcome: Review, texts: Mapping[str, str], occasion: Occasion, pull_request: int | None = None
+) -> Staging:
+    """What ``outcome`` does to the regression set, as entries and file changes; pure.
+
+    ``texts`` are the files of the entries that it edits, as people left them; ``pull_request`` brought the eval sets.
+    """
+    candidates = {
+        name: Candidate(
+            query=outcome.queries[name],
+            scored=scored,
+            source=Source(
+                customer=outcome.origins[name].customer,
+                agent=outcome.origins[name].agent,
+                eval_set=outcome.queries[name].file,
+                item=outcome.origins[name].item(name),
+                pull_request=pull_request,
+                commit=occasion.commit,
+            ),
+            entry_id=outcome.edited[name].id if name in outcome.edited else outcome.entry_id(name),
+        )
+        for name, scored in outcome.scored.items()
+    }
+    standing = Standing(
+        ids={resident.id for resident in outcome.residents},
+        edited=outcome.edited,
+        texts=texts,
+        tombstones=outcome.platform.regression_set.tombstones.keys(),
+    )
+    return stage(
+        outcome.plan,
+        outcome.derivation.accepted,
+        candidates,
+        standing,
+        outcome.platform.taxonomy,
+        outcome.identity,
+        occasion,
+    )
+
+
 def _swaps(
     plan: AdmissionPlan,
     scored: Mapping[str, ScoredQuery],
@@ -247,10 +288,9 @@ def _settle(
     edited: dict[str, Entry] = {}
     for submission in submissions:
         for query in submission.queries:
-            id = submission.entry_id(query.id)
-            former = submission.former_entry_id(query.id)
-            if former is not None and former in regression_set.entries and id not in regression_set.entries:
-                id = former
+            places = [submission.source(query.id), submission.former_source(query.id)]
+            known = [regression_set.by_source[place] for place in places if place and place in regression_set.by_source]
+            id = known[0] if known else submission.entry_id(query.id)
             entry, waiting = regression_set.entries.get(id), regression_set.waiting.get(id)
             tombstone = regression_set.tombstones.get(id)
             if entry is not None and entry.turns == query.turns:

@@ -44,11 +44,15 @@ class Submission:
 
     def entry_id(self, name: str) -> str:
         """The id of the entry that the query called ``name`` has or would have."""
-        return entry_id(self.customer, self.agent, self.item(name))
+        return entry_id(*self.source(name))
 
-    def former_entry_id(self, name: str) -> str | None:
-        """The id that its entry has from before the folder was renamed, if it was."""
-        return None if self.moved_from is None else entry_id(*self.moved_from, self.item(name))
+    def source(self, name: str) -> tuple[str, str, str]:
+        """Where the query called ``name`` comes from: customer, agent and item."""
+        return self.customer, self.agent, self.item(name)
+
+    def former_source(self, name: str) -> tuple[str, str, str] | None:
+        """Where it came from before the folder was renamed, if it was."""
+        return None if self.moved_from is None else (*self.moved_from, self.item(name))
 
 
 @dataclass(frozen=True, kw_only=True)

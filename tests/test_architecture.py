@@ -61,8 +61,10 @@ PURE = [
     "github/conversation.py",
     "github/events.py",
     "github/judgement.py",
+    "github/notices.py",
     "github/prose.py",
     "github/publish.py",
+    "github/standing.py",
     "github/values.py",
 ]
 WORLD = {"os", "sys", "io", "pathlib", "time", "datetime", "random", "socket", "subprocess", "tempfile", "urllib"}

@@ -29,10 +29,10 @@ from bot.cli.options import (
 )
 from bot.curator.answers import Answer
 from bot.curator.changes import apply
-from bot.curator.entry import Entry, Source
-from bot.curator.staging import Candidate, Occasion, Staging, Standing, stage, stage_waiting
+from bot.curator.entry import Entry
+from bot.curator.staging import Occasion, Staging, stage_waiting
 from bot.errors import IncompleteError, InputError, Problem, UsageError
-from bot.pipeline import Platform, Review, classify_package, judge
+from bot.pipeline import Platform, Review, classify_package, judge, stage_admissions
 from bot.report.output import AdmissionOutput
 
 
@@ -106,7 +106,8 @@ def command(
         refuse_lag(outcome.lags)
         _serve_the_line_first(platform, now)
         _refuse_without_effect(outcome, answers)
-        staging = _stage(outcome, now, repo)
+        texts = {entry.id: entry_text(repo, entry.id) for entry in outcome.edited.values()}
+        staging = stage_admissions(outcome, texts, now)
         unclassified, problems = outcome.unclassified, outcome.problems
     if not dry_run:
         apply(staging.file_changes, repo)
@@ -159,39 +160,6 @@ def _refuse_without_effect(outcome: Review, answers: Sequence[Answer]) -> None:
 
 def _refused(id: str, message: str, fix: str) -> Problem:
     return Problem(f"--accept {id}", None, message, fix)
-
-
-def _stage(outcome: Review, occasion: Occasion, repo: Path) -> Staging:
-    platform, queries = outcome.platform, outcome.queries
-    candidates = {
-        id: Candidate(
-            query=queries[id],
-            scored=scored,
-            source=Source(
-                customer=outcome.origins[id].customer,
-                agent=outcome.origins[id].agent,
-                eval_set=queries[id].file,
-                item=id,
-                commit=occasion.commit,
-            ),
-            entry_id=outcome.entry_id(id),
-        )
-        for id, scored in outcome.scored.items()
-    }
-    return stage(
-        outcome.plan,
-        outcome.derivation.accepted,
-        candidates,
-        Standing(
-            ids={resident.id for resident in outcome.residents},
-            edited=outcome.edited,
-            texts={entry.id: entry_text(repo, entry.id) for entry in outcome.edited.values()},
-            tombstones=platform.regression_set.tombstones.keys(),
-        ),
-        platform.taxonomy,
-        outcome.identity,
-        occasion,
-    )
 
 
 def _from_the_line(platform: Platform, now: Occasion) -> Staging:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from bot.classifier.model import Identity
 from bot.config import REVIEWED_FILES
-from bot.curator.entry import Entry, Lag, Tombstone, active_identity, resident_of
+from bot.curator.entry import Entry, Lag, Tombstone, active_identity, entry_id, resident_of
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
 from bot.rater.model import Resident
@@ -37,6 +37,18 @@ class RegressionSet:
     def identity(self) -> Identity | None:
         """The one classifier identity of R (see :func:`bot.curator.entry.active_identity`)."""
         return active_identity(self.entries.values())
+
+    @cached_property
+    def by_source(self) -> Mapping[tuple[str, str, str], str]:
+        """Customer, agent and item → the id of the entry or tombstone that came from there, which a rename keeps."""
+        known = {id: item.entry for id, item in self.tombstones.items()} | dict(self.waiting) | dict(self.entries)
+        found: dict[tuple[str, str, str], str] = {}
+        for id, entry in sorted(known.items()):
+            source = entry.source
+            if source is not None:
+                place = (source.customer, source.agent, source.item)
+                found[place] = id if id == entry_id(*place) else found.get(place, id)
+        return found
 
     def residents(
         self, taxonomy: Taxonomy, identity: Identity | None = None
