@@ -480,6 +480,21 @@ def test_ancestors_times_and_existence(origin: Origin, store: ObjectStore) -> No
         store.snapshot(NOBODY)
 
 
+def test_first_parents_are_one_commit_for_each_merge(origin: Origin, store: ObjectStore) -> None:
+    first = origin.commit({"x": b"1"})
+    side = origin.commit({"x": b"1", "y": b"1"}, origin.commit({"x": b"1", "y": b"0"}, first))
+    second = origin.commit({"x": b"2"}, first)
+    merge = origin.commit({"x": b"2", "y": b"1"}, second, side)
+    last = origin.commit({"x": b"3", "y": b"1"}, merge)
+    assert store.first_parents(first, last) == (second, merge, last)
+    assert store.first_parents(merge, last) == (last,)
+    assert store.first_parents(last, last) == ()
+    for stranger in (side, origin.commit({"x": b"9"})):
+        assert store.first_parents(stranger, last) == ()
+    with pytest.raises(OutsideError):
+        store.first_parents(NOBODY, last)
+
+
 @pytest.mark.parametrize("seconds", ["99999999999999999999", "999999999999", "-5"])
 def test_a_time_that_no_calendar_knows_is_no_crash(origin: Origin, store: ObjectStore, seconds: str) -> None:
     text = f"tree {origin.tree({})}\nauthor A <a@b> 0 +0000\ncommitter A <a@b> {seconds} +0000\n\nx\n"

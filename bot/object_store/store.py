@@ -126,6 +126,15 @@ class ObjectStore:
         """Whether ``commit`` is ``of``, or among its ancestors."""
         return self._related("--is-ancestor", checked(commit), checked(of)) is not None
 
+    def first_parents(self, since: str, until: str) -> tuple[str, ...]:
+        """The commits after ``since`` up to ``until``, oldest first, on the line of first parents: one for each merge.
+
+        There are none where ``since`` is not on that line, as after a branch was pushed anew by force.
+        """
+        output = self._git.ask("rev-list", "--first-parent", "--parents", f"{checked(since)}..{checked(until)}", "--")
+        line = [row.split(" ") for row in reversed(output.decode("ascii").splitlines())]
+        return tuple(row[0] for row in line) if line and line[0][1:2] == [since] else ()
+
     def commit_time(self, commit: str) -> str:
         """When ``commit`` was made, as it says itself: ISO 8601 in UTC."""
         said = self._git.ask("rev-list", "--max-count=1", "--timestamp", checked(commit), "--").split()

@@ -8,7 +8,7 @@ import pytest
 
 from bot.curator import changes
 from bot.curator.changes import FileChange, apply, render
-from bot.curator.entry import Entry, Evicted, Tombstone
+from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet, entry_path, load_regression_set, tombstone_path, waiting_path
 from bot.errors import InputError
 from bot.snapshot import WorkingTree
@@ -211,3 +211,24 @@ def test_the_shipped_sets_are_as_the_curator_would_write_them(place: Path) -> No
     assert found.entries
     for entry in found.entries.values():
         assert (place / entry_path(entry.id)).read_text(encoding="utf-8") == render(entry)
+
+
+def test_an_entry_is_found_by_its_source_which_a_rename_changes() -> None:
+    def of(id: str, *place: str) -> Entry:
+        customer, agent, item = place
+        return make_entry(id, {"a": 0.9}, source=Source(customer=customer, agent=agent, eval_set="e.yaml", item=item))
+
+    native = entry_id("acme", "desk", "q1")
+    moved = of("acme-old-q2", "acme", "desk", "q2")
+    entries = {
+        item.id: item
+        for item in (of("a-copy", "acme", "desk", "q1"), of(native, "acme", "desk", "q1"), moved, make_entry("r", {}))
+    }
+    buried = tombstone(of("gone", "acme", "desk", "q3"))
+    known = RegressionSet(entries, {"w": of("w", "acme", "desk", "q4")}, {"gone": buried})
+    assert known.by_source == {
+        ("acme", "desk", "q1"): native,
+        ("acme", "desk", "q2"): "acme-old-q2",
+        ("acme", "desk", "q3"): "gone",
+        ("acme", "desk", "q4"): "w",
+    }
