@@ -147,12 +147,7 @@ class _EntryBuilder:
                 override=None if answer is None or verdict.decision.admits else answer.reason,
             ),
             expected=query.expected,
-            setup=SetupFile(
-                cost=query.setup.cost,
-                tenant=query.setup.tenant,
-                connectors=query.setup.connectors,
-                fixtures=query.setup.fixtures,
-            ),
+            setup=SetupFile.of(query.setup),
             pin=None if before is None else before.pin,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot.classifier.model import Backend, Classification, Progress
@@ -45,9 +45,44 @@ def analyse(
     touches = tuple(place for place in _PLACES if any(_inside(change, place) for change in changes))
     if any(place in touches for place in ("taxonomy", "config", "regression_set")):
         problems += _faults_of_reviewed_files(snapshot)
+    found = classify_all(platform, told_apart(packages), known, backend, progress)
+    identity = backend.identity
+    return Analysis(
+        repository=event.repository,
+        pull_request=event.pull_request,
+        base=base,
+        head=head,
+        held=held,
+        touches=touches,
+        set_changes=_set_changes(snapshot, changes),
+        identity=IdentityFacts.of(identity),
+        submissions=found.submissions,
+        problems=tuple(ProblemFacts.of(problem) for problem in InputError(problems).problems),
+        reused=found.reused,
+        classified=found.classified,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassifiedPackages:
+    """The facts of packages, how many of their classifications were known, and how many were made."""
+
+    submissions: tuple[SubmissionFacts, ...]
+    reused: int
+    classified: int
+
+
+def classify_all(
+    platform: Platform,
+    packages: Sequence[Package],
+    known: Mapping[str, StoredClassification],
+    backend: Backend,
+    progress: Progress,
+) -> ClassifiedPackages:
+    """Classify the unsettled queries of ``packages``, but for those whose classification is ``known`` by its key."""
     submissions: list[SubmissionFacts] = []
     reused = classified = 0
-    for package in told_apart(packages):
+    for package in packages:
         queries = unsettled(platform, package.submission)
         keys = {
             query.id: classification_key(
@@ -63,23 +98,7 @@ def analyse(
         submissions.append(facts_of(classify_package(platform, package, backend, progress, before), keys))
         reused += len(before)
         classified += len(queries) - len(before)
-    identity = backend.identity
-    return Analysis(
-        repository=event.repository,
-        pull_request=event.pull_request,
-        base=base,
-        head=head,
-        held=held,
-        touches=touches,
-        set_changes=_set_changes(snapshot, changes),
-        identity=IdentityFacts(
-            backend=identity.backend, model=identity.model, prompt=identity.prompt, samples=identity.samples
-        ),
-        submissions=tuple(submissions),
-        problems=tuple(ProblemFacts.of(problem) for problem in InputError(problems).problems),
-        reused=reused,
-        classified=classified,
-    )
+    return ClassifiedPackages(submissions=tuple(submissions), reused=reused, classified=classified)
 
 
 def _held(event: Event, platform: Platform, record: PullRequestRecord | None) -> bool:

@@ -5,14 +5,17 @@ It holds no verdicts: these are derived where they are published, from reviewed 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import Identity
 from bot.errors import Problem
+from bot.intake.eval_sets.own_yaml import SetupFile
 from bot.intake.query import Query
+from bot.ledger.keys import digest
 from bot.ledger.model import CommitId, Digest, StoredClassification
 from bot.pipeline import Classified
 from bot.report.secrets import redacted
@@ -58,7 +61,7 @@ class QueryFacts(FileModel):
     """One query: its text, where it stands, and what the classifier says of it.
 
     ``key`` is the ledger's key of the classification; both are absent for a settled query, and the classification
-    alone for one that could not be classified.
+    alone for one that could not be classified.  ``expected`` and ``setup`` are what an entry carries over unread.
     """
 
     id: Annotated[str, Field(min_length=1)]
@@ -67,6 +70,13 @@ class QueryFacts(FileModel):
     line: Line | None
     key: Digest | None
     classification: StoredClassification | None
+    expected: JsonValue = None
+    setup: SetupFile = SetupFile()
+
+    @property
+    def content(self) -> str:
+        """A digest of the text and of what its classification rests on: what a decision is bound to."""
+        return digest([list(self.turns), self.key])
 
 
 class SubmissionFacts(FileModel):
@@ -81,6 +91,19 @@ class SubmissionFacts(FileModel):
     problems: Tuple[ProblemFacts]
     notes: Tuple[ProblemFacts]
 
+    def fits(self, taxonomy: Taxonomy) -> bool:
+        """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
+        known = [query.classification for query in self.queries]
+        return all(item.fits(taxonomy.by_id) for item in known if item is not None)
+
+
+def refuse_doubles(submissions: Sequence[SubmissionFacts]) -> None:
+    """Raise :class:`DemandError` for queries or agents of one name: nobody could tell which of them is meant."""
+    ids = [query.id for submission in submissions for query in submission.queries]
+    agents = [(submission.customer, submission.agent) for submission in submissions]
+    if len(set(ids)) < len(ids) or len(set(agents)) < len(agents):
+        raise DemandError("queries and agents whose names differ", "name each of them once")
+
 
 class IdentityFacts(FileModel):
     """The classifier identity under which the facts were found."""
@@ -89,6 +112,18 @@ class IdentityFacts(FileModel):
     model: str
     prompt: str
     samples: int
+
+    @staticmethod
+    def of(identity: Identity) -> IdentityFacts:
+        """``identity`` for the document."""
+        return IdentityFacts(
+            backend=identity.backend, model=identity.model, prompt=identity.prompt, samples=identity.samples
+        )
+
+    @property
+    def identity(self) -> Identity:
+        """The identity as the pipeline sees it."""
+        return Identity(backend=self.backend, model=self.model, prompt=self.prompt, samples=self.samples)
 
 
 class SetChange(FileModel):
@@ -119,26 +154,17 @@ class Analysis(FileModel):
 
     @model_validator(mode="after")
     def _ids_are_told_apart(self) -> Analysis:
-        ids = [query.id for submission in self.submissions for query in submission.queries]
-        agents = [(submission.customer, submission.agent) for submission in self.submissions]
-        if len(set(ids)) < len(ids) or len(set(agents)) < len(agents):
-            raise DemandError("queries and agents whose names differ", "name each of them once")
+        refuse_doubles(self.submissions)
         return self
 
     def fits(self, taxonomy: Taxonomy) -> bool:
         """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
-        known = [query.classification for submission in self.submissions for query in submission.queries]
-        return all(item.fits(taxonomy.by_id) for item in known if item is not None)
+        return all(item.fits(taxonomy) for item in self.submissions)
 
     @property
     def classifier(self) -> Identity:
         """The identity as the pipeline sees it."""
-        return Identity(
-            backend=self.identity.backend,
-            model=self.identity.model,
-            prompt=self.identity.prompt,
-            samples=self.identity.samples,
-        )
+        return self.identity.identity
 
 
 def facts_of(
@@ -162,6 +188,8 @@ def facts_of(
                 line=query.line,
                 key=keys.get(query.id),
                 classification=found.get(query.id),
+                expected=query.expected,
+                setup=SetupFile.of(query.setup),
             )
             for query in submission.queries
         ),
@@ -179,7 +207,15 @@ def classified_of(facts: SubmissionFacts) -> Classified:
             agent=facts.agent,
             folder=facts.folder,
             queries=tuple(
-                Query(id=query.id, turns=query.turns, file=query.file, line=query.line) for query in facts.queries
+                Query(
+                    id=query.id,
+                    turns=query.turns,
+                    expected=query.expected,
+                    setup=query.setup.setup,
+                    file=query.file,
+                    line=query.line,
+                )
+                for query in facts.queries
             ),
             problems=tuple(item.problem for item in facts.problems),
             notes=tuple(item.problem for item in facts.notes),

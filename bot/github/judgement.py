@@ -103,11 +103,7 @@ class Judgement:
 
 
 def _contents(analysis: Analysis) -> dict[str, str]:
-    return {
-        query.id: digest([list(query.turns), query.key])
-        for submission in analysis.submissions
-        for query in submission.queries
-    }
+    return {query.id: query.content for submission in analysis.submissions for query in submission.queries}
 
 
 def _removes(change: SetChange) -> bool:

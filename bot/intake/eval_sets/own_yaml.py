@@ -38,6 +38,16 @@ class SetupFile(FileModel):
     connectors: Tuple[Text] = Field(default=(), description="mocked connectors the query needs")
     fixtures: Tuple[Text] = Field(default=(), description="data fixtures the query needs")
 
+    @staticmethod
+    def of(setup: Setup) -> SetupFile:
+        """``setup`` as files hold it."""
+        return SetupFile(cost=setup.cost, tenant=setup.tenant, connectors=setup.connectors, fixtures=setup.fixtures)
+
+    @property
+    def setup(self) -> Setup:
+        """The set-up as the pipeline sees it."""
+        return Setup(cost=self.cost, tenant=self.tenant, connectors=self.connectors, fixtures=self.fixtures)
+
 
 class QueryFile(FileModel):
     """One query of an eval set."""
@@ -101,12 +111,7 @@ def _row(document: Document, item: Data, place: int) -> Row:
         turns=query.turns or (cast(str, query.query),),
         line=document.line(("queries", place)),
         expected=query.expected,
-        setup=Setup(
-            cost=query.setup.cost,
-            tenant=query.setup.tenant,
-            connectors=query.setup.connectors,
-            fixtures=query.setup.fixtures,
-        ),
+        setup=query.setup.setup,
     )
 
 
