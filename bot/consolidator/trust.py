@@ -15,12 +15,12 @@ from bot.rounding import rounded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustGate:
-    """Sends direct admissions to review, as ``UNTRUSTED_AUTHOR``, ``CUSTOMER_SHARE`` or ``UNSEEN``.
+    """Sends direct admissions to review, as ``UNTRUSTED_AUTHOR``, ``CUSTOMER_SHARE``, ``UNSEEN`` or ``CONTESTED``.
 
     ``declared`` maps each query to the capabilities that its agent's specification decided; ``customers`` each query
     to its customer; ``held`` each customer to the slots held already; ``updates`` are queries that need no new slot.
     ``share`` is a share of ``ceiling``, in [0, 1].  ``unseen`` are queries that were merged, and that nobody saw
-    admitted before.
+    admitted before; ``contested`` those whose rejection went with its comment.
     """
 
     author_trusted: bool
@@ -29,6 +29,7 @@ class TrustGate:
     held: Mapping[str, int]
     updates: frozenset[str] = field(default_factory=frozenset)
     unseen: frozenset[str] = field(default_factory=frozenset)
+    contested: frozenset[str] = field(default_factory=frozenset)
     share: float
     ceiling: int
 
@@ -47,4 +48,6 @@ class TrustGate:
             reasons.append(Reason.CUSTOMER_SHARE)
         if query.id in self.unseen:
             reasons.append(Reason.UNSEEN)
+        if query.id in self.contested:
+            reasons.append(Reason.CONTESTED)
         return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, *reasons)) if reasons else ruling

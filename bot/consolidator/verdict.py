@@ -44,6 +44,7 @@ class Reason(StrEnum):
     UNTRUSTED_AUTHOR = "UNTRUSTED_AUTHOR"
     CUSTOMER_SHARE = "CUSTOMER_SHARE"
     UNSEEN = "UNSEEN"
+    CONTESTED = "CONTESTED"
 
 
 @dataclass(frozen=True, slots=True)

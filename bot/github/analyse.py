@@ -95,7 +95,8 @@ def classify_all(
             for id, key in keys.items()
             if key in known and known[key].fits(platform.taxonomy.by_id)
         }
-        submissions.append(facts_of(classify_package(platform, package, backend, progress, before), keys))
+        found = classify_package(platform, package, backend, progress, before)
+        submissions.append(facts_of(found, package.specification.digest, keys))
         reused += len(before)
         classified += len(queries) - len(before)
     return ClassifiedPackages(submissions=tuple(submissions), reused=reused, classified=classified)

@@ -21,7 +21,7 @@ from bot.pipeline import Classified
 from bot.report.secrets import redacted
 from bot.submission import Submission
 from bot.taxonomy.model import Taxonomy
-from bot.validation import DemandError, FileModel, Tuple
+from bot.validation import DemandError, FileModel, Text, Tuple
 
 LONGEST = 4096
 Path = Annotated[str, Field(max_length=LONGEST)]
@@ -73,11 +73,6 @@ class QueryFacts(FileModel):
     expected: JsonValue = None
     setup: SetupFile = SetupFile()
 
-    @property
-    def content(self) -> str:
-        """A digest of the text and of what its classification rests on: what a decision is bound to."""
-        return digest([list(self.turns), self.key])
-
 
 class SubmissionFacts(FileModel):
     """One agent of one customer."""
@@ -85,11 +80,17 @@ class SubmissionFacts(FileModel):
     customer: Annotated[str, Field(min_length=1)]
     agent: Annotated[str, Field(min_length=1)]
     folder: Path
+    specification: Text = Field(description="digest of the agent's specification")
     prefix: str
     moved_from: Annotated[Tuple[str], Field(min_length=2, max_length=2)] | None
     queries: Tuple[QueryFacts]
     problems: Tuple[ProblemFacts]
     notes: Tuple[ProblemFacts]
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """Query → digest of its text and of the agent that it is for: what a decision is bound to."""
+        return {query.id: digest([list(query.turns), self.specification]) for query in self.queries}
 
     def fits(self, taxonomy: Taxonomy) -> bool:
         """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
@@ -169,15 +170,20 @@ class Analysis(FileModel):
 
 def facts_of(
     item: Classified,
+    specification: str,
     keys: dict[str, str],
 ) -> SubmissionFacts:
-    """``item`` for the document; ``keys`` holds the ledger's key of every query that is not settled."""
+    """``item`` for the document; ``keys`` holds the ledger's key of every query that is not settled.
+
+    ``specification`` is the digest of the agent's.
+    """
     submission = item.submission
     found = {each.query_id: StoredClassification.of(each) for each in item.result.classifications}
     return SubmissionFacts(
         customer=submission.customer,
         agent=submission.agent,
         folder=submission.folder,
+        specification=specification,
         prefix=submission.prefix,
         moved_from=submission.moved_from,
         queries=tuple(

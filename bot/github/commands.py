@@ -106,6 +106,14 @@ def parse(body: str, names: Sequence[str]) -> tuple[Command | Misspelt, ...]:
     return tuple(found)
 
 
+def verbs(body: str) -> frozenset[Verb]:
+    """The verbs that command lines of ``body`` begin with, whatever they say besides."""
+    lines = re.split(r"\r\n|\r|\n", body)
+    found = (_COMMAND.match(lines[number - 1]) for number in said(lines))
+    words = {next(_tokens(command[1]), ("", 0, 0))[0].lower() for command in found if command}
+    return frozenset(verb for verb in Verb if verb in words)
+
+
 # -- One command line --------------------------------------------------------------------------------------------------
 
 _COMMAND: Final = re.compile(r" {0,3}/incumbent(?=[\s:,;]|$)(.*)", re.ASCII | re.IGNORECASE | re.DOTALL)

@@ -6,15 +6,18 @@ was displayed for (architecture, section 5).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from bot.github.commands import Command, Misspelt, Verb, parse
 from bot.github.judgement import Judgement
-from bot.github.standing import ACTIONS, Comments, Court, known_names
+from bot.github.standing import ACTIONS, Court, still_released, still_stands
 from bot.github.values import IssueComment
-from bot.ledger.model import Decision, KnownName, PullRequestRecord, Release
-from bot.report.escaping import code, shortened, visible
+from bot.ledger.keys import digest
+from bot.ledger.model import Decision, Ended, PullRequestRecord, Release
+from bot.report.escaping import code
+from bot.report.secrets import redacted
+from bot.report.voices import quoted
 
 _WITHOUT_A_PERSON = "it is admitted without a person."
 _EXCLUDED_BY_NOW = "its verdict is EXCLUDE by now. Give a reason to accept it all the same."
@@ -28,6 +31,7 @@ Commands, each on a line of its own:
 | `/incumbent reject ID… reason` | keep these queries out |
 | `/incumbent pin ID… reason` | keep the entry whatever becomes redundant |
 | `/incumbent unpin ID…` | take that back |
+| `/incumbent accept regression_set reason` | allow a change of the set by hand, for this commit |
 | `/incumbent run` | judge again |
 | `/incumbent help` | this table |
 
@@ -51,9 +55,8 @@ class Hearing:
 
     judgement: Judgement
     replies: tuple[Reply, ...]
-    void: tuple[Decision, ...]
+    void: tuple[Ended, ...]
     dormant: tuple[Decision, ...] = ()
-    names: tuple[KnownName, ...] = ()
     released: Release | None
     cursor: int
 
@@ -63,6 +66,7 @@ class _State:
     """What the comments heard so far have led to."""
 
     judgement: Judgement
+    contested: Collection[str]
     decisions: list[Decision]
     released: Release | None
     lines: list[str] = field(default_factory=list)
@@ -76,20 +80,25 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
     Decisions of the record stand while the comment that they cite is still there, by the same person, and says so.
     """
     written = {comment.id: comment for comment in comments}
-    bare = court.judge(())
     # Past the last comment there is nothing to have read: a cursor that says so was forged, or its comment is gone.
     cursor = min(record.cursor, max(written, default=0))
-    names = known_names(record, bare, cursor)
-    before = Comments(written=written, present=bare.names, names=names)
-    said_still = [before.decision(item, court) for item in record.decisions]
-    kept = [item for item in said_still if item is not None]
-    first = court.judge(kept) if kept else bare
+    kept = [item for item in record.decisions if still_stands(item, written, court)]
+    taken_back = [item for item in record.decisions if item not in kept]
+    contested = {item.content for item in (*taken_back, *_gone(record)) if item.action == "reject"}
+    first = court.judge(kept, contested)
     # What cannot be read at the moment, or was taken out, may come back with the content that was decided on.
     dormant = [item for item in kept if item.entry not in first.contents]
-    released = before.release(record.released, court)
-    state = _State(judgement=first, decisions=list(first.decisions), released=released)
-    standing = {_origin(item) for item in (*first.decisions, *dormant)}
-    ended = [*record.void, *(item for item in record.decisions if _origin(item) not in standing)]
+    released = still_released(record.released, written, court)
+    state = _State(judgement=first, contested=contested, decisions=list(first.decisions), released=released)
+    standing = [*first.decisions, *dormant]
+    ended = [
+        *record.void,
+        *(
+            Ended(decision=item, because="content" if item in kept else "comment")
+            for item in record.decisions
+            if item not in standing
+        ),
+    ]
     replies = []
     for comment in sorted(comments, key=lambda item: item.id):
         if comment.id <= cursor:
@@ -114,9 +123,8 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
     return Hearing(
         judgement=state.judgement,
         replies=tuple(replies),
-        void=tuple(item for item in ended if not any(_replaces(new, item) for new in state.decisions)),
+        void=tuple(item for item in ended if not any(_replaces(new, item.decision) for new in state.decisions)),
         dormant=tuple(dormant),
-        names=names,
         released=state.released,
         cursor=cursor,
     )
@@ -125,7 +133,7 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
 def _follow(item: Command | Misspelt, comment: IssueComment, state: _State, first: Judgement, court: Court) -> None:
     if isinstance(item, Misspelt):
         state.followed = False
-        state.lines.append(f"{code(shortened(visible(item.text)))}: {code(item.message)}")
+        state.lines.append(f"{quoted(item.text)}: {code(redacted(item.message))}")
         return
     why = court.refusal(item.verb, comment)
     if why is not None:
@@ -134,7 +142,7 @@ def _follow(item: Command | Misspelt, comment: IssueComment, state: _State, firs
     elif item.verb is Verb.HELP:
         state.lines.append(HELP)
     elif item.verb is Verb.RUN:
-        state.released = Release(by=comment.author, comment=comment.id)
+        state.released = Release(by=comment.author, comment=comment.id, said=digest(comment.body))
     else:
         _decide(item, comment, state, first, court)
 
@@ -143,25 +151,29 @@ def _decide(item: Command, comment: IssueComment, state: _State, first: Judgemen
     """Record the decisions of a command and derive the verdicts after them, each after the one before it."""
     problems: dict[str, str] = {}
     made: dict[str, Decision] = {}
-    for name in _named(item, state):
+    named = _named(item, state)
+    if not named:
+        state.followed = False
+        state.lines.append("No query needs a person.")
+    for name in named:
         found = _decision(item, name, comment, state, first, court)
         if isinstance(found, str):
             problems[name] = found
         else:
             made[name] = found
-    after = court.judge(_with(state.decisions, made.values()))
+    after = court.judge(_with(state.decisions, made.values()), state.contested)
     unheard = set() if after.review is None else {answer.id for answer in after.review.derivation.unheard} & set(made)
     if unheard:
         admitted = {verdict.id for verdict in after.review.verdicts if verdict.admitted} if after.review else set()
         for name in unheard:
             del made[name]
             problems[name] = _WITHOUT_A_PERSON if name in admitted else _EXCLUDED_BY_NOW
-        after = court.judge(_with(state.decisions, made.values()))
+        after = court.judge(_with(state.decisions, made.values()), state.contested)
     state.decisions, state.judgement = _with(state.decisions, made.values()), after
     if problems:
         state.followed = False
         ordered = [name for name in first.names if name in problems]
-        state.lines += [f"{code(shortened(visible(name)))}: {problems[name]}" for name in ordered]
+        state.lines += [f"{quoted(name)}: {problems[name]}" for name in ordered]
 
 
 def _with(decisions: Sequence[Decision], new: Iterable[Decision]) -> list[Decision]:
@@ -194,8 +206,12 @@ def _decision(
     if review is not None and name in review.queries:
         if name in review.settled and item.verb in (Verb.ACCEPT, Verb.REJECT):
             return "it is settled already: its content is in the set, waits for a slot, or was evicted."
-    elif item.verb is not Verb.ACCEPT:
-        return "a change of the regression set by hand can only be accepted."
+        if name in review.unclassified and item.verb is Verb.ACCEPT:
+            return "it has no verdict yet."
+    elif item.verb not in (Verb.ACCEPT, Verb.REJECT):
+        return "a change of the regression set by hand can only be accepted or rejected."
+    elif item.reason is None:
+        return "a change of the regression set by hand needs a reason."
     return Decision.model_validate(
         {
             "entry": entry,
@@ -205,6 +221,7 @@ def _decision(
             "codes": shown.codes,
             "by": comment.author,
             "comment": comment.id,
+            "said": digest(comment.body),
             "at": comment.created_at,
             "reason": item.reason,
             "all": name not in item.names,
@@ -212,12 +229,13 @@ def _decision(
     )
 
 
-def _origin(item: Decision) -> tuple[int, str, str]:
-    """Where a decision was said, and of what: its words are the comment's."""
-    return item.comment, item.entry, item.action
+def _gone(record: PullRequestRecord) -> list[Decision]:
+    """Decisions that ended with their comment."""
+    return [item.decision for item in record.void if item.because == "comment"]
 
 
 def _replaces(new: Decision, old: Decision) -> bool:
     """A later word on the same matter replaces the earlier one: admission is one matter, the pin another."""
     matters = ({"accept", "reject"}, {"pin", "unpin"})
-    return new.entry == old.entry and any(new.action in matter and old.action in matter for matter in matters)
+    same = new.entry == old.entry or new.content == old.content
+    return same and any(new.action in matter and old.action in matter for matter in matters)

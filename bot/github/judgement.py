@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bot.consolidator.trust import TrustGate
@@ -15,7 +15,6 @@ from bot.ledger.model import Decision, Shown
 from bot.pipeline import Classified, Platform, Review, judge
 from bot.report.wording import codes
 
-ADMITTING = ("INCLUDE", "REPLACE", "KEEP-BOTH")
 SET_NAME = "regression_set"
 """How commands call a change of the regression set by hand: `/incumbent accept regression_set`."""
 
@@ -59,8 +58,14 @@ class Judgement:
 
     @cached_property
     def facts(self) -> Mapping[str, str]:
-        """Query → digest of its text and of what its classification rests on: what a decision is bound to."""
+        """Query → digest of its text and of the agent that it is for: what a decision is bound to."""
         return _contents(self.analysis)
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """Entry → digest of its text."""
+        review = self.review
+        return {} if review is None else {self.entries[id]: digest(item.turns) for id, item in review.queries.items()}
 
     @cached_property
     def contents(self) -> Mapping[str, str]:
@@ -103,7 +108,7 @@ class Judgement:
 
 
 def _contents(analysis: Analysis) -> dict[str, str]:
-    return {query.id: query.content for submission in analysis.submissions for query in submission.queries}
+    return {name: content for submission in analysis.submissions for name, content in submission.contents.items()}
 
 
 def _removes(change: SetChange) -> bool:
@@ -112,34 +117,62 @@ def _removes(change: SetChange) -> bool:
 
 
 def judge_facts(
-    analysis: Analysis, platform: Platform, author: Author | None, decisions: Sequence[Decision]
+    analysis: Analysis,
+    platform: Platform,
+    author: Author | None,
+    decisions: Sequence[Decision],
+    contested: Collection[str] = (),
 ) -> Judgement:
     """The judgement on ``analysis``; ``author`` is unknown for a merge group, whose pull requests were judged singly.
 
-    Of ``decisions`` those count whose content is the one of ``analysis``; the last one of each entry decides.
+    Of ``decisions`` those count whose content is there; the last one on it decides.  ``contested`` are contents that
+    were rejected in a comment that is not as it was.
     """
     classified = [classified_of(facts) for facts in analysis.submissions]
     bare = Judgement(platform=platform, analysis=analysis, decisions=(), review=None)
+    names = _Names.of(analysis, classified)
+    standing = tuple(item for item in decisions if bare.contents.get(item.entry) == item.content or names.meant(item))
     if not classified:
-        standing = tuple(item for item in decisions if bare.contents.get(item.entry) == item.content)
-        return Judgement(platform=platform, analysis=analysis, decisions=standing, review=None)
-    ids = {item.submission.entry_id(query.id): query for item in classified for query in item.submission.queries}
-    facts = _contents(analysis)
-    contents = {**bare.contents, **{id: facts[query.id] for id, query in ids.items()}}
-    standing = tuple(item for item in decisions if contents.get(item.entry) == item.content)
+        return replace(bare, decisions=standing)
     answers = [
         Answer(
-            id=ids[item.entry].id,
+            id=name,
             accepts=item.action == "accept",
             by=item.by,
             reason=item.reason,
-            insists=item.reason is not None and not item.all and not item.codes.startswith(ADMITTING),
+            insists=item.reason is not None and not item.all and item.codes.startswith("EXCLUDE"),
         )
         for item in standing
-        if item.action in ("accept", "reject") and item.entry in ids
+        if item.action in ("accept", "reject")
+        for name in names.meant(item)
     ]
-    review = judge(platform, classified, analysis.classifier, answers, _trust(classified, platform, author))
-    return Judgement(platform=platform, analysis=analysis, decisions=standing, review=review)
+    trust = _trust(classified, platform, author)
+    disputed = frozenset(name for content in contested for name in names.by_content.get(content, ()))
+    review = judge(platform, classified, analysis.classifier, answers, replace(trust, contested=disputed))
+    return replace(bare, decisions=standing, review=review)
+
+
+@dataclass(frozen=True)
+class _Names:
+    """The queries by their content, and the entries that they have or would have."""
+
+    by_content: Mapping[str, Sequence[str]]
+    entries: Mapping[str, str]
+
+    @classmethod
+    def of(cls, analysis: Analysis, classified: Sequence[Classified]) -> _Names:
+        by_content: dict[str, list[str]] = {}
+        for name, content in _contents(analysis).items():
+            by_content.setdefault(content, []).append(name)
+        pairs = [(query.id, item.submission) for item in classified for query in item.submission.queries]
+        return cls(by_content, {name: submission.entry_id(name) for name, submission in pairs})
+
+    def meant(self, item: Decision) -> Sequence[str]:
+        """The queries that ``item`` is on: it follows its content through renames, and a rejection to every copy."""
+        same = self.by_content.get(item.content, ())
+        if item.action == "reject":
+            return same
+        return [name for name in same if self.entries[name] == item.entry] or same[:1]
 
 
 def _trust(classified: Sequence[Classified], platform: Platform, author: Author | None) -> TrustGate:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.github.conversation import Hearing
-from bot.github.judgement import Judgement
+from bot.github.judgement import SET_NAME, Judgement
 from bot.ledger.model import PullRequestRecord
-from bot.report.escaping import code
 from bot.report.secrets import holds_secret
+from bot.report.voices import quoted
 from bot.report.wording import listed
 
 SHOWN = 5
@@ -28,7 +28,7 @@ def notices_of(judgement: Judgement, hearing: Hearing, record: PullRequestRecord
             else "Released, but this run had not read the data yet: run it again, or say `/incumbent run` once more."
         )
     if judgement.removed_for_good:
-        names = ", ".join(code(item.before or item.path) for item in judgement.removed_for_good[:10])
+        names = ", ".join(quoted(item.before or item.path) for item in judgement.removed_for_good[:10])
         notices.append(
             f"{names}: removed without a tombstone, so that nobody could restore it. Run "
             "`incumbent evict ID --reason …` and commit what it writes."
@@ -43,6 +43,13 @@ def notices_of(judgement: Judgement, hearing: Hearing, record: PullRequestRecord
             "the change out, or let a curator say `/incumbent accept regression_set` with the reason, which holds for "
             "this commit alone."
         )
+    elif judgement.analysis.set_changes:
+        allowed = next(
+            item for item in reversed(judgement.decisions) if item.action == "accept" and item.entry == SET_NAME
+        )
+        notices.append(
+            f"{quoted(allowed.by)} allowed this change of `regression_set/` by hand: {quoted(allowed.reason or '')}"
+        )
     reviewed = [place for place in analysis.touches if place in ("taxonomy", "config")]
     if reviewed and "eval_sets" in analysis.touches:
         notices.append(
@@ -55,25 +62,38 @@ def notices_of(judgement: Judgement, hearing: Hearing, record: PullRequestRecord
         places = [
             f"{query.file}:{query.line}" if query.line else query.file
             for query in judgement.review.queries.values()
-            if any(holds_secret(turn) for turn in query.turns)
+            if any(map(holds_secret, (query.id, *query.turns)))
         ]
         if places:
-            shown = listed([code(place) for place in dict.fromkeys(places)], 10)
+            shown = listed([quoted(place) for place in dict.fromkeys(places)], 10)
             notices.append(f"What looks like a secret stands in {shown}: revoke it and take it out.")
-    rerolled = sum(1 for count in record.changes.values() if count > 2)
+    rerolled = sum(1 for count in changes_of(judgement, record).values() if count > 2)
     if rerolled:
         notices.append(f"{rerolled} of the queries had their text changed three times or more in this pull request.")
     return tuple(notices)
 
 
+_ENDED = {
+    "content": "its content has changed",
+    "comment": "its comment was deleted or edited, or its author is no curator any more",
+}
+
+
+def changes_of(judgement: Judgement, record: PullRequestRecord) -> dict[str, int]:
+    """Entry → how often the pull request changed its text by now, for those that it changed."""
+    texts = judgement.texts.items()
+    return record.changes | {
+        entry: record.changes.get(entry, 0) + 1 for entry, text in texts if record.texts.get(entry, text) != text
+    }
+
+
 def _void(judgement: Judgement, hearing: Hearing) -> list[str]:
     called = {entry: name for name, entry in judgement.entries.items()}
-    lines = []
-    for item in hearing.void:
-        same = judgement.contents.get(item.entry, item.content) == item.content
-        why = "its comment was deleted or changed, or its author is no curator" if same else "the content has changed"
-        name = code(called.get(item.entry, item.entry))
-        lines.append(f"The decision of {code(item.by)} ({item.action}) on {name} is void: {why}.")
+    lines = [
+        f"The decision of {quoted(item.decision.by)} ({item.decision.action}) on "
+        f"{quoted(called.get(item.decision.entry, item.decision.entry))} is void: {_ENDED[item.because]}."
+        for item in hearing.void
+    ]
     return _counted(lines, "more decisions are void.")
 
 
@@ -84,8 +104,8 @@ def _unheard(judgement: Judgement) -> list[str]:
         return []
     excluded = {verdict.id for verdict in review.verdicts if not verdict.decision.admits}
     lines = [
-        f"The decision of {code(item.by)} (accept) on {code(item.id)} has no effect: its verdict is EXCLUDE by now. "
-        "Accept it again with a reason, or let it go."
+        f"The decision of {quoted(item.by)} (accept) on {quoted(item.id)} has no effect: its verdict is EXCLUDE "
+        "by now. Accept it again with a reason, or let it go."
         for item in review.derivation.unheard
         if item.id in excluded
     ]

@@ -11,8 +11,8 @@ from bot.github.analysis import Analysis
 from bot.github.check import Label, Result, annotations_of, result_of
 from bot.github.conversation import Hearing, Reply, hear
 from bot.github.judgement import Author, Judgement, judge_facts
-from bot.github.notices import notices_of
-from bot.github.standing import Court, displayed_now
+from bot.github.notices import changes_of, notices_of
+from bot.github.standing import NOTHING, Court, displayed_now
 from bot.github.values import (
     AddLabels,
     CheckRun,
@@ -32,11 +32,11 @@ from bot.ledger.model import Displayed, PullRequestRecord, Showing, record_path
 from bot.ledger.store import README, record_text
 from bot.pipeline import Platform
 from bot.report.escaping import code
-from bot.report.pull_request import CHECK_BYTES, PullRequestReport, render_comment, render_summary
+from bot.report.pull_request import CHECK_BYTES, PullRequestReport, marker, render_comment, render_summary
 
 _MARKER = re.compile(r"<!-- incumbent:verdicts ([0-9a-f]{24}) -->")
 _RUN = re.compile(r"/actions/runs/[0-9]{1,20}")
-_REPLY = re.compile(r"<!-- incumbent:reply ([0-9]{1,20}) -->")
+_REPLY = re.compile(r"<!-- incumbent:reply ([0-9]{1,20}) ([0-9a-f]{24}) -->")
 
 LONGEST_ANSWER = 60_000
 """Bytes of a reply to a comment, well below what GitHub takes."""
@@ -82,14 +82,14 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
     record = scene.record or PullRequestRecord(pull_request=scene.pull.number, head=analysis.head)
     displayed = displayed_now(record, found and found[1], sticky.updated_at if sticky is not None else "")
     court = Court(
-        judge=lambda decisions: judge_facts(analysis, platform, author, decisions),
+        judge=lambda decisions, contested: judge_facts(analysis, platform, author, decisions, contested),
         displayed=displayed,
         author=author,
         curators=platform.config.curators,
         permission=permission,
     )
     if observing:
-        hearing = Hearing(judgement=court.judge(()), replies=(), void=(), released=None, cursor=record.cursor)
+        hearing = Hearing(judgement=court.judge((), ()), replies=(), void=(), released=None, cursor=record.cursor)
     else:
         hearing = hear([item for item in scene.comments if item.author != scene.login], record, court)
     judgement = hearing.judgement
@@ -113,7 +113,7 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
     operations += _comment(render_comment(report), sticky, doubled)
     operations += check_operations(judgement, result, render_summary(report, CHECK_BYTES), scene.check)
     if not observing:
-        operations += _labels(result, scene.pull)
+        operations += _labels(result.labels, scene.pull)
     return Plan(operations=tuple(operations), judgement=judgement, result=result, summary=render_summary(report))
 
 
@@ -122,10 +122,9 @@ def plan_farewell(why: str, login: str, pull: PullRequest, comments: Sequence[Is
     sticky, doubled = find_sticky(login, comments)
     operations: list[Operation] = []
     if sticky is not None:
-        text = f"<!-- incumbent:verdicts {digest(why)} -->\nNot curated here: {why}.\n"
+        text = f"{marker(NOTHING)}\nNot curated here: {why}.\n"
         operations += _comment(text, sticky, doubled)
-    ours = {label.value for label in Label}
-    return operations + [RemoveLabel(name=name) for name in sorted(ours & set(pull.labels))]
+    return operations + _labels((), pull)
 
 
 def find_sticky(login: str, comments: Sequence[IssueComment]) -> tuple[IssueComment | None, tuple[IssueComment, ...]]:
@@ -176,12 +175,13 @@ def _comment(body: str, sticky: IssueComment | None, doubled: Sequence[IssueComm
     return operations
 
 
-def _labels(result: Result, pull: PullRequest) -> list[Operation]:
-    wanted = {label.value for label in result.labels}
-    ours = {label.value for label in Label}
-    missing = tuple(sorted(wanted - set(pull.labels)))
+def _labels(wanted: Sequence[Label], pull: PullRequest) -> list[Operation]:
+    """GitHub takes labels for the same whose names differ in case alone."""
+    present = {name.casefold() for name in pull.labels}
+    missing = tuple(sorted(label.value for label in wanted if label.value not in present))
     added: list[Operation] = [AddLabels(names=missing)] if missing else []
-    return added + [RemoveLabel(name=name) for name in sorted((ours - wanted) & set(pull.labels))]
+    ours = {label.value for label in Label if label not in wanted}
+    return added + [RemoveLabel(name=name) for name in pull.labels if name.casefold() in ours]
 
 
 def _replies(replies: Sequence[Reply], scene: Scene) -> list[Operation]:
@@ -190,6 +190,7 @@ def _replies(replies: Sequence[Reply], scene: Scene) -> list[Operation]:
     Strangers get one answer each, so that nobody can make us flood a pull request.
     """
     answered: set[int] = set()
+    told: set[str] = set()
     operations: list[Operation] = []
     for item in sorted(scene.comments, key=lambda item: item.id):
         found = _REPLY.match(item.body) if item.author == scene.login else None
@@ -197,15 +198,16 @@ def _replies(replies: Sequence[Reply], scene: Scene) -> list[Operation]:
             operations.append(DeleteComment(id=item.id))
         elif found is not None:
             answered.add(int(found[1]))
-    told = {item.author for item in scene.comments if item.id in answered}
+            told.add(found[2])
     for reply in replies:
-        comment = reply.comment
-        operations.append(React(comment=comment.id, reaction="+1" if reply.followed else "confused"))
-        silent = reply.stranger and comment.author in told
-        if not reply.lines or comment.id in answered or silent:
+        comment, person = reply.comment, digest(reply.comment.author)
+        if reply.stranger and person in told and comment.id not in answered:
             continue
-        told.add(comment.author)
-        text = f"<!-- incumbent:reply {comment.id} -->\nTo {code(comment.author)}:\n\n{_answer(reply.lines)}\n"
+        operations.append(React(comment=comment.id, reaction="+1" if reply.followed else "confused"))
+        if not reply.lines or comment.id in answered:
+            continue
+        told.add(person)
+        text = f"<!-- incumbent:reply {comment.id} {person} -->\nTo {code(comment.author)}:\n\n{_answer(reply.lines)}\n"
         operations.append(CreateComment(body=text))
     return operations
 
@@ -228,10 +230,6 @@ def _ledger(
 ) -> list[Operation]:
     judgement = hearing.judgement
     analysis = judgement.analysis
-    changed = {
-        entry: record.changes.get(entry, 0) + (record.contents.get(entry, content) != content)
-        for entry, content in judgement.contents.items()
-    }
     new = PullRequestRecord.model_validate(
         record.model_dump()
         | {
@@ -243,11 +241,10 @@ def _ledger(
                 for query in facts.queries
                 if query.key is not None and query.classification is not None
             },
-            "contents": dict(judgement.contents),
-            "changes": {entry: count for entry, count in changed.items() if count},
+            "texts": {**record.texts, **judgement.texts},
+            "changes": changes_of(judgement, record),
             "displayed": {entry: item.model_dump() for entry, item in displayed.items()},
             "showing": showing.model_dump(),
-            "names": [item.model_dump() for item in hearing.names],
             "decisions": [item.model_dump() for item in (*judgement.decisions, *hearing.dormant)],
             "void": [item.model_dump() for item in hearing.void],
             "released": None if hearing.released is None else hearing.released.model_dump(),

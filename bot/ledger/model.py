@@ -99,17 +99,17 @@ class Decision(FileModel):
     codes: Text = Field(description="the verdict that was displayed, in codes")
     by: Login
     comment: int
+    said: Digest = Field(description="digest of the comment as it was read")
     at: Timestamp
     reason: Text | None = None
     all: bool = Field(default=False, description="said of `all` that waited; overrides no EXCLUDE")
 
 
-class KnownName(FileModel):
-    """By what name commands spoke of an entry; names are a stranger's texts, so that their digests are kept."""
+class Ended(FileModel):
+    """A decision that counts no more, because its query's content or its comment is not what it was."""
 
-    name: Digest
-    entry: EntryId
-    since: Annotated[int, Field(ge=0)] = Field(description="id of the last comment that was read before the name came")
+    decision: Decision
+    because: Literal["content", "comment"]
 
 
 class Release(FileModel):
@@ -117,6 +117,7 @@ class Release(FileModel):
 
     by: Login
     comment: int
+    said: Digest
 
 
 class PullRequestRecord(FileModel):
@@ -126,19 +127,16 @@ class PullRequestRecord(FileModel):
     pull_request: Annotated[int, Field(ge=1)]
     head: CommitId
     classifications: dict[Digest, StoredClassification] = Field(default_factory=dict)
-    contents: dict[str, Digest] = Field(default_factory=dict, description="entry: digest of its content")
+    texts: dict[str, Digest] = Field(
+        default_factory=dict, description="entry: digest of its text, also of one that was taken out"
+    )
     changes: dict[str, int] = Field(
-        default_factory=dict, description="entry: how often this pull request changed its content"
+        default_factory=dict, description="entry: how often this pull request changed its text"
     )
     displayed: dict[str, Displayed] = Field(default_factory=dict, description="entry: the verdict displayed")
     showing: Showing | None = None
-    names: Tuple[KnownName] = Field(
-        default=(), description="what queries are called, and were called while a decision on one of them is remembered"
-    )
     decisions: Tuple[Decision] = ()
-    void: Tuple[Decision] = Field(
-        default=(), description="decisions that ended with their content or their comment, until another replaces them"
-    )
+    void: Tuple[Ended] = Field(default=(), description="decisions that ended, until another replaces them")
     released: Release | None = None
     cursor: Annotated[int, Field(ge=0)] = Field(default=0, description="id of the last comment that was read")
 

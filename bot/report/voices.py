@@ -9,6 +9,11 @@ from bot.report.secrets import redacted
 from bot.taxonomy.model import Taxonomy
 
 
+def quoted(text: str) -> str:
+    """Foreign ``text`` in Markdown: a short code span on one line, without what looks like a secret."""
+    return code(shortened(visible(redacted(text))))
+
+
 @dataclass(frozen=True, slots=True)
 class MarkdownVoice:
     """Ids and foreign text in code spans; capability names, which are reviewed, as words."""
@@ -16,13 +21,13 @@ class MarkdownVoice:
     taxonomy: Taxonomy
 
     def name(self, id: str) -> str:
-        return code(shortened(visible(redacted(id))))
+        return quoted(id)
 
     def capability(self, id: str) -> str:
         return f"*{plain(self.taxonomy.by_id[id].name)}*"
 
     def quote(self, text: str) -> str:
-        return code(shortened(visible(redacted(text))))
+        return quoted(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,6 +196,10 @@ def _unseen(verdict: Verdict, review: Review, voice: Voice) -> str:
     return "Nobody saw it admitted when its eval set was merged."
 
 
+def _contested(verdict: Verdict, review: Review, voice: Voice) -> str:
+    return "A curator rejected it, and the comment that said so was deleted or edited."
+
+
 _EXPLANATIONS = {
     Reason.OFF_TAXONOMY: _off_taxonomy,
     Reason.CLONE: _clone,
@@ -209,6 +213,7 @@ _EXPLANATIONS = {
     Reason.UNTRUSTED_AUTHOR: _untrusted_author,
     Reason.CUSTOMER_SHARE: _customer_share,
     Reason.UNSEEN: _unseen,
+    Reason.CONTESTED: _contested,
 }
 
 

@@ -79,9 +79,15 @@ def test_what_admits_nothing_or_waits_anyway_stays_as_it_is(ruling: Ruling) -> N
 
 def test_all_reasons_are_said() -> None:
     facts = make_facts(new_capabilities=("tone",))
-    strict = gate(author_trusted=False, held={"mine": 99}, unseen=frozenset({"q"}))
+    strict = gate(author_trusted=False, held={"mine": 99}, unseen=frozenset({"q"}), contested=frozenset({"q"}))
     ruling = strict(query("q", {}), facts, DIRECT, [])
-    assert ruling.reasons == (Reason.NEW_COVERAGE, Reason.UNTRUSTED_AUTHOR, Reason.CUSTOMER_SHARE, Reason.UNSEEN)
+    assert ruling.reasons == (
+        Reason.NEW_COVERAGE,
+        Reason.UNTRUSTED_AUTHOR,
+        Reason.CUSTOMER_SHARE,
+        Reason.UNSEEN,
+        Reason.CONTESTED,
+    )
 
 
 @pytest.mark.parametrize(("unseen", "route"), [({"q"}, Route.REVIEW), ({"other"}, Route.DIRECT)])

@@ -87,6 +87,7 @@ def make_analysis(
         customer="acme",
         agent="desk",
         folder="eval_sets/acme/desk",
+        specification="s",
         prefix="",
         moved_from=None,
         queries=tuple(queries),

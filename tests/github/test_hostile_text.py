@@ -28,6 +28,7 @@ from bot.github.commands import Command, parse
 from bot.github.publish import Plan
 from bot.github.run import Publication
 from bot.github.values import AddLabels, CreateComment, PostCheck, React, RemoveLabel, WriteLedger
+from bot.ledger.keys import digest
 from bot.ledger.model import PullRequestRecord
 from bot.ledger.store import record_text
 from bot.report.escaping import visible
@@ -37,7 +38,7 @@ from tests.github.hostile import HALF_CHARACTER, HARMLESS, HOSTILE
 from tests.github.scenes import PAIR, Hub, make_analysis, make_platform, make_query
 
 MARKER = re.compile(r"<!-- incumbent:verdicts [0-9a-f]{24} -->")
-REPLY = re.compile(r"<!-- incumbent:reply [0-9]+ -->")
+REPLY = re.compile(r"<!-- incumbent:reply [0-9]+ [0-9a-f]{24} -->")
 BREAK = "\u200b"
 UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 MOST_BACKTICKS = 80
@@ -112,6 +113,7 @@ def facts(text: str) -> Analysis:
         customer=text,
         agent=text,
         folder=named(text, "eval_sets/"),
+        specification="s",
         prefix="",
         moved_from=(text, text),
         queries=queries,
@@ -189,8 +191,9 @@ def decided(text: str) -> Written:
             "codes": worded(text),
             "by": login,
             "comment": comment,
+            "said": digest(orders(sayable(text))),
             "at": "2026-11-21T10:00:00Z",
-            "reason": worded(text),
+            "reason": sayable(text),
         }
         for name, action in ((text, "accept"), ("q04", "reject"), ("q01", "accept"))
     ]
@@ -279,7 +282,7 @@ def test_nothing_comes_alive_on_the_pull_request(name: str, scene: str) -> None:
     for body, twin in zip(found.comments, expected.comments, strict=True):
         sticky = twin.startswith("<!-- incumbent:verdicts")
         dead(body, MARKER if sticky else REPLY)
-        assert skeleton(body) == skeleton(twin)
+        assert skeleton(REPLY.sub("", body)) == skeleton(REPLY.sub("", twin))
         assert body.count("\n") == twin.count("\n")
     for text, twin in ((found.summary, expected.summary), (found.check.summary, expected.check.summary)):
         dead(text, None)

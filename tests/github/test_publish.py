@@ -12,6 +12,7 @@ from bot.curator.store import RegressionSet
 from bot.github.analysis import Analysis, ProblemFacts, SetChange
 from bot.github.publish import plan_farewell
 from bot.github.values import CreateComment, EditComment, PostCheck, React, WriteLedger
+from bot.ledger.keys import digest
 from tests.factories import make_entry
 from tests.github.scenes import BOT, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
 
@@ -389,7 +390,7 @@ def judged_entry(hub: Hub, name: str) -> str:
     return hub.plan(make_analysis()).judgement.entries[name]
 
 
-def test_the_words_of_a_decision_are_those_of_its_comment() -> None:
+def test_a_decision_whose_words_nobody_said_counts_for_nothing() -> None:
     hub = Hub()
     hub.review()
     hub.say("cora", "/incumbent accept q04 for the audit\n/incumbent accept q02")
@@ -398,18 +399,82 @@ def test_the_words_of_a_decision_are_those_of_its_comment() -> None:
     hub.ledger["pull_requests/7.json"] = text.replace("for the audit", "for fun")
     hub.review()
     assert hub.record is not None
-    assert {item.reason for item in hub.record.decisions} == {"for the audit", None}
+    assert [item.reason for item in hub.record.decisions] == [None]
     assert "for fun" not in hub.ours[0]
 
 
-def test_the_last_word_of_a_comment_counts_and_a_name_says_more_than_all() -> None:
+def test_the_order_of_the_eval_set_is_nothing_that_a_decision_rests_on() -> None:
     hub = Hub()
     hub.review()
-    hub.say("cora", "/incumbent accept q02 first\n/incumbent accept q02 second\n/incumbent accept all third")
+    hub.say("cora", "/incumbent reject q01..q03: not now")
     hub.review()
-    hub.review(make_analysis(head="2" * 40))
+    hub.review(make_analysis(tuple(reversed(QUERIES)), head="2" * 40))
+    assert "is void" not in hub.ours[0]
     assert hub.record is not None
-    assert [(item.reason, item.all) for item in hub.record.decisions] == [("second", False)]
+    assert len(hub.record.decisions) == 3
+
+
+@pytest.mark.parametrize("edit", ["{} ", "{}\n\nThanks!", "/incumbent run\n{}"])
+def test_whoever_edits_a_comment_takes_its_decisions_back(edit: str) -> None:
+    hub = Hub()
+    hub.review()
+    id = hub.say("cora", "/incumbent accept q02")
+    hub.review()
+    hub.apply(EditComment(id=id, body=edit.format("/incumbent accept q02")))
+    hub.review()
+    assert "is void: its comment was deleted or edited" in hub.ours[0]
+    assert "Accepted by" not in hub.ours[0]
+
+
+def test_what_has_no_verdict_cannot_be_accepted() -> None:
+    unclassified = make_query("q05", None, text="nobody could classify this at first")
+    hub = Hub()
+    hub.review(make_analysis((*QUERIES, unclassified)))
+    hub.say("cora", "/incumbent accept q05 it matters to the audit")
+    hub.review(make_analysis((*QUERIES, unclassified)))
+    found = make_query("q05", {"a": 0.7}, text="nobody could classify this at first")
+    assert "it has no verdict yet" in hub.ours[1]
+    plan = hub.review(make_analysis((*QUERIES, found)))
+    assert plan.judgement.review is not None
+    assert plan.judgement.review.derivation.accepted == ()
+
+
+def test_what_was_said_while_nothing_was_displayed_counts_for_nothing() -> None:
+    hub = Hub()
+    hub.review()
+    scene = hub.scene()
+    for operation in plan_farewell("elsewhere", BOT, scene.pull, scene.comments):
+        hub.apply(operation)
+    hub.say("cora", "/incumbent accept q02")
+    assert reactions(hub.review()) == ["confused"]
+    assert "was not displayed yet" in hub.ours[1]
+
+
+def test_a_stranger_who_deletes_what_they_said_is_not_answered_again() -> None:
+    hub = Hub()
+    hub.review()
+    for _ in range(3):
+        id = hub.say("stranger", "/incumbent accept q02")
+        hub.review()
+        hub.comments = [item for item in hub.comments if item.id != id]
+    assert len(hub.ours) == 2
+
+
+def test_taking_a_query_out_and_putting_it_back_counts_as_a_change_of_its_text() -> None:
+    hub = Hub()
+    for number in range(4):
+        hub.review(make_analysis((make_query("q01", {"d": 0.9}, text=f"text {number}"), *QUERIES[1:])))
+        hub.review(make_analysis(QUERIES[1:]))
+    assert "changed three times or more" in hub.ours[0]
+
+
+def test_another_taxonomy_is_no_change_of_a_text() -> None:
+    hub = Hub()
+    for number in range(4):
+        key = digest(["another taxonomy", number])
+        hub.review(make_analysis(tuple(query.model_copy(update={"key": key}) for query in QUERIES)))
+    assert hub.record is not None
+    assert hub.record.changes == {}
 
 
 def test_an_acceptance_that_the_base_moved_away_from_under_is_told() -> None:
@@ -514,9 +579,98 @@ def test_a_decision_is_void_once_the_agent_behind_the_query_changes() -> None:
     hub.review()
     hub.say("cora", "/incumbent accept q02")
     hub.review()
-    other = QUERIES[1].model_copy(update={"key": "a" * 24})
-    hub.review(make_analysis((QUERIES[0], other, *QUERIES[2:]), head="2" * 40))
+    (submission,) = make_analysis().submissions
+    other = submission.model_copy(update={"specification": "another agent"})
+    hub.review(make_analysis(head="2" * 40, submissions=(other,)))
+    assert "is void: its content has changed" in hub.ours[0]
+
+
+def test_a_decision_outlasts_another_taxonomy_and_classifier() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02")
+    hub.review()
+    hub.review(make_analysis(tuple(query.model_copy(update={"key": "a" * 24}) for query in QUERIES)))
+    assert "Accepted by `cora`" in hub.ours[0]
+
+
+@pytest.mark.parametrize("verb", ["accept", "reject"])
+def test_a_decision_follows_its_text_to_another_name(verb: str) -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", f"/incumbent {verb} q02 as agreed")
+    hub.review()
+    before = hub.plan(make_analysis()).judgement.review
+    renamed_query = QUERIES[1].model_copy(update={"id": "q09"})
+    after = hub.review(make_analysis((QUERIES[0], renamed_query, *QUERIES[2:]), head="2" * 40)).judgement.review
+    assert before is not None
+    assert after is not None
+    assert [item.id for item in after.derivation.accepted] == (["q09"] if verb == "accept" else [])
+    assert [item.id for item in after.derivation.rejected] == (["q09"] if verb == "reject" else [])
+    assert "is void" not in hub.ours[0]
+
+
+def test_a_copy_of_a_rejected_query_is_rejected() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent reject q01 not in our scope")
+    hub.review()
+    copy = QUERIES[0].model_copy(update={"id": "q09"})
+    review = hub.review(make_analysis((*QUERIES, copy), head="2" * 40)).judgement.review
+    assert review is not None
+    assert [item.id for item in review.derivation.rejected] == ["q01", "q09"]
+    assert review.plan.admitted == ()
+
+
+@pytest.mark.parametrize("how", ["deleted", "edited"])
+def test_what_was_rejected_enters_only_by_a_person_once_the_comment_is_not_as_it_was(how: str) -> None:
+    hub = Hub()
+    hub.review()
+    id = hub.say("cora", "/incumbent reject q01 not in our scope")
+    hub.review()
+    if how == "deleted":
+        hub.comments = [item for item in hub.comments if item.id != id]
+    else:
+        hub.apply(EditComment(id=id, body="Never mind"))
+    for _ in range(2):
+        review = hub.review().judgement.review
+        assert review is not None
+        assert review.plan.admitted == ()
+        assert "CONTESTED" in hub.ours[0]
+    assert hub.plan(make_analysis()).operations == ()
+    hub.say("cora", "/incumbent accept q01")
+    review = hub.review().judgement.review
+    assert review is not None
+    assert [item.id for item in review.plan.admitted] == ["q01"]
+
+
+def test_all_where_nothing_waits_is_said() -> None:
+    hub = Hub()
+    hub.review(make_analysis(QUERIES[:1]))
+    hub.say("cora", "/incumbent accept all")
+    assert reactions(hub.review(make_analysis(QUERIES[:1]))) == ["confused"]
+    assert "No query needs a person" in hub.ours[1]
+
+
+def test_labels_differ_by_more_than_case() -> None:
+    hub = Hub()
+    hub.labels = {"Incumbent: Admits", "INCUMBENT: INCOMPLETE", "other"}
+    hub.review()
+    assert hub.labels == {"Incumbent: Admits", NEEDS, "other"}
+    assert hub.plan(make_analysis()).operations == ()
+
+
+def test_a_secret_for_a_name_is_never_repeated() -> None:
+    token = "ghp_" + "a" * 36
+    hub = Hub()
+    queries = (*QUERIES, make_query(token, PAIR, text="something else again"))
+    hub.review(make_analysis(queries))
+    hub.say("cora", f"/incumbent accept {token}\n/incumbent accept {token}x")
+    hub.review(make_analysis(queries))
+    hub.review(make_analysis((*QUERIES, make_query(token, PAIR, text="quite another thing")), head="2" * 40))
     assert "is void" in hub.ours[0]
+    assert all(token not in text for text in hub.ours)
+    assert "What looks like a secret stands in `eval_sets/acme/desk/evals.yaml:1`" in hub.ours[0]
 
 
 def test_a_reason_for_an_admission_does_not_override_what_became_an_exclude() -> None:
@@ -744,13 +898,21 @@ def test_what_is_settled_needs_no_answer() -> None:
     assert "it is settled already" in hub.ours[1]
 
 
-def test_a_change_of_the_set_by_hand_can_only_be_accepted() -> None:
+def test_a_change_of_the_set_by_hand_is_allowed_with_a_reason_and_that_is_taken_back() -> None:
     hub = Hub()
     facts = make_analysis((), set_changes=(EDIT,), touches=("regression_set",))
     hub.review(facts)
-    hub.say("cora", "/incumbent reject regression_set no")
+    hub.say("cora", "/incumbent pin regression_set no\n/incumbent accept regression_set")
     hub.review(facts)
-    assert "can only be accepted" in hub.ours[1]
+    assert "can only be accepted or rejected" in hub.ours[1]
+    assert "needs a reason" in hub.ours[1]
+    hub.say("cora", "/incumbent accept regression_set agreed with the team")
+    hub.review(facts)
+    assert "`cora` allowed this change of `regression_set/` by hand: `agreed with the team`" in hub.ours[0]
+    hub.say("cora", "/incumbent reject regression_set not after all")
+    hub.review(facts)
+    assert hub.check is not None
+    assert hub.check.conclusion == "failure"
 
 
 def test_what_has_no_line_is_annotated_nowhere() -> None:
