@@ -85,13 +85,18 @@ def read_remote(folder: Path) -> str | None:
 
 
 def read_top(folder: Path) -> Path | None:
-    """The top folder of the repository that holds ``folder``; ``None`` without one."""
+    """The top folder of the repository that holds ``folder``; ``None`` without one.
+
+    Raises :class:`UsageError` for a bare one.
+    """
     git = _library()
     try:
         top = git.Repo(folder, search_parent_directories=True).working_tree_dir
     except (git.InvalidGitRepositoryError, git.NoSuchPathError):
         return None
-    return None if top is None else Path(top)
+    if top is None:
+        raise UsageError(f"{folder} is a bare repository: clone it, and go on in the clone")
+    return Path(top)
 
 
 def owner_and_name(address: str) -> str | None:

@@ -287,10 +287,11 @@ def _settle(
     settled: dict[str, Entry | Tombstone] = {}
     edited: dict[str, Entry] = {}
     for submission in submissions:
+        vacant = _vacant(submission, regression_set)
         for query in submission.queries:
             places = [submission.source(query.id), submission.former_source(query.id)]
             known = [regression_set.by_source[place] for place in places if place and place in regression_set.by_source]
-            id = known[0] if known else submission.entry_id(query.id)
+            id = known[0] if known else vacant.get(query.turns) or submission.entry_id(query.id)
             entry, waiting = regression_set.entries.get(id), regression_set.waiting.get(id)
             tombstone = regression_set.tombstones.get(id)
             if entry is not None and entry.turns == query.turns:
@@ -299,9 +300,21 @@ def _settle(
                 settled[query.id] = waiting
             elif tombstone is not None and tombstone.entry.turns == query.turns:
                 settled[query.id] = tombstone
-            elif entry is not None:
+            elif entry is not None and (entry.source is None or entry.source.place in places):
                 edited[query.id] = entry
     return settled, edited
+
+
+def _vacant(submission: Submission, regression_set: RegressionSet) -> dict[tuple[str, ...], str]:
+    """The texts of this agent's entries whose query is gone: one that comes with the same text was only renamed."""
+    present = {submission.source(query.id) for query in submission.queries}
+    agents = {(submission.customer, submission.agent), submission.moved_from}
+    known = {**regression_set.evicted, **regression_set.waiting, **regression_set.entries}
+    return {
+        known[id].turns: id
+        for place, id in regression_set.by_source.items()
+        if place[:2] in agents and place not in present
+    }
 
 
 def _coverage(

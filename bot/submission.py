@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from bot.config import Limits
 from bot.curator.entry import entry_id
+from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
 from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets
@@ -86,6 +87,29 @@ def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, lim
         notes=specification.notes,
     )
     return Package(submission=submission, specification=specification)
+
+
+def refuse_shared_ids(packages: Sequence[Package], regression_set: RegressionSet) -> tuple[Package, ...]:
+    """``packages`` without queries whose entry would bear another's id; each is a fault of its row.
+
+    Ids are a slug and a short hash, so that whoever tries long enough finds two names that share one: what is said of
+    the first would be taken for the second.
+    """
+    taken = {id: place for place, id in regression_set.by_source.items()}
+    found = []
+    for package in packages:
+        submission = package.submission
+        kept, problems = [], []
+        for query in submission.queries:
+            place, former = submission.source(query.id), submission.former_source(query.id)
+            if taken.setdefault(entry_id(*place), place) in (place, former):
+                kept.append(query)
+            else:
+                message = "as a file's name its id is the same as that of another query"
+                problems.append(Problem(query.file, query.line, message, "give the query another id"))
+        submission = replace(submission, queries=tuple(kept), problems=(*submission.problems, *problems))
+        found.append(replace(package, submission=submission))
+    return tuple(found)
 
 
 def told_apart(packages: Sequence[Package]) -> tuple[Package, ...]:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.cli.options import open_backend, progress_bar
-from bot.errors import InputError, UsageError
+from bot.errors import InputError, OutsideError, UsageError
 
 if TYPE_CHECKING:
     from bot.github.analysis import Analysis
     from bot.github.client import GitHubClient
     from bot.github.events import Event
-    from bot.github.run import Publication
+    from bot.github.unreviewed import Publication
     from bot.github.world import World
 
 DOCUMENT = "incumbent-analysis.json"
@@ -138,7 +138,10 @@ def _analyse(
 ) -> None:
     from bot.github.run import analyse_event
 
-    document.unlink(missing_ok=True)
+    try:
+        document.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutsideError(f"{document} cannot be written: {error.strerror}") from None
     analysis = analyse_event(
         event,
         world,
@@ -150,7 +153,7 @@ def _analyse(
     if isinstance(analysis, str):
         say(f"nothing to analyse: {analysis}")
         return
-    document.write_text(analysis.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    _write(document, analysis.model_dump_json(indent=1) + "\n", "w")
     say(f"{analysis.classified} queries classified, {analysis.reused} known from before; facts in {document}")
 
 
@@ -170,15 +173,14 @@ def _wait(attempt: int) -> None:
 
 def _read(document: Path) -> Analysis | None:
     """The document, checked; one that is no such document is as good as none: the check says that it is missing."""
-    from bot.config import REVIEWED_FILES
     from bot.documents import parse_json
-    from bot.github.analysis import Analysis
+    from bot.github.analysis import DOCUMENT_LIMITS, Analysis
     from bot.validation import validate
 
     if not document.is_file():
         return None
     try:
-        return validate(Analysis, parse_json(document.read_bytes(), document.name, REVIEWED_FILES))
+        return validate(Analysis, parse_json(document.read_bytes(), document.name, DOCUMENT_LIMITS))
     except InputError as error:
         log(f"{document.name} is no analysis of ours: {error}", error=True)
         return None
@@ -199,14 +201,20 @@ def _report(publication: Publication, environment: Mapping[str, str], dry_run: b
         log(f"check: {output.conclusion or 'none'}; {output.title}")
     summary, outputs = environment.get("GITHUB_STEP_SUMMARY"), environment.get("GITHUB_OUTPUT")
     if summary and publication.summary:
-        with Path(summary).open("a", encoding="utf-8") as stream:
-            stream.write(publication.summary + "\n")
+        _write(Path(summary), publication.summary + "\n", "a")
     if outputs:
         # One line each, since JSON is written in ASCII without line breaks: nothing in it can end the line.
         report = json.dumps(output.model_dump(mode="json"), ensure_ascii=True, separators=(",", ":"))
-        with Path(outputs).open("a", encoding="ascii") as stream:
-            stream.write(f"conclusion={output.conclusion or 'none'}\n")
-            stream.write(f"report={report if len(report) <= LARGEST_OUTPUT else ''}\n")
+        whole = report if len(report) <= LARGEST_OUTPUT else ""
+        _write(Path(outputs), f"conclusion={output.conclusion or 'none'}\nreport={whole}\n", "a")
+
+
+def _write(file: Path, text: str, mode: str) -> None:
+    try:
+        with file.open(mode, encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise OutsideError(f"{file} cannot be written: {error.strerror}") from None
 
 
 def log(text: str, error: bool = False) -> None:

@@ -23,7 +23,7 @@ from bot.errors import InputError, Problem, UsageError
 from bot.pipeline import Platform, load_platform
 from bot.report.escaping import printable, visible
 from bot.snapshot import WorkingTree
-from bot.submission import Package, read_package
+from bot.submission import Package, read_package, refuse_shared_ids
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -109,13 +109,14 @@ def open_package(platform: Platform, repo: Path, folder: Path, customer: str | N
     resolved = folder.resolve()
     inside = resolved.is_relative_to(repo.resolve())
     shown = resolved.relative_to(repo.resolve()).as_posix() if inside else folder.as_posix()
-    return read_package(
+    package = read_package(
         WorkingTree(folder, shown),
         customer or resolved.parent.name or "customer",
         agent or resolved.name or "agent",
         shown,
         platform.config.limits,
     )
+    return refuse_shared_ids([package], platform.regression_set)[0]
 
 
 def open_backend(platform: Platform) -> Backend:

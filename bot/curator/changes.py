@@ -167,11 +167,12 @@ def apply(changes: Sequence[FileChange], root: Path) -> None:
             read_back(change.path, change.content)
     aside: list[Path | None] = []
     before: dict[Path, bytes | None] = {}
+    made: list[Path] = []
     try:
         for change in changes:
             target = _place(root, change.path)
             before[target] = _content(target)
-            aside.append(None if change.content is None else _write_aside(target, change.content))
+            aside.append(None if change.content is None else _write_aside(target, change.content, made))
         for change, written in zip(changes, aside, strict=True):
             target = root / change.path
             if written is None:
@@ -181,12 +182,15 @@ def apply(changes: Sequence[FileChange], root: Path) -> None:
     except OSError as error:
         left = _put_back(before)
         state = f"see `git status`, these could not be put back: {', '.join(left)}" if left else "nothing was changed"
-        raise OutsideError(f"the regression set could not be written: {error}; {state}") from error
+        raise OutsideError(f"the files could not be written: {error}; {state}") from error
     finally:
-        for written in aside:
-            if written is not None:
-                with suppress(OSError):
-                    written.unlink(missing_ok=True)
+        for written in filter(None, aside):
+            with suppress(OSError):
+                written.unlink(missing_ok=True)
+        # What was written keeps its folder; one that is still empty was made in vain.
+        for folder in reversed(made):
+            with suppress(OSError):
+                folder.rmdir()
 
 
 def _place(root: Path, path: str) -> Path:
@@ -204,8 +208,12 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def _write_aside(target: Path, content: str) -> Path:
-    target.parent.mkdir(parents=True, exist_ok=True)
+def _write_aside(target: Path, content: str, made: list[Path]) -> Path:
+    """``content`` in a file beside ``target``; the folders that this takes are added to ``made``."""
+    for folder in reversed((target.parent, *target.parent.parents)):
+        if not folder.exists():
+            folder.mkdir()
+            made.append(folder)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".incumbent-")
     with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
         stream.write(content)

@@ -65,6 +65,11 @@ class Source(FileModel):
     pull_request: int | None = None
     commit: Text | None = None
 
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Customer, agent and item: what an entry's id is made from, and a rename changes."""
+        return self.customer, self.agent, self.item
+
 
 class Admitted(FileModel):
     """When and on which verdict an entry was admitted.

@@ -38,15 +38,20 @@ class RegressionSet:
         """The one classifier identity of R (see :func:`bot.curator.entry.active_identity`)."""
         return active_identity(self.entries.values())
 
+    @property
+    def evicted(self) -> Mapping[str, Entry]:
+        """The entries that left, as they were."""
+        return {id: item.entry for id, item in self.tombstones.items()}
+
     @cached_property
     def by_source(self) -> Mapping[tuple[str, str, str], str]:
         """Customer, agent and item → the id of the entry or tombstone that came from there, which a rename keeps."""
-        known = {id: item.entry for id, item in self.tombstones.items()} | dict(self.waiting) | dict(self.entries)
+        known = {**self.evicted, **self.waiting, **self.entries}
         found: dict[tuple[str, str, str], str] = {}
         for id, entry in sorted(known.items()):
             source = entry.source
             if source is not None:
-                place = (source.customer, source.agent, source.item)
+                place = source.place
                 found[place] = id if id == entry_id(*place) else found.get(place, id)
         return found
 

@@ -16,7 +16,7 @@ from bot.ledger.keys import classification_key
 from bot.ledger.model import PullRequestRecord, StoredClassification
 from bot.object_store import Change, CommitSnapshot
 from bot.pipeline import Platform, classify_package, load_platform, unsettled
-from bot.submission import EVAL_SETS, Package, read_package, told_apart
+from bot.submission import EVAL_SETS, Package, read_package, refuse_shared_ids, told_apart
 
 Touched = Literal["eval_sets", "regression_set", "taxonomy", "config"]
 _DATA = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv")
@@ -45,7 +45,9 @@ def analyse(
     touches = tuple(place for place in _PLACES if any(_inside(change, place) for change in changes))
     if any(place in touches for place in ("taxonomy", "config", "regression_set")):
         problems += _faults_of_reviewed_files(snapshot)
-    found = classify_all(platform, told_apart(packages), known, backend, progress)
+    found = classify_all(
+        platform, told_apart(refuse_shared_ids(packages, platform.regression_set)), known, backend, progress
+    )
     identity = backend.identity
     return Analysis(
         repository=event.repository,
@@ -109,7 +111,11 @@ def _held(event: Event, platform: Platform, record: PullRequestRecord | None) ->
     permissions can be looked up.
     """
     config = platform.config
-    if not config.hold_first_time_contributors or event.association not in FIRST_TIME_ASSOCIATIONS:
+    if (
+        config.mode == "observe"
+        or not config.hold_first_time_contributors
+        or event.association not in FIRST_TIME_ASSOCIATIONS
+    ):
         return False
     if record is not None and record.released is not None:
         return False

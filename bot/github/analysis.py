@@ -17,6 +17,7 @@ from bot.intake.eval_sets.own_yaml import SetupFile
 from bot.intake.query import Query
 from bot.ledger.keys import digest
 from bot.ledger.model import CommitId, Digest, StoredClassification
+from bot.limits import ReadingLimits
 from bot.pipeline import Classified
 from bot.report.secrets import redacted
 from bot.submission import Submission
@@ -25,6 +26,8 @@ from bot.validation import DemandError, FileModel, Text, Tuple
 
 LONGEST = 4096
 Path = Annotated[str, Field(max_length=LONGEST)]
+DOCUMENT_LIMITS = ReadingLimits(file_bytes=256_000_000, nesting_depth=100, nodes=50_000_000)
+"""What the document may hold: it is ours, and as large as all that a pull request may bring."""
 Line = Annotated[int, Field(ge=1)]
 
 

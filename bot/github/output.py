@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from bot.github.run import Publication
+from bot.github.unreviewed import Publication
 from bot.github.values import describe
 from bot.report.output import ProblemOutput
 from bot.report.review_output import ReviewOutput

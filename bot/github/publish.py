@@ -105,8 +105,13 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
         problems=tuple(item.problem for item in analysis.problems),
         review=judgement.review,
         run=scene.run,
+        commands=not observing,
     )
     operations: list[Operation] = []
+    if sticky is None and not hearing.replies and not report.says_something:
+        # Most pull requests of a repository are none of ours: the check is enough.
+        operations += check_operations(judgement, result, "Nothing to curate.", scene.check)
+        return Plan(operations=tuple(operations), judgement=judgement, result=result, summary="")
     if not observing:
         operations += _replies(hearing.replies, scene)
         operations += _ledger(record, displayed, showing, hearing, scene)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 
 from bot.classifier.model import Backend, Progress
 from bot.errors import InputError, OutsideError
 from bot.github.analyse import analyse
 from bot.github.analysis import Analysis
-from bot.github.check import Result, result_of
+from bot.github.check import result_of
 from bot.github.client import GitHubClient, LostRaceError
 from bot.github.events import Event, Flow
 from bot.github.judgement import judge_facts
-from bot.github.publish import Plan, Scene, check_operations, plan_farewell, plan_review
-from bot.github.values import CheckConclusion, Operation, PostCheck, PullRequest, WriteLedger
+from bot.github.publish import Scene, check_operations, plan_review
+from bot.github.unreviewed import Publication, apply_all, nothing, post_failure, turn_away
+from bot.github.values import PullRequest, WriteLedger
 from bot.github.world import Commits, World, known_of, record_of
 from bot.ledger.keys import digest
 from bot.pipeline import Platform, load_platform
+from bot.report.escaping import code
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, render_summary
 
 TRIES = 5
@@ -26,7 +29,6 @@ TRIES = 5
 GOVERNING = ("curators", "trusted_authors", "mode", "block_on_review", "hold_first_time_contributors")
 """Keys of the config that count as they are at the time of writing."""
 ELSEWHERE = "only pull requests to {} are curated"
-OBSERVING = "commands are not followed where `mode` is `observe`"
 
 
 class ForeignFactsError(OutsideError):
@@ -54,8 +56,6 @@ def analyse_event(
     commits = world.fetch(event, head=True)
     assert commits.head is not None
     platform = load_platform(world.store.snapshot(commits.base))
-    if event.comment is not None and platform.config.mode == "observe":
-        return OBSERVING
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
     record = record_of(ledger, event.pull_request)
     return analyse(
@@ -70,22 +70,6 @@ def analyse_event(
         backend(platform),
         progress,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Publication:
-    """What a publication wrote or, in a dry run, would write, and how it ended."""
-
-    operations: tuple[Operation, ...]
-    result: Result | None
-    summary: str
-    plan: Plan | None
-    why: str = ""
-
-
-def nothing(why: str) -> Publication:
-    """Nothing was written, and ``why``."""
-    return Publication(operations=(), result=None, summary="", plan=None, why=why)
 
 
 def publish_event(
@@ -104,66 +88,46 @@ def publish_event(
     if event.flow is Flow.NOTHING:
         return nothing(event.why)
     if event.flow is Flow.NOT_CURATED:
-        return _turn_away(event, github, dry_run)
-    if analysis is None:
-        return _without_facts(event, world, github, dry_run)
-    for attempt in range(TRIES):
-        if attempt:
-            wait(attempt)
-        try:
-            return _publish(event, analysis, world, github, dry_run)
-        except LostRaceError:
-            continue
-        except ForeignFactsError as error:
-            return _failure(event, github, "The analysis cannot be used", f"{error}.", dry_run)
-    raise OutsideError("other runs kept writing to the ledger; run this one again")
+        return turn_away(event, event.head, github, dry_run)
+    try:
+        if analysis is None:
+            return _without_facts(event, world, github, dry_run)
+        for attempt in range(TRIES):
+            if attempt:
+                wait(attempt)
+            try:
+                return _publish(event, analysis, world, github, dry_run)
+            except LostRaceError:
+                continue
+            except ForeignFactsError as error:
+                observed = observes(event, world)
+                return post_failure(event, github, "The analysis cannot be used", f"{error}.", observed, dry_run)
+        raise OutsideError("other runs kept writing to the ledger; run this one again")
+    except OutsideError as error:
+        # Whatever could not be written: a check that says so is better than none, and than an old one that passes.
+        with suppress(OutsideError):
+            title = "The review could not be written"
+            post_failure(event, github, title, code(str(error)), observes(event, world), dry_run)
+        raise
 
 
 def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bool) -> Publication:
     """What to do where the first job handed nothing over: it may have had nothing to do, or have died."""
-    if event.comment is not None:
-        assert event.pull_request is not None
+    if event.comment is not None and event.pull_request is not None:
         pull = github.pull_request(event.pull_request)
         if pull.base != event.default_branch:
-            return nothing(ELSEWHERE.format(event.default_branch))
-    observes = _observes(event, world)
-    if observes and event.comment is not None:
-        return nothing(OBSERVING)
-    title = "The analysis did not finish"
+            return turn_away(replace(event, why=ELSEWHERE.format(event.default_branch)), pull.head, github, dry_run)
     why = "The job that reads the pull request did not finish. Its log says why; mend that and run it again."
-    if observes:
-        return _plain_check(event, github, "success", title, why, 0, dry_run)
-    return _failure(event, github, title, why, dry_run)
+    return post_failure(event, github, "The analysis did not finish", why, observes(event, world), dry_run)
 
 
-def _observes(event: Event, world: World) -> bool:
+def observes(event: Event, world: World) -> bool:
     """Whether the reviewed config says so; one that cannot be read does not."""
     try:
         platform = load_platform(world.store.snapshot(world.fetch(event, head=False).base))
     except InputError:
         return False
     return platform.config.mode == "observe"
-
-
-def _turn_away(event: Event, github: GitHubClient, dry_run: bool) -> Publication:
-    """A pull request to another branch is not curated, which must not hide what is said of the same commit elsewhere.
-
-    A required check looks at the commit alone: where a curated pull request has the same head, that one speaks.
-    """
-    assert event.head is not None
-    operations: list[Operation] = []
-    if event.left and event.pull_request is not None:
-        pull = github.pull_request(event.pull_request)
-        operations += plan_farewell(event.why, github.login, pull, github.comments(pull.number))
-        _apply_all(operations, github, dry_run, pull.number)
-    if github.check(event.head) is not None:
-        why = f"{event.why}; the check on its commit stays as it is"
-    elif any(pull.head == event.head for pull in github.open_pull_requests(event.default_branch)):
-        why = f"{event.why}; the check on its commit comes from a pull request that is curated"
-    else:
-        check = _plain_check(event, github, "neutral", "Not curated here", event.why, 0, dry_run)
-        return replace(check, operations=(*operations, *check.operations))
-    return replace(nothing(why), operations=tuple(operations))
 
 
 def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClient, dry_run: bool) -> Publication:
@@ -240,33 +204,5 @@ def _publish_group(
         run=world.run,
     )
     operations = check_operations(judgement, result, render_summary(report, CHECK_BYTES), github.check(analysis.head))
-    _apply_all(operations, github, dry_run)
+    apply_all(operations, github, dry_run)
     return Publication(operations=tuple(operations), result=result, summary=render_summary(report), plan=None)
-
-
-def _failure(event: Event, github: GitHubClient, title: str, why: str, dry_run: bool) -> Publication:
-    return _plain_check(event, github, "failure", title, why, OutsideError.exit_code, dry_run)
-
-
-def _plain_check(
-    event: Event, github: GitHubClient, conclusion: CheckConclusion, title: str, text: str, code: int, dry_run: bool
-) -> Publication:
-    head = event.head
-    if head is None and event.pull_request is not None:
-        head = github.pull_request(event.pull_request).head
-    assert head is not None
-    external = digest([conclusion, title, text])
-    posted = github.check(head)
-    result = Result(conclusion=conclusion, title=title, labels=(), exit_code=code)
-    if posted is not None and posted.external_id == external:
-        return Publication(operations=(), result=result, summary=text, plan=None, why=text)
-    check = PostCheck(
-        commit=head, conclusion=result.conclusion, title=title, summary=text, annotations=(), external_id=external
-    )
-    _apply_all([check], github, dry_run)
-    return Publication(operations=(check,), result=result, summary=text, plan=None, why=text)
-
-
-def _apply_all(operations: Sequence[Operation], github: GitHubClient, dry_run: bool, number: int | None = None) -> None:
-    for operation in operations if not dry_run else ():
-        github.apply(number, operation)

@@ -29,7 +29,8 @@ class PullRequestReport:
     """What a pull request's comment says.
 
     ``notices`` are sentences of ours that come first, in Markdown; ``problems`` faults that left something unread;
-    ``commit`` the head that it speaks of; ``digest`` what it displays, for the marker; ``run`` the page of the run.
+    ``commit`` the head that it speaks of; ``digest`` what it displays, for the marker; ``run`` the page of the run;
+    ``commands`` whether commands are followed.
     """
 
     commit: str
@@ -38,6 +39,12 @@ class PullRequestReport:
     problems: tuple[Problem, ...]
     review: Review | None
     run: str | None
+    commands: bool = True
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is anything to say but that there is nothing."""
+        return bool(self.notices or self.problems or self.review is not None)
 
 
 def marker(digest: str) -> str:
@@ -68,7 +75,10 @@ def _render(report: PullRequestReport, detail: Detail) -> str:
     if report.problems:
         listed = problem_list(report.problems, detail, more)
         blocks.append(f"#### Faults that left something unread ({len(report.problems)})\n\n{listed}")
-    blocks.append(f"<sub>For commit {code(report.commit[:12])}. Curators may say `/incumbent help`.</sub>")
+    if not report.says_something:
+        blocks.append("Nothing to curate.")
+    commands = " Curators may say `/incumbent help`." if report.commands else ""
+    blocks.append(f"<sub>For commit {code(report.commit[:12])}.{commands}</sub>")
     return "\n".join([marker(report.digest), "\n\n".join(blocks), ""])
 
 

@@ -101,3 +101,20 @@ def test_a_folder_inside_a_repository_is_no_place_for_a_platform(empty: Path, in
     assert outcome.code == 2
     assert f"run init with --repo {empty}" in outcome.err
     assert tree(empty) == {}
+
+
+def test_a_bare_repository_is_no_place_for_files(tmp_path: Path, incumbent: Incumbent) -> None:
+    git.Repo.init(tmp_path / "bare.git", bare=True).close()
+    before = tree(tmp_path / "bare.git")
+    outcome = incumbent("init", "--repo", tmp_path / "bare.git", "--action", ACTION)
+    assert outcome.code == 2
+    assert "clone it" in outcome.err
+    assert tree(tmp_path / "bare.git") == before
+
+
+def test_what_stands_in_the_way_is_named_and_nothing_is_left_behind(empty: Path, incumbent: Incumbent) -> None:
+    (empty / "config").write_text("a file")
+    outcome = incumbent("init", "--repo", empty, "--action", ACTION)
+    assert outcome.code == 4
+    assert "the files could not be written" in outcome.err
+    assert sorted(path.name for path in empty.iterdir()) == [".git", "config"]

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot.cli.main import run
-from tests.e2e.bot import Bot, customer_files, platform_files
+from tests.e2e.bot import WORKFLOW, Bot, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR, token_of
+from tests.e2e.harness.workflow import Workflow
 from tests.e2e.harness.world import World
 
 
@@ -163,3 +164,23 @@ def test_twenty_queries_cost_few_calls(world: World, tmp_path: Path) -> None:
     warm = bot.on("pull_request_target", number=pull.number, action="synchronize")
     assert len(cold.calls) <= 10
     assert len(warm.calls) <= 3
+
+
+@pytest.mark.parametrize("variable", ["GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", None])
+def test_a_place_that_cannot_be_written_to_is_named(
+    variable: str | None,
+    world: World,
+    event: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv(
+        "GITHUB_TOKEN", world.job_token(Workflow(WORKFLOW.read_text(encoding="utf-8")).permissions("publish"))
+    )
+    missing = tmp_path / "missing" / "file"
+    if variable is not None:
+        monkeypatch.setenv(variable, str(missing))
+    arguments = ("--analysis", str(missing)) if variable is None else ()
+    assert call(event, *arguments) == 4
+    assert f"{missing} cannot be written" in capsys.readouterr().err

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bot.curator.entry import entry_id
 from bot.github.client import GitHubClient
 from bot.github.values import WriteLedger
 from tests.e2e.bot import BRANCH_LINE, Bot, customer_files, platform_files
@@ -211,21 +212,31 @@ def test_a_pull_request_that_turns_to_another_branch_takes_its_verdicts_along(wo
     assert [check["conclusion"] for check in world.checks(pull.head)] == ["success"]
 
 
-def test_comments_where_nothing_is_curated_cost_nothing(
-    world: World, bot: Bot, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_comment_on_a_pull_request_to_another_branch_classifies_nothing(
+    world: World, bot: Bot, capsys: pytest.CaptureFixture[str]
 ) -> None:
     world.push("release", {"notes.md": "x"})
     pull = world.open_pull_request("quillow", customer_files(), base="release")
     comment = world.comment(CURATOR, pull.number, "/incumbent run")
     assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 0)
     assert "nothing to analyse: only pull requests to main are curated" in capsys.readouterr().out
-    world.push("main", platform_files(mode="observe"))
-    pull = world.open_pull_request("observed", customer_files())
-    comment = world.comment(CURATOR, pull.number, "/incumbent run")
-    assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 0)
-    assert "commands are not followed where `mode` is `observe`" in capsys.readouterr().out
+    # Its run may have taken the place of the push's.
+    assert conclusion(world, pull.head) == "neutral"
     assert ours(world, pull.number) == []
-    assert world.checks(pull.head) == []
+
+
+def test_where_the_bot_observes_it_follows_and_holds_nothing_and_fails_no_check(world: World, tmp_path: Path) -> None:
+    world.push("main", platform_files(mode="observe", hold_first_time_contributors="true", curators="[]"))
+    bot = Bot(world, tmp_path / "runs")
+    pull = world.open_pull_request("quillow", customer_files(), user=OUTSIDER)
+    comment = world.comment(CURATOR, pull.number, "/incumbent accept all")
+    assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 0)
+    assert "1 of 12" in sticky(world, pull.number) or "need you" in sticky(world, pull.number)
+    assert "/incumbent" not in sticky(world, pull.number)
+    foreign = bot.on("pull_request_target", number=pull.number, mangle=lambda text: text.replace('"acme/', '"other/'))
+    assert foreign.codes == (0, 0)
+    assert {check["conclusion"] for check in world.checks(pull.head)} == {"success"}
+    assert len(ours(world, pull.number)) == 1
 
 
 @pytest.mark.parametrize(
@@ -269,6 +280,12 @@ def test_a_ledger_that_may_not_be_written_is_no_race(
     assert bot.on("pull_request_target", number=pull.number).codes == (0, 4)
     assert "GitHub refuses POST /git/refs (422)" in capsys.readouterr().err
     assert fault.happened == 1
+    (check,) = world.checks(pull.head)
+    assert (check["conclusion"], check["output"]["title"]) == ("failure", "The review could not be written")
+    assert ours(world, pull.number) == []
+    world.gateway.faults.clear()
+    assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
+    assert conclusion(world, pull.head) == "success"
 
 
 def test_who_was_a_curator_when_the_facts_were_found_decides_nothing_now(world: World, tmp_path: Path) -> None:
@@ -299,8 +316,11 @@ def test_a_token_that_may_not_ask_for_permissions_says_what_to_do(world: World, 
 
 def test_a_pull_request_without_eval_sets_passes(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("docs", {"README.md": "words"})
-    bot.on("pull_request_target", number=pull.number)
+    run = bot.on("pull_request_target", number=pull.number)
     assert conclusion(world, pull.head) == "success"
+    assert ours(world, pull.number) == []
+    assert world.head(LEDGER) is None
+    assert len([call for call in run.calls if call.method != "GET"]) == 1
 
 
 def test_the_set_is_not_changed_by_hand_unless_a_curator_allows_it(world: World, bot: Bot) -> None:
@@ -392,7 +412,8 @@ def test_a_first_contribution_waits_where_the_config_says_so(world: World, tmp_p
 def test_a_race_for_the_ledger_is_planned_again(world: World, bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     first = world.open_pull_request("quillow", customer_files())
     bot.on("pull_request_target", number=first.number)
-    second = world.open_pull_request("other", {"README.md": "words"})
+    twin = {name.replace("branch-line", "counter"): text for name, text in customer_files().items()}
+    second = world.open_pull_request("other", twin)
     write, others = GitHubClient._write_ledger, iter(("faster.json", "faster-again.json"))
     waits: list[int] = []
 
@@ -411,3 +432,29 @@ def test_a_race_for_the_ledger_is_planned_again(world: World, bot: Bot, monkeypa
     assert world.read(LEDGER, f"pull_requests/{second.number}.json") is not None
     assert world.read(LEDGER, f"pull_requests/{first.number}.json") is not None
     assert len(ours(world, second.number)) == 1
+
+
+def test_queries_that_would_share_an_entry_are_refused(world: World, bot: Bot) -> None:
+    files = customer_files()
+    twins = ("q::=.+_02", "q!~__.-02")
+    assert len({entry_id("quillow-savings", "branch-line", name) for name in twins}) == 1
+    rows = "".join(f"  - {{id: '{name}', query: 'Say {name} in words, please'}}\n" for name in twins)
+    files[f"{BRANCH_LINE}/evals.yaml"] = f"eval_set: 1\nqueries:\n{rows}"
+    pull = world.open_pull_request("quillow", files)
+    run = bot.on("pull_request_target", number=pull.number)
+    assert run.codes == (0, 1)
+    assert conclusion(world, pull.head) == "failure"
+    assert "evals.yaml:4" in sticky(world, pull.number)
+    assert "give the query another id" in sticky(world, pull.number)
+    assert list(run.report["review"]["verdicts"][0]["turns"]) == ["Say q::=.+_02 in words, please"]
+
+
+def test_a_query_under_another_id_is_a_rename(world: World, bot: Bot) -> None:
+    base = platform_files()
+    entry = yaml.safe_load(next(text for name, text in base.items() if name.startswith("regression_set/")))
+    name, item = entry["source"]["eval_set"], entry["source"]["item"]
+    assert f"id: {item}" in base[name]
+    pull = world.open_pull_request("rename", {name: base[name].replace(f"id: {item}", "id: called-anew")})
+    review = bot.on("pull_request_target", number=pull.number).report["review"]
+    assert review["settled"]["called-anew"] == entry["id"]
+    assert "called-anew" not in [verdict["id"] for verdict in review["verdicts"]]

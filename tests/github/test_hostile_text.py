@@ -26,7 +26,7 @@ from bot.github.analysis import Analysis, ProblemFacts, QueryFacts, SetChange, S
 from bot.github.check import Label
 from bot.github.commands import Command, parse
 from bot.github.publish import Plan
-from bot.github.run import Publication
+from bot.github.unreviewed import Publication
 from bot.github.values import AddLabels, CreateComment, PostCheck, React, RemoveLabel, WriteLedger
 from bot.ledger.keys import digest
 from bot.ledger.model import PullRequestRecord

@@ -1,0 +1,92 @@
+"""What is written where nothing is judged: pull requests to other branches, and runs that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bot.errors import OutsideError
+from bot.github.check import Result
+from bot.github.client import GitHubClient
+from bot.github.events import Event
+from bot.github.publish import Plan, plan_farewell
+from bot.github.values import Operation, PostCheck
+from bot.ledger.keys import digest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Publication:
+    """What a publication wrote or, in a dry run, would write, and how it ended."""
+
+    operations: tuple[Operation, ...]
+    result: Result | None
+    summary: str
+    plan: Plan | None
+    why: str = ""
+
+
+def nothing(why: str) -> Publication:
+    """Nothing was written, and ``why``."""
+    return Publication(operations=(), result=None, summary="", plan=None, why=why)
+
+
+def turn_away(event: Event, head: str | None, github: GitHubClient, dry_run: bool) -> Publication:
+    """A pull request to another branch is not curated, which must not hide what is said of the same commit elsewhere.
+
+    A required check looks at the commit alone: where a curated pull request has the same head, that one speaks.
+    """
+    assert head is not None
+    operations: list[Operation] = []
+    if event.left and event.pull_request is not None:
+        pull = github.pull_request(event.pull_request)
+        operations += plan_farewell(event.why, github.login, pull, github.comments(pull.number))
+        apply_all(operations, github, dry_run, pull.number)
+    if github.check(head) is not None:
+        why = f"{event.why}; the check on its commit stays as it is"
+    elif any(pull.head == head for pull in github.open_pull_requests(event.default_branch)):
+        why = f"{event.why}; the check on its commit comes from a pull request that is curated"
+    else:
+        result = Result(conclusion="neutral", title="Not curated here", labels=(), exit_code=0)
+        check = _post(head, github, result, event.why, dry_run)
+        return replace(check, operations=(*operations, *check.operations))
+    return replace(nothing(why), operations=tuple(operations))
+
+
+def post_failure(
+    event: Event, github: GitHubClient, title: str, why: str, observed: bool, dry_run: bool
+) -> Publication:
+    """A check that says ``why`` nothing could be judged; where the bot only observes, it passes."""
+    head = event.head
+    if head is None and event.pull_request is not None:
+        head = github.pull_request(event.pull_request).head
+    assert head is not None
+    result = Result(
+        conclusion="success" if observed else "failure",
+        title=title,
+        labels=(),
+        exit_code=0 if observed else OutsideError.exit_code,
+    )
+    return _post(head, github, result, why, dry_run)
+
+
+def _post(head: str, github: GitHubClient, result: Result, text: str, dry_run: bool) -> Publication:
+    external = digest([result.conclusion, result.title, text])
+    posted = github.check(head)
+    if posted is not None and posted.external_id == external:
+        return Publication(operations=(), result=result, summary=text, plan=None, why=text)
+    check = PostCheck(
+        commit=head,
+        conclusion=result.conclusion,
+        title=result.title,
+        summary=text,
+        annotations=(),
+        external_id=external,
+    )
+    apply_all([check], github, dry_run)
+    return Publication(operations=(check,), result=result, summary=text, plan=None, why=text)
+
+
+def apply_all(operations: Sequence[Operation], github: GitHubClient, dry_run: bool, number: int | None = None) -> None:
+    """Carry out ``operations``, on pull request ``number`` where they need one."""
+    for operation in operations if not dry_run else ():
+        github.apply(number, operation)
