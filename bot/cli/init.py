@@ -13,6 +13,7 @@ from bot.cli.options import say
 from bot.curator.changes import FileChange, apply
 from bot.errors import OutsideError, UsageError
 from bot.git import owner_and_name, read_head, read_remote, read_top
+from bot.github.conversation import COMMANDS
 from bot.setup_files import setup_file
 
 WORKFLOW = ".github/workflows/incumbent.yml"
@@ -60,7 +61,7 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
         "config/curation.yaml": setup_file("curation.yaml"),
         "regression_set/README.md": setup_file("regression_set.md"),
         WORKFLOW: setup_file("incumbent.yml").replace("uses: ACTION", f"uses: {action}"),
-        "CURATION.md": setup_file("CURATION.md"),
+        "CURATION.md": setup_file("CURATION.md").replace("COMMANDS", COMMANDS),
     }
     block = setup_file("CODEOWNERS").replace("OWNERS", owners or "@YOUR-TEAM")
     present = next((path for path in CODEOWNERS if (repo / path).exists()), None)

@@ -22,18 +22,20 @@ from bot.report.voices import quoted
 _WITHOUT_A_PERSON = "it is admitted without a person."
 _EXCLUDED_BY_NOW = "its verdict is EXCLUDE by now. Give a reason to accept it all the same."
 
-HELP = """\
-Commands, each on a line of its own:
-
+COMMANDS = """\
 | command | what it does |
 | --- | --- |
 | `/incumbent accept ID… [reason]` | admit these queries; an excluded one needs a reason |
 | `/incumbent reject ID… reason` | keep these queries out |
 | `/incumbent pin ID… reason` | keep the entry whatever becomes redundant |
 | `/incumbent unpin ID…` | take that back |
-| `/incumbent accept regression_set reason` | allow a change of the set by hand, for this commit |
-| `/incumbent run` | judge again |
-| `/incumbent help` | this table |
+| `/incumbent accept regression_set reason` | allow a change of the set by hand, for this very commit |
+| `/incumbent run` | judge again; releases a first contribution that is held |
+| `/incumbent help` | this table |"""
+HELP = f"""\
+Commands, each on a line of its own:
+
+{COMMANDS}
 
 `ID` is a query's id, a range (`q03..q07`) or `all` that need a person. Commands count from curators, not from the \
 pull request's author for their own queries, and for the verdicts displayed when they were written."""

@@ -35,6 +35,7 @@ def test_an_empty_repository_becomes_a_valid_platform(empty: Path, incumbent: In
     assert set(tree(empty)) == WRITTEN
     assert incumbent("validate", "--repo", empty).code == 0
     assert f"uses: {ACTION}" in (empty / ".github/workflows/incumbent.yml").read_text()
+    assert "| `/incumbent unpin ID…` |" in (empty / "CURATION.md").read_text(encoding="utf-8")
     assert "/taxonomy/ @acme" in (empty / ".github/CODEOWNERS").read_text()
     assert "incumbent doctor --repository acme/platform" in outcome.out
 

@@ -11,6 +11,8 @@ import pytest
 
 from bot.cli.main import run
 from bot.consolidator.verdict import Decision, Reason
+from bot.github.commands import Verb
+from bot.github.conversation import COMMANDS
 from tests.factories import REPOSITORY
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -71,3 +73,8 @@ def test_every_code_is_explained() -> None:
 
 def _without_numbers(line: str) -> str:
     return re.sub(r"\d+\.\d+", "0.0", line)
+
+
+def test_the_commands_are_the_same_wherever_they_are_listed() -> None:
+    assert COMMANDS in (REPOSITORY / "docs" / "github.md").read_text(encoding="utf-8")
+    assert all(f"/incumbent {verb}" in COMMANDS for verb in Verb)
