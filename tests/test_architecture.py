@@ -59,6 +59,7 @@ PURE = [
     "github/check.py",
     "github/commands.py",
     "github/conversation.py",
+    "github/displayed.py",
     "github/events.py",
     "github/judgement.py",
     "github/notices.py",

@@ -10,9 +10,10 @@ from itertools import accumulate
 from bot.github.analysis import Analysis
 from bot.github.check import Label, Result, annotations_of, result_of
 from bot.github.conversation import Hearing, Reply, hear
+from bot.github.displayed import NOTHING, displayed_now
 from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.notices import changes_of, notices_of
-from bot.github.standing import NOTHING, Court, displayed_now
+from bot.github.standing import Court
 from bot.github.values import (
     AddLabels,
     CheckRun,
@@ -235,24 +236,24 @@ def _ledger(
 ) -> list[Operation]:
     judgement = hearing.judgement
     analysis = judgement.analysis
-    new = PullRequestRecord.model_validate(
-        record.model_dump()
-        | {
+    found = {
+        query.key: query.classification
+        for facts in analysis.submissions
+        for query in facts.queries
+        if query.key is not None and query.classification is not None
+    }
+    new = record.model_copy(
+        update={
             "head": analysis.head,
-            "classifications": (record.model_dump()["classifications"] if analysis.problems or analysis.held else {})
-            | {
-                query.key: query.classification.model_dump()
-                for facts in analysis.submissions
-                for query in facts.queries
-                if query.key is not None and query.classification is not None
-            },
+            # What could not be read, or was not, is as it was known.
+            "classifications": {**(record.classifications if analysis.problems or analysis.held else {}), **found},
             "texts": {**record.texts, **judgement.texts},
             "changes": changes_of(judgement, record),
-            "displayed": {entry: item.model_dump() for entry, item in displayed.items()},
-            "showing": showing.model_dump(),
-            "decisions": [item.model_dump() for item in (*judgement.decisions, *hearing.dormant)],
-            "void": [item.model_dump() for item in hearing.void],
-            "released": None if hearing.released is None else hearing.released.model_dump(),
+            "displayed": displayed,
+            "showing": showing,
+            "decisions": (*judgement.decisions, *hearing.dormant),
+            "void": hearing.void,
+            "released": hearing.released,
             "cursor": hearing.cursor,
         }
     )

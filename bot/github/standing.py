@@ -10,11 +10,9 @@ from bot.github.commands import Verb, verbs
 from bot.github.judgement import Author, Judgement
 from bot.github.values import IssueComment
 from bot.ledger.keys import digest
-from bot.ledger.model import Decision, Displayed, PullRequestRecord, Release
+from bot.ledger.model import Decision, Displayed, Release
 
 ACTIONS = {Verb.ACCEPT: "accept", Verb.REJECT: "reject", Verb.PIN: "pin", Verb.UNPIN: "unpin"}
-NOTHING = "0" * 24
-"""The digest of a comment of ours that displays no verdict."""
 _VERBS = {action: verb for verb, action in ACTIONS.items()}
 
 
@@ -67,22 +65,3 @@ def _is_as_read(comment: IssueComment, by: str, said: str, verb: Verb, court: Co
         and verb in verbs(comment.body)
         and court.refusal(verb, comment) is None
     )
-
-
-def displayed_now(record: PullRequestRecord, marker: str | None, updated_at: str) -> dict[str, Displayed]:
-    """What the comment displays, and since when: what the record was about to show, if the comment bears its digest.
-
-    ``marker`` is the digest in the comment as found (``None``: there is no comment) and ``updated_at`` its time.
-    """
-    if marker in (None, NOTHING):
-        return {}
-    showing = record.showing
-    if showing is None or showing.digest != marker:
-        return dict(record.displayed)
-    found = {}
-    for entry, shown in showing.verdicts.items():
-        before = record.displayed.get(entry)
-        same = before is not None and before.verdict == shown.verdict
-        new = Displayed(verdict=shown.verdict, codes=shown.codes, since=updated_at)
-        found[entry] = before if same and before is not None else new
-    return found
