@@ -25,6 +25,7 @@ from bot.intake.query import Query
 from bot.rater.adapter import rate
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import Resident, ScoredQuery
+from bot.settling import settle
 from bot.snapshot import Snapshot
 from bot.submission import Package, Submission, collect
 from bot.taxonomy.loading import load_taxonomy
@@ -63,8 +64,9 @@ class Review:
     """Everything that a verdict report says; queries go by their names in the submissions, residents by their ids.
 
     ``settled`` maps queries that were not judged again to the entry or tombstone that settles them; ``edited`` maps
-    queries whose entry in R has other turns to that entry.  ``residents`` is what they were judged against: R and the
-    entries that wait for a slot, without their own.  ``derivation`` holds the verdicts, and people's answers.
+    queries whose entry in R has other turns to that entry; ``targets`` all that are not settled to the id that they
+    would have.  ``residents`` is what they were judged against: R and the entries that wait for a slot, without their
+    own.  ``derivation`` holds the verdicts, and people's answers.
     """
 
     platform: Platform
@@ -78,6 +80,7 @@ class Review:
     swaps: tuple[Swap, ...]
     settled: Mapping[str, Entry | Tombstone]
     edited: Mapping[str, Entry]
+    targets: Mapping[str, str]
     lags: tuple[Lag, ...]
     coverage: tuple[Coverage, ...]
 
@@ -168,8 +171,8 @@ def classify_package(
 
 def unsettled(platform: Platform, submission: Submission) -> tuple[Query, ...]:
     """The queries of ``submission`` that no entry and no tombstone settles."""
-    settled, _ = _settle([submission], platform.regression_set)
-    return tuple(query for query in submission.queries if query.id not in settled)
+    found = settle([submission], platform.regression_set)
+    return tuple(query for query in submission.queries if query.id not in found.settled)
 
 
 def judge(
@@ -181,7 +184,8 @@ def judge(
 ) -> Review:
     """Judge what was ``classified`` as one cycle against R, under people's ``answers``; pure."""
     submissions = tuple(item.submission for item in classified)
-    settled, edited = _settle(submissions, platform.regression_set)
+    found = settle(submissions, platform.regression_set)
+    settled, edited = found.settled, found.edited
     turns = {query.id: query.turns for submission in submissions for query in submission.queries}
     scored = {
         item.query_id: rate(item, turns[item.query_id])
@@ -192,12 +196,7 @@ def judge(
     known = platform.regression_set
     entries, lags = known.residents(platform.taxonomy, identity)
     in_line, lags_in_line = known.in_line(platform.taxonomy, identity)
-    own = {
-        submission.entry_id(query.id)
-        for submission in submissions
-        for query in submission.queries
-        if query.id not in settled
-    }.union(entry.id for entry in edited.values())
+    own = set(found.targets.values())
     residents = tuple(item for item in (*entries, *in_line) if item.id not in own)
     derivation = derive(tuple(scored.values()), residents, answers, platform.config, trust)
     plan = plan_admissions(
@@ -222,6 +221,7 @@ def judge(
         swaps=_swaps(plan, scored, remaining, lags, platform.config),
         settled=settled,
         edited=edited,
+        targets=found.targets,
         lags=(*lags, *lags_in_line),
         coverage=_coverage(remaining, admitted, platform),
     )
@@ -246,7 +246,7 @@ def stage_admissions(
                 pull_request=pull_request,
                 commit=occasion.commit,
             ),
-            entry_id=outcome.edited[name].id if name in outcome.edited else outcome.entry_id(name),
+            entry_id=outcome.targets[name],
         )
         for name, scored in outcome.scored.items()
     }
@@ -254,6 +254,7 @@ def stage_admissions(
         ids={resident.id for resident in outcome.residents},
         edited=outcome.edited,
         texts=texts,
+        waiting=outcome.platform.regression_set.waiting.keys(),
         tombstones=outcome.platform.regression_set.tombstones.keys(),
     )
     return stage(
@@ -278,43 +279,6 @@ def _swaps(
     entered = [resident(scored[verdict.id], verdict, place) for place, verdict in enumerate(plan.admitted)]
     waiting = [(scored[verdict.id], verdict) for verdict in plan.waiting_for_slot]
     return suggest_swaps(waiting, [*entries, *entered], config, {lag.id for lag in lags})
-
-
-def _settle(
-    submissions: Sequence[Submission], regression_set: RegressionSet
-) -> tuple[dict[str, Entry | Tombstone], dict[str, Entry]]:
-    """Content that is in R, in line, or was evicted is not judged again (architecture, life of an eval set)."""
-    settled: dict[str, Entry | Tombstone] = {}
-    edited: dict[str, Entry] = {}
-    for submission in submissions:
-        vacant = _vacant(submission, regression_set)
-        for query in submission.queries:
-            places = [submission.source(query.id), submission.former_source(query.id)]
-            known = [regression_set.by_source[place] for place in places if place and place in regression_set.by_source]
-            id = known[0] if known else vacant.get(query.turns) or submission.entry_id(query.id)
-            entry, waiting = regression_set.entries.get(id), regression_set.waiting.get(id)
-            tombstone = regression_set.tombstones.get(id)
-            if entry is not None and entry.turns == query.turns:
-                settled[query.id] = entry
-            elif waiting is not None and waiting.turns == query.turns:
-                settled[query.id] = waiting
-            elif tombstone is not None and tombstone.entry.turns == query.turns:
-                settled[query.id] = tombstone
-            elif entry is not None and (entry.source is None or entry.source.place in places):
-                edited[query.id] = entry
-    return settled, edited
-
-
-def _vacant(submission: Submission, regression_set: RegressionSet) -> dict[tuple[str, ...], str]:
-    """The texts of this agent's entries whose query is gone: one that comes with the same text was only renamed."""
-    present = {submission.source(query.id) for query in submission.queries}
-    agents = {(submission.customer, submission.agent), submission.moved_from}
-    known = {**regression_set.evicted, **regression_set.waiting, **regression_set.entries}
-    return {
-        known[id].turns: id
-        for place, id in regression_set.by_source.items()
-        if place[:2] in agents and place not in present
-    }
 
 
 def _coverage(

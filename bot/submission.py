@@ -116,13 +116,15 @@ def told_apart(packages: Sequence[Package]) -> tuple[Package, ...]:
     """``packages`` to be judged as one: with several, each query is called ``customer/agent/id``."""
     if len(packages) < 2:
         return tuple(packages)
-    apart = []
-    for package in packages:
-        submission = package.submission
-        prefix = f"{submission.customer}/{submission.agent}/"
-        queries = tuple(replace(query, id=prefix + query.id) for query in submission.queries)
-        apart.append(replace(package, submission=replace(submission, queries=queries, prefix=prefix)))
-    return tuple(apart)
+    return tuple(map(called_by_agent, packages))
+
+
+def called_by_agent(package: Package) -> Package:
+    """``package`` with its queries called ``customer/agent/id``."""
+    submission = package.submission
+    prefix = f"{submission.customer}/{submission.agent}/"
+    queries = tuple(replace(query, id=prefix + query.id) for query in submission.queries)
+    return replace(package, submission=replace(submission, queries=queries, prefix=prefix))
 
 
 def collect(read: Callable[[], Value], problems: list[Problem]) -> Value | None:

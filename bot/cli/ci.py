@@ -9,9 +9,10 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from pydantic import BaseModel
 
 from bot.cli.options import open_backend, progress_bar
 from bot.errors import InputError, OutsideError, UsageError
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from bot.github.events import Event
     from bot.github.unreviewed import Publication
     from bot.github.world import World
+    from bot.reconcile.inventory import Inventory
 
+Model = TypeVar("Model", bound=BaseModel)
 DOCUMENT = "incumbent-analysis.json"
 LARGEST_OUTPUT = 900_000
 """GitHub takes no larger output of a job (1 MB)."""
@@ -136,34 +139,49 @@ def _client(event: Event, login: str, environment: Mapping[str, str]) -> GitHubC
 def _analyse(
     event: Event, world: World, document: Path, login: str, environment: Mapping[str, str], quiet: bool
 ) -> None:
+    from bot.github.events import Flow
     from bot.github.run import analyse_event
+    from bot.reconcile.run import survey_event
 
     try:
         document.unlink(missing_ok=True)
     except OSError as error:
         raise OutsideError(f"{document} cannot be written: {error.strerror}") from None
-    analysis = analyse_event(
-        event,
-        world,
-        lambda number: _client(event, login, environment).pull_request(number),
-        open_backend,
-        progress_bar("classifying"),
-    )
+    progress = progress_bar("classifying")
+    found: Analysis | Inventory | str
+    if event.flow is Flow.RECONCILE:
+        found = survey_event(event, world, open_backend, progress)
+    else:
+        found = analyse_event(
+            event,
+            world,
+            lambda number: _client(event, login, environment).pull_request(number),
+            open_backend,
+            progress,
+        )
     say: Callable[[str], None] = (lambda text: None) if quiet else log
-    if isinstance(analysis, str):
-        say(f"nothing to analyse: {analysis}")
+    if isinstance(found, str):
+        say(f"nothing to analyse: {found}")
         return
-    _write(document, analysis.model_dump_json(indent=1) + "\n", "w")
-    say(f"{analysis.classified} queries classified, {analysis.reused} known from before; facts in {document}")
+    _write(document, found.model_dump_json(indent=1) + "\n", "w")
+    say(f"{found.classified} queries classified, {found.reused} known from before; facts in {document}")
 
 
 def _publish(
     event: Event, world: World, document: Path, login: str, environment: Mapping[str, str], dry_run: bool
 ) -> Publication:
+    from bot.github.analysis import Analysis
+    from bot.github.events import Flow
     from bot.github.run import publish_event
+    from bot.github.unreviewed import Publication
+    from bot.reconcile.inventory import Inventory
+    from bot.reconcile.run import reconcile_event
 
     client = _client(event, login, environment)
-    return publish_event(event, _read(document), world, client, _wait, dry_run)
+    if event.flow is Flow.RECONCILE:
+        done = reconcile_event(event, _read(document, Inventory), world, client, _wait, dry_run)
+        return Publication(operations=done.operations, result=None, summary="", plan=None, why=done.why)
+    return publish_event(event, _read(document, Analysis), world, client, _wait, dry_run)
 
 
 def _wait(attempt: int) -> None:
@@ -171,18 +189,18 @@ def _wait(attempt: int) -> None:
     time.sleep(random.uniform(0, 2**attempt))
 
 
-def _read(document: Path) -> Analysis | None:
+def _read(document: Path, model: type[Model]) -> Model | None:
     """The document, checked; one that is no such document is as good as none: the check says that it is missing."""
     from bot.documents import parse_json
-    from bot.github.analysis import DOCUMENT_LIMITS, Analysis
+    from bot.github.analysis import DOCUMENT_LIMITS
     from bot.validation import validate
 
     if not document.is_file():
         return None
     try:
-        return validate(Analysis, parse_json(document.read_bytes(), document.name, DOCUMENT_LIMITS))
+        return validate(model, parse_json(document.read_bytes(), document.name, DOCUMENT_LIMITS))
     except InputError as error:
-        log(f"{document.name} is no analysis of ours: {error}", error=True)
+        log(f"{document.name} is no document of ours: {error}", error=True)
         return None
 
 

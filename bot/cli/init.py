@@ -64,7 +64,7 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
         "CURATION.md": setup_file("CURATION.md").replace("COMMANDS", COMMANDS),
     }
     block = setup_file("CODEOWNERS").replace("OWNERS", owners or "@YOUR-TEAM")
-    present = next((path for path in CODEOWNERS if (repo / path).exists()), None)
+    present = next((path for path in CODEOWNERS if (repo / path).is_file()), None)
     if present is None and owners is not None:
         planned[CODEOWNERS[0]] = block
     missing = {path: text for path, text in planned.items() if not _there(repo / path)}

@@ -58,13 +58,14 @@ class Standing:
     """R as a submission met it.
 
     ``ids`` are those of the residents that it was judged against; ``edited`` maps queries to the entry in R that they
-    would take over; ``texts`` are the files of those entries as people left them; ``tombstones`` are the ids that were
-    evicted.
+    would take over; ``texts`` are the files of those entries as people left them; ``waiting`` are the ids that wait
+    for a slot, ``tombstones`` those that were evicted.
     """
 
     ids: Collection[str]
     edited: Mapping[str, Entry]
     texts: Mapping[str, str]
+    waiting: Collection[str] = ()
     tombstones: Collection[str] = ()
 
 
@@ -109,7 +110,7 @@ def stage(
         waiting=waiting,
         file_changes=(
             *(changes.admit(entry, standing.texts.get(entry.id)) for entry in admitted),
-            *(changes.stop_waiting(entry.id) for entry in admitted),
+            *(changes.stop_waiting(entry.id) for entry in admitted if entry.id in standing.waiting),
             *(changes.let_wait(entry) for entry in waiting),
             *(changes.forget(entry.id) for entry in (*admitted, *waiting) if entry.id in standing.tombstones),
         ),

@@ -45,14 +45,17 @@ class RegressionSet:
 
     @cached_property
     def by_source(self) -> Mapping[tuple[str, str, str], str]:
-        """Customer, agent and item → the id of the entry or tombstone that came from there, which a rename keeps."""
-        known = {**self.evicted, **self.waiting, **self.entries}
+        """Customer, agent and item → the id of the entry or tombstone that came from there, which a rename keeps.
+
+        One in R comes before one that waits, and that before a tombstone.
+        """
         found: dict[tuple[str, str, str], str] = {}
-        for id, entry in sorted(known.items()):
-            source = entry.source
-            if source is not None:
-                place = source.place
-                found[place] = id if id == entry_id(*place) else found.get(place, id)
+        for part in (self.evicted, self.waiting, self.entries):
+            native = {id for id, entry in part.items() if entry.source and id == entry_id(*entry.source.place)}
+            for id in (*sorted(part.keys() - native, reverse=True), *sorted(native)):
+                source = part[id].source
+                if source is not None:
+                    found[source.place] = id
         return found
 
     def residents(

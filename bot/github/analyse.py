@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -155,7 +155,7 @@ def _packages(
         except InputError as error:
             problems.extend(error.problems)
             continue
-        moved = _moved_from(folder, present, changes)
+        moved = moved_from(folder, present, changes)
         packages.append(replace(package, submission=replace(package.submission, moved_from=moved)))
     return packages
 
@@ -165,7 +165,7 @@ def _folder(path: str) -> str | None:
     return "/".join(parts[:3]) if len(parts) > 3 and parts[0] == EVAL_SETS else None
 
 
-def _moved_from(folder: str, present: set[str | None], changes: Sequence[Change]) -> tuple[str, str] | None:
+def moved_from(folder: str, present: Collection[str | None], changes: Sequence[Change]) -> tuple[str, str] | None:
     """The customer and agent whose folder ``folder`` was: one that is gone, and from which all renames came."""
     former = {_folder(change.before) for change in changes if change.before and _folder(change.path) == folder}
     gone = sorted(place for place in former if place is not None and place != folder and place not in present)

@@ -5,7 +5,7 @@ PyGithub brings tokens, retries and rate limits; requests go by path, so that wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +16,7 @@ from bot.github.check import NAME
 from bot.github.values import (
     AddLabels,
     CheckRun,
+    Commit,
     CreateComment,
     DeleteComment,
     EditComment,
@@ -23,6 +24,7 @@ from bot.github.values import (
     Operation,
     PostCheck,
     PullRequest,
+    PushCommits,
     React,
     RemoveLabel,
     WriteLedger,
@@ -60,6 +62,12 @@ class GitHubClient:
         found = self._pages("/pulls", {"state": "open", "base": base})
         return tuple(sorted(map(_pull_request, found), key=lambda item: item.number))
 
+    def merged_pull_requests(self, base: str) -> tuple[PullRequest, ...]:
+        """The pull requests to ``base`` that were merged, those that changed last first: at most a hundred."""
+        query = {"state": "closed", "base": base, "sort": "updated", "direction": "desc", "per_page": PAGE}
+        found = self._ask("GET", "/pulls", query)
+        return tuple(_pull_request(item) for item in found if item.get("merged_at"))
+
     def comments(self, number: int) -> tuple[IssueComment, ...]:
         """All comments of the pull request ``number``, oldest first."""
         found = self._pages(f"/issues/{number}/comments")
@@ -96,9 +104,9 @@ class GitHubClient:
         return str(found["permission"])
 
     def apply(self, number: int | None, operation: Operation, tree: str | None = None) -> None:
-        """Carry out ``operation`` on pull request ``number``; ``tree`` is that of the ledger's parent commit.
+        """Carry out ``operation`` on pull request ``number``; ``tree`` is that of the parent of commits.
 
-        Raises :class:`LostRaceError` when the ledger has moved, and :class:`OutsideError` when GitHub refuses.
+        Raises :class:`LostRaceError` when their branch has moved, and :class:`OutsideError` when GitHub refuses.
         """
         match operation:
             case CreateComment(body=body):
@@ -117,26 +125,31 @@ class GitHubClient:
             case PostCheck():
                 self._ask("POST", "/check-runs", body=_check_body(operation))
             case WriteLedger():
-                self._write_ledger(operation, tree)
+                commit = Commit(files=operation.files, message=operation.message)
+                self._push(BRANCH, operation.parent, [commit], tree)
+            case PushCommits():
+                self._push(operation.branch, operation.parent, operation.commits, tree)
 
-    def _write_ledger(self, operation: WriteLedger, tree: str | None) -> None:
-        files = [{"path": path, "mode": "100644", "type": "blob", "content": text} for path, text in operation.files]
-        base: dict[str, Any] = {} if tree is None else {"base_tree": tree}
-        made = self._ask("POST", "/git/trees", body={**base, "tree": files})
-        parents = [] if operation.parent is None else [operation.parent]
-        commit = self._ask(
-            "POST", "/git/commits", body={"message": operation.message, "tree": made["sha"], "parents": parents}
-        )
+    def _push(self, branch: str, parent: str | None, commits: Sequence[Commit], tree: str | None) -> None:
+        """Put ``commits`` on top of ``parent``, whose tree is ``tree``, and let ``branch`` point to the last."""
+        tip = parent
+        for commit in commits:
+            files = [_file(path, text) for path, text in commit.files]
+            base: dict[str, Any] = {} if tree is None else {"base_tree": tree}
+            tree = str(self._ask("POST", "/git/trees", body={**base, "tree": files})["sha"])
+            parents = [] if tip is None else [tip]
+            body = {"message": commit.message, "tree": tree, "parents": parents}
+            tip = str(self._ask("POST", "/git/commits", body=body)["sha"])
         try:
-            if operation.parent is None:
-                self._ask("POST", "/git/refs", body={"ref": f"refs/heads/{BRANCH}", "sha": commit["sha"]})
+            if parent is None:
+                self._ask("POST", "/git/refs", body={"ref": f"refs/heads/{branch}", "sha": tip})
             else:
-                self._ask("PATCH", f"/git/refs/heads/{BRANCH}", body={"sha": commit["sha"], "force": False})
+                self._ask("PATCH", f"/git/refs/heads/{branch}", body={"sha": tip, "force": False})
         except OutsideError:
             # GitHub refuses a lost race and a protected branch alike: only the branch tells which it was.
-            if self._branch(BRANCH) == operation.parent:
+            if self._branch(branch) == parent:
                 raise
-            raise LostRaceError("the ledger branch has moved") from None
+            raise LostRaceError(f"the branch {branch} has moved") from None
 
     def _branch(self, name: str) -> str | None:
         found = self._ask("GET", f"/git/ref/heads/{name}", instead={404: None})
@@ -187,6 +200,11 @@ class GitHubClient:
         return data
 
 
+def _file(path: str, text: str | None) -> dict[str, Any]:
+    place = {"path": path, "mode": "100644", "type": "blob"}
+    return {**place, "sha": None} if text is None else {**place, "content": text}
+
+
 def _pull_request(found: Mapping[str, Any]) -> PullRequest:
     return PullRequest(
         number=int(found["number"]),
@@ -195,6 +213,7 @@ def _pull_request(found: Mapping[str, Any]) -> PullRequest:
         author=_login(found),
         association=str(found.get("author_association") or ""),
         labels=tuple(sorted(label["name"] for label in found.get("labels") or ())),
+        merge=found["merge_commit_sha"] if found.get("merged_at") else None,
     )
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from bot.github.commands import Command, Misspelt, Verb, parse
 from bot.github.judgement import Judgement
-from bot.github.standing import ACTIONS, Court, still_released, still_stands
+from bot.github.standing import ACTIONS, Court, matter, still_released, still_stands
 from bot.github.values import IssueComment
 from bot.ledger.keys import digest
-from bot.ledger.model import Decision, Ended, PullRequestRecord, Release
+from bot.ledger.model import Decision, PullRequestRecord, Release
 from bot.report.escaping import code
 from bot.report.secrets import redacted
 from bot.report.voices import quoted
@@ -53,11 +53,14 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True)
 class Hearing:
-    """The judgement after all comments were heard, with the replies to those that were new."""
+    """The judgement after all comments were heard, with the replies to those that were new.
+
+    ``void`` are decisions that ended with their comment, ``dormant`` those whose content is not there for now.
+    """
 
     judgement: Judgement
     replies: tuple[Reply, ...]
-    void: tuple[Ended, ...]
+    void: tuple[Decision, ...]
     dormant: tuple[Decision, ...] = ()
     released: Release | None
     cursor: int
@@ -85,22 +88,13 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
     # Past the last comment there is nothing to have read: a cursor that says so was forged, or its comment is gone.
     cursor = min(record.cursor, max(written, default=0))
     kept = [item for item in record.decisions if still_stands(item, written, court)]
-    taken_back = [item for item in record.decisions if item not in kept]
-    contested = {item.content for item in (*taken_back, *_gone(record)) if item.action == "reject"}
+    void = (*record.void, *(item for item in record.decisions if item not in kept))
+    contested = {item.content for item in void if item.action == "reject"}
     first = court.judge(kept, contested)
-    # What cannot be read at the moment, or was taken out, may come back with the content that was decided on.
-    dormant = [item for item in kept if item.entry not in first.contents]
+    # The content that was decided on may come back: what was taken out, cannot be read, or has another text for now.
+    dormant = [item for item in kept if item not in first.decisions]
     released = still_released(record.released, written, court)
     state = _State(judgement=first, contested=contested, decisions=list(first.decisions), released=released)
-    standing = [*first.decisions, *dormant]
-    ended = [
-        *record.void,
-        *(
-            Ended(decision=item, because="content" if item in kept else "comment")
-            for item in record.decisions
-            if item not in standing
-        ),
-    ]
     replies = []
     for comment in sorted(comments, key=lambda item: item.id):
         if comment.id <= cursor:
@@ -125,7 +119,7 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
     return Hearing(
         judgement=state.judgement,
         replies=tuple(replies),
-        void=tuple(item for item in ended if not any(_replaces(new, item.decision) for new in state.decisions)),
+        void=void,
         dormant=tuple(dormant),
         released=state.released,
         cursor=cursor,
@@ -214,7 +208,7 @@ def _decision(
         return "a change of the regression set by hand can only be accepted or rejected."
     elif item.reason is None:
         return "a change of the regression set by hand needs a reason."
-    return Decision.model_validate(
+    decision = Decision.model_validate(
         {
             "entry": entry,
             "action": ACTIONS[item.verb],
@@ -229,15 +223,14 @@ def _decision(
             "all": name not in item.names,
         }
     )
-
-
-def _gone(record: PullRequestRecord) -> list[Decision]:
-    """Decisions that ended with their comment."""
-    return [item.decision for item in record.void if item.because == "comment"]
+    twin = next((each for each in state.decisions if _replaces(decision, each)), None)
+    if twin is not None and twin.action != decision.action and twin.entry != entry:
+        other = next((each for each, id in first.entries.items() if id == twin.entry), None)
+        if other is not None and first.contents[twin.entry] == twin.content:
+            return f"it has the same text as {quoted(other)}, which is decided: say it of that one."
+    return decision
 
 
 def _replaces(new: Decision, old: Decision) -> bool:
     """A later word on the same matter replaces the earlier one: admission is one matter, the pin another."""
-    matters = ({"accept", "reject"}, {"pin", "unpin"})
-    same = new.entry == old.entry or new.content == old.content
-    return same and any(new.action in matter and old.action in matter for matter in matters)
+    return new.content == old.content and matter(new) == matter(old)

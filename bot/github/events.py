@@ -21,6 +21,8 @@ class Flow(StrEnum):
     """A pull request to the default branch was opened or changed, or somebody commented on it."""
     GROUP = "group"
     """A merge group wants the check."""
+    RECONCILE = "reconcile"
+    """The default branch may have moved, or what was merged may have been decided."""
     NOT_CURATED = "not-curated"
     """A pull request to another branch."""
     NOTHING = "nothing"
@@ -59,6 +61,7 @@ class Event:
 
 
 _PULL_REQUEST_ACTIONS = frozenset({"opened", "reopened", "synchronize", "edited", "ready_for_review"})
+_RECONCILING = frozenset({"schedule", "workflow_dispatch"})
 _PULL_REQUEST_EVENTS = frozenset({"pull_request", "pull_request_target"})
 
 
@@ -77,6 +80,8 @@ def read_event(name: str, payload: Mapping[str, Any]) -> Event:
             return _merge_group(payload, here)
         if name == "issue_comment":
             return _comment(payload, here)
+        if name in _RECONCILING or (name == "push" and _is_default(payload, here)):
+            return replace(here, flow=Flow.RECONCILE, why="")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"the payload of the event {name} is not whole: {error!r}") from None
     return here
@@ -99,6 +104,10 @@ def _pull_request(payload: Mapping[str, Any], here: Event) -> Event:
     return replace(event, flow=Flow.REVIEW, why="")
 
 
+def _is_default(payload: Mapping[str, Any], here: Event) -> bool:
+    return str(payload["ref"]) == f"refs/heads/{here.default_branch}" and not payload.get("deleted")
+
+
 def _merge_group(payload: Mapping[str, Any], here: Event) -> Event:
     group = payload["merge_group"]
     event = replace(here, head=str(group["head_sha"]))
@@ -113,7 +122,8 @@ def _comment(payload: Mapping[str, Any], here: Event) -> Event:
     issue, comment = payload["issue"], payload["comment"]
     if "pull_request" not in issue:
         return replace(here, why="the comment is on an issue")
-    if str(issue.get("state")) != "open":
+    merged = bool((issue["pull_request"] or {}).get("merged_at"))
+    if str(issue.get("state")) != "open" and not merged:
         return replace(here, why="the pull request is closed")
     if str(payload["action"]) != "created":
         return replace(here, why="only new comments are read")
@@ -123,6 +133,8 @@ def _comment(payload: Mapping[str, Any], here: Event) -> Event:
         return replace(here, why="bots give no commands")
     if "/incumbent" not in body.casefold():
         return replace(here, why="the comment holds no command")
+    if merged:
+        return replace(here, flow=Flow.RECONCILE, why="")
     return replace(
         here,
         flow=Flow.REVIEW,

@@ -14,6 +14,7 @@ from bot.ledger.keys import digest, verdict_digest
 from bot.ledger.model import Decision, Shown
 from bot.pipeline import Classified, Platform, Review, judge
 from bot.report.wording import codes
+from bot.settling import settle
 
 SET_NAME = "regression_set"
 """How commands call a change of the regression set by hand: `/incumbent accept regression_set`."""
@@ -122,11 +123,12 @@ def judge_facts(
     author: Author | None,
     decisions: Sequence[Decision],
     contested: Collection[str] = (),
+    unseen: Collection[str] = (),
 ) -> Judgement:
     """The judgement on ``analysis``; ``author`` is unknown for a merge group, whose pull requests were judged singly.
 
     Of ``decisions`` those count whose content is there; the last one on it decides.  ``contested`` are contents that
-    were rejected in a comment that is not as it was.
+    were rejected in a comment that is not as it was, ``unseen`` queries that nobody saw admitted.
     """
     classified = [classified_of(facts) for facts in analysis.submissions]
     bare = Judgement(platform=platform, analysis=analysis, decisions=(), review=None)
@@ -148,7 +150,8 @@ def judge_facts(
     ]
     trust = _trust(classified, platform, author)
     disputed = frozenset(name for content in contested for name in names.by_content.get(content, ()))
-    review = judge(platform, classified, analysis.classifier, answers, replace(trust, contested=disputed))
+    trust = replace(trust, contested=disputed, unseen=frozenset(unseen))
+    review = judge(platform, classified, analysis.classifier, answers, trust)
     return replace(bare, decisions=standing, review=review)
 
 
@@ -195,12 +198,7 @@ def _trust(classified: Sequence[Classified], platform: Platform, author: Author 
         },
         customers={query.id: item.submission.customer for item in classified for query in item.submission.queries},
         held=held,
-        updates=frozenset(
-            query.id
-            for item in classified
-            for query in item.submission.queries
-            if item.submission.entry_id(query.id) in entries
-        ),
+        updates=frozenset(settle([item.submission for item in classified], platform.regression_set).edited),
         share=config.limits.customer_share,
         ceiling=config.ceiling,
     )

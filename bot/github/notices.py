@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bot.github.conversation import Hearing
 from bot.github.judgement import SET_NAME, Judgement
+from bot.github.standing import matter
 from bot.ledger.model import PullRequestRecord
 from bot.report.secrets import holds_secret
 from bot.report.voices import quoted
@@ -73,12 +74,6 @@ def notices_of(judgement: Judgement, hearing: Hearing, record: PullRequestRecord
     return tuple(notices)
 
 
-_ENDED = {
-    "content": "its content has changed",
-    "comment": "its comment was deleted or edited, or its author is no curator any more",
-}
-
-
 def changes_of(judgement: Judgement, record: PullRequestRecord) -> dict[str, int]:
     """Entry → how often the pull request changed its text by now, for those that it changed."""
     texts = judgement.texts.items()
@@ -88,11 +83,21 @@ def changes_of(judgement: Judgement, record: PullRequestRecord) -> dict[str, int
 
 
 def _void(judgement: Judgement, hearing: Hearing) -> list[str]:
+    """Decisions that count for nothing now, and that nobody replaced by another on what is there instead."""
     called = {entry: name for name, entry in judgement.entries.items()}
+    decided = {(item.content, matter(item)) for item in judgement.decisions}
+    changed = [
+        item
+        for item in hearing.dormant
+        if item.entry in judgement.contents and (judgement.contents[item.entry], matter(item)) not in decided
+    ]
+    gone = [item for item in hearing.void if (item.content, matter(item)) not in decided]
+    said = [(item, "its content has changed") for item in changed]
+    said += [(item, "its comment was deleted or edited, or its author is no curator any more") for item in gone]
     lines = [
-        f"The decision of {quoted(item.decision.by)} ({item.decision.action}) on "
-        f"{quoted(called.get(item.decision.entry, item.decision.entry))} is void: {_ENDED[item.because]}."
-        for item in hearing.void
+        f"The decision of {quoted(item.by)} ({item.action}) on {quoted(called.get(item.entry, item.entry))} is void: "
+        f"{why}."
+        for item, why in said
     ]
     return _counted(lines, "more decisions are void.")
 

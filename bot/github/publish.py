@@ -29,7 +29,7 @@ from bot.github.values import (
     WriteLedger,
 )
 from bot.ledger.keys import digest
-from bot.ledger.model import Displayed, PullRequestRecord, Showing, record_path
+from bot.ledger.model import RECONCILED, Displayed, PullRequestRecord, Reconciled, Showing, record_path
 from bot.ledger.store import README, record_text
 from bot.pipeline import Platform
 from bot.report.escaping import code
@@ -79,9 +79,8 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
     author = Author(login=scene.pull.author, association=scene.pull.association)
     observing = platform.config.mode == "observe"
     sticky, doubled = find_sticky(scene.login, scene.comments)
-    found = _MARKER.match(sticky.body) if sticky is not None else None
     record = scene.record or PullRequestRecord(pull_request=scene.pull.number, head=analysis.head)
-    displayed = displayed_now(record, found and found[1], sticky.updated_at if sticky is not None else "")
+    displayed = displayed_in(sticky, record)
     court = Court(
         judge=lambda decisions, contested: judge_facts(analysis, platform, author, decisions, contested),
         displayed=displayed,
@@ -112,14 +111,15 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
     if sticky is None and not hearing.replies and not report.says_something:
         # Most pull requests of a repository are none of ours: the check is enough.
         operations += check_operations(judgement, result, "Nothing to curate.", scene.check)
+        operations += label_operations((), scene.pull)
         return Plan(operations=tuple(operations), judgement=judgement, result=result, summary="")
     if not observing:
-        operations += _replies(hearing.replies, scene)
+        operations += replies_to(hearing.replies, scene.login, scene.comments)
         operations += _ledger(record, displayed, showing, hearing, scene)
-    operations += _comment(render_comment(report), sticky, doubled)
+    operations += comment_operations(render_comment(report), sticky, doubled)
     operations += check_operations(judgement, result, render_summary(report, CHECK_BYTES), scene.check)
     if not observing:
-        operations += _labels(result.labels, scene.pull)
+        operations += label_operations(result.labels, scene.pull)
     return Plan(operations=tuple(operations), judgement=judgement, result=result, summary=render_summary(report))
 
 
@@ -129,8 +129,14 @@ def plan_farewell(why: str, login: str, pull: PullRequest, comments: Sequence[Is
     operations: list[Operation] = []
     if sticky is not None:
         text = f"{marker(NOTHING)}\nNot curated here: {why}.\n"
-        operations += _comment(text, sticky, doubled)
-    return operations + _labels((), pull)
+        operations += comment_operations(text, sticky, doubled)
+    return operations + label_operations((), pull)
+
+
+def displayed_in(sticky: IssueComment | None, record: PullRequestRecord) -> dict[str, Displayed]:
+    """What our comment displays, by what the ledger says of it."""
+    found = _MARKER.match(sticky.body) if sticky is not None else None
+    return displayed_now(record, found and found[1], sticky.updated_at if sticky is not None else "")
 
 
 def find_sticky(login: str, comments: Sequence[IssueComment]) -> tuple[IssueComment | None, tuple[IssueComment, ...]]:
@@ -171,7 +177,8 @@ def _lasting(text: str) -> str:
     return _RUN.sub("/actions/runs/", text.replace("\r\n", "\n").rstrip())
 
 
-def _comment(body: str, sticky: IssueComment | None, doubled: Sequence[IssueComment]) -> list[Operation]:
+def comment_operations(body: str, sticky: IssueComment | None, doubled: Sequence[IssueComment]) -> list[Operation]:
+    """Our comment as ``body``, single, unless it says so already."""
     operations: list[Operation] = []
     if sticky is None:
         operations.append(CreateComment(body=body))
@@ -181,7 +188,7 @@ def _comment(body: str, sticky: IssueComment | None, doubled: Sequence[IssueComm
     return operations
 
 
-def _labels(wanted: Sequence[Label], pull: PullRequest) -> list[Operation]:
+def label_operations(wanted: Sequence[Label], pull: PullRequest) -> list[Operation]:
     """GitHub takes labels for the same whose names differ in case alone."""
     present = {name.casefold() for name in pull.labels}
     missing = tuple(sorted(label.value for label in wanted if label.value not in present))
@@ -190,7 +197,7 @@ def _labels(wanted: Sequence[Label], pull: PullRequest) -> list[Operation]:
     return added + [RemoveLabel(name=name) for name in pull.labels if name.casefold() in ours]
 
 
-def _replies(replies: Sequence[Reply], scene: Scene) -> list[Operation]:
+def replies_to(replies: Sequence[Reply], login: str, comments: Sequence[IssueComment]) -> list[Operation]:
     """A reaction to every command, and an answer to those that were not followed: once, however often this runs.
 
     Strangers get one answer each, so that nobody can make us flood a pull request.
@@ -198,8 +205,8 @@ def _replies(replies: Sequence[Reply], scene: Scene) -> list[Operation]:
     answered: set[int] = set()
     told: set[str] = set()
     operations: list[Operation] = []
-    for item in sorted(scene.comments, key=lambda item: item.id):
-        found = _REPLY.match(item.body) if item.author == scene.login else None
+    for item in sorted(comments, key=lambda item: item.id):
+        found = _REPLY.match(item.body) if item.author == login else None
         if found is not None and int(found[1]) in answered:
             operations.append(DeleteComment(id=item.id))
         elif found is not None:
@@ -259,9 +266,9 @@ def _ledger(
     )
     if scene.record is not None and _same(new, scene.record):
         return []
-    files = [(record_path(scene.pull.number), record_text(new))]
+    files: list[tuple[str, str | None]] = [(record_path(scene.pull.number), record_text(new))]
     if scene.ledger is None:
-        files.append(("README.md", README))
+        files += [("README.md", README), (RECONCILED, record_text(Reconciled(commit=analysis.base)))]
     message = f"Pull request {scene.pull.number} at {analysis.head[:12]}"
     return [WriteLedger(parent=scene.ledger, files=tuple(sorted(files)), message=message)]
 

@@ -66,7 +66,7 @@ def analyse_event(
         world.store.snapshot(commits.head),
         world.store.changes(commits.base, commits.head),
         record,
-        known_of(ledger, event, record),
+        known_of(ledger) if event.flow is Flow.GROUP else {} if record is None else record.classifications,
         backend(platform),
         progress,
     )

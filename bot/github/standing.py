@@ -35,6 +35,11 @@ class Court:
         return refusal(verb, person, self.author.login, self.curators, self.permission)
 
 
+def matter(item: Decision) -> str:
+    """What a decision is about: whether a query enters, or whether its entry is pinned."""
+    return "admission" if item.action in ("accept", "reject") else "pin"
+
+
 def still_stands(item: Decision, written: Mapping[int, IssueComment], court: Court) -> bool:
     """Whether the comment that ``item`` cites is there as it was read, and bears it out."""
     comment = written.get(item.comment)

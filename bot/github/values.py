@@ -12,7 +12,10 @@ Reaction: TypeAlias = Literal["+1", "confused"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequest:
-    """A pull request as it stands now; ``association`` is what GitHub states of its author with this repository."""
+    """A pull request as it stands now; ``association`` is what GitHub states of its author with this repository.
+
+    ``merge`` is the commit by which it was merged, if it was.
+    """
 
     number: int
     head: str
@@ -20,6 +23,7 @@ class PullRequest:
     author: str
     association: str
     labels: tuple[str, ...]
+    merge: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,15 +115,43 @@ class PostCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteLedger:
-    """Files of the ledger branch, on top of ``parent`` (``None``: the branch does not exist yet)."""
+    """Files of the ledger branch, on top of ``parent`` (``None``: the branch does not exist yet).
+
+    A file whose content is ``None`` goes.
+    """
 
     parent: str | None
-    files: tuple[tuple[str, str], ...]
+    files: tuple[tuple[str, str | None], ...]
     message: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """Files as one commit makes them; one whose content is ``None`` goes."""
+
+    files: tuple[tuple[str, str | None], ...]
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushCommits:
+    """Commits on top of ``parent``, which the branch points to; all of them or none."""
+
+    branch: str
+    parent: str
+    commits: tuple[Commit, ...]
+
+
 Operation: TypeAlias = (
-    CreateComment | EditComment | DeleteComment | React | AddLabels | RemoveLabel | PostCheck | WriteLedger
+    CreateComment
+    | EditComment
+    | DeleteComment
+    | React
+    | AddLabels
+    | RemoveLabel
+    | PostCheck
+    | WriteLedger
+    | PushCommits
 )
 
 
@@ -142,3 +174,6 @@ def describe(operation: Operation) -> str:
             return f"post the check {conclusion} with {len(annotations)} annotations on {commit}"
         case WriteLedger(files=files):
             return f"write to the ledger: {', '.join(path for path, _ in files)}"
+        case PushCommits(branch=branch, commits=commits):
+            paths = [path for commit in commits for path, _ in commit.files]
+            return f"push {len(commits)} commits to {branch}: {', '.join(paths)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -53,16 +52,17 @@ def record_of(ledger: CommitSnapshot | None, number: int | None) -> PullRequestR
         return None
 
 
-def known_of(
-    ledger: CommitSnapshot | None, event: Event, record: PullRequestRecord | None
-) -> Mapping[str, StoredClassification]:
-    """The ledger's classifications: the pull request's own, and for a merge group those of all that are open."""
-    if event.flow is not Flow.GROUP or ledger is None:
-        return {} if record is None else record.classifications
+def records_of(ledger: CommitSnapshot | None) -> dict[int, PullRequestRecord]:
+    """The records of all pull requests, by number."""
+    names = [PurePosixPath(path).stem for path in (() if ledger is None else ledger.paths(FOLDER))]
+    numbers = sorted(int(name) for name in names if _NUMBER.fullmatch(name))
+    found = {number: record_of(ledger, number) for number in numbers}
+    return {number: record for number, record in found.items() if record is not None}
+
+
+def known_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassification]:
+    """The ledger's classifications, of all pull requests."""
     found: dict[str, StoredClassification] = {}
-    for path in ledger.paths(FOLDER):
-        name = PurePosixPath(path).stem
-        if _NUMBER.fullmatch(name):
-            other = record_of(ledger, int(name))
-            found |= {} if other is None else other.classifications
+    for record in records_of(ledger).values():
+        found |= record.classifications
     return found

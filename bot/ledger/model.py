@@ -17,6 +17,7 @@ from bot.validation import FileModel, Score, Text, Tuple
 FORMAT = 1
 BRANCH = "incumbent/ledger"
 FOLDER = "pull_requests"
+RECONCILED = "reconciled.json"
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 CommitId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
@@ -105,19 +106,19 @@ class Decision(FileModel):
     all: bool = Field(default=False, description="said of `all` that waited; overrides no EXCLUDE")
 
 
-class Ended(FileModel):
-    """A decision that counts no more, because its query's content or its comment is not what it was."""
-
-    decision: Decision
-    because: Literal["content", "comment"]
-
-
 class Release(FileModel):
     """A curator's word that a held pull request may be judged."""
 
     by: Login
     comment: int
     said: Digest
+
+
+class Merged(FileModel):
+    """The commit of the default branch that brought a pull request, and its time."""
+
+    commit: CommitId
+    at: Timestamp
 
 
 class PullRequestRecord(FileModel):
@@ -136,9 +137,20 @@ class PullRequestRecord(FileModel):
     displayed: dict[str, Displayed] = Field(default_factory=dict, description="entry: the verdict displayed")
     showing: Showing | None = None
     decisions: Tuple[Decision] = ()
-    void: Tuple[Ended] = Field(default=(), description="decisions that ended, until another replaces them")
+    void: Tuple[Decision] = Field(default=(), description="decisions that ended with their comment")
     released: Release | None = None
+    merged: Merged | None = Field(default=None, description="how it was merged, while a query of it needs a person")
     cursor: Annotated[int, Field(ge=0)] = Field(default=0, description="id of the last comment that was read")
+
+
+class Reconciled(FileModel):
+    """``reconciled.json``: up to which commit the default branch was reconciled, and what is known of its queries."""
+
+    format: Literal[1] = 1
+    commit: CommitId
+    classifications: dict[Digest, StoredClassification] = Field(
+        default_factory=dict, description="of the queries that are not settled"
+    )
 
 
 def record_path(number: int) -> str:

@@ -7,7 +7,7 @@ import json
 from bot.config import REVIEWED_FILES
 from bot.documents import parse_json
 from bot.errors import InputError, Problem
-from bot.ledger.model import PullRequestRecord, record_path
+from bot.ledger.model import RECONCILED, PullRequestRecord, Reconciled, record_path
 from bot.snapshot import Snapshot
 from bot.validation import validate
 
@@ -36,6 +36,14 @@ def load_record(snapshot: Snapshot | None, number: int) -> PullRequestRecord | N
     return record
 
 
-def record_text(record: PullRequestRecord) -> str:
+def load_reconciled(snapshot: Snapshot | None) -> Reconciled | None:
+    """How far the default branch was reconciled; raises :class:`InputError` when the file was mangled."""
+    if snapshot is None or not snapshot.exists(RECONCILED):
+        return None
+    document = parse_json(snapshot.read(RECONCILED, REVIEWED_FILES), snapshot.name(RECONCILED), REVIEWED_FILES)
+    return validate(Reconciled, document)
+
+
+def record_text(record: PullRequestRecord | Reconciled) -> str:
     """``record`` as its file; equal records give equal bytes."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

@@ -96,7 +96,7 @@ def test_a_document_that_is_no_analysis_is_as_good_as_none(
     pull = world.open_pull_request("quillow", customer_files())
     run = Bot(world, tmp_path / "runs").on("pull_request_target", number=pull.number, mangle=lambda facts: text)
     assert run.codes == (0, 4)
-    assert "no analysis of ours" in capsys.readouterr().err
+    assert "no document of ours" in capsys.readouterr().err
     assert [made.path.rpartition("/")[2] for made in run.calls if made.method != "GET"] == ["check-runs"]
     assert [check["conclusion"] for check in world.checks(pull.head)] == ["failure"]
 

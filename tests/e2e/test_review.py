@@ -11,7 +11,7 @@ import yaml
 
 from bot.curator.entry import entry_id
 from bot.github.client import GitHubClient
-from bot.github.values import WriteLedger
+from bot.github.values import Operation, WriteLedger
 from tests.e2e.bot import BRANCH_LINE, Bot, customer_files, platform_files
 from tests.e2e.harness.messages import error
 from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, OUTSIDER, OWNER, STRANGER
@@ -414,16 +414,16 @@ def test_a_race_for_the_ledger_is_planned_again(world: World, bot: Bot, monkeypa
     bot.on("pull_request_target", number=first.number)
     twin = {name.replace("branch-line", "counter"): text for name, text in customer_files().items()}
     second = world.open_pull_request("other", twin)
-    write, others = GitHubClient._write_ledger, iter(("faster.json", "faster-again.json"))
+    apply, others = GitHubClient.apply, iter(("faster.json", "faster-again.json"))
     waits: list[int] = []
 
-    def be_slower(self: GitHubClient, operation: WriteLedger, tree: str | None) -> None:
-        name = next(others, None)
+    def be_slower(self: GitHubClient, number: int | None, operation: Operation, tree: str | None = None) -> None:
+        name = next(others, None) if isinstance(operation, WriteLedger) else None
         if name is not None:
             world.push(LEDGER, {f"pull_requests/{name}": "{}"})
-        write(self, operation, tree)
+        apply(self, number, operation, tree)
 
-    monkeypatch.setattr(GitHubClient, "_write_ledger", be_slower)
+    monkeypatch.setattr(GitHubClient, "apply", be_slower)
     monkeypatch.setattr("bot.cli.ci._wait", waits.append)
     run = bot.on("pull_request_target", number=second.number)
     assert run.codes == (0, 0)

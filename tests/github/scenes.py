@@ -196,7 +196,7 @@ class Hub:
             case PostCheck():
                 self.check = operation
             case WriteLedger(files=files):
-                self.ledger |= dict(files)
+                self.ledger |= {path: text for path, text in files if text is not None}
                 self.commits += 1
 
     @property

@@ -322,8 +322,9 @@ def test_the_ledger_and_its_commit_hold_no_foreign_text_but_reasons(name: str, s
     found, expected = scene_of(scene, text), harmless(scene)
     assert found.ledger.message == expected.ledger.message == f"Pull request 7 at {'1' * 12}"
     assert [path for path, _ in found.ledger.files] == [path for path, _ in expected.ledger.files]
-    ((path, content),) = [item for item in found.ledger.files if item[0] != "README.md"]
+    ((path, content),) = [item for item in found.ledger.files if item[0].startswith("pull_requests/")]
     assert path == "pull_requests/7.json"
+    assert content is not None
     record = PullRequestRecord.model_validate_json(content, strict=False)
     assert [item.reason for item in record.decisions] == ([sayable(text)] * 2 if scene == "decided" else [])
     kept = json.loads(content)

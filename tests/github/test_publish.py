@@ -14,7 +14,7 @@ from bot.github.publish import plan_farewell
 from bot.github.values import CreateComment, EditComment, PostCheck, React, WriteLedger
 from bot.ledger.keys import digest
 from tests.factories import make_entry
-from tests.github.scenes import BOT, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
+from tests.github.scenes import BOT, HEAD, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
 
 NEEDS = "incumbent: needs a curator"
 ADMITS = "incumbent: admits"
@@ -259,11 +259,12 @@ def test_a_decision_is_void_once_its_query_changes_and_the_comment_says_so() -> 
     assert "is void" in hub.ours[0]
     assert "Accepted by" not in hub.ours[0]
     assert hub.plan(changed).operations == ()
-    hub.review(make_analysis(head="3" * 40))
-    assert "is void" in hub.ours[0]
     hub.say("cora", "/incumbent reject q02 no, the other")
-    hub.review(make_analysis(head="3" * 40))
+    hub.review(changed)
     assert "is void" not in hub.ours[0]
+    hub.review(make_analysis(head="3" * 40))
+    assert "Accepted by `cora`" in hub.ours[0]
+    assert hub.plan(make_analysis(head="3" * 40)).operations == ()
 
 
 def test_a_decision_in_the_ledger_that_nobody_wrote_counts_for_nothing() -> None:
@@ -969,3 +970,91 @@ def test_a_pull_request_that_goes_elsewhere_is_told_so_once() -> None:
     assert hub.ours[0].endswith("Not curated here: only pull requests to main are curated.\n")
     assert hub.labels == set()
     assert plan_farewell("why", BOT, hub.scene().pull, ()) == []
+
+
+# Decisions are on contents
+
+
+def texts(*pairs: tuple[str, str], head: str = HEAD) -> Analysis:
+    """A pull request whose queries have these names and texts; what they cover depends on the text alone."""
+    covers = {"one": {"d": 0.9}, "two": {"e": 0.9}, "other": {"d": 0.8, "e": 0.8}}
+    rows = [make_query(name, covers[text], text=f"{text} {text * 9} asked for") for name, text in pairs]
+    return make_analysis(rows, head=head)
+
+
+def test_a_decision_on_a_renamed_query_is_one_decision_however_often_this_runs() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent reject q02 no")
+    hub.review()
+    renamed_query = QUERIES[1].model_copy(update={"id": "q09"})
+    facts = make_analysis((QUERIES[0], renamed_query, *QUERIES[2:]), head="2" * 40)
+    for _ in range(3):
+        hub.review(facts)
+    assert hub.record is not None
+    assert len(hub.record.decisions) == 1
+    assert hub.plan(facts).operations == ()
+
+
+def test_a_rejected_text_stays_rejected_when_it_comes_back() -> None:
+    hub = Hub()
+    hub.review(texts(("q1", "one")))
+    hub.say("cora", "/incumbent reject q1 no")
+    hub.review(texts(("q1", "one")))
+    for pairs in ([("q1", "other")], [("q1", "one")], [("q2", "one"), ("q1", "other")], [("q1", "two"), ("q3", "one")]):
+        review = hub.review(texts(*pairs, head="2" * 40)).judgement.review
+        assert review is not None
+        rejected = [name for name, text in pairs if text == "one"]
+        assert [item.id for item in review.derivation.rejected] == rejected
+
+
+def test_a_word_on_the_text_that_has_the_old_name_leaves_the_other_alone() -> None:
+    hub = Hub()
+    hub.review(texts(("q1", "one"), ("q2", "two")))
+    hub.say("cora", "/incumbent reject q1 no")
+    hub.review(texts(("q1", "one"), ("q2", "two")))
+    swapped = texts(("q1", "two"), ("q2", "one"), head="2" * 40)
+    hub.review(swapped)
+    hub.say("cora", "/incumbent reject q1 nor this")
+    review = hub.review(swapped).judgement.review
+    assert review is not None
+    assert {item.id for item in review.derivation.rejected} == {"q1", "q2"}
+
+
+def test_what_is_contested_stays_so_once_it_was_accepted_and_that_taken_back() -> None:
+    hub = Hub()
+    facts = texts(("q1", "one"))
+    hub.review(facts)
+    first = hub.say("cora", "/incumbent reject q1 no")
+    hub.review(facts)
+    hub.comments = [item for item in hub.comments if item.id != first]
+    hub.review(facts)
+    second = hub.say("cora", "/incumbent accept q1")
+    hub.review(facts)
+    assert "Accepted by `cora`" in hub.ours[0]
+    assert "is void" not in hub.ours[0]
+    assert hub.plan(facts).operations == ()
+    hub.comments = [item for item in hub.comments if item.id != second]
+    review = hub.review(facts).judgement.review
+    assert review is not None
+    assert review.plan.admitted == ()
+
+
+def test_contrary_words_on_one_text_are_refused() -> None:
+    hub = Hub()
+    copies = (*QUERIES[:2], QUERIES[1].model_copy(update={"id": "q07", "line": 9}))
+    hub.review(make_analysis(copies))
+    hub.say("cora", "/incumbent accept q02\n/incumbent reject q07 a copy")
+    plan = hub.review(make_analysis(copies))
+    assert reactions(plan) == ["confused"]
+    assert "`q07`: it has the same text as `q02`, which is decided" in hub.ours[1]
+    assert plan.judgement.review is not None
+    assert [item.id for item in plan.judgement.review.derivation.accepted] == ["q02"]
+
+
+def test_labels_go_where_nothing_is_left_to_curate() -> None:
+    hub = Hub()
+    hub.review()
+    hub.comments = []
+    hub.review(make_analysis((), touches=()))
+    assert hub.labels == set()

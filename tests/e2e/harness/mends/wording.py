@@ -55,6 +55,9 @@ class Wording(Unchanged):
             for person in data:
                 permission = self._hub.ask("GET", f"/repos/{full_name}/collaborators/{person['login']}/permission")
                 person["role_name"] = permission.json["role_name"]
+        elif rest == "/pulls" and isinstance(data, list):
+            for label in (label for pull in data for label in pull["labels"]):
+                label["description"] = label["description"] or ""
         elif branch and "/protection" not in rest and isinstance(data, dict):
             url = f"{self._base_url}/repos/{full_name}/branches/{branch['name']}"
             data["commit"] = self._hub.ask("GET", f"/repos/{full_name}/commits/{data['commit']['sha']}").json

@@ -1,0 +1,99 @@
+"""What was merged and is not settled, by the pull request that brought it (pure).
+
+Merged pull requests are taken one cycle each, in the order of their merges (architecture, section 4: reconcile).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.curator.entry import entry_id
+from bot.github.analysis import Analysis, SubmissionFacts
+from bot.github.values import PullRequest
+from bot.ledger.keys import digest
+from bot.ledger.model import PullRequestRecord
+from bot.reconcile.inventory import Inventory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A merge, the facts of what it brought and nobody settled since, and where it was talked about.
+
+    ``merge`` is its commit and ``at`` the time of that; ``pull_request`` is unknown for what was pushed directly.
+    """
+
+    merge: str
+    at: str
+    pull_request: PullRequest | None
+    record: PullRequestRecord | None
+    analysis: Analysis
+
+
+def cases_of(
+    inventory: Inventory, pull_requests: Sequence[PullRequest], records: Mapping[int, PullRequestRecord]
+) -> tuple[Case, ...]:
+    """The cases of ``inventory``: those that were left open before, then the new merges, each in the order of merging.
+
+    A query belongs to the first that brought its text as it is now.
+    """
+    by_merge = {pull.merge: pull for pull in pull_requests if pull.merge is not None}
+    open_records = {record.merged.commit: record for record in records.values() if record.merged is not None}
+    left = sorted((item.merged.at, item.pull_request, commit) for commit, item in open_records.items() if item.merged)
+    brought = [(commit, at, open_records[commit].texts) for at, _, commit in left]
+    brought += [
+        (merge.commit, merge.at, merge.brought) for merge in inventory.merges if merge.commit not in open_records
+    ]
+    taken: set[str] = set()
+    found = []
+    for commit, at, texts in brought:
+        submissions = _filtered(inventory.submissions, texts, taken)
+        if not submissions:
+            continue
+        pull = by_merge.get(commit)
+        record = open_records.get(commit) or (records.get(pull.number) if pull is not None else None)
+        analysis = Analysis(
+            repository=inventory.repository,
+            pull_request=None if pull is None else pull.number,
+            base=inventory.base,
+            head=commit,
+            held=False,
+            touches=("eval_sets",),
+            set_changes=(),
+            identity=inventory.identity,
+            submissions=submissions,
+            problems=(),
+            reused=0,
+            classified=0,
+        )
+        found.append(Case(merge=commit, at=at, pull_request=pull, record=record, analysis=analysis))
+    return tuple(found)
+
+
+def _filtered(
+    submissions: Sequence[SubmissionFacts], texts: Mapping[str, str], taken: set[str]
+) -> tuple[SubmissionFacts, ...]:
+    """The agents with unsettled queries whose texts are among ``texts``, without those that are ``taken``.
+
+    Settled queries stay, so that it is seen what else is there.
+    """
+    found = []
+    for facts in submissions:
+        kept, mine = [], False
+        for query in facts.queries:
+            entry = entry_id(facts.customer, facts.agent, query.id.removeprefix(facts.prefix))
+            if query.key is None:
+                kept.append(query)
+            elif entry not in taken and texts.get(entry) == digest(list(query.turns)):
+                kept.append(query)
+                taken.add(entry)
+                mine = True
+        if mine:
+            found.append(facts.model_copy(update={"queries": tuple(kept)}))
+    return tuple(found) if len(found) != 1 else (_by_item(found[0]),)
+
+
+def _by_item(facts: SubmissionFacts) -> SubmissionFacts:
+    """``facts`` with the names that a pull request with one agent shows."""
+    queries = tuple(query.model_copy(update={"id": query.id.removeprefix(facts.prefix)}) for query in facts.queries)
+    return facts.model_copy(update={"prefix": "", "queries": queries})

@@ -1,0 +1,59 @@
+"""The facts of the default branch: what the job that reads hostile data hands to the job that writes.
+
+Like the analysis of a pull request it holds no verdicts; these are derived where they take effect.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from bot.classifier.model import Identity
+from bot.curator.entry import EntryId, Timestamp
+from bot.github.analysis import IdentityFacts, ProblemFacts, SubmissionFacts, refuse_doubles
+from bot.ledger.model import CommitId, Digest
+from bot.taxonomy.model import Taxonomy
+from bot.validation import FileModel, Tuple
+
+
+class MergeFacts(FileModel):
+    """A commit on the line of first parents that changed eval sets; ``brought`` maps entry ids to digests of turns."""
+
+    commit: CommitId
+    at: Timestamp
+    brought: dict[EntryId, Digest]
+
+
+class Inventory(FileModel):
+    """The document that `incumbent ci analyse` writes where nothing is reviewed, and the default branch has moved.
+
+    ``since`` is the commit that was reconciled last: only what was merged after it may be admitted without a person.
+    """
+
+    format: Literal[1] = 1
+    repository: str
+    base: CommitId = Field(description="the commit of the default branch that the facts are of")
+    at: Timestamp = Field(description="the time of that commit")
+    since: CommitId | None
+    identity: IdentityFacts
+    merges: Tuple[MergeFacts] = Field(description="oldest first")
+    submissions: Tuple[SubmissionFacts] = Field(description="every agent's eval sets, settled queries included")
+    unread: Tuple[str] = Field(description="folders of agents whose files could not be read")
+    problems: Tuple[ProblemFacts]
+    reused: Annotated[int, Field(ge=0)] = Field(description="classifications that the ledger knew")
+    classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
+
+    @model_validator(mode="after")
+    def _ids_are_told_apart(self) -> Inventory:
+        refuse_doubles(self.submissions)
+        return self
+
+    def fits(self, taxonomy: Taxonomy) -> bool:
+        """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
+        return all(item.fits(taxonomy) for item in self.submissions)
+
+    @property
+    def classifier(self) -> Identity:
+        """The identity as the pipeline sees it."""
+        return self.identity.identity

@@ -1,0 +1,107 @@
+"""The first job where the default branch has moved: what its eval sets hold, and which merge brought what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from bot.classifier.model import Backend, Progress
+from bot.errors import InputError, Problem
+from bot.github.analyse import classify_all, moved_from
+from bot.github.analysis import IdentityFacts, ProblemFacts
+from bot.ledger.keys import digest
+from bot.ledger.model import StoredClassification
+from bot.object_store import Change, CommitSnapshot, ObjectStore
+from bot.pipeline import Platform
+from bot.reconcile.inventory import Inventory, MergeFacts
+from bot.submission import (
+    EVAL_SETS,
+    Package,
+    called_by_agent,
+    read_package,
+    refuse_shared_ids,
+    submission_folders,
+)
+
+
+def survey(
+    repository: str,
+    tip: str,
+    since: str | None,
+    platform: Platform,
+    store: ObjectStore,
+    known: Mapping[str, StoredClassification],
+    backend: Backend,
+    progress: Progress,
+) -> Inventory:
+    """The facts of the commit ``tip`` of the default branch, and of what was merged after ``since``.
+
+    ``known`` are the ledger's classifications by key: what is among them is not classified again.
+    """
+    merges = store.first_parents(since, tip) if since is not None else ()
+    parents = dict(zip(merges, (since or "", *merges), strict=False))
+    changes = {merge: store.changes(parents[merge], merge) for merge in merges}
+    problems: list[Problem] = []
+    unread: list[str] = []
+    snapshot = store.snapshot(tip)
+    packages = _packages(platform, snapshot, [item for merge in merges for item in changes[merge]], problems, unread)
+    packages = [called_by_agent(package) for package in refuse_shared_ids(packages, platform.regression_set)]
+    found = classify_all(platform, packages, known, backend, progress)
+    return Inventory(
+        repository=repository,
+        base=tip,
+        at=store.commit_time(tip),
+        since=since,
+        identity=IdentityFacts.of(backend.identity),
+        merges=tuple(
+            MergeFacts(
+                commit=merge,
+                at=store.commit_time(merge),
+                brought=_brought(platform, store.snapshot(merge), changes[merge]),
+            )
+            for merge in merges
+            if any(change.path.startswith(f"{EVAL_SETS}/") for change in changes[merge])
+        ),
+        submissions=found.submissions,
+        unread=tuple(unread),
+        problems=tuple(ProblemFacts.of(problem) for problem in InputError(problems).problems),
+        reused=found.reused,
+        classified=found.classified,
+    )
+
+
+def _packages(
+    platform: Platform,
+    snapshot: CommitSnapshot,
+    changes: Sequence[Change],
+    problems: list[Problem],
+    unread: list[str],
+) -> list[Package]:
+    packages = []
+    folders = submission_folders(snapshot)
+    for folder in folders:
+        customer, agent = folder.split("/")[1:]
+        try:
+            package = read_package(snapshot.within(folder), customer, agent, folder, platform.config.limits)
+        except InputError as error:
+            problems.extend(error.problems)
+            unread.append(folder)
+            continue
+        moved = moved_from(folder, set(folders), changes)
+        packages.append(replace(package, submission=replace(package.submission, moved_from=moved)))
+    return packages
+
+
+def _brought(platform: Platform, snapshot: CommitSnapshot, changes: Sequence[Change]) -> dict[str, str]:
+    """Entry id → digest of the text, of all queries in the folders that a merge touched; faults are told elsewhere."""
+    touched = {"/".join(change.path.split("/")[:3]) for change in changes}
+    found: dict[str, str] = {}
+    for folder in sorted(touched & set(submission_folders(snapshot))):
+        customer, agent = folder.split("/")[1:]
+        try:
+            package = read_package(snapshot.within(folder), customer, agent, folder, platform.config.limits)
+        except InputError:
+            continue
+        submission = package.submission
+        found |= {submission.entry_id(query.id): digest(query.turns) for query in submission.queries}
+    return found

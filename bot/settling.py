@@ -1,0 +1,93 @@
+"""Which queries are settled, which edit an entry, and which are new (architecture: life of an eval set; pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.curator.entry import Entry, Tombstone, entry_id
+from bot.curator.store import RegressionSet
+from bot.intake.query import Query
+from bot.submission import Submission
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settling:
+    """What is known of queries, by name.
+
+    ``settled`` holds the entry or tombstone of those whose content is in R, in line, or was evicted; ``edited`` the
+    entry in R of those that have another text by now; ``targets`` the id that each of the others would enter under.
+    """
+
+    settled: Mapping[str, Entry | Tombstone]
+    edited: Mapping[str, Entry]
+    targets: Mapping[str, str]
+
+
+def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> Settling:
+    """Compare ``submissions`` with what ``regression_set`` holds of the same agents.
+
+    The text decides before the name does: queries that trade their names were renamed, and nothing about them is new.
+    """
+    known: dict[str, Entry | Tombstone] = {
+        **regression_set.tombstones,
+        **regression_set.waiting,
+        **regression_set.entries,
+    }
+    settled: dict[str, Entry | Tombstone] = {}
+    edited: dict[str, Entry] = {}
+    targets: dict[str, str] = {}
+    for submission in submissions:
+        claimed: set[str] = set()
+        left: list[Query] = []
+        for query in submission.queries:
+            id = _by_place(submission, query, regression_set)
+            if id in known and turns_of(known[id]) == query.turns:
+                settled[query.id] = known[id]
+                claimed.add(id)
+            else:
+                left.append(query)
+        texts = _by_text(submission, regression_set, claimed)
+        for query in left:
+            renamed = texts.get(query.turns, [])
+            if renamed:
+                settled[query.id] = known[renamed[0]]
+                claimed.add(renamed.pop(0))
+        for query in left:
+            if query.id in settled:
+                continue
+            id = _by_place(submission, query, regression_set)
+            if id in claimed:
+                # Its name is another's by now: what the text tells apart, the id has to.
+                customer, agent, item = submission.source(query.id)
+                id = entry_id(customer, agent, " ".join([item, *query.turns]))
+            targets[query.id] = id
+            entry = regression_set.entries.get(id)
+            if entry is not None:
+                edited[query.id] = entry
+    return Settling(settled=settled, edited=edited, targets=targets)
+
+
+def turns_of(known: Entry | Tombstone) -> tuple[str, ...]:
+    """The turns of an entry, also of one that was evicted."""
+    return known.turns if isinstance(known, Entry) else known.entry.turns
+
+
+def _by_place(submission: Submission, query: Query, regression_set: RegressionSet) -> str:
+    """The id of what came from where ``query`` stands, or stood before its folder was renamed; else a new one."""
+    places = [submission.source(query.id), submission.former_source(query.id)]
+    known = [regression_set.by_source[place] for place in places if place and place in regression_set.by_source]
+    return known[0] if known else submission.entry_id(query.id)
+
+
+def _by_text(
+    submission: Submission, regression_set: RegressionSet, claimed: set[str]
+) -> dict[tuple[str, ...], list[str]]:
+    """Text → this agent's ids that no query of the same name claims: of entries, then of the line, then of graves."""
+    agents = {(submission.customer, submission.agent), submission.moved_from}
+    found: dict[tuple[str, ...], list[str]] = {}
+    for part in (regression_set.entries, regression_set.waiting, regression_set.evicted):
+        for id, entry in sorted(part.items()):
+            if id not in claimed and entry.source is not None and entry.source.place[:2] in agents:
+                found.setdefault(entry.turns, []).append(id)
+    return found

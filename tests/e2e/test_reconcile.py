@@ -1,0 +1,126 @@
+"""After the merge, end to end: what people saw enters the regression set, and the rest is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.config import REVIEWED_FILES
+from bot.documents import parse_yaml
+from tests.e2e.bot import BRANCH_LINE, Bot, BotRun, customer_files, platform_files
+from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB
+from tests.e2e.harness.world import World
+
+LEDGER = "incumbent/ledger"
+FOLDER = "regression_set"
+
+
+@pytest.fixture
+def bot(world: World, tmp_path: Path) -> Bot:
+    world.push("main", platform_files())
+    return Bot(world, tmp_path / "runs")
+
+
+def merged(world: World, bot: Bot, number: int) -> BotRun:
+    """The run after the pull request ``number`` was merged."""
+    before = world.head("main")
+    assert before is not None
+    return bot.on("push", before=before, after=world.merge(number))
+
+
+def entries(world: World) -> set[str]:
+    names = world.hosted.bare.git("ls-tree", "--name-only", "main", f"{FOLDER}/").split()
+    return {Path(name).stem for name in names if name.endswith(".yaml")}
+
+
+def read(world: World, id: str) -> Any:
+    text = world.read("main", f"{FOLDER}/{id}.yaml")
+    assert text is not None
+    return parse_yaml(text.encode(), id, REVIEWED_FILES).data
+
+
+def sticky(world: World, number: int) -> str:
+    ours = [item["body"] for item in world.comments(number) if item["user"]["login"] == JOB]
+    (body,) = [body for body in ours if body.startswith("<!-- incumbent:verdicts")]
+    return str(body)
+
+
+def test_what_people_saw_admitted_enters_after_the_merge(world: World, bot: Bot) -> None:
+    known = entries(world)
+    pull = world.open_pull_request("quillow", customer_files())
+    seen = bot.on("pull_request_target", number=pull.number).report["review"]
+    admitted = [item["id"] for item in seen["verdicts"] if item["outcome"] == "admitted"]
+    assert len(admitted) == 1
+    run = merged(world, bot, pull.number)
+    assert run.codes == (0, 0)
+    (new,) = entries(world) - known
+    entry = read(world, new)
+    assert entry["source"]["item"] == admitted[0]
+    assert entry["source"]["pull_request"] == pull.number
+    assert entry["admitted"]["route"] == "direct"
+    assert "1 of its queries are in the regression set" in sticky(world, pull.number)
+    again = bot.on("schedule")
+    assert again.codes == (0, 0)
+    assert {call.method for call in again.calls} == {"GET"}
+    assert len(again.calls) <= 12
+
+
+def test_a_late_decision_lets_a_merged_query_in(world: World, bot: Bot) -> None:
+    known = entries(world)
+    pull = world.open_pull_request("quillow", customer_files())
+    seen = bot.on("pull_request_target", number=pull.number).report["review"]
+    waiting = [item["id"] for item in seen["verdicts"] if item["outcome"] == "waiting-for-review"]
+    merged(world, bot, pull.number)
+    comment = world.comment(CURATOR, pull.number, f"/incumbent accept {waiting[0]} it matters")
+    run = bot.on("issue_comment", number=pull.number, comment=comment)
+    assert run.codes == (0, 0)
+    items = {read(world, id)["source"]["item"] for id in entries(world) - known}
+    assert waiting[0].rpartition("/")[2] in items
+    assert len(items) == 2
+    assert {call.method for call in bot.on("schedule").calls} == {"GET"}
+
+
+def test_a_merge_that_nobody_reviewed_admits_nothing_by_itself(world: World, bot: Bot) -> None:
+    first = world.open_pull_request("docs", {f"{BRANCH_LINE}/notes.txt": "words"})
+    bot.on("pull_request_target", number=first.number)
+    known = entries(world)
+    before = world.head("main")
+    assert before is not None
+    after = world.push("main", customer_files())
+    assert bot.on("push", before=before, after=after).codes == (0, 0)
+    assert entries(world) == known
+
+
+def test_two_pull_requests_that_race_for_one_gap(world: World, bot: Bot) -> None:
+    known = entries(world)
+    twin = {name.replace("quillow-savings", "marrow-bank"): text for name, text in customer_files().items()}
+    first = world.open_pull_request("quillow", customer_files())
+    second = world.open_pull_request("marrow", twin, user=CUSTOMER)
+    for pull in (first, second):
+        bot.on("pull_request_target", number=pull.number)
+    before = world.head("main")
+    assert before is not None
+    world.merge(first.number)
+    after = world.merge(second.number)
+    assert bot.on("push", before=before, after=after).codes == (0, 0)
+    (new,) = entries(world) - known
+    assert new.startswith("quillow-savings")
+    assert "has made" in sticky(world, second.number)
+    assert "has made" not in sticky(world, first.number)
+
+
+def test_a_killed_reconcile_ends_the_same_when_it_is_run_again(world: World, bot: Bot) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    before = world.head("main")
+    assert before is not None
+    after = world.merge(pull.number)
+    world.gateway.fail(lambda request: request.method == "PATCH" and "/issues/comments/" in request.path, "422", 1)
+    assert bot.on("push", before=before, after=after).codes == (0, 4)
+    new = entries(world)
+    assert bot.on("schedule").codes == (0, 0)
+    assert entries(world) == new
+    assert "1 of its queries are in the regression set" in sticky(world, pull.number)
+    assert {call.method for call in bot.on("schedule").calls} == {"GET"}
