@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from bot.errors import OutsideError, UsageError
 _OWNER_AND_NAME = re.compile(
     r"(?:(?:https?|ssh|git)://[^/]+/|[^/:@]+@[^/:]+:)([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+?)(?:\.git)?/?"
 )
+_BRANCH = re.compile(r"refs/(?:heads|remotes/origin)/([A-Za-z0-9][A-Za-z0-9._/-]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,21 @@ def read_top(folder: Path) -> Path | None:
     if top is None:
         raise UsageError(f"{folder} is a bare repository: clone it, and go on in the clone")
     return Path(top)
+
+
+def read_branch(folder: Path) -> str | None:
+    """The default branch that ``origin`` told, or else the branch at hand, of ``folder``'s repository."""
+    git = _library()
+    try:
+        repository = git.Repo(folder, search_parent_directories=True)
+    except (git.InvalidGitRepositoryError, git.NoSuchPathError):
+        return None
+    for reference in ("refs/remotes/origin/HEAD", "HEAD"):
+        said = _asked(partial(repository.git.symbolic_ref, "--quiet", reference), git, quiet=True)
+        found = _BRANCH.fullmatch(str(said))
+        if found:
+            return found[1]
+    return None
 
 
 def owner_and_name(address: str) -> str | None:

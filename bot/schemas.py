@@ -13,8 +13,9 @@ from bot.github.analysis import Analysis
 from bot.github.output import CiOutput
 from bot.intake.agents.agent_yaml import AgentFile
 from bot.intake.eval_sets.own_yaml import EvalSetFile
-from bot.ledger.model import PullRequestRecord
+from bot.ledger.model import PullRequestRecord, Reconciled
 from bot.rater.scores import ScoresFile
+from bot.reconcile.inventory import Inventory
 from bot.report.output import (
     AdmissionOutput,
     ClassifyOutput,
@@ -36,7 +37,9 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "eval-set": EvalSetFile,
     "scores": ScoresFile,
     "analysis": Analysis,
+    "inventory": Inventory,
     "ledger-record": PullRequestRecord,
+    "ledger-reconciled": Reconciled,
     "review-output": ReviewOutput,
     "classify-output": ClassifyOutput,
     "consolidate-output": ConsolidateOutput,

@@ -105,7 +105,8 @@ def refuse_shared_ids(packages: Sequence[Package], regression_set: RegressionSet
             if taken.setdefault(entry_id(*place), place) in (place, former):
                 kept.append(query)
             else:
-                message = "as a file's name its id is the same as that of another query"
+                other = "/".join(taken[entry_id(*place)])
+                message = f"its entry would have the same id as that of {other}"
                 problems.append(Problem(query.file, query.line, message, "give the query another id"))
         submission = replace(submission, queries=tuple(kept), problems=(*submission.problems, *problems))
         found.append(replace(package, submission=submission))

@@ -50,6 +50,8 @@ PURE = [
     "curator/admission.py",
     "curator/staging.py",
     "curator/answers.py",
+    "reconcile/cases.py",
+    "reconcile/plan.py",
     "settling.py",
     "doctor/actions_policy.py",
     "doctor/code_owners.py",

@@ -86,6 +86,8 @@ def command(
     """
     if (eval_set_dir is None) != line:
         raise UsageError("give either EVAL_SET_DIR or --waiting")
+    if reason and not accepted and not line:
+        raise UsageError("--reason goes with --accept")
     platform = open_platform(repo, config_path)
     unclassified: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -140,6 +142,9 @@ def _serve_the_line_first(platform: Platform, now: Occasion) -> None:
 
 def _refuse_without_effect(outcome: Review, answers: Sequence[Answer]) -> None:
     """Raise what is wrong with acceptances that change nothing: whoever gave them thinks that they do."""
+    lacking = [answer.id for answer in answers if answer.id in outcome.unclassified]
+    if lacking:
+        raise IncompleteError(f"no verdict for {', '.join(lacking)}: too few valid samples; run again")
     problems = [
         _refused(id, "there is no such query that is not settled", f"use one of: {', '.join(sorted(outcome.scored))}")
         for id in dict.fromkeys(answer.id for answer in answers)

@@ -71,9 +71,9 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Review the pull request that an event is about: STEP is analyse, publish or both (the default).
+    """Review the pull request that an event is about, or take in what was merged: STEP is analyse, publish or both.
 
-    `analyse` reads the pull request's data and needs no right to write; `publish` writes, and reads none of it. The
+    `analyse` reads what customers wrote and needs no right to write; `publish` writes, and reads none of it. The
     token is taken from GITHUB_TOKEN, addresses from GITHUB_API_URL and GITHUB_SERVER_URL.
 
     \b

@@ -12,7 +12,7 @@ import click
 from bot.cli.options import say
 from bot.curator.changes import FileChange, apply
 from bot.errors import OutsideError, UsageError
-from bot.git import owner_and_name, read_head, read_remote, read_top
+from bot.git import owner_and_name, read_branch, read_head, read_remote, read_top
 from bot.github.conversation import COMMANDS
 from bot.setup_files import setup_file
 
@@ -60,7 +60,9 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
         "taxonomy/taxonomy.yaml": setup_file("taxonomy.yaml"),
         "config/curation.yaml": setup_file("curation.yaml"),
         "regression_set/README.md": setup_file("regression_set.md"),
-        WORKFLOW: setup_file("incumbent.yml").replace("uses: ACTION", f"uses: {action}"),
+        WORKFLOW: setup_file("incumbent.yml")
+        .replace("uses: ACTION", f"uses: {action}")
+        .replace("DEFAULT_BRANCH", read_branch(repo) or "main"),
         "CURATION.md": setup_file("CURATION.md").replace("COMMANDS", COMMANDS),
     }
     block = setup_file("CODEOWNERS").replace("OWNERS", owners or "@YOUR-TEAM")

@@ -56,6 +56,8 @@ def _triggers(workflow: Workflow, shipped: Workflow, merge_queue: bool) -> Itera
     reasons = {
         "pull_request_target": "pull requests are not reviewed without it; `pull_request` gets no rights for forks",
         "issue_comment": "commands in comments are answered only when the next push comes",
+        "push": "what was merged enters the regression set only when the clock strikes",
+        "schedule": "what a run that died left undone waits for the next merge",
         "merge_group": "the merge queue waits for the check for ever" if merge_queue else "a merge queue would need it",
     }
     for name, trigger in shipped.triggers.items():
@@ -70,7 +72,7 @@ def _triggers(workflow: Workflow, shipped: Workflow, merge_queue: bool) -> Itera
         if missing:
             what = f"`{name}` in {workflow.file} lacks the types {', '.join(missing)}"
             yield doubtful(_ABOUT, what, "such events are not reviewed", f"add them to its `types:` in {workflow.file}")
-        if present.filters:
+        if present.filters and not trigger.filters:
             yield doubtful(
                 _ABOUT,
                 f"`{name}` in {workflow.file} has the filters {', '.join(present.filters)}",

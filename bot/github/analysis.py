@@ -12,6 +12,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import Identity
+from bot.curator.entry import entry_id
 from bot.errors import Problem
 from bot.intake.eval_sets.own_yaml import SetupFile
 from bot.intake.query import Query
@@ -22,6 +23,7 @@ from bot.pipeline import Classified
 from bot.report.secrets import redacted
 from bot.submission import Submission
 from bot.taxonomy.model import Taxonomy
+from bot.text import normalise
 from bot.validation import DemandError, FileModel, Text, Tuple
 
 LONGEST = 4096
@@ -93,7 +95,10 @@ class SubmissionFacts(FileModel):
     @property
     def contents(self) -> dict[str, str]:
         """Query → digest of its text and of the agent that it is for: what a decision is bound to."""
-        return {query.id: digest([list(query.turns), self.specification]) for query in self.queries}
+        return {
+            query.id: digest([[normalise([turn]) for turn in query.turns], self.specification])
+            for query in self.queries
+        }
 
     def fits(self, taxonomy: Taxonomy) -> bool:
         """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
@@ -105,7 +110,12 @@ def refuse_doubles(submissions: Sequence[SubmissionFacts]) -> None:
     """Raise :class:`DemandError` for queries or agents of one name: nobody could tell which of them is meant."""
     ids = [query.id for submission in submissions for query in submission.queries]
     agents = [(submission.customer, submission.agent) for submission in submissions]
-    if len(set(ids)) < len(ids) or len(set(agents)) < len(agents):
+    entries = {
+        entry_id(facts.customer, facts.agent, query.id.removeprefix(facts.prefix))
+        for facts in submissions
+        for query in facts.queries
+    }
+    if len(set(ids)) < len(ids) or len(set(agents)) < len(agents) or len(entries) < len(ids):
         raise DemandError("queries and agents whose names differ", "name each of them once")
 
 

@@ -91,6 +91,15 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
     void = (*record.void, *(item for item in record.decisions if item not in kept))
     contested = {item.content for item in void if item.action == "reject"}
     first = court.judge(kept, contested)
+    # Another text in the place of a rejected one is not the person's who rejected it to let in.
+    rewritten = {
+        first.contents[item.entry]
+        for item in kept
+        if item.action == "reject" and item not in first.decisions and item.entry in first.contents
+    }
+    if rewritten - contested:
+        contested |= rewritten
+        first = court.judge(kept, contested)
     # The content that was decided on may come back: what was taken out, cannot be read, or has another text for now.
     dormant = [item for item in kept if item not in first.decisions]
     released = still_released(record.released, written, court)

@@ -58,11 +58,6 @@ class Judgement:
         return {**found, **({SET_NAME: SET_NAME} if self.may_allow_set else {})}
 
     @cached_property
-    def facts(self) -> Mapping[str, str]:
-        """Query → digest of its text and of the agent that it is for: what a decision is bound to."""
-        return _contents(self.analysis)
-
-    @cached_property
     def texts(self) -> Mapping[str, str]:
         """Entry → digest of its text."""
         review = self.review
@@ -71,7 +66,8 @@ class Judgement:
     @cached_property
     def contents(self) -> Mapping[str, str]:
         """Entry → digest of its content; of a change by hand, the head and what it changes."""
-        found = {} if self.review is None else {self.entries[name]: self.facts[name] for name in self.review.queries}
+        facts = _contents(self.analysis)
+        found = {} if self.review is None else {self.entries[name]: facts[name] for name in self.review.queries}
         if self.analysis.set_changes:
             changes = [[item.path, item.kind, item.before] for item in self.analysis.set_changes]
             found[SET_NAME] = digest([self.analysis.head, changes])
@@ -109,6 +105,7 @@ class Judgement:
 
 
 def _contents(analysis: Analysis) -> dict[str, str]:
+    """Query → digest of its text and of the agent that it is for: what a decision is bound to."""
     return {name: content for submission in analysis.submissions for name, content in submission.contents.items()}
 
 

@@ -22,7 +22,7 @@ def notices_of(judgement: Judgement, hearing: Hearing, record: PullRequestRecord
     notices = []
     if config.mode == "observe":
         notices.append("Observing: nothing but this comment and a passing check is written.")
-    if analysis.held:
+    if analysis.held and config.mode != "observe":
         notices.append(
             "A first contribution: a curator starts the review with `/incumbent run`."
             if hearing.released is None
@@ -99,7 +99,14 @@ def _void(judgement: Judgement, hearing: Hearing) -> list[str]:
         f"{why}."
         for item, why in said
     ]
-    return _counted(lines, "more decisions are void.")
+    if judgement.review is not None and not judgement.analysis.problems:
+        # Whoever brings a rejected query again does it under another name.
+        lines += [
+            f"{quoted(item.by)} rejected {quoted(item.entry)}, which is not there any more."
+            for item in hearing.dormant
+            if item.action == "reject" and item.entry not in judgement.contents
+        ]
+    return _counted(lines, "more decisions count for nothing now.")
 
 
 def _unheard(judgement: Judgement) -> list[str]:

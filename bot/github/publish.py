@@ -117,9 +117,9 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
         operations += replies_to(hearing.replies, scene.login, scene.comments)
         operations += _ledger(record, displayed, showing, hearing, scene)
     operations += comment_operations(render_comment(report), sticky, doubled)
-    operations += check_operations(judgement, result, render_summary(report, CHECK_BYTES), scene.check)
     if not observing:
         operations += label_operations(result.labels, scene.pull)
+    operations += check_operations(judgement, result, render_summary(report, CHECK_BYTES), scene.check)
     return Plan(operations=tuple(operations), judgement=judgement, result=result, summary=render_summary(report))
 
 

@@ -102,12 +102,13 @@ def publish_event(
             except ForeignFactsError as error:
                 observed = observes(event, world)
                 return post_failure(event, github, "The analysis cannot be used", f"{error}.", observed, dry_run)
-        raise OutsideError("other runs kept writing to the ledger; run this one again")
+        raise LostRaceError("other runs kept writing to the ledger; run this one again")
     except OutsideError as error:
         # Whatever could not be written: a check that says so is better than none, and than an old one that passes.
         with suppress(OutsideError):
             title = "The review could not be written"
-            post_failure(event, github, title, code(str(error)), observes(event, world), dry_run)
+            lost = isinstance(error, LostRaceError)
+            post_failure(event, github, title, code(str(error)), observes(event, world), dry_run, over=not lost)
         raise
 
 
@@ -125,7 +126,7 @@ def observes(event: Event, world: World) -> bool:
     """Whether the reviewed config says so; one that cannot be read does not."""
     try:
         platform = load_platform(world.store.snapshot(world.fetch(event, head=False).base))
-    except InputError:
+    except (InputError, OutsideError):
         return False
     return platform.config.mode == "observe"
 
@@ -133,7 +134,10 @@ def observes(event: Event, world: World) -> bool:
 def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClient, dry_run: bool) -> Publication:
     commits = world.fetch(event, head=False)
     _refuse_foreign_facts(event, analysis, world, commits)
-    platform = load_platform(world.store.snapshot(analysis.base))
+    try:
+        platform = load_platform(world.store.snapshot(analysis.base))
+    except InputError as error:
+        raise ForeignFactsError(f"The analysis holds by files with faults: {error}") from None
     if not analysis.fits(platform.taxonomy):
         raise ForeignFactsError("The analysis speaks of other capabilities than the taxonomy")
     platform = _governed(platform, world, commits)

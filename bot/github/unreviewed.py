@@ -53,9 +53,12 @@ def turn_away(event: Event, head: str | None, github: GitHubClient, dry_run: boo
 
 
 def post_failure(
-    event: Event, github: GitHubClient, title: str, why: str, observed: bool, dry_run: bool
+    event: Event, github: GitHubClient, title: str, why: str, observed: bool, dry_run: bool, over: bool = True
 ) -> Publication:
-    """A check that says ``why`` nothing could be judged; where the bot only observes, it passes."""
+    """A check that says ``why`` nothing could be judged; where the bot only observes, it passes.
+
+    It takes the place of one that is there only if it is to be posted ``over`` it.
+    """
     head = event.head
     if head is None and event.pull_request is not None:
         head = github.pull_request(event.pull_request).head
@@ -66,6 +69,8 @@ def post_failure(
         labels=(),
         exit_code=0 if observed else OutsideError.exit_code,
     )
+    if not over and github.check(head) is not None:
+        return nothing(why)
     return _post(head, github, result, why, dry_run)
 
 

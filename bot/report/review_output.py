@@ -122,7 +122,7 @@ def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
                 **VerdictOutput.of(verdict).model_dump(),
                 outcome=outcome,
                 why=why(verdict, review, voice),
-                entry=review.entry_id(verdict.id),
+                entry=review.targets.get(verdict.id, review.entry_id(verdict.id)),
                 turns=[redacted(turn) for turn in query.turns],
                 scores=dict(review.scored[verdict.id].scores),
                 file=query.file,

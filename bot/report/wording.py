@@ -197,7 +197,7 @@ def _unseen(verdict: Verdict, review: Review, voice: Voice) -> str:
 
 
 def _contested(verdict: Verdict, review: Review, voice: Voice) -> str:
-    return "A curator rejected it, and the comment that said so was deleted or edited."
+    return "A curator rejected it: in another text, or in a comment that was deleted or edited since."
 
 
 _EXPLANATIONS = {

@@ -23,7 +23,7 @@ WRITTEN = {
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Path:
-    repository = git.Repo.init(tmp_path / "platform")
+    repository = git.Repo.init(tmp_path / "platform", initial_branch="trunk")
     repository.create_remote("origin", "git@github.example:acme/platform.git")
     repository.close()
     return tmp_path / "platform"
@@ -34,6 +34,7 @@ def test_an_empty_repository_becomes_a_valid_platform(empty: Path, incumbent: In
     assert outcome.code == 0
     assert set(tree(empty)) == WRITTEN
     assert incumbent("validate", "--repo", empty).code == 0
+    assert "branches: [trunk]" in (empty / ".github/workflows/incumbent.yml").read_text()
     assert f"uses: {ACTION}" in (empty / ".github/workflows/incumbent.yml").read_text()
     assert "| `/incumbent unpin ID…` |" in (empty / "CURATION.md").read_text(encoding="utf-8")
     assert "/taxonomy/ @acme" in (empty / ".github/CODEOWNERS").read_text()

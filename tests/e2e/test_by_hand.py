@@ -103,12 +103,20 @@ def test_a_document_that_is_no_analysis_is_as_good_as_none(
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("repository", "acme/other"), ("pull_request", 99), ("base", "0" * 40), ("base", None), ("submissions", None)],
+    [
+        ("repository", "acme/other"),
+        ("pull_request", 99),
+        ("base", "0" * 40),
+        ("base", None),
+        ("base", "broken"),
+        ("submissions", None),
+    ],
     ids=[
         "another repository",
         "another pull request",
         "a base that is not there",
         "the head as its own base",
+        "a base with faults",
         "another taxonomy",
     ],
 )
@@ -118,9 +126,10 @@ def test_facts_about_something_else_fail_the_check(key: str, value: object, worl
         if key == "submissions":
             facts[key][0]["queries"][0]["classification"]["judgements"].popitem()
         else:
-            facts[key] = facts["head"] if value is None else value
+            facts[key] = facts["head"] if value is None else broken if value == "broken" else value
         return json.dumps(facts)
 
+    broken = world.push("main", {"config/curation.yaml": "mode: no\n"})
     world.push("main", platform_files())
     pull = world.open_pull_request("quillow", customer_files())
     run = Bot(world, tmp_path / "runs").on("pull_request_target", number=pull.number, mangle=mangle)

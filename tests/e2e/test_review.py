@@ -10,8 +10,10 @@ import pytest
 import yaml
 
 from bot.curator.entry import entry_id
-from bot.github.client import GitHubClient
+from bot.errors import OutsideError
+from bot.github.client import GitHubClient, LostRaceError
 from bot.github.values import Operation, WriteLedger
+from bot.object_store import ObjectStore
 from tests.e2e.bot import BRANCH_LINE, Bot, customer_files, platform_files
 from tests.e2e.harness.messages import error
 from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, OUTSIDER, OWNER, STRANGER
@@ -458,3 +460,31 @@ def test_a_query_under_another_id_is_a_rename(world: World, bot: Bot) -> None:
     review = bot.on("pull_request_target", number=pull.number).report["review"]
     assert review["settled"]["called-anew"] == entry["id"]
     assert "called-anew" not in [verdict["id"] for verdict in review["verdicts"]]
+
+
+def test_a_fetch_that_fails_leaves_a_failing_check(world: World, bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+
+    def break_down(facts: str) -> str:
+        monkeypatch.setattr(ObjectStore, "fetch", refuse)
+        return facts
+
+    def refuse(*_: object, **__: object) -> dict[str, str]:
+        raise OutsideError("the network is away")
+
+    assert bot.on("pull_request_target", number=pull.number, mangle=break_down).codes == (0, 4)
+    assert conclusion(world, pull.head) == "failure"
+
+
+def test_lost_races_leave_a_check_that_is_there(world: World, bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+
+    def lose(self: GitHubClient, number: int | None, operation: Operation, tree: str | None = None) -> None:
+        raise LostRaceError("somebody was faster")
+
+    monkeypatch.setattr(GitHubClient, "apply", lose)
+    monkeypatch.setattr("bot.cli.ci._wait", lambda attempt: None)
+    comment = world.comment(CURATOR, pull.number, "/incumbent accept all")
+    assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 4)
+    assert conclusion(world, pull.head) == "success"

@@ -51,7 +51,13 @@ def group(action: str = "checks_requested", base: str = "refs/heads/main") -> di
         ("merge_group", group(base="main"), Flow.GROUP),
         ("merge_group", group("destroyed"), Flow.NOTHING),
         ("merge_group", group(base="refs/heads/release"), Flow.NOT_CURATED),
-        ("push", {"repository": REPOSITORY}, Flow.NOTHING),
+        ("push", {"repository": REPOSITORY, "ref": "refs/heads/main"}, Flow.RECONCILE),
+        ("push", {"repository": REPOSITORY, "ref": "refs/heads/main", "deleted": True}, Flow.NOTHING),
+        ("push", {"repository": REPOSITORY, "ref": "refs/heads/other"}, Flow.NOTHING),
+        ("schedule", {"repository": REPOSITORY}, Flow.RECONCILE),
+        ("workflow_dispatch", {"repository": REPOSITORY}, Flow.RECONCILE),
+        ("issue_comment", comment(state="closed", issue={"pull_request": {"merged_at": "2026-01-01"}}), Flow.RECONCILE),
+        ("fork", {"repository": REPOSITORY}, Flow.NOTHING),
     ],
 )
 def test_an_event_leads_to_one_flow(name: str, payload: dict[str, Any], flow: Flow) -> None:

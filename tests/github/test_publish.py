@@ -572,7 +572,7 @@ def test_many_void_decisions_are_counted() -> None:
     changed = [make_query(f"q{n:02d}", {"a": 0.7}, text=f"changed {n} " * 5) for n in range(9)]
     hub.review(make_analysis(changed, head="2" * 40))
     assert hub.ours[0].count("is void") == 5
-    assert "4 more decisions are void" in hub.ours[0]
+    assert "4 more decisions count for nothing now" in hub.ours[0]
 
 
 def test_a_decision_is_void_once_the_agent_behind_the_query_changes() -> None:
@@ -1058,3 +1058,27 @@ def test_labels_go_where_nothing_is_left_to_curate() -> None:
     hub.comments = []
     hub.review(make_analysis((), touches=()))
     assert hub.labels == set()
+
+
+@pytest.mark.parametrize("edited", ["one  one", "one one one", "One one!"])
+def test_a_rejected_query_does_not_enter_by_a_small_edit(edited: str) -> None:
+    hub = Hub()
+    first = make_query("q1", {"d": 0.9}, text="one one")
+    hub.review(make_analysis((first,)))
+    hub.say("cora", "/incumbent reject q1 no")
+    hub.review(make_analysis((first,)))
+    for facts in (make_analysis((make_query("q1", {"d": 0.9}, text=edited),), head="2" * 40),) * 2:
+        review = hub.review(facts).judgement.review
+        assert review is not None
+        assert review.plan.admitted == ()
+    assert hub.plan(facts).operations == ()
+
+
+def test_a_rejected_query_that_is_gone_is_told() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent reject q01 no")
+    hub.review()
+    hub.review(make_analysis((make_query("q77", {"d": 0.9}, text="all anew"), *QUERIES[1:]), head="2" * 40))
+    assert "`cora` rejected `acme-desk-q01-" in hub.ours[0]
+    assert "which is not there any more" in hub.ours[0]

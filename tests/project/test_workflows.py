@@ -79,7 +79,11 @@ def test_nothing_is_checked_out(workflow: Path) -> None:
 
 def test_no_event_that_needs_the_check_is_filtered_away(workflow: Path) -> None:
     events = load(workflow)["on"]
-    assert set(events) == {"pull_request_target", "issue_comment", "merge_group"}
+    reviewing, after = (
+        {"pull_request_target", "issue_comment", "merge_group"},
+        {"push", "schedule", "workflow_dispatch"},
+    )
+    assert set(events) == reviewing | after
     wanted = {"opened", "reopened", "synchronize", "edited", "ready_for_review"}
     assert set(events["pull_request_target"]["types"]) == wanted
     assert not {"paths", "paths-ignore", "branches"} & set(events["pull_request_target"])
