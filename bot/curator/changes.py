@@ -25,8 +25,10 @@ from bot.errors import OutsideError
 
 # Mappings and lists this short are written on one line, as people write them.
 _LINE_WIDTH = 110
-# Plain, these are one thing to ruamel and another, or a fault, to libyaml when they stand between brackets.
-_DISPUTED = re.compile(r"^[?:]|:[?,\[\]{}]")
+# Plain, these are one thing to ruamel and another, or a fault, to libyaml or PyYAML when they stand between brackets.
+_DISPUTED = re.compile(r"\?|^:|:[,\[\]{}]")
+# Words and numbers that readers of YAML 1.1 take for something else than text.
+_YAML_1_1_WORDS = re.compile(r"(?:y|yes|n|no|on|off|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?)", re.IGNORECASE)
 _YAML_1_1_BREAKS = re.compile("[\r\x85\u2028\u2029]")
 
 
@@ -145,10 +147,11 @@ def _styled(value: Any, depth: int) -> Any:
 
 
 def _quoted(text: str) -> Any:
-    """``text`` between quotes where libyaml, which reads it, would not see what ruamel, which writes it, means."""
+    """``text`` between quotes where others that read it would not see what ruamel, which writes it, means."""
     if _YAML_1_1_BREAKS.search(text):
         return DoubleQuotedScalarString(text)
-    return SingleQuotedScalarString(text) if _DISPUTED.search(text) else text
+    disputed = _DISPUTED.search(text) or _YAML_1_1_WORDS.fullmatch(text)
+    return SingleQuotedScalarString(text) if disputed else text
 
 
 def _fits(value: Any) -> bool:

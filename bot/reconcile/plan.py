@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bot.curator import changes
 from bot.curator.changes import FileChange
 from bot.curator.entry import Entry
 from bot.curator.staging import Occasion, Staging, stage_waiting
@@ -46,6 +47,7 @@ from bot.report.escaping import code
 from bot.report.pull_request import PullRequestReport, render_comment
 from bot.report.voices import quoted
 from bot.report.wording import listed
+from bot.settling import settle
 
 SHOWN = 10
 """Entries that a notice names; the rest is counted."""
@@ -107,6 +109,19 @@ def plan_reconcile(inventory: Inventory, cases: Sequence[Case], platform: Platfo
         staging = stage_waiting(waiting, residents, platform.config, platform.taxonomy, occasion)
         commits += _commit(staging, "Let in what waited for a slot")
         platform = _with(platform, staging, texts)
+    moved = _follow_renames(inventory, platform)
+    if moved:
+        files = tuple(
+            changes.admit(entry, texts.of({id: entry})[id])
+            if id in platform.regression_set.entries
+            else changes.let_wait(entry)
+            for id, entry in sorted(moved.items())
+        )
+        texts.plan(files)
+        commits.append(
+            Commit(files=tuple((item.path, item.content) for item in files), message="Follow renamed queries")
+        )
+        platform = _with_entries(platform, moved)
     heard = []
     for case in cases:
         item, staging = _settle(case, platform, scene, texts)
@@ -140,8 +155,8 @@ class _Texts:
         paths = {entry.id: entry_path(entry.id) for entry in entries.values()}
         return {id: self._planned.get(path) or self._read(path) for id, path in paths.items()}
 
-    def plan(self, changes: Sequence[FileChange]) -> None:
-        self._planned |= {change.path: change.content for change in changes}
+    def plan(self, planned: Sequence[FileChange]) -> None:
+        self._planned |= {change.path: change.content for change in planned}
 
 
 def _settle(case: Case, platform: Platform, scene: Scene, texts: _Texts) -> tuple[_Heard, Staging]:
@@ -199,6 +214,35 @@ def _with(platform: Platform, staging: Staging, texts: _Texts) -> Platform:
         platform,
         regression_set=RegressionSet(
             dict(sorted(entries.items())), dict(sorted(waiting.items())), dict(sorted(graves.items()))
+        ),
+    )
+
+
+def _follow_renames(inventory: Inventory, platform: Platform) -> dict[str, Entry]:
+    """The entries whose query stands elsewhere by now, with their source as it is: a rename changes nothing else."""
+    found = {}
+    for facts in inventory.submissions:
+        submission = classified_of(facts).submission
+        files = {query.id: query.file for query in submission.queries}
+        for name, entry in settle([submission], platform.regression_set).settled.items():
+            if not isinstance(entry, Entry) or entry.source is None:
+                continue
+            customer, agent, item = submission.source(name)
+            place = {"customer": customer, "agent": agent, "item": item, "eval_set": files[name]}
+            source = entry.source.model_copy(update=place)
+            if source != entry.source:
+                found[entry.id] = entry.model_copy(update={"source": source})
+    return found
+
+
+def _with_entries(platform: Platform, changed: Mapping[str, Entry]) -> Platform:
+    known = platform.regression_set
+    return replace(
+        platform,
+        regression_set=RegressionSet(
+            {id: changed.get(id, entry) for id, entry in known.entries.items()},
+            {id: changed.get(id, entry) for id, entry in known.waiting.items()},
+            known.tombstones,
         ),
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
@@ -388,3 +389,18 @@ def test_what_cannot_be_undone_is_named(repository: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(Path, "unlink", refuse)
     with pytest.raises(OutsideError, match=r"could not be put back: .*set/fresh\.yaml"):
         apply([FileChange("set/fresh.yaml", "x"), FileChange("set/gone.yaml", None)], repository)
+
+
+@pytest.mark.parametrize(
+    "word", ["yes", "No", "on", "OFF", "y", "12:30:45", "1:00", "~", "null", "2026-01-01", "=", "1_0"]
+)
+def test_other_readers_of_yaml_see_the_same_words(word: str) -> None:
+    entry = make_entry("r", {"a": 0.9}, text=word, expected={word: word})
+    found = yaml.safe_load(render(entry))
+    assert (found["turns"], found["expected"]) == ([word], {word: word})
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1).filter(str.strip), min_size=1, max_size=3))
+def test_other_readers_of_yaml_see_the_same_turns(turns: list[str]) -> None:
+    entry = make_entry("r", {"a": 0.9}).model_copy(update={"turns": tuple(turns)})
+    assert yaml.safe_load(render(entry))["turns"] == turns

@@ -124,3 +124,36 @@ def test_a_killed_reconcile_ends_the_same_when_it_is_run_again(world: World, bot
     assert entries(world) == new
     assert "1 of its queries are in the regression set" in sticky(world, pull.number)
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
+
+
+def test_a_renamed_folder_and_a_renamed_query_change_nothing_but_the_source(world: World, bot: Bot) -> None:
+    base = platform_files()
+    folder = "eval_sets/tarnbeck-bank/card-line"
+    known = {id: read(world, id) for id in entries(world)}
+    (name,) = [name for name in base if name.startswith(folder) and name.endswith("evals.yaml")]
+    item = next(entry["source"]["item"] for entry in known.values() if entry["source"]["eval_set"] == name)
+    assert f"id: {item}" in base[name]
+    texts = {path: text for path, text in base.items() if path.startswith(folder)} | {
+        name: base[name].replace(f"id: {item}", "id: called-anew")
+    }
+    moved: dict[str, str | None] = dict.fromkeys(texts)
+    moved |= {path.replace("card-line", "cards"): text for path, text in texts.items()}
+    pull = world.open_pull_request("rename", moved)
+    bot.on("pull_request_target", number=pull.number)
+    run = merged(world, bot, pull.number)
+    assert run.codes == (0, 0)
+    assert entries(world) == set(known)
+    for id, entry in known.items():
+        now = read(world, id)
+        if entry["source"]["eval_set"] == name:
+            assert now["source"]["agent"] == "cards"
+            assert now["source"]["item"] == (
+                "called-anew" if entry["source"]["item"] == item else entry["source"]["item"]
+            )
+        assert {**now, "source": None} == {**entry, "source": None}
+    assert {call.method for call in bot.on("schedule").calls} == {"GET"}
+    head = world.push("later", {name.replace("card-line", "cards"): texts[name].replace("called-anew", "again")})
+    again = world.open_pull_request("later")
+    assert again.head == head
+    review = bot.on("pull_request_target", number=again.number).report["review"]
+    assert review["settled"]["again"] in known
