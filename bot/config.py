@@ -140,6 +140,9 @@ class Curation(FileModel):
     per_capability: dict[str, Overrides]
     classifier: ClassifierSettings
     limits: Limits
+    admissions: Literal["commit", "by-hand"] = Field(
+        description="after the merge: `commit` writes admissions to the default branch; `by-hand` leaves them to people"
+    )
     block_on_review: bool = Field(description="whether the check fails while a query waits for a person")
     hold_first_time_contributors: bool = Field(
         description="whether a first contribution is judged only once a curator says `/incumbent run`"

@@ -11,7 +11,6 @@ from bot.config import REVIEWED_FILES
 from bot.errors import InputError, OutsideError
 from bot.github.client import GitHubClient, LostRaceError
 from bot.github.events import Event
-from bot.github.run import observes
 from bot.github.values import Operation
 from bot.github.world import World, known_of, records_of
 from bot.ledger.model import FOLDER, RECONCILED, Reconciled
@@ -27,7 +26,7 @@ TRIES = 5
 """How often a plan is derived again after a lost race."""
 
 
-OBSERVING = "where `mode` is `observe` nothing is written after a merge"
+IDLE = "the config leaves what was merged to people: `mode` is `observe`, or `admissions` is `by-hand`"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +46,8 @@ def survey_event(
     """
     commits = world.fetch(event, head=False)
     platform = load_platform(world.store.snapshot(commits.base))
-    if platform.config.mode == "observe":
-        return OBSERVING
+    if not writes(platform):
+        return IDLE
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
     reconciled = _reconciled(ledger)
     known = known_of(ledger) | ({} if reconciled is None else reconciled.classifications)
@@ -56,6 +55,11 @@ def survey_event(
     if since is not None and not world.store.exists(since):
         since = None
     return survey(event.repository, commits.base, since, platform, world.store, known, backend(platform), progress)
+
+
+def writes(platform: Platform) -> bool:
+    """Whether the config lets the bot write after a merge."""
+    return platform.config.mode == "curate" and platform.config.admissions == "commit"
 
 
 def _reconciled(ledger: CommitSnapshot | None) -> Reconciled | None:
@@ -79,8 +83,8 @@ def reconcile_event(
     Raises :class:`OutsideError` when GitHub cannot be reached or refuses, or when the facts are not of this branch.
     """
     if inventory is None:
-        if observes(event, world):
-            return Reconciliation(operations=(), why=OBSERVING)
+        if not writes(load_platform(world.store.snapshot(world.fetch(event, head=False).base))):
+            return Reconciliation(operations=(), why=IDLE)
         raise OutsideError("the job that reads the eval sets did not finish: its log says why")
     for attempt in range(TRIES):
         if attempt:
@@ -121,7 +125,13 @@ def _reconcile(event: Event, inventory: Inventory, world: World, github: GitHubC
     plan = plan_reconcile(inventory, cases, platform, scene)
     if not dry_run:
         for operation in plan.commits:
-            github.apply(None, operation, world.store.tree(commits.base))
+            try:
+                github.apply(None, operation, world.store.tree(commits.base))
+            except LostRaceError:
+                raise
+            except OutsideError as error:
+                fix = f"let the token push to {event.default_branch} past its rules, or set `admissions: by-hand`"
+                raise OutsideError(f"{error}; {fix}") from None
         for number, operations in plan.spoken:
             for operation in operations:
                 github.apply(number, operation)

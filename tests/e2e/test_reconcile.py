@@ -157,3 +157,25 @@ def test_a_renamed_folder_and_a_renamed_query_change_nothing_but_the_source(worl
     assert again.head == head
     review = bot.on("pull_request_target", number=again.number).report["review"]
     assert review["settled"]["again"] in known
+
+
+def test_where_people_admit_by_hand_nothing_is_written(world: World, tmp_path: Path) -> None:
+    world.push("main", platform_files(admissions="by-hand"))
+    bot = Bot(world, tmp_path / "runs")
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    known = entries(world)
+    run = merged(world, bot, pull.number)
+    assert run.codes == (0, 0)
+    assert run.calls == []
+    assert entries(world) == known
+
+
+def test_a_protected_branch_is_named_with_the_setting_to_change(
+    world: World, bot: Bot, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    world.gateway.fail(lambda call: call.method == "PATCH" and call.path.endswith("/heads/main"), "422", 9)
+    assert merged(world, bot, pull.number).codes == (0, 4)
+    assert "or set `admissions: by-hand`" in capsys.readouterr().err
