@@ -326,7 +326,7 @@ def test_the_ledger_and_its_commit_hold_no_foreign_text_but_reasons(name: str, s
     assert path == "pull_requests/7.json"
     assert content is not None
     record = PullRequestRecord.model_validate_json(content, strict=False)
-    assert [item.reason for item in record.decisions] == ([sayable(text)] * 2 if scene == "decided" else [])
+    assert [item.reason for item in record.decisions] == ([sayable(text)] * 3 if scene == "decided" else [])
     kept = json.loads(content)
     theirs = {worded(text), worded(text)[:90], sayable(text)}
     assert all(value in theirs or re.fullmatch(r"[\w\-./: +]*", value) for value in strings(kept))
