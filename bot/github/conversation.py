@@ -167,9 +167,13 @@ def _decide(item: Command, comment: IssueComment, state: _State, first: Judgemen
         else:
             made[name] = found
     after = court.judge(_with(state.decisions, made.values()), state.contested)
-    unheard = set() if after.review is None else {answer.id for answer in after.review.derivation.unheard} & set(made)
-    if unheard:
-        admitted = {verdict.id for verdict in after.review.verdicts if verdict.admitted} if after.review else set()
+    if after.review is not None:
+        admitted = {verdict.id for verdict in after.review.verdicts if verdict.admitted}
+        # Whoever accepts what was rejected takes the rejection back, whether or not that takes a person.
+        allowed = {
+            name for name in admitted if name in made and any(_contradicts(made[name], old) for old in state.decisions)
+        }
+        unheard = {answer.id for answer in after.review.derivation.unheard} & set(made) - allowed
         for name in unheard:
             del made[name]
             problems[name] = _WITHOUT_A_PERSON if name in admitted else _EXCLUDED_BY_NOW
@@ -232,12 +236,16 @@ def _decision(
             "all": name not in item.names,
         }
     )
-    twin = next((each for each in state.decisions if _replaces(decision, each)), None)
-    if twin is not None and twin.action != decision.action and twin.entry != entry:
+    twin = next((each for each in state.decisions if _contradicts(decision, each)), None)
+    if twin is not None and twin.entry != entry:
         other = next((each for each, id in first.entries.items() if id == twin.entry), None)
         if other is not None and first.contents[twin.entry] == twin.content:
             return f"it has the same text as {quoted(other)}, which is decided: say it of that one."
     return decision
+
+
+def _contradicts(new: Decision, old: Decision) -> bool:
+    return _replaces(new, old) and new.action != old.action
 
 
 def _replaces(new: Decision, old: Decision) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from bot.errors import Problem
-from bot.github.analysis import Analysis, ProblemFacts, classified_of, facts_of
+from bot.github.analysis import Analysis, IdentityFacts, ProblemFacts, classified_of, facts_of
 from tests.factories import make_taxonomy
 from tests.github.scenes import make_analysis, make_query
 
@@ -57,3 +57,8 @@ def test_facts_speak_of_all_capabilities_and_of_no_others() -> None:
     assert analysis.fits(make_taxonomy("a", "b", "c", "d", "e"))
     assert not analysis.fits(make_taxonomy("a", "b", "c", "d"))
     assert not analysis.fits(make_taxonomy("a", "b", "c", "d", "e", "f"))
+
+
+def test_an_identity_outlives_the_document() -> None:
+    identity = make_analysis().identity.identity
+    assert IdentityFacts.of(identity).identity == identity

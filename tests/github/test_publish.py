@@ -122,6 +122,18 @@ def test_a_curator_rejects_and_the_alternate_takes_its_place() -> None:
     assert "`q03`" in needs
 
 
+def test_accepting_takes_a_rejection_back_also_where_no_person_is_needed() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent reject q01 no")
+    hub.review()
+    hub.say("cora", "/incumbent accept q01 on second thought")
+    plan = hub.review()
+    assert reactions(plan) == ["+1"]
+    assert "Rejected" not in hub.ours[0]
+    assert hub.plan(make_analysis()).operations == ()
+
+
 def test_all_accepts_what_needs_a_person_each_after_the_one_before() -> None:
     hub = Hub()
     hub.review()
@@ -1019,6 +1031,20 @@ def test_a_word_on_the_text_that_has_the_old_name_leaves_the_other_alone() -> No
     review = hub.review(swapped).judgement.review
     assert review is not None
     assert {item.id for item in review.derivation.rejected} == {"q1", "q2"}
+
+
+def test_a_contrary_word_counts_where_the_text_has_moved_to() -> None:
+    hub = Hub()
+    hub.review(texts(("q1", "one"), ("q2", "two")))
+    hub.say("cora", "/incumbent reject q1 no")
+    hub.review(texts(("q1", "one"), ("q2", "two")))
+    swapped = texts(("q1", "two"), ("q2", "one"), head="2" * 40)
+    hub.review(swapped)
+    hub.say("cora", "/incumbent accept q2 after all")
+    plan = hub.review(swapped)
+    assert reactions(plan) == ["+1"]
+    assert plan.judgement.review is not None
+    assert [item.id for item in plan.judgement.review.plan.admitted] == ["q1", "q2"]
 
 
 def test_what_is_contested_stays_so_once_it_was_accepted_and_that_taken_back() -> None:
