@@ -121,6 +121,9 @@ class Limits(FileModel):
     customer_share: Share = Field(
         description="share of the ceiling above which a customer's direct admissions go to review"
     )
+    open_evictions: Count = Field(
+        description="eviction and swap pull requests that are open at a time; the dashboard lists the rest"
+    )
 
     @property
     def reading(self) -> ReadingLimits:

@@ -140,7 +140,7 @@ def _analyse(
     event: Event, world: World, document: Path, login: str, environment: Mapping[str, str], quiet: bool
 ) -> None:
     from bot.github.events import Flow
-    from bot.github.run import analyse_event
+    from bot.github.run import analyse_event, redirected
     from bot.reconcile.run import survey_event
 
     try:
@@ -148,17 +148,12 @@ def _analyse(
     except OSError as error:
         raise OutsideError(f"{document} cannot be written: {error.strerror}") from None
     progress = progress_bar("classifying")
+    event = redirected(event, lambda number: _client(event, login, environment).pull_request(number))
     found: Analysis | Inventory | str
     if event.flow is Flow.RECONCILE:
         found = survey_event(event, world, open_backend, progress)
     else:
-        found = analyse_event(
-            event,
-            world,
-            lambda number: _client(event, login, environment).pull_request(number),
-            open_backend,
-            progress,
-        )
+        found = analyse_event(event, world, open_backend, progress)
     say: Callable[[str], None] = (lambda text: None) if quiet else log
     if isinstance(found, str):
         say(f"nothing to analyse: {found}")
@@ -172,16 +167,20 @@ def _publish(
 ) -> Publication:
     from bot.github.analysis import Analysis
     from bot.github.events import Flow
-    from bot.github.run import publish_event
+    from bot.github.run import publish_event, redirected
     from bot.github.unreviewed import Publication
     from bot.reconcile.inventory import Inventory
     from bot.reconcile.run import reconcile_event
 
     client = _client(event, login, environment)
+    facts = _read(document)
+    if facts is None or isinstance(facts, Inventory):
+        event = redirected(event, client.pull_request)
     if event.flow is Flow.RECONCILE:
-        done = reconcile_event(event, _read(document, Inventory), world, client, _wait, dry_run)
+        inventory = facts if isinstance(facts, Inventory) else None
+        done = reconcile_event(event, inventory, world, client, _wait, dry_run)
         return Publication(operations=done.operations, result=None, summary="", plan=None, why=done.why)
-    return publish_event(event, _read(document, Analysis), world, client, _wait, dry_run)
+    return publish_event(event, facts if isinstance(facts, Analysis) else None, world, client, _wait, dry_run)
 
 
 def _wait(attempt: int) -> None:
@@ -189,16 +188,19 @@ def _wait(attempt: int) -> None:
     time.sleep(random.uniform(0, 2**attempt))
 
 
-def _read(document: Path, model: type[Model]) -> Model | None:
+def _read(document: Path) -> Analysis | Inventory | None:
     """The document, checked; one that is no such document is as good as none: the check says that it is missing."""
     from bot.documents import parse_json
-    from bot.github.analysis import DOCUMENT_LIMITS
+    from bot.github.analysis import DOCUMENT_LIMITS, Analysis
+    from bot.reconcile.inventory import Inventory
     from bot.validation import validate
 
     if not document.is_file():
         return None
     try:
-        return validate(model, parse_json(document.read_bytes(), document.name, DOCUMENT_LIMITS))
+        found = parse_json(document.read_bytes(), document.name, DOCUMENT_LIMITS)
+        of_branch = isinstance(found.data, Mapping) and "merges" in found.data
+        return validate(Inventory, found) if of_branch else validate(Analysis, found)
     except InputError as error:
         log(f"{document.name} is no document of ours: {error}", error=True)
         return None

@@ -105,9 +105,12 @@ class Entry(FileModel):
 
 
 class Evicted(FileModel):
-    """Why, when and by whom an entry was removed; ``grounds`` are those of the suggestion, if there was one."""
+    """Why, when and by whom an entry was removed; ``grounds`` are those of the suggestion, if there was one.
 
-    at: Timestamp
+    While the eviction is only suggested nobody has confirmed it: ``at`` and ``by`` are filled in after the merge.
+    """
+
+    at: Timestamp | None = None
     by: Text | None = None
     reason: Text
     grounds: dict[str, JsonValue] | None = None

@@ -25,6 +25,12 @@ class EvictionKind(StrEnum):
 
     DISPLACED = "displaced"
     REDUNDANT = "redundant"
+    SOURCE_DELETED = "source-deleted"
+    """Its query is in no eval set of its agent any more."""
+    CUSTOMER_LEFT = "customer-left"
+    """Its customer has no eval set any more."""
+    UNDONE = "undone"
+    """A person wants its admission taken back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,14 +16,22 @@ from bot.github.check import NAME
 from bot.github.values import (
     AddLabels,
     CheckRun,
+    ClosePullRequest,
     Commit,
     CreateComment,
+    CreateIssue,
+    DeleteBranch,
     DeleteComment,
     EditComment,
+    EditDescription,
+    EditIssue,
+    Issue,
     IssueComment,
+    OpenPullRequest,
     Operation,
     PostCheck,
     PullRequest,
+    PushBranch,
     PushCommits,
     React,
     RemoveLabel,
@@ -40,6 +48,10 @@ class LostRaceError(OutsideError):
     """Somebody moved a branch between our reading and our writing: read again and plan anew."""
 
 
+class RefusedError(OutsideError):
+    """GitHub does not let this token do it, whatever is tried."""
+
+
 class GitHubClient:
     """One repository, seen with one token; ``login`` is the account that the token acts as."""
 
@@ -48,6 +60,7 @@ class GitHubClient:
         from github import Auth, Github
 
         self.login = login
+        self._owner = repository.partition("/")[0]
         self._place = f"/repos/{repository}"
         self._requester = Github(
             auth=Auth.Token(token), base_url=api_url, seconds_between_requests=None, seconds_between_writes=None
@@ -62,11 +75,22 @@ class GitHubClient:
         found = self._pages("/pulls", {"state": "open", "base": base})
         return tuple(sorted(map(_pull_request, found), key=lambda item: item.number))
 
-    def merged_pull_requests(self, base: str) -> tuple[PullRequest, ...]:
-        """The pull requests to ``base`` that were merged, those that changed last first: at most a hundred."""
+    def closed_pull_requests(self, base: str) -> tuple[PullRequest, ...]:
+        """The pull requests to ``base`` that are closed, those that changed last first: at most a hundred."""
         query = {"state": "closed", "base": base, "sort": "updated", "direction": "desc", "per_page": PAGE}
-        found = self._ask("GET", "/pulls", query)
-        return tuple(_pull_request(item) for item in found if item.get("merged_at"))
+        return tuple(map(_pull_request, self._ask("GET", "/pulls", query)))
+
+    def merged_by(self, number: int) -> tuple[str, str]:
+        """Who merged the pull request ``number``, and when."""
+        found = self._ask("GET", f"/pulls/{number}")
+        return str((found.get("merged_by") or {}).get("login") or "ghost"), str(found["merged_at"])
+
+    def own_issues(self) -> tuple[Issue, ...]:
+        """The open issues of the account that the token acts as, oldest first."""
+        found = self._pages("/issues", {"state": "open", "creator": self.login, "sort": "created", "direction": "asc"})
+        own = [item for item in found if "pull_request" not in item and _login(item) == self.login]
+        issues = [Issue(number=int(item["number"]), body=item.get("body") or "") for item in own]
+        return tuple(sorted(issues, key=lambda item: item.number))
 
     def comments(self, number: int) -> tuple[IssueComment, ...]:
         """All comments of the pull request ``number``, oldest first."""
@@ -129,30 +153,68 @@ class GitHubClient:
                 self._push(BRANCH, operation.parent, [commit], tree)
             case PushCommits():
                 self._push(operation.branch, operation.parent, operation.commits, tree)
+            case PushBranch():
+                tip = self._commit(operation.files, operation.message, tree, operation.parents)[0]
+                self._point(operation.branch, operation.tip, tip)
+            case OpenPullRequest(branch=branch, base=base, title=title, body=body):
+                self._open(branch, base, title, body)
+            case EditDescription(body=body):
+                self._ask("PATCH", f"/pulls/{number}", body={"body": body})
+            case ClosePullRequest(body=body):
+                self._ask("PATCH", f"/pulls/{number}", body={"state": "closed", "body": body})
+            case DeleteBranch(branch=branch):
+                # GitHub answers 422 for a branch that is not there.
+                self._ask("DELETE", f"/git/refs/heads/{quote(branch)}", instead={404: {}, 422: {}})
+            case CreateIssue(title=title, body=body):
+                self._ask("POST", "/issues", body={"title": title, "body": body})
+            case EditIssue(number=issue, body=body):
+                self._ask("PATCH", f"/issues/{issue}", body={"body": body})
 
     def _push(self, branch: str, parent: str | None, commits: Sequence[Commit], tree: str | None) -> None:
         """Put ``commits`` on top of ``parent``, whose tree is ``tree``, and let ``branch`` point to the last."""
         tip = parent
         for commit in commits:
-            files = [_file(path, text) for path, text in commit.files]
-            base: dict[str, Any] = {} if tree is None else {"base_tree": tree}
-            tree = str(self._ask("POST", "/git/trees", body={**base, "tree": files})["sha"])
-            parents = [] if tip is None else [tip]
-            body = {"message": commit.message, "tree": tree, "parents": parents}
-            tip = str(self._ask("POST", "/git/commits", body=body)["sha"])
+            parents = () if tip is None else (tip,)
+            tip, tree = self._commit(commit.files, commit.message, tree, parents)
+        assert tip is not None
+        self._point(branch, parent, tip)
+
+    def _commit(
+        self, files: Sequence[tuple[str, str | None]], message: str, tree: str | None, parents: Sequence[str]
+    ) -> tuple[str, str]:
+        """Make a commit that is ``tree`` with ``files`` changed; returns its id and that of its tree."""
+        base: dict[str, Any] = {} if tree is None else {"base_tree": tree}
+        changed = [_file(path, text) for path, text in files]
+        made = str(self._ask("POST", "/git/trees", body={**base, "tree": changed})["sha"])
+        body = {"message": message, "tree": made, "parents": list(parents)}
+        return str(self._ask("POST", "/git/commits", body=body)["sha"]), made
+
+    def _point(self, branch: str, before: str | None, tip: str) -> None:
+        """Let ``branch`` point to ``tip`` where it pointed to ``before``; raises :class:`LostRaceError` otherwise."""
         try:
-            if parent is None:
+            if before is None:
                 self._ask("POST", "/git/refs", body={"ref": f"refs/heads/{branch}", "sha": tip})
             else:
-                self._ask("PATCH", f"/git/refs/heads/{branch}", body={"sha": tip, "force": False})
+                self._ask("PATCH", f"/git/refs/heads/{quote(branch)}", body={"sha": tip, "force": False})
         except OutsideError:
             # GitHub refuses a lost race and a protected branch alike: only the branch tells which it was.
-            if self._branch(branch) == parent:
+            if self._branch(branch) == before:
                 raise
             raise LostRaceError(f"the branch {branch} has moved") from None
 
+    def _open(self, branch: str, base: str, title: str, body: str) -> None:
+        """Open a pull request; one that is open already was found by nobody yet, and the next run sees it."""
+        made = self._ask(
+            "POST",
+            "/pulls",
+            body={"title": title, "head": branch, "base": base, "body": body, "maintainer_can_modify": True},
+            instead={422: {}},
+        )
+        if not made and not self._ask("GET", "/pulls", {"head": f"{self._owner}:{branch}", "base": base}):
+            raise OutsideError(f"GitHub refuses to open a pull request for {branch}")
+
     def _branch(self, name: str) -> str | None:
-        found = self._ask("GET", f"/git/ref/heads/{name}", instead={404: None})
+        found = self._ask("GET", f"/git/ref/heads/{quote(name)}", instead={404: None})
         return None if found is None else str(found["object"]["sha"])
 
     def _keep_own(self, comment: Mapping[str, Any]) -> None:
@@ -194,7 +256,8 @@ class GitHubClient:
         except GithubException as error:
             if error.status in instead:
                 return instead[error.status]
-            raise OutsideError(_refusal(verb, path, error)) from None
+            kind = RefusedError if error.status == 403 else OutsideError
+            raise kind(_refusal(verb, path, error)) from None
         except (requests.RequestException, OSError) as error:
             raise OutsideError(f"GitHub cannot be reached: {verb} {path}: {type(error).__name__}") from None
         return data
@@ -213,8 +276,17 @@ def _pull_request(found: Mapping[str, Any]) -> PullRequest:
         author=_login(found),
         association=str(found.get("author_association") or ""),
         labels=tuple(sorted(label["name"] for label in found.get("labels") or ())),
+        branch=found["head"]["ref"] if _same_repository(found) else None,
+        title=str(found.get("title") or ""),
+        body=str(found.get("body") or ""),
         merge=found["merge_commit_sha"] if found.get("merged_at") else None,
     )
+
+
+def _same_repository(found: Mapping[str, Any]) -> bool:
+    """Whether a pull request comes from its own repository; a fork may have been deleted since."""
+    head = found["head"].get("repo") or {}
+    return bool(head) and head.get("full_name") == (found["base"].get("repo") or {}).get("full_name")
 
 
 def _login(item: Mapping[str, Any]) -> str:

@@ -60,9 +60,16 @@ class Event:
     left: bool = False
 
 
+OWN_BRANCHES = "incumbent/"
+"""Branches of the repository itself under this prefix are ours."""
 _PULL_REQUEST_ACTIONS = frozenset({"opened", "reopened", "synchronize", "edited", "ready_for_review"})
 _RECONCILING = frozenset({"schedule", "workflow_dispatch"})
 _PULL_REQUEST_EVENTS = frozenset({"pull_request", "pull_request_target"})
+
+
+def is_own(branch: str | None) -> bool:
+    """Whether a pull request from ``branch`` of the repository itself may be one of ours."""
+    return branch is not None and branch.startswith(OWN_BRANCHES)
 
 
 def read_event(name: str, payload: Mapping[str, Any]) -> Event:
@@ -95,13 +102,26 @@ def _pull_request(payload: Mapping[str, Any], here: Event) -> Event:
         head=str(pull["head"]["sha"]),
         association=str(pull.get("author_association") or ""),
     )
+    curated = str(pull["base"]["ref"]) == here.default_branch
+    if action == "closed" and curated and not pull.get("merged"):
+        # What was merged is seen by the push.  This is an answer to a suggestion, or the end of what is remembered.
+        return replace(event, flow=Flow.RECONCILE, why="")
     if action not in _PULL_REQUEST_ACTIONS:
         return replace(event, why=f"nothing is done when a pull request is {action}")
-    if str(pull["base"]["ref"]) != here.default_branch:
+    if curated and _is_own(pull):
+        return replace(event, flow=Flow.RECONCILE, why="")
+    if not curated:
         why = f"only pull requests to {here.default_branch} are curated"
         before = ((payload.get("changes") or {}).get("base") or {}).get("ref") or {}
         return replace(event, flow=Flow.NOT_CURATED, why=why, left=before.get("from") == here.default_branch)
     return replace(event, flow=Flow.REVIEW, why="")
+
+
+def _is_own(pull: Mapping[str, Any]) -> bool:
+    """Whether a pull request may be one of ours; reconcile looks at who opened it."""
+    head, base = (pull[side].get("repo") or {} for side in ("head", "base"))
+    inside = bool(head) and head.get("full_name") == base.get("full_name")
+    return inside and is_own(str(pull["head"]["ref"]))
 
 
 def _is_default(payload: Mapping[str, Any], here: Event) -> bool:

@@ -13,7 +13,7 @@ from bot.github.analyse import analyse
 from bot.github.analysis import Analysis
 from bot.github.check import result_of
 from bot.github.client import GitHubClient, LostRaceError
-from bot.github.events import Event, Flow
+from bot.github.events import Event, Flow, is_own
 from bot.github.judgement import judge_facts
 from bot.github.publish import Scene, check_operations, plan_review
 from bot.github.unreviewed import Publication, apply_all, nothing, post_failure, turn_away
@@ -35,24 +35,25 @@ class ForeignFactsError(OutsideError):
     """The document of facts is not about this event, or does not hold by reviewed files."""
 
 
+def redirected(event: Event, pull_request: Callable[[int], PullRequest]) -> Event:
+    """``event`` with the flow of the pull request that it comments on: the event does not say where that goes."""
+    if event.flow is not Flow.REVIEW or event.comment is None or event.pull_request is None:
+        return event
+    pull = pull_request(event.pull_request)
+    if pull.base != event.default_branch:
+        return replace(event, flow=Flow.NOT_CURATED, head=pull.head, why=ELSEWHERE.format(event.default_branch))
+    return replace(event, flow=Flow.RECONCILE) if is_own(pull.branch) else event
+
+
 def analyse_event(
-    event: Event,
-    world: World,
-    pull_request: Callable[[int], PullRequest],
-    backend: Callable[[Platform], Backend],
-    progress: Progress,
+    event: Event, world: World, backend: Callable[[Platform], Backend], progress: Progress
 ) -> Analysis | str:
     """The facts of what ``event`` is about, or why nothing is to be judged.
 
-    An event about a comment does not say where its pull request goes, so that ``pull_request`` is asked.  Raises
-    :class:`InputError` for faults of the *reviewed* side; those of the head are part of the facts.
+    Raises :class:`InputError` for faults of the *reviewed* side; those of the head are part of the facts.
     """
     if event.flow not in (Flow.REVIEW, Flow.GROUP):
         return event.why
-    if event.comment is not None and event.pull_request is not None:
-        pull = pull_request(event.pull_request)
-        if pull.base != event.default_branch:
-            return ELSEWHERE.format(event.default_branch)
     commits = world.fetch(event, head=True)
     assert commits.head is not None
     platform = load_platform(world.store.snapshot(commits.base))
@@ -113,11 +114,7 @@ def publish_event(
 
 
 def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bool) -> Publication:
-    """What to do where the first job handed nothing over: it may have had nothing to do, or have died."""
-    if event.comment is not None and event.pull_request is not None:
-        pull = github.pull_request(event.pull_request)
-        if pull.base != event.default_branch:
-            return turn_away(replace(event, why=ELSEWHERE.format(event.default_branch)), pull.head, github, dry_run)
+    """The first job handed nothing over: it died."""
     why = "The job that reads the pull request did not finish. Its log says why; mend that and run it again."
     return post_failure(event, github, "The analysis did not finish", why, observes(event, world), dry_run)
 

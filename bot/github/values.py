@@ -14,7 +14,8 @@ Reaction: TypeAlias = Literal["+1", "confused"]
 class PullRequest:
     """A pull request as it stands now; ``association`` is what GitHub states of its author with this repository.
 
-    ``merge`` is the commit by which it was merged, if it was.
+    ``merge`` is the commit by which it was merged, if it was.  ``branch`` is the head's branch where that is one of the
+    base's own repository, and ``None`` for a fork's.
     """
 
     number: int
@@ -24,6 +25,9 @@ class PullRequest:
     association: str
     labels: tuple[str, ...]
     merge: str | None = None
+    branch: str | None = None
+    title: str = ""
+    body: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +40,14 @@ class IssueComment:
     body: str
     created_at: str
     updated_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issue:
+    """An issue as it stands now."""
+
+    number: int
+    body: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +154,68 @@ class PushCommits:
     commits: tuple[Commit, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushBranch:
+    """Let ``branch`` be ``base`` with ``files`` changed, by one commit on top of ``tip``; it never loses a commit.
+
+    ``tip`` is where the branch points to (``None``: it does not exist yet); ``parents`` are those of the commit.
+    """
+
+    branch: str
+    tip: str | None
+    base: str
+    parents: tuple[str, ...]
+    files: tuple[tuple[str, str | None], ...]
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPullRequest:
+    """A pull request of ours that asks to merge ``branch`` into ``base``."""
+
+    branch: str
+    base: str
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditDescription:
+    """Another description for a pull request of ours."""
+
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosePullRequest:
+    """Close a pull request of ours; ``body`` is its description, which says by a marker that it was not refused."""
+
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteBranch:
+    """Remove a branch of ours whose pull request was closed."""
+
+    branch: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateIssue:
+    """The dashboard, where there is none."""
+
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditIssue:
+    """Another text for the dashboard."""
+
+    number: int
+    body: str
+
+
 Operation: TypeAlias = (
     CreateComment
     | EditComment
@@ -152,6 +226,13 @@ Operation: TypeAlias = (
     | PostCheck
     | WriteLedger
     | PushCommits
+    | PushBranch
+    | OpenPullRequest
+    | EditDescription
+    | ClosePullRequest
+    | DeleteBranch
+    | CreateIssue
+    | EditIssue
 )
 
 
@@ -177,3 +258,18 @@ def describe(operation: Operation) -> str:
         case PushCommits(branch=branch, commits=commits):
             paths = [path for commit in commits for path, _ in commit.files]
             return f"push {len(commits)} commits to {branch}: {', '.join(paths)}"
+        case PushBranch(branch=branch, tip=tip, files=files):
+            verb = "make" if tip is None else "refresh"
+            return f"{verb} the branch {branch}: {', '.join(path for path, _ in files)}"
+        case OpenPullRequest(branch=branch):
+            return f"open a pull request for {branch}"
+        case EditDescription(body=body):
+            return f"edit the description to {len(body):,} characters"
+        case ClosePullRequest():
+            return "close the pull request"
+        case DeleteBranch(branch=branch):
+            return f"delete the branch {branch}"
+        case CreateIssue(body=body):
+            return f"open the dashboard issue with {len(body):,} characters"
+        case EditIssue(body=body):
+            return f"edit the dashboard issue to {len(body):,} characters"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -42,6 +43,13 @@ class World:
             refs["head"] = f"refs/pull/{event.pull_request}/head"
         found = self.store.fetch(self.url, refs, self.token, optional=("ledger",))
         return Commits(base=found["base"], head=found.get("head"), ledger=found.get("ledger"))
+
+    def fetch_branches(self, names: Collection[str]) -> dict[str, str]:
+        """Name → commit of those branches of ours that are there; what they hold is only compared, never read."""
+        places = {f"branches/{place}": name for place, name in enumerate(sorted(names))}
+        refs = {local: f"refs/heads/{name}" for local, name in places.items()}
+        found = self.store.fetch(self.url, refs, self.token, optional=tuple(refs)) if refs else {}
+        return {places[local]: commit for local, commit in found.items()}
 
 
 def record_of(ledger: CommitSnapshot | None, number: int | None) -> PullRequestRecord | None:

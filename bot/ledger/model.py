@@ -18,6 +18,7 @@ FORMAT = 1
 BRANCH = "incumbent/ledger"
 FOLDER = "pull_requests"
 RECONCILED = "reconciled.json"
+SUGGESTIONS = "suggestions.json"
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 CommitId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
@@ -119,6 +120,7 @@ class Merged(FileModel):
 
     commit: CommitId
     at: Timestamp
+    seen: Tuple[EntryId] = Field(default=(), description="what the comment showed as admitted without a person")
 
 
 class PullRequestRecord(FileModel):
@@ -151,6 +153,23 @@ class Reconciled(FileModel):
     classifications: dict[Digest, StoredClassification] = Field(
         default_factory=dict, description="of the queries that are not settled"
     )
+
+
+class Refusal(FileModel):
+    """A suggestion that people closed; its branch names the grounds."""
+
+    pull_request: Annotated[int, Field(ge=1)]
+    branch: Text
+
+
+class SuggestionRecord(FileModel):
+    """``suggestions.json``: what is remembered of our pull requests."""
+
+    format: Literal[1] = 1
+    heads: dict[str, CommitId] = Field(
+        default_factory=dict, description="branch of an open one: its commit when it held what was suggested"
+    )
+    refusals: Tuple[Refusal] = Field(default=(), description="looked up again before they hold anything back")
 
 
 def record_path(number: int) -> str:

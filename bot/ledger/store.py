@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from typing import TypeVar
 
 from bot.config import REVIEWED_FILES
 from bot.documents import parse_json
 from bot.errors import InputError, Problem
-from bot.ledger.model import RECONCILED, PullRequestRecord, Reconciled, record_path
+from bot.ledger.model import RECONCILED, SUGGESTIONS, PullRequestRecord, Reconciled, SuggestionRecord, record_path
 from bot.snapshot import Snapshot
 from bot.validation import validate
+
+Kind = TypeVar("Kind", PullRequestRecord, Reconciled, SuggestionRecord)
 
 README = """\
 # Incumbent's ledger
@@ -27,23 +30,28 @@ def load_record(snapshot: Snapshot | None, number: int) -> PullRequestRecord | N
     Raises :class:`bot.errors.InputError` when the file was mangled, or is another's.
     """
     path = record_path(number)
-    if snapshot is None or not snapshot.exists(path):
-        return None
-    document = parse_json(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
-    record = validate(PullRequestRecord, document)
-    if record.pull_request != number:
+    record = _load(snapshot, path, PullRequestRecord)
+    if record is not None and record.pull_request != number:
         raise InputError([Problem(path, None, f"it is the record of {record.pull_request}", "take the file out")])
     return record
 
 
 def load_reconciled(snapshot: Snapshot | None) -> Reconciled | None:
     """How far the default branch was reconciled; raises :class:`InputError` when the file was mangled."""
-    if snapshot is None or not snapshot.exists(RECONCILED):
+    return _load(snapshot, RECONCILED, Reconciled)
+
+
+def load_suggestions(snapshot: Snapshot | None) -> SuggestionRecord | None:
+    """What is remembered of our pull requests; raises :class:`InputError` when the file was mangled."""
+    return _load(snapshot, SUGGESTIONS, SuggestionRecord)
+
+
+def _load(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | None:
+    if snapshot is None or not snapshot.exists(path):
         return None
-    document = parse_json(snapshot.read(RECONCILED, REVIEWED_FILES), snapshot.name(RECONCILED), REVIEWED_FILES)
-    return validate(Reconciled, document)
+    return validate(model, parse_json(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES))
 
 
-def record_text(record: PullRequestRecord | Reconciled) -> str:
+def record_text(record: PullRequestRecord | Reconciled | SuggestionRecord) -> str:
     """``record`` as its file; equal records give equal bytes."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

@@ -4,7 +4,8 @@ Whatever was fetched is hostile: git runs no hook, filter or helper for it, foll
 nobody for a password.  No configuration of the user or the machine changes what is read.
 """
 
+from bot.object_store.process import is_id
 from bot.object_store.snapshot import CommitSnapshot
 from bot.object_store.store import Change, ObjectStore
 
-__all__ = ["Change", "CommitSnapshot", "ObjectStore"]
+__all__ = ["Change", "CommitSnapshot", "ObjectStore", "is_id"]

@@ -21,6 +21,7 @@ class Case:
     """A merge, the facts of what it brought and nobody settled since, and where it was talked about.
 
     ``merge`` is its commit and ``at`` the time of that; ``pull_request`` is unknown for what was pushed directly.
+    ``texts`` maps the entries that it brought to digests of their turns.
     """
 
     merge: str
@@ -28,6 +29,7 @@ class Case:
     pull_request: PullRequest | None
     record: PullRequestRecord | None
     analysis: Analysis
+    texts: Mapping[str, str]
 
 
 def cases_of(
@@ -66,7 +68,7 @@ def cases_of(
             reused=0,
             classified=0,
         )
-        found.append(Case(merge=commit, at=at, pull_request=pull, record=record, analysis=analysis))
+        found.append(Case(merge=commit, at=at, pull_request=pull, record=record, analysis=analysis, texts=texts))
     return tuple(found)
 
 

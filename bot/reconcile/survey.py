@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from bot.classifier.model import Backend, Progress
+from bot.curator.entry import Source
 from bot.errors import InputError, Problem
 from bot.github.analyse import classify_all, moved_from
 from bot.github.analysis import IdentityFacts, ProblemFacts
 from bot.ledger.keys import digest
 from bot.ledger.model import StoredClassification
-from bot.object_store import Change, CommitSnapshot, ObjectStore
+from bot.object_store import Change, CommitSnapshot, ObjectStore, is_id
 from bot.pipeline import Platform
 from bot.reconcile.inventory import Inventory, MergeFacts
+from bot.settling import settle
 from bot.submission import (
     EVAL_SETS,
     Package,
@@ -63,6 +66,7 @@ def survey(
             if any(change.path.startswith(f"{EVAL_SETS}/") for change in changes[merge])
         ),
         submissions=found.submissions,
+        departed=_departed(platform, snapshot, packages, unread, store),
         unread=tuple(unread),
         problems=tuple(ProblemFacts.of(problem) for problem in InputError(problems).problems),
         reused=found.reused,
@@ -105,3 +109,32 @@ def _brought(platform: Platform, snapshot: CommitSnapshot, changes: Sequence[Cha
         submission = package.submission
         found |= {submission.entry_id(query.id): digest(query.turns) for query in submission.queries}
     return found
+
+
+def _departed(
+    platform: Platform,
+    snapshot: CommitSnapshot,
+    packages: Sequence[Package],
+    unread: Sequence[str],
+    store: ObjectStore,
+) -> dict[str, Literal["source-deleted", "customer-left"]]:
+    """The entries whose query has gone from the eval sets; of what cannot be read, or never was here, nobody knows."""
+    known = platform.regression_set
+    found = settle([package.submission for package in packages], known)
+    present = {item.id for item in (*found.settled.values(), *found.edited.values())}
+    customers = {folder.split("/")[1] for folder in submission_folders(snapshot)}
+    departed: dict[str, Literal["source-deleted", "customer-left"]] = {}
+    for id, entry in known.entries.items():
+        source = entry.source
+        if id in present or source is None or f"{EVAL_SETS}/{source.customer}/{source.agent}" in unread:
+            continue
+        if _was_here(source, store):
+            departed[id] = "source-deleted" if source.customer in customers else "customer-left"
+    return departed
+
+
+def _was_here(source: Source, store: ObjectStore) -> bool:
+    """Whether the eval set was in the repository when the entry was admitted; imported entries never had one."""
+    if source.commit is None or not is_id(source.commit) or not store.exists(source.commit):
+        return False
+    return store.snapshot(source.commit).exists(source.eval_set)

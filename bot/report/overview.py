@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from bot.consolidator.cycle import run_cycle
-from bot.curator.admission import least_loss, suggest_swaps
+from bot.curator.admission import least_loss
 from bot.curator.prune import prune
 from bot.curator.roles import derive_roles
-from bot.curator.staging import queued
+from bot.curator.suggestions import swaps_of
 from bot.pipeline import Platform
 from bot.rater.contextualizer import LiveSet
-from bot.rater.model import Resident
 from bot.report.output import (
     CapabilityStatus,
     LagOutput,
@@ -60,13 +58,14 @@ def prune_overview(platform: Platform) -> PruneOutput:
     residents, lags = platform.regression_set.residents(platform.taxonomy)
     behind = {lag.id for lag in lags}
     pruning = prune(residents, platform.config, platform.taxonomy.major, lagging=behind)
-    swaps = _swaps(platform, residents, behind)
+    known, config = platform.regression_set, platform.config
+    swaps = swaps_of(known, residents, residents, platform.taxonomy, config, behind)
     stuck = platform.regression_set.waiting and not pruning.suggestions and not swaps
     losses = least_loss(residents, platform.config, behind) if stuck else ()
     return PruneOutput(
         pinned={id: list(reasons) for id, reasons in pruning.roles.pinned.items()},
         suggestions=grounds_output(pruning),
-        swaps=swaps,
+        swaps=[SwapOutput(admit=swap.admit, remove=list(swap.remove)) for swap in swaps],
         least_loss=[
             LossOutput(
                 id=loss.id,
@@ -77,20 +76,3 @@ def prune_overview(platform: Platform) -> PruneOutput:
         ],
         over_ceiling=max(0, len(residents) - platform.config.ceiling),
     )
-
-
-def _swaps(platform: Platform, residents: tuple[Resident, ...], behind: set[str]) -> list[SwapOutput]:
-    if len(residents) < platform.config.ceiling:
-        return []
-    line = platform.regression_set.waiting
-    queries = {id: queued(entry, platform.taxonomy) for id, entry in line.items()}
-    verdicts = run_cycle(tuple(queries.values()), residents, platform.config)
-    pairs = [
-        (queries[verdict.id], verdict)
-        for verdict in verdicts
-        if verdict.admitted or line[verdict.id].admitted.by is not None
-    ]
-    return [
-        SwapOutput(admit=swap.admit, remove=list(swap.remove))
-        for swap in suggest_swaps(pairs, residents, platform.config, behind)
-    ]

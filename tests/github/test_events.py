@@ -13,8 +13,17 @@ REPOSITORY = {"full_name": "acme/platform", "default_branch": "main"}
 HEAD = "1" * 40
 
 
-def pull_request(action: str = "opened", base: str = "main") -> dict[str, Any]:
-    pull = {"number": 7, "head": {"sha": HEAD}, "base": {"ref": base}, "author_association": "MEMBER"}
+def pull_request(
+    action: str = "opened", base: str = "main", branch: str = "add", fork: bool = False, merged: bool = False
+) -> dict[str, Any]:
+    repositories = [{"full_name": name} for name in ("cora/fork" if fork else "acme/platform", "acme/platform")]
+    pull = {
+        "number": 7,
+        "head": {"sha": HEAD, "ref": branch, "repo": repositories[0]},
+        "base": {"ref": base, "repo": repositories[1]},
+        "author_association": "MEMBER",
+        "merged": merged,
+    }
     return {"action": action, "repository": REPOSITORY, "pull_request": pull}
 
 
@@ -37,7 +46,12 @@ def group(action: str = "checks_requested", base: str = "refs/heads/main") -> di
             for action in ("opened", "reopened", "synchronize", "edited", "ready_for_review")
         ),
         ("pull_request", pull_request(), Flow.REVIEW),
-        ("pull_request_target", pull_request("closed"), Flow.NOTHING),
+        ("pull_request_target", pull_request("closed"), Flow.RECONCILE),
+        ("pull_request_target", pull_request("closed", merged=True), Flow.NOTHING),
+        ("pull_request_target", pull_request("closed", base="release"), Flow.NOTHING),
+        ("pull_request_target", pull_request(branch="incumbent/evict/x-1"), Flow.RECONCILE),
+        ("pull_request_target", pull_request(branch="incumbent-like"), Flow.REVIEW),
+        ("pull_request_target", pull_request(branch="incumbent/evict/x-1", fork=True), Flow.REVIEW),
         ("pull_request_target", pull_request("labeled"), Flow.NOTHING),
         ("pull_request_target", pull_request(base="release"), Flow.NOT_CURATED),
         ("issue_comment", comment(), Flow.REVIEW),

@@ -84,7 +84,7 @@ def test_no_event_that_needs_the_check_is_filtered_away(workflow: Path) -> None:
         {"push", "schedule", "workflow_dispatch"},
     )
     assert set(events) == reviewing | after
-    wanted = {"opened", "reopened", "synchronize", "edited", "ready_for_review"}
+    wanted = {"opened", "reopened", "synchronize", "edited", "ready_for_review", "closed"}
     assert set(events["pull_request_target"]["types"]) == wanted
     assert not {"paths", "paths-ignore", "branches"} & set(events["pull_request_target"])
 

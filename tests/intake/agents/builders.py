@@ -25,7 +25,7 @@ def make_limits(**overrides: int) -> Limits:
         "turns": 50,
         "turn_characters": 20_000,
     }
-    return Limits(customer_share=1.0, **defaults | overrides)
+    return Limits(customer_share=1.0, open_evictions=1, **defaults | overrides)
 
 
 class Folder:

@@ -15,56 +15,45 @@ from bot.curator.entry import Entry
 from bot.curator.staging import Occasion, Staging, stage_waiting
 from bot.curator.store import RegressionSet, entry_path
 from bot.github.analysis import classified_of
-from bot.github.check import result_of
-from bot.github.conversation import Hearing, hear
-from bot.github.judgement import Author, Judgement, judge_facts
-from bot.github.notices import notices_of
+from bot.github.conversation import hear
+from bot.github.judgement import Author, judge_facts
 from bot.github.publish import (
-    comment_operations,
     displayed_in,
     find_sticky,
-    label_operations,
-    replies_to,
 )
 from bot.github.standing import Court
 from bot.github.values import Commit, IssueComment, Operation, PushCommits, WriteLedger
-from bot.ledger.keys import digest
 from bot.ledger.model import (
     RECONCILED,
     Displayed,
     Merged,
     PullRequestRecord,
     Reconciled,
-    Showing,
     StoredClassification,
     record_path,
 )
 from bot.ledger.store import README, record_text
-from bot.pipeline import Platform, Review, stage_admissions, unsettled
+from bot.pipeline import Platform, stage_admissions, unsettled
 from bot.reconcile.cases import Case
 from bot.reconcile.inventory import Inventory
-from bot.report.escaping import code
-from bot.report.pull_request import PullRequestReport, render_comment
-from bot.report.voices import quoted
-from bot.report.wording import listed
-from bot.settling import settle
-
-SHOWN = 10
-"""Entries that a notice names; the rest is counted."""
+from bot.reconcile.renames import follow_renames, with_entries
+from bot.reconcile.telling import Heard, tell
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """GitHub as reconcile finds it: the default branch ``branch``, comments by pull request, the ledger's commit.
+    """GitHub as the plan finds it: the default branch ``branch`` at ``commit``, comments by pull request, the ledger's
+    commit.
 
-    ``merged`` are pull requests of which nothing has to be remembered unless a query of theirs needs a person;
-    ``ledger_files`` the ledger's files by path.  ``texts`` reads a file as it is at the inventory's commit.
+    ``ended`` are closed pull requests of which nothing has to be remembered unless a query of theirs was merged and
+    needs a person; ``ledger_files`` the ledger's files by path.  ``texts`` reads a file as it is at ``commit``.
     """
 
     login: str
     branch: str
+    commit: str
     comments: Mapping[int, tuple[IssueComment, ...]]
-    merged: tuple[int, ...]
+    ended: tuple[int, ...]
     ledger: str | None
     ledger_files: Mapping[str, str]
     permission: Callable[[str], str]
@@ -74,33 +63,36 @@ class Scene:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is to be written: commits first, then words, then what the ledger remembers."""
+    """What is to be written: commits first, then words, then what the ledger remembers.
 
+    Before all of it stands the ``note`` in the ledger of what was merged, and of what people had seen by then: the
+    rest is planned anew once it is taken, so that a run that is killed in the middle forgets nothing.
+    """
+
+    note: tuple[Operation, ...]
     commits: tuple[Operation, ...]
     spoken: tuple[tuple[int, tuple[Operation, ...]], ...]
     ledger: tuple[Operation, ...]
 
     @property
-    def operations(self) -> tuple[Operation, ...]:
-        """All of it, in order."""
-        return (*self.commits, *(item for _, items in self.spoken for item in items), *self.ledger)
+    def next(self) -> tuple[tuple[int | None, Operation], ...]:
+        """What is to be written now, in order, each with the number of the pull request that it is on, if any."""
+        return tuple((None, item) for item in self.note) or self.rest
+
+    @property
+    def rest(self) -> tuple[tuple[int | None, Operation], ...]:
+        """What is to be written once the note is taken."""
+        return (
+            *((None, item) for item in self.commits),
+            *((number, item) for number, items in self.spoken for item in items),
+            *((None, item) for item in self.ledger),
+        )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Heard:
-    """A case after its comments were heard against R as it was then."""
-
-    case: Case
-    author: Author | None
-    record: PullRequestRecord
-    displayed: dict[str, Displayed]
-    unseen: tuple[str, ...]
-    hearing: Hearing
-
-
-def plan_reconcile(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene: Scene) -> Plan:
+def plan_admissions(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene: Scene) -> Plan:
     """The plan that makes GitHub and R match what was merged; where they match it is empty."""
     texts = _Texts(scene.texts)
+    note, cases = _note(cases, scene)
     commits: list[Commit] = []
     waiting = tuple(platform.regression_set.waiting.values())
     if waiting:
@@ -109,7 +101,7 @@ def plan_reconcile(inventory: Inventory, cases: Sequence[Case], platform: Platfo
         staging = stage_waiting(waiting, residents, platform.config, platform.taxonomy, occasion)
         commits += _commit(staging, "Let in what waited for a slot")
         platform = _with(platform, staging, texts)
-    moved = _follow_renames(inventory, platform)
+    moved = follow_renames(inventory, platform)
     if moved:
         files = tuple(
             changes.admit(entry, texts.of({id: entry})[id])
@@ -121,7 +113,7 @@ def plan_reconcile(inventory: Inventory, cases: Sequence[Case], platform: Platfo
         commits.append(
             Commit(files=tuple((item.path, item.content) for item in files), message="Follow renamed queries")
         )
-        platform = _with_entries(platform, moved)
+        platform = with_entries(platform, moved)
     heard = []
     for case in cases:
         item, staging = _settle(case, platform, scene, texts)
@@ -131,17 +123,47 @@ def plan_reconcile(inventory: Inventory, cases: Sequence[Case], platform: Platfo
         heard.append(item)
     spoken, records = [], {}
     for item in heard:
-        operations, record = _tell(item, platform, scene)
+        operations, record = tell(item, platform, scene.login, scene.comments, scene.run)
         if item.case.pull_request is not None:
             spoken.append((item.case.pull_request.number, tuple(operations)))
             records[item.case.pull_request.number] = record
     pushed: tuple[Operation, ...] = ()
     if commits:
-        pushed = (PushCommits(branch=scene.branch, parent=inventory.base, commits=tuple(commits)),)
-    done: dict[int, PullRequestRecord | None] = dict.fromkeys(scene.merged)
+        pushed = (PushCommits(branch=scene.branch, parent=scene.commit, commits=tuple(commits)),)
+    done: dict[int, PullRequestRecord | None] = dict.fromkeys(scene.ended)
     return Plan(
-        commits=pushed, spoken=tuple(spoken), ledger=tuple(_remember(inventory, done | records, platform, scene))
+        note=tuple(note),
+        commits=pushed,
+        spoken=tuple(spoken),
+        ledger=tuple(_remember(inventory, done | records, platform, scene)),
     )
+
+
+def _note(cases: Sequence[Case], scene: Scene) -> tuple[list[Operation], list[Case]]:
+    """What the ledger has to note before anything else happens, and ``cases`` as they are then."""
+    noted, files = [], {}
+    for case in cases:
+        pull, record = case.pull_request, case.record
+        if pull is not None and (record is None or record.merged is None):
+            record = record or PullRequestRecord(pull_request=pull.number, head=case.merge)
+            sticky, _ = find_sticky(scene.login, scene.comments.get(pull.number, ()))
+            displayed = displayed_in(sticky, record)
+            seen = tuple(sorted(entry for entry, item in displayed.items() if _was_admitted(item)))
+            merged = Merged(commit=case.merge, at=case.at, seen=seen)
+            record = record.model_copy(update={"merged": merged, "texts": {**record.texts, **case.texts}})
+            files[record_path(pull.number)] = record_text(record)
+        noted.append(replace(case, record=record))
+    if not files:
+        return [], noted
+    planned: dict[str, str | None] = {**files, **({"README.md": README} if scene.ledger is None else {})}
+    message = f"Merged up to {scene.commit[:12]}"
+    return [WriteLedger(parent=scene.ledger, files=tuple(sorted(planned.items())), message=message)], noted
+
+
+def _was_admitted(displayed: Displayed) -> bool:
+    """Whether people saw a query admitted by itself when they merged it."""
+    decision, _, rest = displayed.codes.partition(" ")
+    return decision in ("INCLUDE", "REPLACE", "KEEP-BOTH") and rest.startswith("direct")
 
 
 class _Texts:
@@ -159,7 +181,7 @@ class _Texts:
         self._planned |= {change.path: change.content for change in planned}
 
 
-def _settle(case: Case, platform: Platform, scene: Scene, texts: _Texts) -> tuple[_Heard, Staging]:
+def _settle(case: Case, platform: Platform, scene: Scene, texts: _Texts) -> tuple[Heard, Staging]:
     """Judge ``case`` against R of now, hear its comments, and stage what enters."""
     pull = case.pull_request
     number = None if pull is None else pull.number
@@ -169,7 +191,8 @@ def _settle(case: Case, platform: Platform, scene: Scene, texts: _Texts) -> tupl
     displayed = displayed_in(sticky, record)
     author = None if pull is None else Author(login=pull.author, association=pull.association)
     bare = judge_facts(case.analysis, platform, author, ())
-    unseen = tuple(name for name, entry in bare.entries.items() if not _seen(displayed.get(entry)))
+    seen = frozenset(() if record.merged is None else record.merged.seen)
+    unseen = tuple(name for name, entry in bare.entries.items() if entry not in seen)
     court = Court(
         judge=lambda decisions, contested: judge_facts(case.analysis, platform, author, decisions, contested, unseen),
         displayed=displayed,
@@ -183,16 +206,10 @@ def _settle(case: Case, platform: Platform, scene: Scene, texts: _Texts) -> tupl
     staging = stage_admissions(
         review, texts.of(review.edited), Occasion(at=case.at, commit=case.merge, by=None), number
     )
-    heard = _Heard(case=case, author=author, record=record, displayed=displayed, unseen=unseen, hearing=hearing)
+    heard = Heard(
+        case=case, author=author, record=record, displayed=displayed, seen=seen, unseen=unseen, hearing=hearing
+    )
     return heard, staging
-
-
-def _seen(displayed: Displayed | None) -> bool:
-    """Whether people saw a query admitted by itself when they merged it."""
-    if displayed is None:
-        return False
-    decision, _, rest = displayed.codes.partition(" ")
-    return decision in ("INCLUDE", "REPLACE", "KEEP-BOTH") and rest.startswith("direct")
 
 
 def _commit(staging: Staging, message: str) -> list[Commit]:
@@ -216,94 +233,6 @@ def _with(platform: Platform, staging: Staging, texts: _Texts) -> Platform:
             dict(sorted(entries.items())), dict(sorted(waiting.items())), dict(sorted(graves.items()))
         ),
     )
-
-
-def _follow_renames(inventory: Inventory, platform: Platform) -> dict[str, Entry]:
-    """The entries whose query stands elsewhere by now, with their source as it is: a rename changes nothing else."""
-    found = {}
-    for facts in inventory.submissions:
-        submission = classified_of(facts).submission
-        files = {query.id: query.file for query in submission.queries}
-        for name, entry in settle([submission], platform.regression_set).settled.items():
-            if not isinstance(entry, Entry) or entry.source is None:
-                continue
-            customer, agent, item = submission.source(name)
-            place = {"customer": customer, "agent": agent, "item": item, "eval_set": files[name]}
-            source = entry.source.model_copy(update=place)
-            if source != entry.source:
-                found[entry.id] = entry.model_copy(update={"source": source})
-    return found
-
-
-def _with_entries(platform: Platform, changed: Mapping[str, Entry]) -> Platform:
-    known = platform.regression_set
-    return replace(
-        platform,
-        regression_set=RegressionSet(
-            {id: changed.get(id, entry) for id, entry in known.entries.items()},
-            {id: changed.get(id, entry) for id, entry in known.waiting.items()},
-            known.tombstones,
-        ),
-    )
-
-
-def _tell(heard: _Heard, platform: Platform, scene: Scene) -> tuple[list[Operation], PullRequestRecord | None]:
-    """What is said on the pull request once all is settled, and what is remembered of it while somebody is needed."""
-    case, hearing = heard.case, heard.hearing
-    judgement = judge_facts(case.analysis, platform, heard.author, hearing.judgement.decisions, (), heard.unseen)
-    review = judgement.review
-    assert review is not None
-    showing = Showing(
-        digest=digest([case.merge, [[id, item.verdict] for id, item in judgement.shown.items()]]),
-        verdicts=dict(judgement.shown),
-    )
-    report = PullRequestReport(
-        commit=case.merge,
-        digest=showing.digest,
-        notices=(_outcome(heard, judgement, review), *notices_of(judgement, hearing, heard.record)),
-        problems=(),
-        review=review,
-        run=scene.run,
-    )
-    pull = case.pull_request
-    if pull is None:
-        return [], None
-    comments = scene.comments.get(pull.number, ())
-    operations = replies_to(hearing.replies, scene.login, comments)
-    operations += comment_operations(render_comment(report), *find_sticky(scene.login, comments))
-    operations += label_operations(result_of(judgement).labels, pull)
-    if not review.plan.waiting_for_review:
-        return operations, None
-    record = heard.record.model_copy(
-        update={
-            "merged": Merged(commit=case.merge, at=case.at),
-            "texts": {**heard.record.texts, **judgement.texts},
-            "displayed": heard.displayed,
-            "showing": showing,
-            "decisions": (*judgement.decisions, *hearing.dormant),
-            "void": hearing.void,
-            "cursor": hearing.cursor,
-            "classifications": {},
-        }
-    )
-    # What is displayed by now is found out again from the comment: no reason to write.
-    same = record.model_copy(update={"displayed": heard.record.displayed}) == heard.record
-    return operations, heard.record if same else record
-
-
-def _outcome(heard: _Heard, judgement: Judgement, review: Review) -> str:
-    """One sentence on what became of the merged queries."""
-    entered = [entry.id for name, entry in review.settled.items() if isinstance(entry, Entry)]
-    turned = [
-        name
-        for name, entry in judgement.entries.items()
-        if _seen(heard.displayed.get(entry)) and name in {item.id for item in review.plan.excluded}
-    ]
-    text = f"Merged as {code(heard.case.merge[:12])}: {len(entered)} of its queries are in the regression set."
-    if turned:
-        shown = listed([quoted(name) for name in turned], SHOWN)
-        text += f" Since people looked, what others brought has made {shown} redundant."
-    return text
 
 
 def _remember(

@@ -1,0 +1,160 @@
+"""What people are asked to confirm: evictions and, at the ceiling, swaps (semantics, section 7; pure).
+
+Any subset of the suggestions of one moment, confirmed in any order, leaves every floor and every pin of a person
+intact; what an entry loses whose source has gone is for the person to weigh who confirms it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from pydantic import JsonValue
+
+from bot.config import Curation
+from bot.consolidator.cycle import run_cycle
+from bot.curator.admission import Swap, suggest_swaps
+from bot.curator.entry import Entry, Evicted
+from bot.curator.prune import EvictionKind, Grounds, Suggestion, content_digest, prune
+from bot.curator.roles import Roles, derive_roles
+from bot.curator.staging import queued
+from bot.curator.store import RegressionSet
+from bot.rater.model import Resident
+from bot.taxonomy.model import Taxonomy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwapSuggestion:
+    """Admit the waiting entry ``admit`` and remove ``evictions`` together."""
+
+    admit: str
+    evictions: tuple[Suggestion, ...]
+    digest: str
+
+    @property
+    def swap(self) -> Swap:
+        """The swap by ids."""
+        return Swap(admit=self.admit, remove=tuple(item.id for item in self.evictions))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestions:
+    """What could go at one moment, most urgent first; ``refused`` are the digests of refusals that hold something back.
+
+    ``roles`` are the live ones of R.
+    """
+
+    roles: Roles
+    swaps: tuple[SwapSuggestion, ...]
+    evictions: tuple[Suggestion, ...]
+    refused: frozenset[str]
+
+
+def suggest(
+    known: RegressionSet,
+    taxonomy: Taxonomy,
+    config: Curation,
+    departed: Mapping[str, EvictionKind] = MappingProxyType({}),
+    open_suggestions: Collection[str] = (),
+    refused: Collection[str] = (),
+) -> Suggestions:
+    """All that could go from R as it is now.
+
+    ``departed`` are entries whose source has gone, and how; unless a person pinned them they are suggested whatever
+    would be lost.  ``open_suggestions`` are ids that are suggested already; ``refused`` digests of refused grounds.
+    What prune finds is safe whether or not departed entries and swapped ones go.
+    """
+    residents, lags = known.residents(taxonomy)
+    lagging = {lag.id for lag in lags}
+    by_id = {resident.id: resident for resident in residents}
+    roles = derive_roles(residents, config)
+    gone = {
+        id: grounds_on(by_id[id], kind, (), taxonomy)
+        for id, kind in sorted(departed.items(), key=lambda item: (item[0] not in open_suggestions, item[0]))
+        if id in by_id and by_id[id].pin is None
+    }
+    staying = tuple(resident for resident in residents if resident.id not in gone)
+    holding: set[str] = {grounds.digest for grounds in gone.values()}.intersection(refused)
+    swaps = []
+    for swap in swaps_of(known, residents, staying, taxonomy, config, lagging):
+        removed = {id: grounds_on(by_id[id], EvictionKind.DISPLACED, (swap.admit,), taxonomy) for id in swap.remove}
+        digest = _swap_digest(known.waiting[swap.admit], removed)
+        if digest in refused:
+            holding.add(digest)
+        else:
+            swaps.append((swap, removed, digest))
+    swapped = {id for _, removed, _ in swaps for id in removed}
+    rest = tuple(resident for resident in staying if resident.id not in swapped)
+    free = prune(rest, config, taxonomy.major, open_suggestions, (), lagging)
+    pruning = prune(rest, config, taxonomy.major, open_suggestions, refused, lagging)
+    holding |= {item.grounds.digest for item in free.suggestions}.intersection(refused)
+    leaving = {*gone, *swapped, *(item.id for item in pruning.suggestions)}
+    left = derive_roles([resident for resident in residents if resident.id not in leaving], config)
+
+    def suggestion(id: str, grounds: Grounds) -> Suggestion:
+        caps = [name for name, ids in sorted(roles.coverers.items()) if id in ids]
+        return Suggestion(id=id, grounds=grounds, remaining={name: len(left.coverers.get(name, ())) for name in caps})
+
+    return Suggestions(
+        roles=roles,
+        swaps=tuple(
+            SwapSuggestion(
+                admit=swap.admit,
+                evictions=tuple(suggestion(id, grounds) for id, grounds in removed.items()),
+                digest=digest,
+            )
+            for swap, removed, digest in swaps
+        ),
+        evictions=(
+            *(suggestion(id, grounds) for id, grounds in gone.items() if grounds.digest not in refused),
+            *pruning.suggestions,
+        ),
+        refused=frozenset(holding),
+    )
+
+
+def swaps_of(
+    known: RegressionSet,
+    residents: Sequence[Resident],
+    present: Sequence[Resident],
+    taxonomy: Taxonomy,
+    config: Curation,
+    lagging: Collection[str],
+) -> tuple[Swap, ...]:
+    """The swaps among the entries that wait, where R (``residents``) has no free slot, each safe in ``present``."""
+    if len(residents) < config.ceiling:
+        return ()
+    queries = {id: queued(entry, taxonomy) for id, entry in known.waiting.items()}
+    verdicts = run_cycle(tuple(queries.values()), residents, config)
+    earning = [item for item in verdicts if item.admitted or known.waiting[item.id].admitted.by is not None]
+    return suggest_swaps([(queries[item.id], item) for item in earning], present, config, lagging)
+
+
+def evicted_on(grounds: Grounds) -> Evicted:
+    """What the tombstone of an entry says that is suggested on ``grounds``, until somebody confirms it."""
+    reasons = {
+        EvictionKind.DISPLACED: f"displaced by {', '.join(grounds.yields_to)}",
+        EvictionKind.REDUNDANT: "redundant: others cover all that it covers",
+        EvictionKind.SOURCE_DELETED: "its query is in no eval set any more",
+        EvictionKind.CUSTOMER_LEFT: "its customer has no eval set any more",
+        EvictionKind.UNDONE: "its admission was taken back",
+    }
+    data: dict[str, JsonValue] = {
+        "kind": grounds.kind.value,
+        "yields_to": list(grounds.yields_to),
+        "digest": grounds.digest,
+    }
+    return Evicted(reason=reasons[grounds.kind], grounds=data)
+
+
+def grounds_on(resident: Resident, kind: EvictionKind, yields_to: tuple[str, ...], taxonomy: Taxonomy) -> Grounds:
+    """Grounds of ``kind`` for ``resident``, as it is now."""
+    return Grounds(kind=kind, yields_to=yields_to, content=content_digest(resident), taxonomy_major=taxonomy.major)
+
+
+def _swap_digest(admit: Entry, removed: Mapping[str, Grounds]) -> str:
+    seen = [admit.id, admit.turns, [grounds.digest for grounds in removed.values()]]
+    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]

@@ -1,0 +1,121 @@
+"""Suggestions as pull requests: the branch that each would have, its files and its words (pure).
+
+A branch is named after what it is about and after the grounds, so that a refusal is remembered by what was refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.curator import changes
+from bot.curator.changes import FileChange
+from bot.curator.prune import Suggestion
+from bot.curator.suggestions import Suggestions, SwapSuggestion, evicted_on
+from bot.github.events import OWN_BRANCHES
+from bot.pipeline import Platform
+from bot.report.suggestion import render_eviction, render_swap
+
+EVICT = f"{OWN_BRANCHES}evict/"
+SWAP = f"{OWN_BRANCHES}swap/"
+LABEL = "incumbent: suggestion"
+
+_SLUG_LENGTH = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """A change of the set that people are asked to merge.
+
+    ``entries`` are those that it removes; ``files`` are all that it changes; ``loses`` names capabilities that fall
+    below their floor with it.
+    """
+
+    branch: str
+    kind: str
+    entries: tuple[str, ...]
+    title: str
+    body: str
+    files: tuple[tuple[str, str | None], ...]
+    loses: tuple[str, ...] = ()
+
+    @property
+    def blobs(self) -> dict[str, str | None]:
+        """Path → the id that git gives its content, ``None`` where it goes."""
+        return {path: None if text is None else blob_id(text) for path, text in self.files}
+
+
+def proposals_of(suggestions: Suggestions, platform: Platform) -> tuple[Proposal, ...]:
+    """The pull requests of ``suggestions``, most urgent first: what frees a slot by admitting something comes first."""
+    return (
+        *(_swap(item, suggestions, platform) for item in suggestions.swaps),
+        *(_eviction(item, suggestions, platform) for item in suggestions.evictions),
+    )
+
+
+def branch_of(kind: str, id: str, digest: str) -> str:
+    """The branch for ``id`` on the grounds of ``digest``; git allows no two dots in a row."""
+    return f"{kind}{slug(id)}-{digest}"
+
+
+def slug(id: str) -> str:
+    """``id`` as a part of a branch's name."""
+    return re.sub(r"\.+", ".", id)[:_SLUG_LENGTH]
+
+
+def is_about(branch: str, id: str) -> bool:
+    """Whether ``branch`` suggests something of ``id``."""
+    return branch.removeprefix(EVICT).removeprefix(SWAP).rpartition("-")[0] == slug(id)
+
+
+def grounds_in(branch: str) -> str:
+    """The digest of the grounds that a branch of ours is named after."""
+    return branch.rpartition("-")[2]
+
+
+def blob_id(text: str) -> str:
+    """The id that git gives a file of this text."""
+    data = text.encode("utf-8")
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def _eviction(item: Suggestion, suggestions: Suggestions, platform: Platform) -> Proposal:
+    entry = platform.regression_set.entries[item.id]
+    return Proposal(
+        branch=branch_of(EVICT, item.id, item.grounds.digest),
+        kind=item.grounds.kind.value,
+        entries=(item.id,),
+        title=f"Evict {item.id}: {item.grounds.kind.value}",
+        body=render_eviction(item, suggestions, platform),
+        files=_files(changes.evict(entry, evicted_on(item.grounds))),
+        loses=_loses(item.remaining, platform),
+    )
+
+
+def _swap(item: SwapSuggestion, suggestions: Suggestions, platform: Platform) -> Proposal:
+    known = platform.regression_set
+    waiting = known.waiting[item.admit]
+    removed = tuple(eviction.id for eviction in item.evictions)
+    verdict = {"decision": "REPLACE", "displaces": tuple(sorted(removed))}
+    entering = waiting.model_copy(update={"admitted": waiting.admitted.model_copy(update=verdict)})
+    planned = [changes.admit(entering), changes.stop_waiting(item.admit)]
+    for eviction in item.evictions:
+        planned += changes.evict(known.entries[eviction.id], evicted_on(eviction.grounds))
+    return Proposal(
+        branch=branch_of(SWAP, item.admit, item.digest),
+        kind="swap",
+        entries=removed,
+        title=f"Swap {item.admit} for {', '.join(removed)}"[:250],
+        body=render_swap(item, suggestions, platform),
+        files=_files(planned),
+    )
+
+
+def _loses(remaining: Mapping[str, int], platform: Platform) -> tuple[str, ...]:
+    return tuple(name for name, count in remaining.items() if count < platform.config.redundancy_floor(name))
+
+
+def _files(planned: tuple[FileChange, ...] | list[FileChange]) -> tuple[tuple[str, str | None], ...]:
+    return tuple(sorted((change.path, change.content) for change in planned))

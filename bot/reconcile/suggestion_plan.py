@@ -1,0 +1,305 @@
+"""From what could go to pull requests of ours: opened, refreshed, checked and closed by one plan (pure).
+
+A branch of ours only ever gains commits, and one that holds a person's commit is left as it is.  What a plan leads to
+is read again and planned again, until nothing is left to do: a run that was killed ends the same when it is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.curator.prune import EvictionKind
+from bot.curator.suggestions import Suggestions, suggest
+from bot.github.events import OWN_BRANCHES
+from bot.github.values import (
+    AddLabels,
+    CheckRun,
+    ClosePullRequest,
+    CreateComment,
+    DeleteBranch,
+    EditDescription,
+    IssueComment,
+    OpenPullRequest,
+    Operation,
+    PostCheck,
+    PullRequest,
+    PushBranch,
+    WriteLedger,
+)
+from bot.ledger.keys import digest
+from bot.ledger.model import SUGGESTIONS, Refusal, SuggestionRecord
+from bot.ledger.store import README, record_text
+from bot.pipeline import Platform
+from bot.reconcile.proposals import LABEL, Proposal, grounds_in, is_about, proposals_of
+from bot.report.escaping import code
+from bot.report.suggestion import closing, is_as_written, was_closed_by_us
+from bot.report.wording import listed
+
+_CLOSED_MARK = "<!-- incumbent:closes -->"
+_SHOWN = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Branch:
+    """A branch under our prefix: its commit, and the ids of what differs there from the default branch.
+
+    ``has_base`` tells whether the default branch's commit is among its ancestors.
+    """
+
+    commit: str
+    blobs: Mapping[str, str | None]
+    has_base: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """GitHub as the plan finds it: pull requests with branches under our prefix, these branches by name, checks by
+    commit, and the ledger's part.
+
+    ``comments`` reads those of a pull request, ``pull_request`` one that is in neither list.
+    """
+
+    login: str
+    default_branch: str
+    base: str
+    open: tuple[PullRequest, ...]
+    closed: tuple[PullRequest, ...]
+    branches: Mapping[str, Branch]
+    checks: Mapping[str, CheckRun | None]
+    ledger: str | None
+    record: SuggestionRecord
+    comments: Callable[[int], tuple[IssueComment, ...]]
+    pull_request: Callable[[int], PullRequest | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What people should be asked: ``proposals``, most urgent first, and the ``suggestions`` that they follow from.
+
+    ``refusals`` are those that stand, ``forged`` those of the ledger that nobody gave.
+    """
+
+    suggestions: Suggestions
+    proposals: tuple[Proposal, ...]
+    refusals: tuple[Refusal, ...]
+    forged: tuple[Refusal, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Writes in order, each with the number of the pull request that it is on, if any.
+
+    ``beyond`` are proposals that the limit holds back; ``left`` numbers of pull requests that hold people's commits.
+    """
+
+    operations: tuple[tuple[int | None, Operation], ...]
+    beyond: tuple[Proposal, ...]
+    left: tuple[int, ...]
+
+
+def own(pulls: Sequence[PullRequest], login: str) -> tuple[PullRequest, ...]:
+    """Those of ``pulls`` that are ours: from a branch under our prefix in the repository itself, by our account."""
+    return tuple(pull for pull in pulls if pull.author == login and (pull.branch or "").startswith(OWN_BRANCHES))
+
+
+def wish(platform: Platform, departed: Mapping[str, EvictionKind], scene: Scene) -> Wish:
+    """What could go now, without what people refused on the same grounds.
+
+    A refusal of the ledger holds nothing back unless its pull request was ours and was closed by people.
+    """
+    open_own = own(scene.open, scene.login)
+    closed = {pull.number: pull for pull in own(scene.closed, scene.login)}
+    listed_refusals = [_refusal(pull) for pull in closed.values() if _was_refused(pull)]
+    reopened = {pull.number for pull in open_own}
+    kept = [
+        item for item in scene.record.refusals if item.pull_request not in closed and item.pull_request not in reopened
+    ]
+    entries = [*platform.regression_set.entries, *platform.regression_set.waiting]
+    known = [item for item in (*listed_refusals, *kept) if any(is_about(item.branch, id) for id in entries)]
+    busy = {id for id in platform.regression_set.entries for pull in open_own if is_about(pull.branch or "", id)}
+
+    def suggested(refusals: Sequence[Refusal]) -> Suggestions:
+        refused = {grounds_in(item.branch) for item in refusals}
+        return suggest(platform.regression_set, platform.taxonomy, platform.config, departed, frozenset(busy), refused)
+
+    found = suggested(known)
+    forged = [
+        item
+        for item in kept
+        if item in known and grounds_in(item.branch) in found.refused and not _is_real(item, scene)
+    ]
+    if forged:
+        known = [item for item in known if item not in forged]
+        found = suggested(known)
+    return Wish(
+        suggestions=found,
+        proposals=proposals_of(found, platform),
+        refusals=tuple(sorted(known, key=lambda item: item.pull_request)),
+        forged=tuple(forged),
+    )
+
+
+def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
+    """The writes that make our pull requests match ``wanted``; where they match it there are none."""
+    by_branch = {proposal.branch: proposal for proposal in wanted.proposals}
+    operations: list[tuple[int | None, Operation]] = []
+    heads: dict[str, str] = {}
+    left: list[int] = []
+    staying: set[str] = set()
+    for pull in sorted(own(scene.open, scene.login), key=lambda item: item.number):
+        assert pull.branch is not None
+        proposal, branch = by_branch.get(pull.branch), scene.branches.get(pull.branch)
+        if branch is None:
+            # Its branch was deleted a moment ago, and GitHub is about to close it.
+            continue
+        ours = proposal is not None and branch.blobs == proposal.blobs
+        untouched = ours or scene.record.heads.get(pull.branch) == branch.commit
+        if proposal is None:
+            operations += [(pull.number, item) for item in _close(pull, _why_closed(pull, platform), untouched, scene)]
+            continue
+        staying.add(pull.branch)
+        if ours:
+            heads[pull.branch] = branch.commit
+            operations += [(pull.number, item) for item in _keep(pull, proposal, branch, scene)]
+        elif untouched:
+            operations.append((None, _push(proposal, branch, scene)))
+        else:
+            left.append(pull.number)
+            operations += [(pull.number, item) for item in _leave(pull, proposal, branch, scene)]
+    for pull in scene.open:
+        if pull.author != scene.login and (pull.branch or "").startswith(OWN_BRANCHES):
+            operations += [(pull.number, item) for item in _turn_down(pull, scene)]
+    free = max(0, platform.config.limits.open_evictions - len(staying))
+    new = [proposal for proposal in wanted.proposals if proposal.branch not in staying]
+    for proposal in new[:free]:
+        branch = scene.branches.get(proposal.branch)
+        if branch is None or branch.blobs != proposal.blobs:
+            operations.append((None, _push(proposal, branch, scene)))
+        operations.append(
+            (
+                None,
+                OpenPullRequest(
+                    branch=proposal.branch, base=scene.default_branch, title=proposal.title, body=proposal.body
+                ),
+            )
+        )
+    record = SuggestionRecord(heads=dict(sorted(heads.items())), refusals=wanted.refusals)
+    if record != scene.record:
+        files: list[tuple[str, str | None]] = [(SUGGESTIONS, record_text(record))]
+        files += [("README.md", README)] if scene.ledger is None else []
+        message = f"Suggestions on {scene.base[:12]}"
+        operations.append((None, WriteLedger(parent=scene.ledger, files=tuple(sorted(files)), message=message)))
+    return Plan(operations=tuple(operations), beyond=tuple(new[free:]), left=tuple(left))
+
+
+def _was_refused(pull: PullRequest) -> bool:
+    return pull.merge is None and not was_closed_by_us(pull.body)
+
+
+def _refusal(pull: PullRequest) -> Refusal:
+    return Refusal(pull_request=pull.number, branch=pull.branch or "")
+
+
+def _is_real(item: Refusal, scene: Scene) -> bool:
+    pull = scene.pull_request(item.pull_request)
+    return pull is not None and bool(own([pull], scene.login)) and pull.branch == item.branch and _was_refused(pull)
+
+
+def _keep(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) -> list[Operation]:
+    """Keep a pull request as it should be: its words, its label and its check."""
+    found: list[Operation] = []
+    body = pull.body.replace("\r\n", "\n")
+    # What people reopened after we had closed it may be refused again.
+    if body.strip() != proposal.body.strip() and (is_as_written(body) or was_closed_by_us(body)):
+        found.append(EditDescription(body=proposal.body))
+    if LABEL not in pull.labels:
+        found.append(AddLabels(names=(LABEL,)))
+    count = len(proposal.loses)
+    title = (
+        f"Without it {count} {'capability falls' if count == 1 else 'capabilities fall'} below the floor"
+        if count
+        else "Every floor and every pin holds without it"
+    )
+    summary = (
+        f"Derived again for {code(scene.base[:12])}, as if all other open suggestions were merged as well. "
+        "The description says who covers what instead."
+    )
+    return found + _check(branch.commit, "success", title, summary, scene)
+
+
+def _leave(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) -> list[Operation]:
+    """Leave a branch with people's commits alone; the check tells whether it still does what was suggested."""
+    of_set = {path: blob for path, blob in branch.blobs.items() if path in proposal.blobs or _is_of_set(path)}
+    same = of_set == proposal.blobs
+    title = "Somebody committed to this branch: Incumbent leaves it as it is"
+    summary = (
+        "It still does to the regression set what was suggested."
+        if same
+        else "It no longer does to the regression set what was suggested: undo that, or close this pull request."
+    )
+    text = f"{summary} Derived again for {code(scene.base[:12])}."
+    return _check(branch.commit, "success" if same else "failure", title, text, scene)
+
+
+def _turn_down(pull: PullRequest, scene: Scene) -> list[Operation]:
+    title = f"Branches under {OWN_BRANCHES} are Incumbent's"
+    return _check(pull.head, "failure", title, "Offer this change from a branch with another name.", scene)
+
+
+def _is_of_set(path: str) -> bool:
+    return path.startswith("regression_set/")
+
+
+def _check(commit: str, conclusion: str, title: str, summary: str, scene: Scene) -> list[Operation]:
+    seen = digest([conclusion, title, summary])
+    known = scene.checks.get(commit)
+    if known is not None and known.external_id == seen:
+        return []
+    return [
+        PostCheck(
+            commit=commit,
+            conclusion="success" if conclusion == "success" else "failure",
+            title=title,
+            summary=summary,
+            annotations=(),
+            external_id=seen,
+        )
+    ]
+
+
+def _close(pull: PullRequest, why: str, untouched: bool, scene: Scene) -> list[Operation]:
+    """Close what is moot: the comment first, since the description tells in one step that this was no refusal."""
+    text = f"{_CLOSED_MARK}\nClosed by Incumbent: {why}\n"
+    said = any(item.author == scene.login and item.body.strip() == text.strip() for item in scene.comments(pull.number))
+    found: list[Operation] = [] if said else [CreateComment(body=text)]
+    found.append(ClosePullRequest(body=closing(pull.body, why)))
+    if untouched:
+        found.append(DeleteBranch(branch=pull.branch or ""))
+    return found
+
+
+def _why_closed(pull: PullRequest, platform: Platform) -> str:
+    """Why what ``pull`` suggests is not suggested any more."""
+    known = platform.regression_set
+    about = [id for id in (*known.entries, *known.waiting) if is_about(pull.branch or "", id)]
+    if not about:
+        return "what it is about is not in the regression set any more."
+    names = listed([code(id) for id in about], _SHOWN)
+    pins = [known.entries[id].pin for id in about if id in known.entries and known.entries[id].pin is not None]
+    if pins:
+        return f"{names} was pinned by a person."
+    return f"its grounds do not hold any more. What {names} covers has changed, or whom it yields to, or its text."
+
+
+def _push(proposal: Proposal, branch: Branch | None, scene: Scene) -> PushBranch:
+    own_tip = () if branch is None else (branch.commit,)
+    parents = own_tip if branch is not None and branch.has_base else (*own_tip, scene.base)
+    return PushBranch(
+        branch=proposal.branch,
+        tip=None if branch is None else branch.commit,
+        base=scene.base,
+        parents=parents,
+        files=proposal.files,
+        message=f"{proposal.title}\n\nSuggested by Incumbent; the pull request says why.",
+    )

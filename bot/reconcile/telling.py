@@ -1,0 +1,98 @@
+"""What is said on a pull request once what it brought is settled, and what is remembered of it (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.curator.entry import Entry
+from bot.github.check import result_of
+from bot.github.conversation import Hearing
+from bot.github.judgement import Author, Judgement, judge_facts
+from bot.github.notices import notices_of
+from bot.github.publish import comment_operations, find_sticky, label_operations, replies_to
+from bot.github.values import IssueComment, Operation
+from bot.ledger.keys import digest
+from bot.ledger.model import Displayed, PullRequestRecord, Showing
+from bot.pipeline import Platform, Review
+from bot.reconcile.cases import Case
+from bot.report.escaping import code
+from bot.report.pull_request import PullRequestReport, render_comment
+from bot.report.voices import quoted
+from bot.report.wording import listed
+
+SHOWN = 10
+"""Entries that a notice names; the rest is counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heard:
+    """A case after its comments were heard against R as it was then."""
+
+    case: Case
+    author: Author | None
+    record: PullRequestRecord
+    displayed: dict[str, Displayed]
+    seen: frozenset[str]
+    unseen: tuple[str, ...]
+    hearing: Hearing
+
+
+def tell(
+    heard: Heard, platform: Platform, login: str, comments: Mapping[int, Sequence[IssueComment]], run: str | None
+) -> tuple[list[Operation], PullRequestRecord | None]:
+    """What is said on the pull request once all is settled, and what is remembered of it while somebody is needed."""
+    case, hearing = heard.case, heard.hearing
+    judgement = judge_facts(case.analysis, platform, heard.author, hearing.judgement.decisions, (), heard.unseen)
+    review = judgement.review
+    assert review is not None
+    showing = Showing(
+        digest=digest([case.merge, [[id, item.verdict] for id, item in judgement.shown.items()]]),
+        verdicts=dict(judgement.shown),
+    )
+    report = PullRequestReport(
+        commit=case.merge,
+        digest=showing.digest,
+        notices=(_outcome(heard, judgement, review), *notices_of(judgement, hearing, heard.record)),
+        problems=(),
+        review=review,
+        run=run,
+    )
+    pull = case.pull_request
+    if pull is None:
+        return [], None
+    written = comments.get(pull.number, ())
+    operations = replies_to(hearing.replies, login, written)
+    operations += comment_operations(render_comment(report), *find_sticky(login, written))
+    operations += label_operations(result_of(judgement).labels, pull)
+    if not review.plan.waiting_for_review:
+        return operations, None
+    record = heard.record.model_copy(
+        update={
+            "texts": {**heard.record.texts, **judgement.texts},
+            "displayed": heard.displayed,
+            "showing": showing,
+            "decisions": (*judgement.decisions, *hearing.dormant),
+            "void": hearing.void,
+            "cursor": hearing.cursor,
+            "classifications": {},
+        }
+    )
+    # What is displayed by now is found out again from the comment: no reason to write.
+    same = record.model_copy(update={"displayed": heard.record.displayed}) == heard.record
+    return operations, heard.record if same else record
+
+
+def _outcome(heard: Heard, judgement: Judgement, review: Review) -> str:
+    """One sentence on what became of the merged queries."""
+    entered = [entry.id for name, entry in review.settled.items() if isinstance(entry, Entry)]
+    turned = [
+        name
+        for name, entry in judgement.entries.items()
+        if entry in heard.seen and name in {item.id for item in review.plan.excluded}
+    ]
+    text = f"Merged as {code(heard.case.merge[:12])}: {len(entered)} of its queries are in the regression set."
+    if turned:
+        shown = listed([quoted(name) for name in turned], SHOWN)
+        text += f" Since people looked, what others brought has made {shown} redundant."
+    return text

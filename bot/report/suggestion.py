@@ -1,0 +1,165 @@
+"""What the pull request says that asks people to confirm an eviction or a swap."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from bot.curator.entry import Entry
+from bot.curator.prune import EvictionKind, Suggestion
+from bot.curator.suggestions import Suggestions, SwapSuggestion
+from bot.ledger.keys import digest
+from bot.pipeline import Platform
+from bot.rater.contextualizer import LiveSet
+from bot.report.escaping import code
+from bot.report.voices import MarkdownVoice, quoted
+from bot.report.wording import listed
+
+MARKER = "<!-- incumbent:suggestion"
+CLOSED = "<!-- incumbent:closed -->"
+"""Stands in the description of what we closed ourselves: that was no refusal."""
+SHOWN = 20
+"""Rows and names that are shown of a long list; the rest is counted."""
+
+
+def render_eviction(item: Suggestion, suggestions: Suggestions, platform: Platform) -> str:
+    """The description of the pull request that evicts ``item``, as things stand now."""
+    entry = platform.regression_set.entries[item.id]
+    blocks = [
+        f"Incumbent suggests to evict {code(item.id)}: {_why(item)}.",
+        *_about(item, entry, suggestions, platform),
+        _how(
+            item.id,
+            f'incumbent evict {item.id} --reason "{item.grounds.kind.value}"',
+            "the kind, whom it yields to, its own content, or the taxonomy's major version",
+        ),
+    ]
+    return _marked(blocks)
+
+
+def render_swap(item: SwapSuggestion, suggestions: Suggestions, platform: Platform) -> str:
+    """The description of the pull request that admits a waiting entry in the place of what it displaces."""
+    known = platform.regression_set
+    waiting = known.waiting[item.admit]
+    names = listed([code(eviction.id) for eviction in item.evictions], SHOWN)
+    what = f"admit {code(item.admit)}, which waits for a slot, and evict {names}, which it beats"
+    blocks = [f"The regression set is full. Incumbent suggests a swap: {what}.", _quote(waiting)]
+    for eviction in item.evictions:
+        blocks.append(f"#### Evicted: {code(eviction.id)}")
+        blocks += _about(eviction, known.entries[eviction.id], suggestions, platform)
+    blocks.append(
+        _how(
+            " ".join(eviction.id for eviction in item.evictions),
+            "merge this pull request: one command does not do both",
+            "one of the entries, or the taxonomy's major version",
+        )
+    )
+    return _marked(blocks)
+
+
+def closing(body: str, why: str) -> str:
+    """``body`` of a pull request that is closed for the reason ``why``, and not refused."""
+    return f"{CLOSED}\n**Closed by Incumbent:** {why}\n\n---\n\n{body}"
+
+
+def was_closed_by_us(body: str) -> bool:
+    """Whether we closed the pull request of this description ourselves."""
+    return body.startswith(CLOSED)
+
+
+def is_as_written(body: str) -> bool:
+    """Whether nobody changed this description since we wrote it."""
+    head, _, rest = body.replace("\r\n", "\n").partition("\n")
+    return head == f"{MARKER} {digest(rest.strip())} -->"
+
+
+def _marked(blocks: Sequence[str]) -> str:
+    text = "\n\n".join(blocks)
+    return f"{MARKER} {digest(text)} -->\n{text}\n"
+
+
+def _why(item: Suggestion) -> str:
+    grounds = item.grounds
+    if grounds.kind is EvictionKind.DISPLACED:
+        return f"{listed([code(id) for id in grounds.yields_to], SHOWN)} covers all that it covers, and beat it"
+    return {
+        EvictionKind.REDUNDANT: "others cover all that it covers, and carry all its combinations",
+        EvictionKind.SOURCE_DELETED: "its query is in no eval set of its agent any more",
+        EvictionKind.CUSTOMER_LEFT: "its customer has no eval set here any more",
+        EvictionKind.UNDONE: "a curator asked to take its admission back",
+    }[grounds.kind]
+
+
+def _about(item: Suggestion, entry: Entry, suggestions: Suggestions, platform: Platform) -> list[str]:
+    leaving = leaving_with(suggestions)
+    blocks = [_quote(entry), _coverage(item, entry, suggestions, leaving, platform)]
+    combinations = _combinations(item.id, leaving, platform)
+    if combinations:
+        blocks.append(combinations)
+    setup = entry.setup
+    freed = [f"cost {setup.cost:g}"]
+    freed += [f"tenant {quoted(setup.tenant)}"] if setup.tenant else []
+    freed += [f"connector {quoted(name)}" for name in setup.connectors]
+    freed += [f"fixture {quoted(name)}" for name in setup.fixtures]
+    blocks.append(f"Mock set-up that is freed: {listed(freed, SHOWN)}.")
+    return blocks
+
+
+def leaving_with(suggestions: Suggestions) -> frozenset[str]:
+    """All entries that go once every suggestion of the moment was confirmed."""
+    evicted = {item.id for item in suggestions.evictions}
+    return frozenset(evicted.union(item.id for swap in suggestions.swaps for item in swap.evictions))
+
+
+def _quote(entry: Entry) -> str:
+    return "\n".join(f"> {quoted(turn)}" for turn in entry.turns[:SHOWN])
+
+
+def _coverage(
+    item: Suggestion, entry: Entry, suggestions: Suggestions, leaving: Collection[str], platform: Platform
+) -> str:
+    if not item.remaining:
+        return "It covers no capability competently."
+    voice = MarkdownVoice(platform.taxonomy)
+    rows = ["| capability | its score | who covers it instead | coverers left | floor |", "|---|--:|---|--:|--:|"]
+    for name, count in item.remaining.items():
+        others = [code(id) for id in suggestions.roles.coverers.get(name, ()) if id not in leaving]
+        floor = platform.config.redundancy_floor(name)
+        short = " **short**" if count < floor else ""
+        instead = listed(others) if others else "nobody"
+        rows.append(f"| {voice.capability(name)} | {entry.scores[name]:.2f} | {instead} | {count}{short} | {floor} |")
+    return "\n".join(rows) + "\n\nCounted as if every open suggestion were merged."
+
+
+def _combinations(id: str, leaving: Collection[str], platform: Platform) -> str:
+    residents, _ = platform.regression_set.residents(platform.taxonomy)
+    live = LiveSet(residents, (), platform.config)
+    own = next(member for member in live.members if member.id == id)
+    voice = MarkdownVoice(platform.taxonomy)
+    lines = []
+    for mask in sorted(own.combinations, key=live.capabilities.named):
+        carriers = [
+            code(other.id)
+            for other in live.members
+            if other.id not in leaving and mask in live.capabilities.carried(other)
+        ]
+        names = " + ".join(voice.capability(name) for name in live.capabilities.named(mask))
+        lines.append(f"- {names}: {listed(sorted(carriers)) if carriers else 'nobody'}")
+    if not lines:
+        return ""
+    more = [f"- and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
+    shown = "\n".join([*lines[:SHOWN], *more])
+    return (
+        f"<details><summary>Its {len(lines)} combinations, and who else carries them</summary>\n\n{shown}\n\n</details>"
+    )
+
+
+def _how(ids: str, command: str, grounds: str) -> str:
+    return "\n".join(
+        [
+            "- **To confirm**, merge this pull request. Incumbent never does.",
+            f"- **To refuse**, close it: it is not suggested again until the grounds change ({grounds}).",
+            "- **To keep an entry for good**, write a reason at `pin:` in its file.",
+            f"- **By hand**: `{command}`.",
+            f"- **To bring it back later**: `incumbent restore {ids}`.",
+        ]
+    )

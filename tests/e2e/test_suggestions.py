@@ -1,0 +1,225 @@
+"""Evictions and swaps as pull requests, end to end: opened, refused, refreshed, closed and merged by people."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.report.suggestion import was_closed_by_us
+from tests.e2e.bot import Bot, customer_files, platform_files
+from tests.e2e.harness.people import CURATOR, JOB
+from tests.e2e.harness.world import World
+from tests.e2e.test_reconcile import entries, merged, read
+
+CALLS = {"backend.call": 0.56, "backend.change": 0.56, "backend.lookup": 0.56, "identity.signed-in": 0.56}
+
+
+def spare(id: str, text: str, **scores: float) -> dict[str, str]:
+    """The file of an entry whose capabilities others cover as well."""
+    (path,) = [name for name in platform_files() if "c05" in name]
+    known = platform_files()[path]
+    rest = known.partition("classified:")[2]
+    given = ", ".join(f"{name}: {score}" for name, score in sorted((scores or CALLS).items()))
+    new = f"id: {id}\nturns: ['{text}']\nscores: {{{given}}}\nclassified:{rest}"
+    lines = [line for line in new.splitlines() if not line.strip().startswith("dialog.")]
+    lines = [line.replace("item: c05", f"item: {id}") for line in lines]
+    return {f"regression_set/{id}.yaml": "\n".join(lines) + "\n"}
+
+
+@pytest.fixture
+def bot(world: World, tmp_path: Path) -> Bot:
+    world.push("main", platform_files())
+    return Bot(world, tmp_path / "runs")
+
+
+def ours(world: World, state: str = "open") -> list[Any]:
+    pulls = world.pages(f"/pulls?state={state}")
+    return [pull for pull in pulls if pull["user"]["login"] == JOB]
+
+
+def settled(bot: Bot) -> None:
+    """One more run finds nothing to do, and is as cheap as the docs promise."""
+    run = bot.on("schedule")
+    assert run.codes == (0, 0)
+    assert {call.method for call in run.calls} == {"GET"}
+    assert len(run.calls) <= 12 + 2 * len(ours(bot.world))
+
+
+def check(world: World, number: int) -> Any:
+    head = world.pull(number)["head"]["sha"]
+    return max(world.checks(head), key=lambda item: int(item["id"]))
+
+
+def test_what_is_redundant_is_suggested_once_and_goes_when_people_merge_it(world: World, bot: Bot) -> None:
+    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    assert bot.on("schedule").codes == (0, 0)
+    (pull,) = ours(world)
+    assert pull["title"] == "Evict spare-one: redundant"
+    assert "To refuse" in pull["body"]
+    assert check(world, pull["number"])["conclusion"] == "success"
+    assert world.labels(pull["number"]) == ["incumbent: suggestion"]
+    settled(bot)
+    before = world.head("main")
+    after = world.merge(pull["number"], user=CURATOR)
+    assert bot.on("push", before=before, after=after).codes == (0, 0)
+    assert "spare-one" not in entries(world)
+    text = world.read("main", "regression_set/evicted/spare-one.yaml")
+    assert text is not None
+    settled(bot)
+    assert ours(world) == []
+
+
+def test_a_refusal_holds_through_newcomers_and_ends_with_its_grounds(world: World, bot: Bot) -> None:
+    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    bot.on("schedule")
+    (pull,) = ours(world)
+    world.close(pull["number"])
+    assert bot.on("pull_request_target", number=pull["number"], action="closed").codes == (0, 0)
+    assert ours(world) == []
+    for number in range(3):
+        world.push(
+            "main", {**spare(f"strong-{number}", f"Newcomer {number} wants a limit", **dict.fromkeys(CALLS, 0.7))}
+        )
+        assert bot.on("schedule").codes == (0, 0)
+        assert all("spare-one" not in item["title"] for item in ours(world))
+    known = read(world, "spare-one")
+    world.push("main", spare("spare-one", "Quite another text by now, about nothing else"))
+    assert known["turns"] != read(world, "spare-one")["turns"]
+    bot.on("schedule")
+    assert any("spare-one" in item["title"] for item in ours(world))
+
+
+def test_what_is_moot_is_closed_with_the_reason_and_is_no_refusal(world: World, bot: Bot) -> None:
+    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    bot.on("schedule")
+    (pull,) = ours(world)
+    text = world.read("main", "regression_set/spare-one.yaml")
+    assert text is not None
+    world.push("main", {"regression_set/spare-one.yaml": text.replace("pin: null", "pin: an audit wants it")})
+    bot.on("schedule")
+    assert ours(world) == []
+    closed = world.pull(pull["number"])
+    assert closed["state"] == "closed"
+    assert was_closed_by_us(closed["body"])
+    assert "was pinned by a person" in world.comments(pull["number"])[-1]["body"]
+    assert world.head(pull["head"]["ref"]) is None
+    world.push("main", {"regression_set/spare-one.yaml": text})
+    bot.on("schedule")
+    (again,) = ours(world)
+    assert again["number"] != pull["number"]
+    settled(bot)
+
+
+def test_a_persons_commit_is_left_alone_and_checked(world: World, bot: Bot) -> None:
+    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    bot.on("schedule")
+    (pull,) = ours(world)
+    branch = pull["head"]["ref"]
+    head = world.push(branch, {"notes.txt": "a person was here\n"}, user=CURATOR)
+    run = bot.on("pull_request_target", number=pull["number"], action="synchronize")
+    assert run.codes == (0, 0)
+    assert world.head(branch) == head
+    assert check(world, pull["number"])["conclusion"] == "success"
+    head = world.push(branch, spare("spare-two", "Something new"), user=CURATOR)
+    bot.on("pull_request_target", number=pull["number"], action="synchronize")
+    assert world.head(branch) == head
+    assert check(world, pull["number"])["conclusion"] == "failure"
+    settled(bot)
+
+
+def test_a_stale_branch_only_gains_commits(world: World, bot: Bot) -> None:
+    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    bot.on("schedule")
+    (pull,) = ours(world)
+    branch = pull["head"]["ref"]
+    tip = world.head(branch)
+    text = world.read("main", "regression_set/spare-one.yaml")
+    assert text is not None
+    world.push("main", {"regression_set/spare-one.yaml": re.sub("cost: [0-9.]+", "cost: 7.5", text)})
+    assert bot.on("schedule").codes == (0, 0)
+    assert [item["number"] for item in ours(world)] == [pull["number"]]
+    new = world.head(branch)
+    assert new != tip
+    assert world.hosted.bare.git("rev-list", "--count", f"{tip}..{new}") != "0"
+    assert "cost: 7.5" in (world.read(branch, "regression_set/evicted/spare-one.yaml") or "")
+    settled(bot)
+    before = world.head("main")
+    after = world.merge(pull["number"], user=CURATOR)
+    bot.on("push", before=before, after=after)
+    assert "spare-one" not in entries(world)
+
+
+def test_the_check_is_posted_again_whenever_the_base_moves(world: World, bot: Bot) -> None:
+    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    bot.on("schedule")
+    (pull,) = ours(world)
+    first = check(world, pull["number"])
+    tip = world.push("main", {"notes.txt": "words\n"})
+    bot.on("schedule")
+    second = check(world, pull["number"])
+    assert second["id"] != first["id"]
+    assert tip[:12] in second["output"]["summary"]
+
+
+def test_the_limit_is_kept_and_evictions_are_safe_in_any_order(world: World, tmp_path: Path) -> None:
+    config = platform_files()["config/curation.yaml"].replace("open_evictions: 10", "open_evictions: 2")
+    world.push("main", platform_files() | {"config/curation.yaml": config})
+    bot = Bot(world, tmp_path / "runs")
+    for number in range(4):
+        world.push("main", spare(f"spare-{number}", f"Limit number {number} to be set anew please"))
+    bot.on("schedule")
+    gone = set()
+    while pulls := ours(world):
+        assert len(pulls) <= 2
+        last = max(pulls, key=lambda item: int(item["number"]))
+        before = world.head("main")
+        after = world.merge(last["number"], user=CURATOR)
+        gone.add(last["title"])
+        assert bot.on("push", before=before, after=after).codes == (0, 0)
+    assert len(gone) == 4
+    assert len(entries(world)) == 5
+    settled(bot)
+
+
+def test_a_branch_of_ours_that_somebody_else_offers_is_turned_down(world: World, bot: Bot) -> None:
+    pull = world.open_pull_request("incumbent/evict/mine", {"notes.txt": "words"}, user=CURATOR)
+    assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
+    assert check(world, pull.number)["conclusion"] == "failure"
+
+
+def test_a_run_killed_between_branch_and_pull_request_is_mended(world: World, bot: Bot) -> None:
+    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    world.gateway.fail(lambda call: call.method == "POST" and call.path.endswith("/pulls"), "422", 1)
+    assert bot.on("schedule").codes == (0, 4)
+    assert bot.on("schedule").codes == (0, 0)
+    assert len(ours(world)) == 1
+    settled(bot)
+
+
+def test_a_forged_refusal_holds_nothing_back(world: World, bot: Bot) -> None:
+    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    bot.on("schedule")
+    (pull,) = ours(world)
+    branch = pull["head"]["ref"]
+    forged = {"format": 1, "heads": {}, "refusals": [{"pull_request": 999, "branch": branch}]}
+    world.push("incumbent/ledger", {"suggestions.json": json.dumps(forged)})
+    bot.on("schedule")
+    assert [item["number"] for item in ours(world)] == [pull["number"]]
+    assert "999" not in (world.read("incumbent/ledger", "suggestions.json") or "")
+
+
+def test_what_left_its_eval_set_is_suggested_to_go(world: World, bot: Bot) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    known = entries(world)
+    merged(world, bot, pull.number)
+    (new,) = entries(world) - known
+    world.push("main", dict.fromkeys(customer_files()))
+    assert bot.on("schedule").codes == (0, 0)
+    (left,) = ours(world)
+    assert left["title"] == f"Evict {new}: customer-left"
+    settled(bot)
