@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,6 +43,12 @@ class RegressionSet:
     def evicted(self) -> Mapping[str, Entry]:
         """The entries that left, as they were."""
         return {id: item.entry for id, item in self.tombstones.items()}
+
+    @cached_property
+    def held(self) -> Mapping[str, int]:
+        """Customer → the slots that its entries hold; entries without a source count for nobody."""
+        customers = [entry.source.customer for entry in self.entries.values() if entry.source is not None]
+        return Counter(sorted(customers))
 
     @cached_property
     def by_source(self) -> Mapping[tuple[str, str, str], str]:

@@ -176,12 +176,8 @@ class _Names:
 
 
 def _trust(classified: Sequence[Classified], platform: Platform, author: Author | None) -> TrustGate:
-    config, entries = platform.config, platform.regression_set.entries
+    config = platform.config
     trusted = {login.casefold() for login in config.trusted_authors}
-    held: dict[str, int] = {}
-    for entry in entries.values():
-        if entry.source is not None:
-            held[entry.source.customer] = held.get(entry.source.customer, 0) + 1
     return TrustGate(
         author_trusted=author is None
         or author.association in TRUSTED_ASSOCIATIONS
@@ -194,7 +190,7 @@ def _trust(classified: Sequence[Classified], platform: Platform, author: Author 
             for item in each.result.classifications
         },
         customers={query.id: item.submission.customer for item in classified for query in item.submission.queries},
-        held=held,
+        held=platform.regression_set.held,
         updates=frozenset(settle([item.submission for item in classified], platform.regression_set).edited),
         share=config.limits.customer_share,
         ceiling=config.ceiling,

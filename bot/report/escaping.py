@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from urllib.parse import quote
 
 SHOWN_CHARACTERS = 160
 """A query is shown up to this length; the whole text is in the eval set and in the JSON report."""
 
 LONGEST_BACKTICKS = 8
 """Longer runs are broken: GitHub's parser takes more than 80 backticks for text, and no code span begins there."""
+
+LONGEST_ADDRESS = 2000
+"""Longer addresses are not linked; browsers and GitHub take at least this."""
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _BREAK = "\u200b"
@@ -61,3 +65,14 @@ def plain(text: str) -> str:
     escaped = re.sub(r"([\\`*_{}\[\]<>()#+!|~@$&])", r"\\\1", visible(text))
     # GitHub finds mentions, references, addresses and emoji in what is left once escapes are read: these are broken.
     return re.sub(r"[@#]|:(?=\S)|(?<=www)(?=\.)", lambda sign: sign[0] + _BREAK, escaped, flags=re.IGNORECASE)
+
+
+def link(words: str, address: str) -> str:
+    """``words`` (Markdown of ours) as a link to ``address``, a path or a page of the web.
+
+    Whatever ``address`` contains, it neither leaves the link nor names another scheme; too long a one is left out.
+    """
+    scheme = re.match(r"https?://", address)
+    start = scheme[0] if scheme else ""
+    rest = quote(address[len(start) :], safe="/%?=&+,@~", errors="replace")
+    return f"[{words}]({start}{rest})" if len(rest) <= LONGEST_ADDRESS else words

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from bot.consolidator.verdict import Verdict
 from bot.errors import Problem
 from bot.pipeline import Review
 from bot.report import wording
 from bot.report.escaping import code, plain, shortened, visible
+from bot.report.tables import EVERYTHING, Detail, Table, folded
 from bot.report.voices import MarkdownVoice
 
 SHOWN_TURNS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
-    """How much of a report is shown: whether the folded sections, and how many rows of each table (``None``: all)."""
-
-    folds: bool = True
-    rows: int | None = None
-
-
-def render_markdown(review: Review, detail: Detail = Detail(), more: str = "the JSON report") -> str:
+def render_markdown(review: Review, detail: Detail = EVERYTHING, more: str = "the JSON report") -> str:
     """The report, ending in a newline-free last line; ``more`` says where rows are that ``detail`` leaves out."""
     voice = MarkdownVoice(review.platform.taxonomy)
-    table = _Table(detail, more)
+    table = Table(detail, more)
     blocks = [
         f"### {wording.headline(review)}",
         _summary(review, voice, table),
@@ -45,23 +37,7 @@ def render_markdown(review: Review, detail: Detail = Detail(), more: str = "the 
     return "\n\n".join(blocks)
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    detail: Detail
-    more: str
-
-    def __call__(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-        """``rows`` under ``header``, cut between rows where the detail says so, and never inside one."""
-        most = len(rows) if self.detail.rows is None else self.detail.rows
-        shown, rest = rows[:most], len(rows) - most
-        lines = [f"| {' | '.join(header)} |", "|" + " --- |" * len(header)] if shown else []
-        lines += [f"| {' | '.join(row)} |" for row in shown]
-        if rest > 0:
-            lines += ["", f"{rest} more: see {self.more}."] if shown else [f"{rest}: see {self.more}."]
-        return "\n".join(lines)
-
-
-def _summary(review: Review, voice: MarkdownVoice, table: _Table) -> str:
+def _summary(review: Review, voice: MarkdownVoice, table: Table) -> str:
     config = review.platform.config
     size = len(review.platform.regression_set.entries)
     entering = len([verdict for verdict in review.plan.admitted if verdict.id not in review.edited])
@@ -95,7 +71,7 @@ def _lagging(review: Review) -> list[str]:
     return [warning]
 
 
-def _needs_you(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]:
+def _needs_you(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
     if not review.plan.waiting_for_review:
         return []
     behind = wording.alternates(review)
@@ -107,12 +83,12 @@ def _needs_you(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]
     return [f"#### Needs you ({len(rows)})", table(("Query", "Verdict", "Why"), rows)]
 
 
-def _admitted(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]:
+def _admitted(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
     rows = [_row(verdict, review, voice, _by_whom(verdict, review, voice)) for verdict in review.plan.admitted]
     return [f"#### Deserve a slot ({len(rows)})", table(("Query", "Verdict", "Why"), rows)] if rows else []
 
 
-def _waiting(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]:
+def _waiting(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
     rows = [_row(verdict, review, voice) for verdict in review.plan.waiting_for_slot]
     if not rows:
         return []
@@ -126,14 +102,14 @@ def _waiting(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]:
     return blocks
 
 
-def _excluded(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]:
+def _excluded(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
     rows = [_row(verdict, review, voice) for verdict in review.plan.excluded]
     if not rows:
         return []
-    return [_folded(f"{len(rows)} excluded", table(("Query", "Verdict", "Why"), rows))]
+    return [folded(f"{len(rows)} excluded", table(("Query", "Verdict", "Why"), rows))]
 
 
-def _problems(review: Review, table: _Table) -> list[str]:
+def _problems(review: Review, table: Table) -> list[str]:
     problems = review.problems
     if not problems:
         return []
@@ -154,7 +130,7 @@ def _problem(problem: Problem) -> str:
     return f"{code(place)}: {code(shortened(visible(problem.message)))}. Fix: {code(shortened(visible(problem.fix)))}"
 
 
-def _coverage(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]:
+def _coverage(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
     gained = [item for item in review.coverage if item.after > item.before]
     if not gained:
         return []
@@ -166,7 +142,7 @@ def _coverage(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]:
         )
         for item in gained
     ]
-    return [_folded(f"Coverage gained ({len(rows)} capabilities)", table(("Capability", "Coverers", "Floor"), rows))]
+    return [folded(f"Coverage gained ({len(rows)} capabilities)", table(("Capability", "Coverers", "Floor"), rows))]
 
 
 def _remarks(review: Review, voice: MarkdownVoice) -> list[str]:
@@ -181,7 +157,7 @@ def _remarks(review: Review, voice: MarkdownVoice) -> list[str]:
         remarks.append(f"- {voice.name(id)} has no verdict: too few valid samples.")
     for lag in review.lags:
         remarks.append(f"- {voice.name(lag.id)} lags behind ({plain(lag.reason)}): run `incumbent reclassify`.")
-    return [_folded(f"Remarks ({len(remarks)})", "\n".join(remarks))] if remarks else []
+    return [folded(f"Remarks ({len(remarks)})", "\n".join(remarks))] if remarks else []
 
 
 def _footer(review: Review) -> str:
@@ -219,13 +195,9 @@ def _by_whom(verdict: Verdict, review: Review, voice: MarkdownVoice) -> str:
     return ""
 
 
-def _rejected(review: Review, voice: MarkdownVoice, table: _Table) -> list[str]:
+def _rejected(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
     rows = [
         (f"**{voice.name(answer.id)}**", voice.name(answer.by), voice.quote(answer.reason or ""))
         for answer in review.derivation.rejected
     ]
     return [f"#### Rejected ({len(rows)})", table(("Query", "By", "Reason"), rows)] if rows else []
-
-
-def _folded(summary: str, body: str) -> str:
-    return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"

@@ -61,18 +61,24 @@ def prune_overview(platform: Platform) -> PruneOutput:
     known, config = platform.regression_set, platform.config
     swaps = swaps_of(known, residents, residents, platform.taxonomy, config, behind)
     stuck = platform.regression_set.waiting and not pruning.suggestions and not swaps
-    losses = least_loss(residents, platform.config, behind) if stuck else ()
     return PruneOutput(
         pinned={id: list(reasons) for id, reasons in pruning.roles.pinned.items()},
         suggestions=grounds_output(pruning),
         swaps=[SwapOutput(admit=swap.admit, remove=list(swap.remove)) for swap in swaps],
-        least_loss=[
-            LossOutput(
-                id=loss.id,
-                capabilities=list(loss.capabilities),
-                combinations=[list(names) for names in loss.combinations],
-            )
-            for loss in losses[: len(platform.regression_set.waiting)]
-        ],
+        least_loss=losses_overview(platform) if stuck else [],
         over_ceiling=max(0, len(residents) - platform.config.ceiling),
     )
+
+
+def losses_overview(platform: Platform) -> list[LossOutput]:
+    """The entries with which R would lose least, as many as wait for a slot, least first."""
+    residents, lags = platform.regression_set.residents(platform.taxonomy)
+    losses = least_loss(residents, platform.config, {lag.id for lag in lags})
+    return [
+        LossOutput(
+            id=loss.id,
+            capabilities=list(loss.capabilities),
+            combinations=[list(names) for names in loss.combinations],
+        )
+        for loss in losses[: len(platform.regression_set.waiting)]
+    ]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from bot.errors import Problem
 from bot.pipeline import Review
 from bot.report.escaping import code
-from bot.report.markdown import Detail, problem_list, render_markdown
+from bot.report.markdown import problem_list, render_markdown
+from bot.report.tables import EVERYTHING, Detail
 
 COMMENT_CHARACTERS = 65_536
 """GitHub takes no longer comment."""
@@ -18,7 +19,7 @@ SUMMARY_BYTES = 1_000_000
 
 # From everything to a headline: folds go first, then all but the most important rows.
 DETAILS = (
-    Detail(),
+    EVERYTHING,
     Detail(folds=False),
     *(Detail(folds=False, rows=rows) for rows in (100, 50, 20, 10, 5, 2, 0)),
 )

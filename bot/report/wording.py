@@ -105,6 +105,11 @@ def listed(names: Sequence[str], most: int = SHOWN_NAMES) -> str:
     return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """``count`` of something, such as “1 entry” and “2 entries”."""
+    return f"{count} {one if count == 1 else many}"
+
+
 def _off_taxonomy(verdict: Verdict, review: Review, voice: Voice) -> str:
     return "Exercises no capability of the taxonomy."
 
