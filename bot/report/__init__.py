@@ -1,1 +1,1 @@
-"""Verdicts as Markdown, console text and JSON."""
+"""Verdicts as Markdown, console text and JSON, and the dashboard."""

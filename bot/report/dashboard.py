@@ -15,7 +15,7 @@ from bot.report.pull_request import COMMENT_CHARACTERS
 from bot.report.secrets import redacted
 from bot.report.tables import Section
 from bot.report.voices import MarkdownVoice
-from bot.report.wording import counted, listed
+from bot.report.wording import SHOWN_NAMES, counted, listed
 
 MARKER: Final = "<!-- incumbent:dashboard -->"
 """The hidden first line by which the issue is known."""
@@ -181,7 +181,7 @@ def _pending(pending: Sequence[PendingReview], voice: MarkdownVoice) -> Section:
             f"#{item.pull_request}",
             "merged" if item.merged else "open",
             str(len(item.queries)),
-            listed([voice.name(id) for id in item.queries]) if item.queries else "–",
+            _names(item.queries, voice),
         )
         for item in pending
     )
@@ -198,8 +198,7 @@ def _pending(pending: Sequence[PendingReview], voice: MarkdownVoice) -> Section:
 
 def _open(dashboard: Dashboard, voice: MarkdownVoice) -> Section:
     rows = tuple(
-        (f"#{item.pull_request}", listed([voice.name(id) for id in item.entries]), _KINDS[item.kind])
-        for item in dashboard.open_suggestions
+        (f"#{item.pull_request}", _names(item.entries, voice), _KINDS[item.kind]) for item in dashboard.open_suggestions
     )
     return Section(
         title=f"Suggested, for you to merge or close ({len(rows)})",
@@ -226,6 +225,10 @@ def _candidates(dashboard: Dashboard, voice: MarkdownVoice) -> Section:
         more="`incumbent prune`",
         asks=True,
     )
+
+
+def _names(ids: Sequence[str], voice: MarkdownVoice) -> str:
+    return listed([voice.name(id) for id in ids[:SHOWN_NAMES]], total=len(ids)) if ids else "–"
 
 
 def _runs(runs: Sequence[LastRun], voice: MarkdownVoice) -> Section:

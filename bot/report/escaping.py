@@ -72,7 +72,8 @@ def link(words: str, address: str) -> str:
 
     Whatever ``address`` contains, it neither leaves the link nor names another scheme; too long a one is left out.
     """
-    scheme = re.match(r"https?://", address)
+    # After a scheme of the web a colon only parts the port; elsewhere it could end a scheme.
+    scheme = re.match(r"https?:", address)
     start = scheme[0] if scheme else ""
-    rest = quote(address[len(start) :], safe="/%?=&+,@~", errors="replace")
+    rest = quote(address[len(start) :], safe="/%?=&+,@~:" if scheme else "/%?=&+,@~", errors="replace")
     return f"[{words}]({start}{rest})" if len(rest) <= LONGEST_ADDRESS else words

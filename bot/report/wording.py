@@ -97,11 +97,12 @@ def why(verdict: Verdict, review: Review, voice: Voice) -> str:
     return " ".join(parts)
 
 
-def listed(names: Sequence[str], most: int = SHOWN_NAMES) -> str:
-    """``a, b and c``, cut after ``most`` names."""
+def listed(names: Sequence[str], most: int = SHOWN_NAMES, total: int | None = None) -> str:
+    """``a, b and c``, cut after ``most`` names; ``total`` is how many there are where only the first are given."""
     shown = list(names[:most])
-    if len(names) > most:
-        shown.append(f"{len(names) - most} more")
+    rest = (len(names) if total is None else total) - len(shown)
+    if rest > 0:
+        shown.append(f"{rest} more")
     return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
 
 

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from bot.report.escaping import (
+    LONGEST_ADDRESS,
     LONGEST_BACKTICKS,
     SHOWN_CHARACTERS,
     code,
+    link,
     plain,
     printable,
     shortened,
@@ -171,3 +173,30 @@ def test_plain_words_are_text_alone(text: str) -> None:
 @pytest.mark.parametrize("text", ["Tool calls", "Authentication: OAuth", "Answers (short)", "Ünïcode, 3.5 % done"])
 def test_plain_names_read_as_they_are(text: str) -> None:
     assert "".join(shown for _, shown in inline(plain(text))) == text
+
+
+@pytest.mark.parametrize(
+    ("address", "written"),
+    [
+        ("../compare/main...evict-x?expand=1&title=a", "../compare/main...evict-x?expand=1&title=a"),
+        ("https://github.example:8443/o/r", "https://github.example:8443/o/r"),
+        ("http://localhost/o/r", "http://localhost/o/r"),
+        ("javascript:alert(1)", "javascript%3Aalert%281%29"),
+        ("HTTPS://x", "HTTPS%3A//x"),
+        (")](https://evil.example) `|<b>\n", "%29%5D%28https%3A//evil.example%29%20%60%7C%3Cb%3E%0A"),
+    ],
+)
+def test_a_link_leads_nowhere_else(address: str, written: str) -> None:
+    assert link("words", address) == f"[words]({written})"
+
+
+@given(texts)
+def test_a_link_is_one_whatever_its_address(text: str) -> None:
+    (paragraph,) = [token for token in PARSER.parse(link("words", f"../{text}")) if token.type == "inline"]
+    kinds = [token.type for token in paragraph.children or ()]
+    assert kinds in (["link_open", "text", "link_close"], ["text"])
+
+
+def test_too_long_an_address_is_not_linked() -> None:
+    assert link("words", "x" * LONGEST_ADDRESS) == f"[words]({'x' * LONGEST_ADDRESS})"
+    assert link("words", "x" * (LONGEST_ADDRESS + 1)) == "words"

@@ -1,0 +1,470 @@
+"""The dashboard issue: what each section says, that it always fits, and that nothing in it comes alive."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.curator.entry import Admitted, Classified, Entry, Evicted, Source, Tombstone
+from bot.curator.store import RegressionSet
+from bot.intake.eval_sets.own_yaml import SetupFile
+from bot.pipeline import Platform
+from bot.report.dashboard import (
+    MARKER,
+    Candidate,
+    Dashboard,
+    Kind,
+    LastRun,
+    OpenSuggestion,
+    PendingReview,
+    render_dashboard,
+)
+from bot.report.pull_request import COMMENT_CHARACTERS
+from tests.factories import make_config, make_entry, make_taxonomy
+from tests.github.hostile import HALF_CHARACTER, HARMLESS, HOSTILE
+from tests.github.test_hostile_text import dead, skeleton, worded
+
+NOW = "2026-11-21T10:00:00Z"
+COMMIT = "a1b2c3d4e5f6" + "0" * 28
+READY = SetupFile(tenant="t")
+ASKING = ("Need a person", "Suggested", "Could go", "Waiting", "Least loss")
+
+
+def source(customer: str, item: str = "q1") -> Source:
+    return Source(customer=customer, agent="desk", eval_set="evals.yaml", item=item)
+
+
+def entry(id: str, *names: str, score: float = 0.9, **more: Any) -> Entry:
+    """An entry of acme that is ready to run and covers ``names``."""
+    return make_entry(id, dict.fromkeys(names, score), **{"setup": READY, "source": source("acme"), **more})
+
+
+def buried(item: Entry) -> Tombstone:
+    return Tombstone(id=item.id, evicted=Evicted(at=NOW, reason="x"), restore="x", entry=item)
+
+
+def make_platform(
+    *entries: Entry, waiting: tuple[Entry, ...] = (), gone: tuple[Entry, ...] = (), **config: Any
+) -> Platform:
+    return Platform(
+        taxonomy=make_taxonomy("a", "b", "c"),
+        config=make_config(**config),
+        regression_set=RegressionSet(
+            {item.id: item for item in entries},
+            {item.id: item for item in waiting},
+            {item.id: buried(item) for item in gone},
+        ),
+    )
+
+
+def make_dashboard(platform: Platform | None = None, **more: Any) -> Dashboard:
+    defaults: dict[str, Any] = {"platform": platform or make_platform(), "commit": COMMIT, "at": NOW, "limit": 5}
+    return Dashboard(**defaults | more)
+
+
+def section(body: str, title: str) -> str:
+    """The section whose heading begins with ``title``; empty where there is none."""
+    found = re.search(rf"^#### {re.escape(title)}.*?(?=\n\n#### |\n\n<sub>)", body, re.DOTALL | re.MULTILINE)
+    return found[0] if found else ""
+
+
+def rows(text: str) -> list[list[str]]:
+    """The rows of the table in ``text``, without its header."""
+    lines = [line for line in text.split("\n") if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+def test_an_empty_set_is_told_in_a_few_lines() -> None:
+    assert render_dashboard(make_dashboard(make_platform(ceiling=1))) == (
+        f"""{MARKER}
+### Regression set: 0 of 1 slot taken, 1 free
+
+0 of 3 capabilities covered. 0 combinations carried.
+
+#### Coverage: 3 of 3 short of their floor
+
+<details><summary>3 capabilities</summary>
+
+| Capability | Coverers | Floor | Champion | Score |
+| --- | --- | --- | --- | --- |
+| *A* | 0 | **short of 2** | – | – |
+| *B* | 0 | **short of 2** | – | – |
+| *C* | 0 | **short of 2** | – | – |
+
+</details>
+
+<sub>As of commit `a1b2c3d4e5f6`, `{NOW}`; taxonomy 1.0.0. To refuse an eviction, close its pull request: it is not"""
+        " suggested again on the same grounds. To bring an evicted entry back, run `incumbent restore ID`.</sub>\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "headline"),
+    [
+        (5, "2 of 5 slots taken, 3 free"),
+        (2, "2 of 2 slots taken, 0 free"),
+        (1, "2 of 1 slot taken, 1 over the ceiling"),
+    ],
+)
+def test_the_headline_is_the_size_against_the_ceiling(ceiling: int, headline: str) -> None:
+    body = render_dashboard(make_dashboard(make_platform(entry("x", "a"), entry("y", "a"), ceiling=ceiling)))
+    assert body.split("\n")[:2] == [MARKER, f"### Regression set: {headline}"]
+
+
+@pytest.mark.parametrize(
+    ("waiting", "gone", "refused", "said"),
+    [
+        (0, 0, 0, ""),
+        (1, 1, 1, " 1 entry waits for a slot. 1 entry was evicted (tombstones). 1 refusal of an eviction holds."),
+        (2, 3, 4, " 2 entries wait for a slot. 3 entries were evicted (tombstones). 4 refusals of evictions hold."),
+    ],
+)
+def test_the_summary_names_only_what_there_is(waiting: int, gone: int, refused: int, said: str) -> None:
+    platform = make_platform(
+        entry("x", "a"),
+        waiting=tuple(entry(f"w{place}", "b") for place in range(waiting)),
+        gone=tuple(entry(f"g{place}", "b") for place in range(gone)),
+    )
+    summary = render_dashboard(make_dashboard(platform, refused=refused)).split("\n")[3]
+    assert summary == f"1 of 3 capabilities covered. 1 combination carried.{said}"
+
+
+def test_coverage_puts_what_is_in_short_supply_first() -> None:
+    platform = make_platform(entry("x", "a", "c"), entry("y", "a", score=0.95), entry("z", "b", score=0.1))
+    found = section(render_dashboard(make_dashboard(platform)), "Coverage")
+    assert found.startswith("#### Coverage: 2 of 3 short of their floor\n")
+    assert rows(found) == [
+        ["*B*", "0", "**short of 2**", "`z`", "0.10"],
+        ["*C*", "1", "**short of 2**", "`x`", "0.90"],
+        ["*A*", "2", "2", "`y`", "0.95"],
+    ]
+
+
+def test_coverage_says_so_where_every_floor_is_met() -> None:
+    platform = make_platform(entry("x", "a", "b", "c"), redundancy_floor=1)
+    assert "#### Coverage: every floor is met\n" in render_dashboard(make_dashboard(platform))
+
+
+def test_the_size_over_time_is_a_chart_and_missing_where_there_is_one_day() -> None:
+    platform = make_platform(entry("x", "a"), gone=(entry("y", "a"),))
+    assert render_dashboard(make_dashboard(platform)).count("\n```mermaid\nxychart-beta\n") == 1
+    assert "mermaid" not in render_dashboard(make_dashboard(make_platform(entry("x", "a")), at="2026-01-01T09:00:00Z"))
+
+
+def test_pending_reviews_are_named_by_pull_request() -> None:
+    pending = (
+        PendingReview(pull_request=12, queries=("q1", "q2", "q3", "q4", "q5"), merged=True),
+        PendingReview(pull_request=13, queries=("q9",), merged=False),
+        PendingReview(pull_request=14, queries=(), merged=False),
+    )
+    found = section(render_dashboard(make_dashboard(pending=pending)), "Need a person")
+    assert found.startswith("#### Need a person (6)\n")
+    assert rows(found) == [
+        ["#12", "merged", "5", "`q1`, `q2`, `q3` and 2 more"],
+        ["#13", "open", "1", "`q9`"],
+        ["#14", "open", "0", "–"],
+    ]
+
+
+def test_open_suggestions_say_why() -> None:
+    kinds = get_args(Kind)
+    suggestions = tuple(
+        OpenSuggestion(pull_request=20 + place, entries=("x", "y"), kind=kind) for place, kind in enumerate(kinds)
+    )
+    found = rows(section(render_dashboard(make_dashboard(open_suggestions=suggestions)), "Suggested"))
+    assert [row[:2] for row in found] == [[f"#{20 + place}", "`x` and `y`"] for place in range(len(kinds))]
+    assert len({row[2] for row in found}) == len(kinds)
+
+
+@pytest.mark.parametrize(
+    ("compare", "header", "row"),
+    [
+        (None, "| Entry | Why |", ["`x`", "redundant: `nobody misses it`"]),
+        (
+            "../compare/main...evict-x?expand=1",
+            "| Entry | Why | By hand |",
+            [
+                "`x`",
+                "redundant: `nobody misses it`",
+                "[open the pull request](../compare/main...evict-x?expand=1)",
+            ],
+        ),
+    ],
+)
+def test_candidates_name_the_limit_and_link_where_a_person_must_open_them(
+    compare: str | None, header: str, row: list[str]
+) -> None:
+    candidates = (
+        Candidate(entry="x", kind="redundant", why="nobody misses it", compare=compare),
+        Candidate(entry="y", kind="swap", why="", compare=None),
+    )
+    open_ones = (OpenSuggestion(pull_request=9, entries=("z",), kind="displaced"),)
+    dashboard = make_dashboard(candidates=candidates, open_suggestions=open_ones, limit=1)
+    found = section(render_dashboard(dashboard), "Could go")
+    assert "At most 1 suggestion is open at once (`limits.open_evictions`); 1 now." in found
+    assert header in found
+    assert rows(found) == [row, ["`y`", "swap with an entry that waits", "–"][: len(row)]]
+    assert "At most 5 suggestions are" in render_dashboard(replace(dashboard, limit=5))
+
+
+def full() -> Platform:
+    """A full set of two, each the only test of something, and an entry that waits."""
+    waiting = (entry("w", "a", "b", source=None), entry("v", "c", score=0.1))
+    return make_platform(
+        entry("x", "a", "b"), entry("y", "c"), entry("z"), waiting=waiting, ceiling=3, redundancy_floor=1
+    )
+
+
+def test_waiting_entries_say_what_they_would_cover() -> None:
+    found = section(render_dashboard(make_dashboard(full())), "Waiting")
+    assert found.startswith("#### Waiting for a slot (2)\n\nThe set is full.\n")
+    assert rows(found) == [
+        ["`w`", "–", "`2026-01-01T00:00:00Z`", "*A* and *B*"],
+        ["`v`", "`acme`", "`2026-01-01T00:00:00Z`", "–"],
+    ]
+    free = render_dashboard(make_dashboard(make_platform(waiting=(entry("w", "a"),))))
+    assert "`incumbent admit --waiting` lets in" in section(free, "Waiting")
+    assert not section(free, "Least loss")
+
+
+def test_the_least_loss_is_told_where_nothing_else_is_left_to_suggest() -> None:
+    found = rows(section(render_dashboard(make_dashboard(full())), "Least loss"))
+    assert found == [["`z`", "nothing"], ["`y`", "floor or champion of *C*; the only test of *C*"]]
+    three = make_platform(
+        entry("x", "a", "b"), waiting=(entry("w", "a"), entry("v", "c")), ceiling=1, redundancy_floor=1
+    )
+    found = rows(section(render_dashboard(make_dashboard(three)), "Least loss"))
+    assert found == [["`x`", "floor or champion of *A* and *B*; the only test of *A* + *B*"]]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"candidates": (Candidate(entry="z", kind="redundant", why="", compare=None),)},
+        {"open_suggestions": (OpenSuggestion(pull_request=9, entries=("z",), kind="redundant"),)},
+        {"platform": make_platform(entry("x", "a"), ceiling=1)},
+    ],
+)
+def test_the_least_loss_is_left_out_while_something_can_go_or_nothing_waits(more: dict[str, Any]) -> None:
+    assert not section(render_dashboard(make_dashboard(**{"platform": full()} | more)), "Least loss")
+
+
+def test_entries_that_lag_are_named_in_the_set_and_in_line() -> None:
+    old = Classified(taxonomy="1.0.0", backend="openai", model="m0", prompt="p", samples=3)
+    platform = make_platform(
+        entry("x", "a"), entry("y", "a"), entry("z", "a", classified=old), waiting=(entry("w", "b", classified=old),)
+    )
+    found = section(render_dashboard(make_dashboard(platform)), "Lag behind")
+    assert "run `incumbent reclassify`" in found
+    reason = "`classified by openai m0, prompt p, 3 samples`"
+    assert rows(found) == [["`z`", reason, "1"], ["`w`", reason, "1"]]
+
+
+@pytest.mark.parametrize(
+    ("setup", "ready"),
+    [
+        (SetupFile(), False),
+        (SetupFile(cost=3), False),
+        (SetupFile(tenant="t"), True),
+        (SetupFile(connectors=("c",)), True),
+        (SetupFile(fixtures=("f",)), True),
+    ],
+)
+def test_an_entry_without_any_set_up_is_not_ready(setup: SetupFile, ready: bool) -> None:
+    found = section(render_dashboard(make_dashboard(make_platform(entry("x", "a", setup=setup)))), "Not ready")
+    assert rows(found) == ([] if ready else [["`x`", "`acme`"]])
+
+
+def test_customers_are_told_by_the_slots_that_they_hold() -> None:
+    platform = make_platform(
+        *(entry(f"x{place}", "a", source=source("acme")) for place in range(3)),
+        *(entry(f"y{place}", "a", source=source("brim")) for place in range(4)),
+        entry("z", "a", source=source("able")),
+        entry("n", "a", source=None),
+        ceiling=8,
+    )
+    found = section(render_dashboard(make_dashboard(platform)), "Customers (3)")
+    assert "Above 50% of all slots (`limits.customer_share`)" in found
+    assert rows(found) == [
+        ["`brim`", "4", "50%", "a person"],
+        ["`acme`", "3", "38%", "directly"],
+        ["`able`", "1", "12%", "directly"],
+        ["*no source*", "1", "12%", "–"],
+    ]
+
+
+def test_pins_of_people_are_told_with_their_reasons() -> None:
+    platform = make_platform(entry("x", "a", pin="the board asks for it"), entry("y", "a"))
+    assert rows(section(render_dashboard(make_dashboard(platform)), "Pinned")) == [["`x`", "`the board asks for it`"]]
+
+
+def test_the_last_runs_are_told() -> None:
+    runs = (
+        LastRun(at=NOW, commit=COMMIT, did="admitted 2", run="https://github.com/o/r/actions/runs/1"),
+        LastRun(at=NOW, commit=COMMIT, did="nothing", run=None),
+    )
+    found = rows(section(render_dashboard(make_dashboard(runs=runs)), "Last runs"))
+    assert found == [
+        [f"`{NOW}`", "`a1b2c3d4e5f6`", "`admitted 2`", "[run](https://github.com/o/r/actions/runs/1)"],
+        [f"`{NOW}`", "`a1b2c3d4e5f6`", "`nothing`", "–"],
+    ]
+
+
+def test_notices_come_before_all_else() -> None:
+    body = render_dashboard(make_dashboard(notices=("A decision was ignored.", "x" * 1000)))
+    warning = body.split("\n\n")[2].split("\n")
+    assert warning[:3] == ["> [!WARNING]", "> `A decision was ignored.`", ">"]
+    assert len(warning[3]) == len("> ``") + 400
+
+
+def test_a_moment_that_is_none_is_an_error() -> None:
+    with pytest.raises(ValueError, match="ISO 8601"):
+        render_dashboard(make_dashboard(at="now"))
+
+
+# It always fits ----------------------------------------------------------------------------------------------------
+
+
+def crowd(count: int, text: str) -> Dashboard:
+    """Everything ``count`` times, with ``text`` wherever others write."""
+    admitted = Admitted(at="2025-03-01T00:00:00Z", decision="INCLUDE", route="direct")
+    old = Classified(taxonomy="1.0.0", backend=worded(text), model=worded(text), prompt="p", samples=3)
+    kept: dict[str, Any] = {"setup": SetupFile(), "pin": worded(text), "admitted": admitted}
+    behind: dict[str, Any] = {"classified": old}
+    entries = [
+        entry(f"e{place}", "a", source=source(f"{place} {text}"), **kept, **(behind if place % 3 else {}))
+        for place in range(count)
+    ]
+    # The identity of the set is the one that most entries carry.
+    entries += [entry(f"o{place}", "a", "b") for place in range(count + 1)]
+    platform = make_platform(
+        *entries,
+        waiting=tuple(entry(f"w{place}", "a", source=source(worded(text))) for place in range(count)),
+        gone=tuple(entry(f"g{place}", "a") for place in range(count)),
+        ceiling=max(1, len(entries)),
+    )
+    names = tuple(f"{text} {place}" for place in range(count))
+    return make_dashboard(
+        platform,
+        open_suggestions=tuple(
+            OpenSuggestion(pull_request=place, entries=names, kind="redundant") for place in range(count)
+        ),
+        candidates=tuple(Candidate(entry=name, kind="swap", why=text, compare=f"../{name}") for name in names),
+        pending=tuple(PendingReview(pull_request=place, queries=names, merged=True) for place in range(count)),
+        runs=tuple(LastRun(at=NOW, commit=text, did=name, run=f"https://x/{name}") for name in names),
+        notices=names,
+    )
+
+
+def well_formed(body: str) -> None:
+    assert len(body) <= COMMENT_CHARACTERS
+    assert body.startswith(f"{MARKER}\n")
+    assert body.endswith("</sub>\n")
+    assert body.count("\n<details>") == body.count("\n</details>\n")
+    assert body.count("\n```mermaid\n") <= 1
+    for table in re.findall(r"(?:^\|.*\n)+", body, re.MULTILINE):
+        lines = [re.sub(r"\\\|", "", line) for line in table.strip().split("\n")]
+        assert len(lines) > 2
+        assert re.fullmatch(r"\|( --- \|)+", lines[1])
+        assert len({line.count("|") for line in lines}) == 1
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    st.integers(0, 250),
+    st.one_of(st.sampled_from(sorted(HOSTILE.values())), st.text(st.characters(), max_size=300)),
+)
+def test_it_fits_whatever_there_is_and_is_the_same_each_time(count: int, text: str) -> None:
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
+        text = "half a character is no text of a file"
+    dashboard = crowd(count, text)
+    body = render_dashboard(dashboard)
+    well_formed(body)
+    assert render_dashboard(dashboard) == body
+
+
+def test_numbers_are_left_of_what_is_far_too_long() -> None:
+    body = render_dashboard(crowd(120, "\u4e00|" * 200), limit=0)
+    well_formed(body)
+    assert len(body.encode()) < 10_000
+    assert rows(body) == []
+    assert "> 120 more: see the log of the run." in body
+    for what in ("the pull requests themselves", "the open pull requests", "`incumbent prune`", "`incumbent status`"):
+        assert f"120: see {what}." in body
+
+
+def shown(body: str) -> tuple[int, int]:
+    """How many rows ask something of people, and how many describe the set."""
+    parts = re.split(r"^#### ", body, flags=re.MULTILINE)[1:]
+    asking = [len(rows(part)) for part in parts if part.startswith(ASKING)]
+    return sum(asking), sum(len(rows(part)) for part in parts) - sum(asking)
+
+
+def test_what_describes_the_set_is_cut_before_what_asks_people() -> None:
+    dashboard = crowd(110, HARMLESS)
+    whole = render_dashboard(dashboard, limit=10**9)
+    length = len(whole.encode())
+    all_asking, all_describing = shown(whole)
+    assert all_asking == 4 * 110
+    steps = [shown(render_dashboard(dashboard, limit)) for limit in (*range(length, 0, -length // 24), 0)]
+    assert steps[0] == (all_asking, all_describing)
+    assert steps[-1] == (0, 0)
+    assert steps == sorted(steps, reverse=True)
+    assert all(asking == all_asking or describing == 0 for asking, describing in steps)
+    assert len({describing for _, describing in steps}) > 3
+    assert len({asking for asking, _ in steps}) > 3
+
+
+# Nothing comes alive -----------------------------------------------------------------------------------------------
+
+
+def hostile(text: str) -> Dashboard:
+    """A dashboard on which every word of a stranger is ``text``."""
+    said = worded(text)
+    old = Classified(taxonomy="1.0.0", backend=said, model=said, prompt=said, samples=3)
+    platform = make_platform(
+        entry("x", "a", source=source(said, said), pin=said, setup=SetupFile()),
+        entry("y", "a"),
+        entry("z", "b", classified=old, source=None),
+        waiting=(entry("w", "c", source=source(said, said)),),
+        gone=(entry("g", "c"),),
+    )
+    return make_dashboard(
+        platform,
+        commit=text,
+        open_suggestions=(OpenSuggestion(pull_request=4242, entries=(text, text), kind="swap"),),
+        candidates=(Candidate(entry=text, kind="displaced", why=f"{text} beats it", compare="../compare/a...b"),),
+        pending=(PendingReview(pull_request=4242, queries=(text, f"{text} 2"), merged=True),),
+        runs=(LastRun(at=text, commit=text, did=text, run="https://github.com/o/r"),),
+        notices=(text, f"A decision of {text} was ignored."),
+    )
+
+
+def others(body: str) -> str:
+    """``body`` without what we alone put there: the chart, links, and references to pull requests."""
+    body = re.sub(r"\n```mermaid\n[^`]*\n```\n", "\n", body, count=1)
+    body = body.replace("](../compare/a...b)", "").replace("](https://github.com/o/r)", "")
+    return body.replace("[open the", "open the").replace("[run", "run").replace("| #4242 |", "| pull request |")
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, "half"])
+def test_nothing_comes_alive_on_the_dashboard(name: str) -> None:
+    text = HOSTILE.get(name, "half of a pair: \ufffd @octocat")
+    body, twin = render_dashboard(hostile(text)), render_dashboard(hostile(HARMLESS))
+    well_formed(body)
+    dead(others(body), re.compile(re.escape(MARKER)))
+    assert skeleton(body) == skeleton(twin)
+    assert body.count("\n") == twin.count("\n")
+
+
+def test_half_a_character_is_shown_and_breaks_nothing() -> None:
+    notices = (HALF_CHARACTER,)
+    runs = (LastRun(at=NOW, commit=COMMIT, did=HALF_CHARACTER, run=f"https://x/{HALF_CHARACTER}"),)
+    body = render_dashboard(make_dashboard(notices=notices, runs=runs))
+    assert body.encode()
+    well_formed(body)
