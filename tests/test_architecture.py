@@ -52,6 +52,8 @@ PURE = [
     "curator/suggestions.py",
     "curator/answers.py",
     "reconcile/cases.py",
+    "reconcile/confirmations.py",
+    "reconcile/dashboard_plan.py",
     "reconcile/admission_plan.py",
     "reconcile/proposals.py",
     "reconcile/renames.py",

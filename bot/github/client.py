@@ -16,6 +16,7 @@ from bot.github.check import NAME
 from bot.github.values import (
     AddLabels,
     CheckRun,
+    CloseIssue,
     ClosePullRequest,
     Commit,
     CreateComment,
@@ -169,6 +170,8 @@ class GitHubClient:
                 self._ask("POST", "/issues", body={"title": title, "body": body})
             case EditIssue(number=issue, body=body):
                 self._ask("PATCH", f"/issues/{issue}", body={"body": body})
+            case CloseIssue(number=issue):
+                self._ask("PATCH", f"/issues/{issue}", body={"state": "closed"})
 
     def _push(self, branch: str, parent: str | None, commits: Sequence[Commit], tree: str | None) -> None:
         """Put ``commits`` on top of ``parent``, whose tree is ``tree``, and let ``branch`` point to the last."""

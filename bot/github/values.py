@@ -216,6 +216,13 @@ class EditIssue:
     body: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseIssue:
+    """Close a dashboard that a race doubled."""
+
+    number: int
+
+
 Operation: TypeAlias = (
     CreateComment
     | EditComment
@@ -233,6 +240,7 @@ Operation: TypeAlias = (
     | DeleteBranch
     | CreateIssue
     | EditIssue
+    | CloseIssue
 )
 
 
@@ -273,3 +281,5 @@ def describe(operation: Operation) -> str:
             return f"open the dashboard issue with {len(body):,} characters"
         case EditIssue(body=body):
             return f"edit the dashboard issue to {len(body):,} characters"
+        case CloseIssue(number=number):
+            return f"close the doubled dashboard {number}"

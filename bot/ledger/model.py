@@ -19,6 +19,7 @@ BRANCH = "incumbent/ledger"
 FOLDER = "pull_requests"
 RECONCILED = "reconciled.json"
 SUGGESTIONS = "suggestions.json"
+RUNS = "runs.json"
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 CommitId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
@@ -170,6 +171,22 @@ class SuggestionRecord(FileModel):
         default_factory=dict, description="branch of an open one: its commit when it held what was suggested"
     )
     refusals: Tuple[Refusal] = Field(default=(), description="looked up again before they hold anything back")
+
+
+class Run(FileModel):
+    """A run that changed something that people see."""
+
+    at: Timestamp
+    commit: CommitId
+    did: Text
+    run: Text | None
+
+
+class RunRecord(FileModel):
+    """``runs.json``: the last runs for the dashboard, latest first."""
+
+    format: Literal[1] = 1
+    runs: Tuple[Run] = ()
 
 
 def record_path(number: int) -> str:

@@ -8,11 +8,20 @@ from typing import TypeVar
 from bot.config import REVIEWED_FILES
 from bot.documents import parse_json
 from bot.errors import InputError, Problem
-from bot.ledger.model import RECONCILED, SUGGESTIONS, PullRequestRecord, Reconciled, SuggestionRecord, record_path
+from bot.ledger.model import (
+    RECONCILED,
+    RUNS,
+    SUGGESTIONS,
+    PullRequestRecord,
+    Reconciled,
+    RunRecord,
+    SuggestionRecord,
+    record_path,
+)
 from bot.snapshot import Snapshot
 from bot.validation import validate
 
-Kind = TypeVar("Kind", PullRequestRecord, Reconciled, SuggestionRecord)
+Kind = TypeVar("Kind", PullRequestRecord, Reconciled, SuggestionRecord, RunRecord)
 
 README = """\
 # Incumbent's ledger
@@ -46,12 +55,17 @@ def load_suggestions(snapshot: Snapshot | None) -> SuggestionRecord | None:
     return _load(snapshot, SUGGESTIONS, SuggestionRecord)
 
 
+def load_runs(snapshot: Snapshot | None) -> RunRecord | None:
+    """The last runs; raises :class:`InputError` when the file was mangled."""
+    return _load(snapshot, RUNS, RunRecord)
+
+
 def _load(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | None:
     if snapshot is None or not snapshot.exists(path):
         return None
     return validate(model, parse_json(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES))
 
 
-def record_text(record: PullRequestRecord | Reconciled | SuggestionRecord) -> str:
+def record_text(record: PullRequestRecord | Reconciled | SuggestionRecord | RunRecord) -> str:
     """``record`` as its file; equal records give equal bytes."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

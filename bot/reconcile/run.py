@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from bot.classifier.model import Backend, Progress
 from bot.errors import InputError, OutsideError
-from bot.github.client import GitHubClient, LostRaceError
+from bot.github.client import GitHubClient, LostRaceError, RefusedError
 from bot.github.events import Event
-from bot.github.values import Operation, PushBranch, PushCommits, WriteLedger
+from bot.github.values import OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
 from bot.github.world import World, known_of
 from bot.ledger.store import load_reconciled
 from bot.pipeline import Platform, load_platform
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.stages import Stage, Tip, admit_merged, suggest_changes
+from bot.reconcile.stages import Stage, Tip, admit_merged, confirm_evictions, suggest_changes
 from bot.reconcile.survey import survey
 
 TRIES = 5
@@ -81,68 +81,90 @@ def reconcile_event(
         if platform.config.mode == "observe":
             return Reconciliation(operations=(), why=OBSERVING)
         raise OutsideError("the job that reads the eval sets did not finish: its log says why")
-    written: list[Operation] = []
+    run = _Run(event, inventory, world, github, wait, dry_run)
     try:
-        for stage in (admit_merged, suggest_changes):
-            written += _until_nothing_is_left(stage, event, inventory, world, github, wait, dry_run)
+        for stage in (admit_merged, confirm_evictions, suggest_changes):
+            run.until_nothing_is_left(stage)
     except _MovedOnError as error:
-        return Reconciliation(operations=tuple(written), why=str(error))
-    return Reconciliation(operations=tuple(written))
+        return Reconciliation(operations=tuple(run.written), why=str(error))
+    return Reconciliation(operations=tuple(run.written))
 
 
-def _until_nothing_is_left(
-    stage: Stage,
-    event: Event,
-    inventory: Inventory,
-    world: World,
-    github: GitHubClient,
-    wait: Callable[[int], None],
-    dry_run: bool,
-) -> list[Operation]:
-    written: list[Operation] = []
-    lost = 0
-    for _ in range(ROUNDS + TRIES):
-        if lost == TRIES:
-            raise OutsideError("other runs kept writing; run this one again")
-        tip = _tip(event, inventory, world, github, dry_run)
-        planned = stage(tip)
-        if dry_run or not planned:
-            return [*written, *(item for _, item in planned)]
+class _Run:
+    """One run through the stages, and what it has written so far."""
+
+    def __init__(
+        self,
+        event: Event,
+        inventory: Inventory,
+        world: World,
+        github: GitHubClient,
+        wait: Callable[[int], None],
+        dry_run: bool,
+    ) -> None:
+        self.written: list[Operation] = []
+        self._event, self._inventory, self._world, self._github = event, inventory, world, github
+        self._wait, self._dry_run = wait, dry_run
+        self._barred: set[str] = set()
+
+    def until_nothing_is_left(self, stage: Stage) -> None:
+        """Plan ``stage`` and write, as often as there is something to write."""
+        lost = 0
+        for _ in range(ROUNDS + TRIES):
+            if lost == TRIES:
+                raise OutsideError("other runs kept writing; run this one again")
+            tip = self._tip()
+            planned = stage(tip)
+            if self._dry_run or not planned:
+                self.written += [operation for _, operation in planned]
+                return
+            try:
+                for number, operation in planned:
+                    self._apply(number, operation, tip)
+            except LostRaceError:
+                lost += 1
+                self._wait(lost)
+        raise OutsideError("what is written does not stay; run `incumbent doctor`, and report this if it finds nothing")
+
+    def _apply(self, number: int | None, operation: Operation, tip: Tip) -> None:
         try:
-            for number, operation in planned:
-                _apply(number, operation, tip)
-                written.append(operation)
-        except LostRaceError:
-            lost += 1
-            wait(lost)
-    raise OutsideError("what is written does not stay; run `incumbent doctor`, and report this if it finds nothing")
+            _apply(number, operation, tip)
+        except RefusedError:
+            if not isinstance(operation, OpenPullRequest):
+                raise
+            # People can: the dashboard shows them where.
+            self._barred.add(operation.branch)
+            return
+        self.written.append(operation)
 
-
-def _tip(event: Event, inventory: Inventory, world: World, github: GitHubClient, dry_run: bool) -> Tip:
-    """The default branch and the ledger as they are now, on which the facts still hold."""
-    commits = world.fetch(event, head=False)
-    if inventory.repository != event.repository or not world.store.is_ancestor(inventory.base, commits.base):
-        raise OutsideError("the inventory is not of this repository's default branch")
-    # Our own commits move the branch too: facts of eval sets outlive what changes only the regression set.
-    changes = world.store.changes(inventory.base, commits.base)
-    if any((item.before or item.path).startswith(_RESTS_ON) or item.path.startswith(_RESTS_ON) for item in changes):
-        raise _MovedOnError("the branch has moved on: the run of its newest commit reconciles")
-    snapshot = world.store.snapshot(commits.base)
-    platform = load_platform(snapshot)
-    if not inventory.fits(platform.taxonomy):
-        raise OutsideError("the inventory speaks of other capabilities than the taxonomy")
-    return Tip(
-        event=event,
-        inventory=inventory,
-        commit=commits.base,
-        snapshot=snapshot,
-        platform=platform,
-        ledger_commit=commits.ledger,
-        ledger=None if commits.ledger is None else world.store.snapshot(commits.ledger),
-        world=world,
-        github=github,
-        dry_run=dry_run,
-    )
+    def _tip(self) -> Tip:
+        """The default branch and the ledger as they are now, on which the facts still hold."""
+        event, inventory, world = self._event, self._inventory, self._world
+        commits = world.fetch(event, head=False)
+        if inventory.repository != event.repository or not world.store.is_ancestor(inventory.base, commits.base):
+            raise OutsideError("the inventory is not of this repository's default branch")
+        # Our own commits move the branch too: facts of eval sets outlive what changes only the regression set.
+        changes = world.store.changes(inventory.base, commits.base)
+        if any(path.startswith(_RESTS_ON) for item in changes for path in (item.path, item.before or "")):
+            raise _MovedOnError("the branch has moved on: the run of its newest commit reconciles")
+        snapshot = world.store.snapshot(commits.base)
+        platform = load_platform(snapshot)
+        if not inventory.fits(platform.taxonomy):
+            raise OutsideError("the inventory speaks of other capabilities than the taxonomy")
+        return Tip(
+            event=event,
+            inventory=inventory,
+            commit=commits.base,
+            snapshot=snapshot,
+            platform=platform,
+            ledger_commit=commits.ledger,
+            ledger=None if commits.ledger is None else world.store.snapshot(commits.ledger),
+            world=world,
+            github=self._github,
+            dry_run=self._dry_run,
+            written=tuple(self.written),
+            barred=frozenset(self._barred),
+        )
 
 
 def _apply(number: int | None, operation: Operation, tip: Tip) -> None:

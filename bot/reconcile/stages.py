@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from bot.config import REVIEWED_FILES
 from bot.curator.prune import EvictionKind
 from bot.errors import InputError, OutsideError
 from bot.github.client import GitHubClient
 from bot.github.events import OWN_BRANCHES, Event
-from bot.github.values import Operation, PullRequest
+from bot.github.values import Operation, PullRequest, PushCommits
 from bot.github.world import World, records_of
-from bot.ledger.model import FOLDER, RECONCILED, SuggestionRecord
-from bot.ledger.store import load_suggestions
+from bot.ledger.model import FOLDER, RECONCILED, RunRecord, SuggestionRecord
+from bot.ledger.store import load_runs, load_suggestions
 from bot.object_store import CommitSnapshot
 from bot.pipeline import Platform
-from bot.reconcile import admission_plan, suggestion_plan
+from bot.reconcile import admission_plan, dashboard_plan, suggestion_plan
 from bot.reconcile.cases import cases_of
+from bot.reconcile.confirmations import confirmed
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.suggestion_plan import Branch, own, plan_suggestions, wish
 
+Kind = TypeVar("Kind", SuggestionRecord, RunRecord)
 Writes: TypeAlias = tuple[tuple[int | None, Operation], ...]
 """Operations in order, each with the number of the pull request that it is on, if any."""
 
@@ -33,6 +34,7 @@ class Tip:
     """The default branch and the ledger as they are now, with the edges to the world.
 
     ``commit`` is the branch's; the inventory's facts hold for it.  In a ``dry_run`` nothing is written.
+    ``written`` is what this run has done so far; ``barred`` are branches for which GitHub let it open no pull request.
     """
 
     event: Event
@@ -45,6 +47,12 @@ class Tip:
     world: World
     github: GitHubClient
     dry_run: bool
+    written: tuple[Operation, ...]
+    barred: frozenset[str]
+
+    def read(self, path: str) -> str:
+        """The text of a file of the branch."""
+        return self.snapshot.read(path, REVIEWED_FILES).decode("utf-8")
 
 
 Stage: TypeAlias = Callable[[Tip], Writes]
@@ -67,22 +75,57 @@ def admit_merged(tip: Tip) -> Writes:
         ledger=tip.ledger_commit,
         ledger_files=_files(tip.ledger),
         permission=cache(tip.github.permission),
-        texts=lambda path: tip.snapshot.read(path, REVIEWED_FILES).decode("utf-8"),
+        texts=tip.read,
         run=tip.world.run,
     )
     plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
     return (*((None, item) for item in plan.note), *plan.rest) if tip.dry_run else plan.next
 
 
+def confirm_evictions(tip: Tip) -> Writes:
+    """Tombstones of merged evictions say who confirmed them, and when."""
+    if tip.platform.config.admissions == "by-hand":
+        return ()
+    unsaid = [item for item in tip.platform.regression_set.tombstones.values() if item.evicted.at is None]
+    if not unsaid:
+        return ()
+    pulls = own(tip.github.closed_pull_requests(tip.event.default_branch), tip.github.login)
+    merged = [pull for pull in pulls if pull.merge is not None]
+    commit = confirmed(tip.platform, merged, tip.github.merged_by, tip.read)
+    if commit is None:
+        return ()
+    return ((None, PushCommits(branch=tip.event.default_branch, parent=tip.commit, commits=(commit,))),)
+
+
 def suggest_changes(tip: Tip) -> Writes:
-    """What could go is suggested in pull requests of ours, and these are kept true."""
+    """What could go is suggested in pull requests of ours, these are kept true, and the dashboard tells of all."""
     scene = _suggestion_scene(tip)
     departed = {id: EvictionKind(kind) for id, kind in tip.inventory.departed.items()}
     wanted = wish(tip.platform, departed, scene)
     # A run that was killed may have left a branch without a pull request.
     missing = {proposal.branch for proposal in wanted.proposals} - scene.branches.keys()
     scene = replace(scene, branches={**scene.branches, **_branches(tip, missing)})
-    return plan_suggestions(wanted, tip.platform, scene).operations
+    plan = plan_suggestions(wanted, tip.platform, scene)
+    if plan.operations and not tip.dry_run:
+        return plan.operations
+    told = dashboard_plan.Scene(
+        commit=tip.commit,
+        at=tip.world.store.commit_time(tip.commit),
+        address=tip.world.url,
+        default_branch=tip.event.default_branch,
+        page=tip.world.run,
+        open=own(scene.open, tip.github.login),
+        wanted=wanted,
+        beyond=plan.beyond,
+        barred=tip.barred,
+        left=plan.left,
+        records=records_of(tip.ledger),
+        issues=tip.github.own_issues(),
+        ledger=tip.ledger_commit,
+        runs=_or(load_runs, tip.ledger, RunRecord()),
+        written=tip.written,
+    )
+    return (*plan.operations, *dashboard_plan.plan_dashboard(tip.platform, told))
 
 
 def _suggestion_scene(tip: Tip) -> suggestion_plan.Scene:
@@ -92,9 +135,6 @@ def _suggestion_scene(tip: Tip) -> suggestion_plan.Scene:
     branches = _branches(tip, {pull.branch for pull in ours if pull.branch is not None})
     commits = {branches[pull.branch].commit for pull in ours if pull.branch in branches}
     commits |= {pull.head for pull in pulls if pull not in ours}
-    record = SuggestionRecord()
-    with suppress(InputError):
-        record = load_suggestions(tip.ledger) or record
     return suggestion_plan.Scene(
         login=github.login,
         default_branch=base,
@@ -104,7 +144,8 @@ def _suggestion_scene(tip: Tip) -> suggestion_plan.Scene:
         branches=branches,
         checks={commit: github.check(commit) for commit in sorted(commits)},
         ledger=tip.ledger_commit,
-        record=record,
+        record=_or(load_suggestions, tip.ledger, SuggestionRecord()),
+        barred=tip.barred,
         comments=github.comments,
         pull_request=lambda number: _pull_request(github, number),
     )
@@ -116,6 +157,14 @@ def _branches(tip: Tip, names: Collection[str]) -> dict[str, Branch]:
         name: Branch(commit=commit, blobs=_blobs(tip, commit), has_base=tip.world.store.is_ancestor(tip.commit, commit))
         for name, commit in found.items()
     }
+
+
+def _or(load: Callable[[CommitSnapshot | None], Kind | None], ledger: CommitSnapshot | None, instead: Kind) -> Kind:
+    """A file of the ledger; one that is not there, or was mangled, says nothing."""
+    try:
+        return load(ledger) or instead
+    except InputError:
+        return instead
 
 
 def _pull_request(github: GitHubClient, number: int) -> PullRequest | None:

@@ -57,6 +57,7 @@ class Scene:
     """GitHub as the plan finds it: pull requests with branches under our prefix, these branches by name, checks by
     commit, and the ledger's part.
 
+    ``barred`` are branches for which GitHub lets us open no pull request.
     ``comments`` reads those of a pull request, ``pull_request`` one that is in neither list.
     """
 
@@ -69,6 +70,7 @@ class Scene:
     checks: Mapping[str, CheckRun | None]
     ledger: str | None
     record: SuggestionRecord
+    barred: frozenset[str]
     comments: Callable[[int], tuple[IssueComment, ...]]
     pull_request: Callable[[int], PullRequest | None]
 
@@ -176,21 +178,20 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
         branch = scene.branches.get(proposal.branch)
         if branch is None or branch.blobs != proposal.blobs:
             operations.append((None, _push(proposal, branch, scene)))
-        operations.append(
-            (
-                None,
-                OpenPullRequest(
-                    branch=proposal.branch, base=scene.default_branch, title=proposal.title, body=proposal.body
-                ),
-            )
-        )
+        if proposal.branch not in scene.barred:
+            words = {"title": proposal.title, "body": proposal.body}
+            operations.append((None, OpenPullRequest(branch=proposal.branch, base=scene.default_branch, **words)))
     record = SuggestionRecord(heads=dict(sorted(heads.items())), refusals=wanted.refusals)
     if record != scene.record:
         files: list[tuple[str, str | None]] = [(SUGGESTIONS, record_text(record))]
         files += [("README.md", README)] if scene.ledger is None else []
         message = f"Suggestions on {scene.base[:12]}"
         operations.append((None, WriteLedger(parent=scene.ledger, files=tuple(sorted(files)), message=message)))
-    return Plan(operations=tuple(operations), beyond=tuple(new[free:]), left=tuple(left))
+    return Plan(
+        operations=tuple(operations),
+        beyond=(*(item for item in new[:free] if item.branch in scene.barred), *new[free:]),
+        left=tuple(left),
+    )
 
 
 def _was_refused(pull: PullRequest) -> bool:

@@ -17,6 +17,9 @@ from bot.report.tables import Section
 from bot.report.voices import MarkdownVoice
 from bot.report.wording import SHOWN_NAMES, counted, listed
 
+TITLE: Final = "Incumbent: the regression set"
+"""The issue's title."""
+
 MARKER: Final = "<!-- incumbent:dashboard -->"
 """The hidden first line by which the issue is known."""
 
@@ -39,7 +42,7 @@ _KINDS: Final[dict[Kind, str]] = {
     "source-deleted": "its query was deleted",
     "customer-left": "its customer left",
     "swap": "swap with an entry that waits",
-    "undone": "what brought it was undone",
+    "undone": "a curator took its admission back",
 }
 
 

@@ -19,7 +19,8 @@ def sizes(known: RegressionSet, at: str) -> tuple[date, int, tuple[int, ...]]:
     its tombstone is gone.  Raises :class:`ValueError` where ``at`` is no ISO 8601 time.
     """
     stays = [(_day(entry.admitted.at), None) for entry in known.entries.values()]
-    left = [(_day(item.entry.admitted.at), _day(item.evicted.at)) for item in known.tombstones.values()]
+    # An eviction that was only just merged has no time yet.
+    left = [(_day(item.entry.admitted.at), _day(item.evicted.at or utc(at))) for item in known.tombstones.values()]
     days = [day for stay in (*stays, *left) for day in stay if day is not None]
     last = max([_day(utc(at)), *days])
     span = last - min([last, *days])

@@ -11,6 +11,7 @@ import pytest
 
 from bot.report.suggestion import was_closed_by_us
 from tests.e2e.bot import Bot, customer_files, platform_files
+from tests.e2e.harness.messages import error
 from tests.e2e.harness.people import CURATOR, JOB
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import entries, merged, read
@@ -49,6 +50,13 @@ def settled(bot: Bot) -> None:
     assert len(run.calls) <= 12 + 2 * len(ours(bot.world))
 
 
+def dashboard(world: World) -> str:
+    """The body of the one issue that is open."""
+    (issue,) = [item for item in world.pages("/issues?state=open") if "pull_request" not in item]
+    assert issue["body"].startswith("<!-- incumbent:dashboard -->")
+    return str(issue["body"])
+
+
 def check(world: World, number: int) -> Any:
     head = world.pull(number)["head"]["sha"]
     return max(world.checks(head), key=lambda item: int(item["id"]))
@@ -67,10 +75,12 @@ def test_what_is_redundant_is_suggested_once_and_goes_when_people_merge_it(world
     after = world.merge(pull["number"], user=CURATOR)
     assert bot.on("push", before=before, after=after).codes == (0, 0)
     assert "spare-one" not in entries(world)
-    text = world.read("main", "regression_set/evicted/spare-one.yaml")
-    assert text is not None
+    evicted = read(world, "evicted/spare-one")["evicted"]
+    assert (evicted["by"], evicted["reason"]) == (CURATOR, "redundant: others cover all that it covers")
+    assert evicted["at"] is not None
     settled(bot)
     assert ours(world) == []
+    assert "suggested: Evict spare-one" in dashboard(world)
 
 
 def test_a_refusal_holds_through_newcomers_and_ends_with_its_grounds(world: World, bot: Bot) -> None:
@@ -223,3 +233,15 @@ def test_what_left_its_eval_set_is_suggested_to_go(world: World, bot: Bot) -> No
     (left,) = ours(world)
     assert left["title"] == f"Evict {new}: customer-left"
     settled(bot)
+
+
+def test_where_pull_requests_may_not_be_opened_the_dashboard_leads_there(world: World, bot: Bot) -> None:
+    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    refusal = error(403, "GitHub Actions is not permitted to create or approve pull requests.")
+    world.gateway.fail(lambda call: call.method == "POST" and call.path.endswith("/pulls"), refusal, 1)
+    assert bot.on("schedule").codes == (0, 0)
+    assert ours(world) == []
+    assert f"{world.full_name}/compare/main...incumbent/evict/spare-one-" in dashboard(world)
+    assert bot.on("schedule").codes == (0, 0)
+    assert len(ours(world)) == 1
+    assert "/compare/" not in dashboard(world)

@@ -69,6 +69,7 @@ def test_the_job_that_reads_hostile_data_can_write_nothing(workflow: Path) -> No
         "contents": "write",
         "checks": "write",
         "pull-requests": "write",
+        "issues": "write",
     }
     assert "secrets." not in workflow.read_text()
 

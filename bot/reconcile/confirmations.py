@@ -1,0 +1,49 @@
+"""Who confirmed an eviction, and when: told by the merge of its pull request, written into the tombstone (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from bot.curator import changes
+from bot.curator.entry import Tombstone
+from bot.curator.store import tombstone_path
+from bot.github.values import Commit, PullRequest
+from bot.pipeline import Platform
+from bot.reconcile.proposals import grounds_in, is_about
+
+
+def confirmed(
+    platform: Platform,
+    merged: Sequence[PullRequest],
+    merged_by: Callable[[int], tuple[str, str]],
+    texts: Callable[[str], str],
+) -> Commit | None:
+    """The commit that completes the tombstones of evictions that were merged since, or ``None``.
+
+    ``merged`` are pull requests of ours; ``merged_by`` says who merged one, and when; ``texts`` reads a tombstone.
+    """
+    files = []
+    for id, tombstone in sorted(platform.regression_set.tombstones.items()):
+        pull = None if tombstone.evicted.at is not None else _merged_with(tombstone, merged)
+        if pull is None:
+            continue
+        by, at = merged_by(pull.number)
+        evicted = tombstone.evicted.model_copy(update={"by": by, "at": at})
+        path = tombstone_path(id)
+        files.append((path, changes.edit(texts(path), tombstone.model_copy(update={"evicted": evicted}))))
+    if not files:
+        return None
+    return Commit(files=tuple(files), message="Say who confirmed evictions")
+
+
+def _merged_with(tombstone: Tombstone, merged: Sequence[PullRequest]) -> PullRequest | None:
+    """The pull request whose merge left ``tombstone``: its eviction, or the swap with what displaced it."""
+    grounds = tombstone.evicted.grounds or {}
+    return next((pull for pull in merged if _names(pull.branch or "", tombstone.id, grounds)), None)
+
+
+def _names(branch: str, id: str, grounds: Mapping[str, object]) -> bool:
+    if is_about(branch, id):
+        return grounds_in(branch) == grounds.get("digest")
+    yields_to = grounds.get("yields_to")
+    return isinstance(yields_to, list) and any(is_about(branch, str(other)) for other in yields_to)

@@ -1,0 +1,164 @@
+"""The one issue that says how the regression set stands: found again, edited in place, single (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from bot.github.values import (
+    CloseIssue,
+    ClosePullRequest,
+    CreateIssue,
+    EditIssue,
+    Issue,
+    OpenPullRequest,
+    Operation,
+    PullRequest,
+    PushCommits,
+    WriteLedger,
+)
+from bot.ledger.model import RUNS, PullRequestRecord, Run, RunRecord
+from bot.ledger.store import record_text
+from bot.pipeline import Platform
+from bot.reconcile.proposals import Proposal
+from bot.reconcile.suggestion_plan import Wish
+from bot.report.dashboard import (
+    MARKER,
+    TITLE,
+    Candidate,
+    Dashboard,
+    Kind,
+    LastRun,
+    OpenSuggestion,
+    PendingReview,
+    render_dashboard,
+)
+
+RUNS_KEPT = 10
+"""Runs that the dashboard lists."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """What the dashboard is made from; ``written`` is what this run has done so far, ``page`` its address.
+
+    ``open`` are our open pull requests, ``beyond`` proposals that are not open, ``barred`` branches for which GitHub
+    lets us open none.  ``left`` are numbers of those that hold people's commits.
+    """
+
+    commit: str
+    at: str
+    address: str
+    default_branch: str
+    page: str | None
+    open: tuple[PullRequest, ...]
+    wanted: Wish
+    beyond: tuple[Proposal, ...]
+    barred: frozenset[str]
+    left: tuple[int, ...]
+    records: Mapping[int, PullRequestRecord]
+    issues: tuple[Issue, ...]
+    ledger: str | None
+    runs: RunRecord
+    written: tuple[Operation, ...]
+
+
+def plan_dashboard(platform: Platform, scene: Scene) -> tuple[tuple[int | None, Operation], ...]:
+    """The writes that make the dashboard true; none where it is."""
+    operations: list[Operation] = []
+    runs = _runs(scene)
+    if runs != scene.runs:
+        message = f"Run on {scene.commit[:12]}"
+        operations.append(WriteLedger(parent=scene.ledger, files=((RUNS, record_text(runs)),), message=message))
+    body = render_dashboard(_dashboard(platform, scene, runs))
+    known = [issue for issue in scene.issues if issue.body.startswith(MARKER)]
+    if not known:
+        operations.append(CreateIssue(title=TITLE, body=body))
+    elif known[0].body.replace("\r\n", "\n").strip() != body.strip():
+        operations.append(EditIssue(number=known[0].number, body=body))
+    operations += [CloseIssue(number=issue.number) for issue in known[1:]]
+    return tuple((None, item) for item in operations)
+
+
+def _dashboard(platform: Platform, scene: Scene, runs: RunRecord) -> Dashboard:
+    by_branch = {proposal.branch: proposal for proposal in scene.wanted.proposals}
+    shown = [(pull, by_branch[pull.branch]) for pull in scene.open if pull.branch in by_branch]
+    notices = [
+        f"The ledger names pull request {item.pull_request} as a refusal, which it is not: ignored."
+        for item in scene.wanted.forged
+    ]
+    notices += [f"Pull request {number} holds somebody's commits, so it is left as it is." for number in scene.left]
+    if scene.barred:
+        notices.append("Pull requests may not be opened with this token: `incumbent doctor` names the setting.")
+    return Dashboard(
+        platform=platform,
+        commit=scene.commit,
+        at=scene.at,
+        open_suggestions=tuple(
+            OpenSuggestion(pull_request=pull.number, entries=proposal.entries, kind=cast(Kind, proposal.kind))
+            for pull, proposal in shown
+        ),
+        limit=platform.config.limits.open_evictions,
+        candidates=tuple(
+            Candidate(
+                entry=proposal.entries[0],
+                kind=cast(Kind, proposal.kind),
+                why="",
+                compare=_compare(proposal.branch, scene) if proposal.branch in scene.barred else None,
+            )
+            for proposal in scene.beyond
+        ),
+        refused=len(scene.wanted.suggestions.refused),
+        pending=tuple(_pending(scene.records)),
+        runs=tuple(LastRun(at=item.at, commit=item.commit, did=item.did, run=item.run) for item in runs.runs),
+        notices=tuple(notices),
+    )
+
+
+def _compare(branch: str, scene: Scene) -> str:
+    return f"{scene.address}/compare/{scene.default_branch}...{branch}?expand=1"
+
+
+def _pending(records: Mapping[int, PullRequestRecord]) -> list[PendingReview]:
+    """What needs a person, as the comments on the pull requests say."""
+    found = []
+    for number, record in sorted(records.items()):
+        decided = {item.entry for item in record.decisions}
+        said = {} if record.showing is None else record.showing.verdicts
+        waiting = [id for id, shown in sorted(said.items()) if _needs_a_person(shown.codes) and id not in decided]
+        if waiting:
+            found.append(PendingReview(pull_request=number, queries=tuple(waiting), merged=record.merged is not None))
+    return found
+
+
+def _needs_a_person(codes: str) -> bool:
+    decision, _, rest = codes.partition(" ")
+    return decision in ("INCLUDE", "REPLACE", "KEEP-BOTH") and rest.startswith("review")
+
+
+def _runs(scene: Scene) -> RunRecord:
+    did = "; ".join(_did(scene.written))
+    if not did:
+        return scene.runs
+    run = Run(at=scene.at, commit=scene.commit, did=did[:500], run=scene.page)
+    if run in scene.runs.runs:
+        return scene.runs
+    others = [item for item in scene.runs.runs if item.run is None or item.run != run.run]
+    return RunRecord(runs=(run, *others)[:RUNS_KEPT])
+
+
+def _did(written: Sequence[Operation]) -> list[str]:
+    """What people would tell each other of a run; comments, checks and records are left out."""
+    found = []
+    for operation in written:
+        match operation:
+            case PushCommits(commits=commits):
+                found += [commit.message.partition("\n")[0] for commit in commits]
+            case OpenPullRequest(title=title):
+                found.append(f"suggested: {title}")
+            case ClosePullRequest():
+                found.append("closed a suggestion")
+            case _:
+                pass
+    return found
