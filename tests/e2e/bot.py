@@ -36,14 +36,77 @@ class BotRun:
         return json.loads(self.outputs["report"])
 
 
-class Bot:
-    """Runs ``incumbent ci`` on events of ``world``."""
+@dataclass(frozen=True)
+class Job:
+    """One job of a workflow run: what ``incumbent ci`` is called with, and the token that tells its requests apart."""
 
-    def __init__(self, world: World, folder: Path) -> None:
+    step: str
+    document: Path
+    environment: dict[str, str]
+
+    @property
+    def token(self) -> str:
+        return self.environment["GITHUB_TOKEN"]
+
+    def run(self) -> int:
+        """Its exit code.  Only its start reads the process's environment."""
+        with patch.dict(os.environ, self.environment):
+            return self.run_here()
+
+    def run_here(self) -> int:
+        """The same in an environment that is in place."""
+        return run(["ci", self.step, "--analysis", str(self.document)])
+
+
+@dataclass(frozen=True)
+class Started:
+    """A workflow run that an event has started: its two jobs, of which none has run yet."""
+
+    place: Path
+    analyse: Job
+    publish: Job
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        return dict(line.split("=", 1) for line in _read(self.place / "output").splitlines())
+
+    @property
+    def summary(self) -> str:
+        return _read(self.place / "summary.md")
+
+
+class Bot:
+    """Runs ``incumbent ci`` on events of ``world``; ``server`` is where git fetches from, if not over HTTP."""
+
+    def __init__(self, world: World, folder: Path, server: str | None = None) -> None:
         self.world = world
         self.folder = folder
+        self.server = server or world.url
         self.permissions = Workflow(WORKFLOW.read_text(encoding="utf-8")).permissions
         self.runs = 0
+
+    def start(self, name: str, **about: Any) -> Started:
+        """The jobs for the event ``name`` about ``about`` (see ``Events``), to be run one by one."""
+        self.runs += 1
+        place = self.folder / f"run-{self.runs}"
+        place.mkdir(parents=True)
+        event = place / "event.json"
+        event.write_text(json.dumps(self.world.event(name, **about)), encoding="utf-8")
+
+        def job(step: str) -> Job:
+            environment = {
+                "GITHUB_API_URL": self.world.url,
+                "GITHUB_SERVER_URL": self.server,
+                "GITHUB_EVENT_NAME": name,
+                "GITHUB_EVENT_PATH": str(event),
+                "GITHUB_RUN_ID": str(1000 + self.runs),
+                "GITHUB_OUTPUT": str(place / "output"),
+                "GITHUB_STEP_SUMMARY": str(place / "summary.md"),
+                "GITHUB_TOKEN": self.world.job_token(self.permissions(step)),
+            }
+            return Job(step, place / "facts.json", environment)
+
+        return Started(place, job("analyse"), job("publish"))
 
     def on(
         self,
@@ -55,38 +118,20 @@ class Bot:
         **about: Any,
     ) -> BotRun:
         """Both jobs on the event ``name`` about ``about`` (see ``Events``); ``mangle`` changes what one hands over."""
-        self.runs += 1
-        place = self.folder / f"run-{self.runs}"
-        place.mkdir(parents=True)
-        event = place / "event.json"
-        event.write_text(json.dumps(self.world.event(name, **about)), encoding="utf-8")
+        started = self.start(name, **about)
         mark = self.world.gateway.mark()
-        codes = []
-        for step, job in (("analyse", "analyse"), ("publish", "publish")):
-            if step == "publish" and die_after_analyse:
-                break
-            if step == "publish" and lose_facts:
-                (place / "facts.json").unlink()
-            if step == "publish" and mangle is not None:
-                facts = place / "facts.json"
-                facts.write_text(mangle(facts.read_text(encoding="utf-8")), encoding="utf-8")
-            environment = {
-                "GITHUB_API_URL": self.world.url,
-                "GITHUB_SERVER_URL": self.world.url,
-                "GITHUB_EVENT_NAME": name,
-                "GITHUB_EVENT_PATH": str(event),
-                "GITHUB_RUN_ID": str(1000 + self.runs),
-                "GITHUB_OUTPUT": str(place / "output"),
-                "GITHUB_STEP_SUMMARY": str(place / "summary.md"),
-                "GITHUB_TOKEN": self.world.job_token(self.permissions(job)),
-            }
-            with patch.dict(os.environ, environment):
-                codes.append(run(["ci", step, "--analysis", str(place / "facts.json")]))
-        lines = _read(place / "output").splitlines()
+        codes = [started.analyse.run()]
+        facts = started.publish.document
+        if lose_facts:
+            facts.unlink()
+        if mangle is not None and not die_after_analyse:
+            facts.write_text(mangle(facts.read_text(encoding="utf-8")), encoding="utf-8")
+        if not die_after_analyse:
+            codes.append(started.publish.run())
         return BotRun(
             codes=tuple(codes),
-            outputs=dict(line.split("=", 1) for line in lines),
-            summary=_read(place / "summary.md"),
+            outputs=started.outputs,
+            summary=started.summary,
             calls=self.world.gateway.calls_since(mark),
         )
 

@@ -1,0 +1,100 @@
+"""A story in three steps: a customer's pull request is opened, a curator decides, and it is merged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.bot import Bot, Started
+from tests.e2e.final_state import final_state
+from tests.e2e.harness.gateway import Call
+from tests.e2e.harness.people import CURATOR
+from tests.e2e.harness.world import World
+
+STEPS = ("review", "command", "reconcile")
+BRANCH = "quillow"
+
+
+class Story:
+    """One telling of it in a world of its own, which starts with the branches of ``model``.
+
+    git fetches from the hosted repository's folder: what goes over HTTP is proven elsewhere, and slower.
+    """
+
+    def __init__(self, world: World, folder: Path, model: World) -> None:
+        self.world = world
+        links = folder / "hosted" / Path(world.full_name).parent
+        links.mkdir(parents=True, exist_ok=True)
+        (links / Path(world.full_name).name).symlink_to(world.hosted.bare.folder)
+        world.hosted.bare.git("fetch", "--quiet", str(model.hosted.bare.folder), "+refs/heads/*:refs/heads/*")
+        world.gateway.pushed(world.full_name, {})
+        self.bot = Bot(world, folder / world.full_name.replace("/", "--"), f"file://{folder / 'hosted'}")
+        self.number = 0
+        self._event: tuple[str, dict[str, Any]] = ("", {})
+
+    def go_to(self, step: str) -> None:
+        """Let people do what leads to ``step``."""
+        if step == "review":
+            self.number = self.world.open_pull_request(BRANCH).number
+            self._event = ("pull_request_target", {"number": self.number})
+        elif step == "command":
+            self.world.comment(CURATOR, self.number, "/incumbent reject b06 nobody asks that")
+            # Both a command that is followed and one that is answered.
+            text = "/incumbent accept b05 it matters\n/incumbent accept b99 it matters"
+            comment = self.world.comment(CURATOR, self.number, text)
+            self._event = ("issue_comment", {"number": self.number, "comment": comment})
+        else:
+            before = self.world.head("main")
+            self._event = ("push", {"before": before, "after": self.world.merge(self.number)})
+
+    def run(self) -> Started:
+        """A workflow run on the event of the step."""
+        name, about = self._event
+        return self.bot.start(name, **about)
+
+    def schedule(self) -> Started:
+        """A workflow run by the clock."""
+        return self.bot.start("schedule")
+
+
+def hand_over(source: Started, target: Started, names: tuple[str, str] = ("", "")) -> None:
+    """Let ``target`` publish the facts that ``source`` has found, as when failed jobs alone are run again.
+
+    ``names`` are the names of their repositories, where they differ.
+    """
+    facts = source.publish.document.read_text(encoding="utf-8")
+    target.publish.document.write_text(facts.replace(*names) if names[0] else facts, encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Calm:
+    """The story told without trouble: by step the run, its calls that published, and what it left on GitHub."""
+
+    story: Story
+    runs: dict[str, Started]
+    calls: dict[str, list[Call]]
+    left: dict[str, Any]
+
+    @classmethod
+    def tell(cls, story: Story) -> Calm:
+        """Tell ``story`` to its end."""
+        calm = cls(story, {}, {}, {})
+        for step in STEPS:
+            story.go_to(step)
+            started = calm.runs[step] = story.run()
+            assert started.analyse.run() == 0
+            mark = story.world.gateway.mark()
+            assert started.publish.run() == 0
+            calm.calls[step] = story.world.gateway.calls_since(mark)
+            calm.left[step] = final_state(story.world)
+        return calm
+
+    def analysed(self, story: Story, step: str) -> Started:
+        """A run of ``story`` that has its facts; those of a pull request are the same in each telling."""
+        started = story.run()
+        if step == "reconcile":
+            assert started.analyse.run() == 0
+        else:
+            hand_over(self.runs[step], started, (self.story.world.full_name, story.world.full_name))
+        return started
