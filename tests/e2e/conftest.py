@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.bot import customer_files, platform_files
 from tests.e2e.harness.act import Runner, action_copy
 from tests.e2e.harness.client import Client
 from tests.e2e.harness.gateway import Gateway
@@ -15,6 +16,7 @@ from tests.e2e.harness.needs import demand
 from tests.e2e.harness.openapi import specification
 from tests.e2e.harness.people import seed
 from tests.e2e.harness.world import World
+from tests.e2e.story import BRANCH, OTHER_BRANCH
 
 NUMBERS = count(1)
 
@@ -46,6 +48,18 @@ def make_world(gateway: Gateway, tmp_path: Path) -> Iterator[Callable[..., World
 def world(make_world: Callable[..., World]) -> World:
     """A fresh public repository with its people."""
     return make_world()
+
+
+@pytest.fixture
+def model(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> World:
+    """A world with the branches that each telling starts with; lost races are planned again at once."""
+    monkeypatch.setattr("bot.cli.ci._wait", lambda attempt: None)
+    world = make_world()
+    world.push("main", platform_files())
+    world.push(BRANCH, customer_files())
+    twin = {name.replace("quillow-savings", "marrow-bank"): text for name, text in customer_files().items()}
+    world.push(OTHER_BRANCH, twin)
+    return world
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 
 from bot.github.check import NAME
@@ -47,8 +48,8 @@ def differences(one: Any, other: Any, place: str = "") -> list[str]:
     if isinstance(one, dict) and isinstance(other, dict):
         keys = sorted({*one, *other})
         return [text for key in keys for text in differences(one.get(key), other.get(key), f"{place}/{key}")]
-    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        pairs = enumerate(zip(one, other, strict=True))
+    if isinstance(one, list) and isinstance(other, list):
+        pairs = enumerate(zip_longest(one, other))
         return [text for number, pair in pairs for text in differences(*pair, f"{place}/{number}")]
     return [] if one == other else [f"{place}: {one!r} != {other!r}"]
 

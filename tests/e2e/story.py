@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from tests.e2e.harness.world import World
 
 STEPS = ("review", "command", "reconcile")
 BRANCH = "quillow"
+OTHER_BRANCH = "marrow"
+THOROUGH = bool(os.environ.get("INCUMBENT_THOROUGH"))
+"""Whether the tests of crashes and overlaps take every combination, and many random orders."""
 
 
 class Story:
@@ -33,13 +37,21 @@ class Story:
         self.number = 0
         self._event: tuple[str, dict[str, Any]] = ("", {})
 
+    def approach(self, step: str) -> None:
+        """Let people do the first part of what leads to ``step``.
+
+        Who tells several stories lets all come so far before the first goes on: a comment waits for a second that has
+        none, and that passes meanwhile.
+        """
+        if step == "command":
+            self.world.comment(CURATOR, self.number, "/incumbent reject b06 nobody asks that")
+
     def go_to(self, step: str) -> None:
-        """Let people do what leads to ``step``."""
+        """Let people do the rest of what leads to ``step``."""
         if step == "review":
             self.number = self.world.open_pull_request(BRANCH).number
             self._event = ("pull_request_target", {"number": self.number})
         elif step == "command":
-            self.world.comment(CURATOR, self.number, "/incumbent reject b06 nobody asks that")
             # Both a command that is followed and one that is answered.
             text = "/incumbent accept b05 it matters\n/incumbent accept b99 it matters"
             comment = self.world.comment(CURATOR, self.number, text)
@@ -53,9 +65,21 @@ class Story:
         name, about = self._event
         return self.bot.start(name, **about)
 
-    def schedule(self) -> Started:
-        """A workflow run by the clock."""
-        return self.bot.start("schedule")
+    def review(self) -> Started:
+        """A workflow run on a change of the pull request."""
+        return self.bot.start("pull_request_target", number=self.number, action="synchronize")
+
+    def run_again(self) -> None:
+        """One more workflow run on a change of the pull request."""
+        started = self.review()
+        assert (started.analyse.run(), started.publish.run()) == (0, 0)
+
+    def schedule(self) -> list[str]:
+        """What a workflow run by the clock writes."""
+        started = self.bot.start("schedule")
+        mark = self.world.gateway.mark()
+        assert (started.analyse.run(), started.publish.run()) == (0, 0)
+        return [f"{call.method} {call.path}" for call in self.world.gateway.calls_since(mark) if call.method != "GET"]
 
 
 def hand_over(source: Started, target: Started, names: tuple[str, str] = ("", "")) -> None:
@@ -81,6 +105,7 @@ class Calm:
         """Tell ``story`` to its end."""
         calm = cls(story, {}, {}, {})
         for step in STEPS:
+            story.approach(step)
             story.go_to(step)
             started = calm.runs[step] = story.run()
             assert started.analyse.run() == 0

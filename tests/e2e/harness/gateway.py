@@ -10,6 +10,7 @@ import base64
 import json
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -53,6 +54,8 @@ class Gateway:
         self.faults = Faults()
         self.settings: dict[str, tuple[int, Any]] = {}
         """Answers to GET requests that the emulator has none for, by path: repository settings, rulesets."""
+        self.before_call: Callable[[Request], None] = lambda request: None
+        """Told of every API request before it is served; the client waits for it, others are served meanwhile."""
         self._lock = threading.RLock()
         self._server = Server(self._handle)
         self.url = self._server.url
@@ -107,8 +110,10 @@ class Gateway:
             return error(500, "The harness failed; see Gateway.problems")
 
     def _served(self, request: Request) -> Response | None:
+        git = ADDRESS.match(request.path)
+        if git is None:
+            self.before_call(request)
         with self._lock:
-            git = ADDRESS.match(request.path)
             if git:
                 response = self._git(request, git["name"], git["service"])
                 self.git_calls.append(self._call(request, response.status))
