@@ -146,11 +146,15 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         return nothing(ELSEWHERE.format(event.default_branch))
     if pull.head != analysis.head:
         return nothing("the pull request has changed since it was read: the run of its newest commit writes")
+    comments = github.comments(pull.number)
+    # Comments that a run wrote which overlaps mean nothing by the ledger as it was before that run.
+    if world.fetch(event, head=False).ledger != commits.ledger:
+        raise LostRaceError("the ledger has moved")
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
     scene = Scene(
         login=github.login,
         pull=pull,
-        comments=github.comments(pull.number),
+        comments=comments,
         check=github.check(analysis.head),
         ledger=commits.ledger,
         record=record_of(ledger, event.pull_request),
