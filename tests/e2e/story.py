@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from tests.e2e.harness.people import CURATOR
 from tests.e2e.harness.world import World
 
 STEPS = ("review", "command", "reconcile")
+LATE_STEPS = ("review", "reconcile", "late")
+"""Another ending: the curator decides after the merge."""
+AFTER_THE_MERGE = ("reconcile", "late")
 BRANCH = "quillow"
 OTHER_BRANCH = "marrow"
 THOROUGH = bool(os.environ.get("INCUMBENT_THOROUGH"))
@@ -55,6 +59,9 @@ class Story:
             # Both a command that is followed and one that is answered.
             text = "/incumbent accept b05 it matters\n/incumbent accept b99 it matters"
             comment = self.world.comment(CURATOR, self.number, text)
+            self._event = ("issue_comment", {"number": self.number, "comment": comment})
+        elif step == "late":
+            comment = self.world.comment(CURATOR, self.number, "/incumbent accept b05 it matters")
             self._event = ("issue_comment", {"number": self.number, "comment": comment})
         else:
             before = self.world.head("main")
@@ -101,10 +108,10 @@ class Calm:
     left: dict[str, Any]
 
     @classmethod
-    def tell(cls, story: Story) -> Calm:
-        """Tell ``story`` to its end."""
+    def tell(cls, story: Story, steps: Sequence[str] = STEPS) -> Calm:
+        """Tell ``story`` with these steps."""
         calm = cls(story, {}, {}, {})
-        for step in STEPS:
+        for step in steps:
             story.approach(step)
             story.go_to(step)
             started = calm.runs[step] = story.run()
@@ -118,7 +125,7 @@ class Calm:
     def analysed(self, story: Story, step: str) -> Started:
         """A run of ``story`` that has its facts; those of a pull request are the same in each telling."""
         started = story.run()
-        if step == "reconcile":
+        if step in AFTER_THE_MERGE:
             assert started.analyse.run() == 0
         else:
             hand_over(self.runs[step], started, (self.story.world.full_name, story.world.full_name))

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.failures import DONE, NOT_DONE, FailingCall, Failure
 from tests.e2e.final_state import differences, final_state
 from tests.e2e.harness.gateway import Call
 from tests.e2e.harness.world import World
-from tests.e2e.story import STEPS, THOROUGH, Calm, Story, hand_over
+from tests.e2e.story import AFTER_THE_MERGE, LATE_STEPS, STEPS, THOROUGH, Calm, Story, hand_over
 
 
 @dataclass(frozen=True)
@@ -23,13 +25,15 @@ class Place:
     failure: Failure
 
 
-def rounds(calls: Mapping[str, Sequence[Call]], failures: Sequence[Failure]) -> list[dict[str, Place]]:
-    """One failure at every call of every step, or all of them; each round has a place of each step.
+def rounds(
+    calls: Mapping[str, Sequence[Call]], failures: Sequence[Failure], steps: Sequence[str]
+) -> list[dict[str, Place]]:
+    """One failure at every call of these steps, or all of them; each round has a place of each step.
 
     Nobody can lose more than an answer where nothing was to be written: only writes fail after they took effect.
     """
     columns = []
-    for shift, step in enumerate(STEPS):
+    for shift, step in enumerate(steps):
         column = []
         for number, call in enumerate(calls[step]):
             turn = number + shift
@@ -43,19 +47,44 @@ def test_a_run_that_fails_at_any_call_is_mended_by_the_next(
     model: World, make_world: Callable[..., World], tmp_path: Path
 ) -> None:
     calm = Calm.tell(Story(make_world(), tmp_path, model))
-    planned = rounds(calm.calls, NOT_DONE) + rounds(calm.calls, DONE)
-    stories = [Story(make_world(), tmp_path, model) for _ in planned]
+    wrong = tell_with_failures(calm, STEPS, STEPS, lambda: Story(make_world(), tmp_path, model))
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.xfail(
+    reason="reconcile pushes what a late command admits before the ledger knows of the command: a run that dies "
+    "between the two leaves the next one to hear it again, on a verdict that has changed"
+)
+def test_a_late_command_is_followed_once_wherever_its_run_fails(
+    model: World, make_world: Callable[..., World], tmp_path: Path
+) -> None:
+    calm = Calm.tell(Story(make_world(), tmp_path, model), LATE_STEPS)
+    every = 1 if THOROUGH else 4
+    wrong = tell_with_failures(calm, LATE_STEPS, LATE_STEPS[-1:], lambda: Story(make_world(), tmp_path, model), every)
+    assert not wrong, "\n".join(wrong)
+
+
+def tell_with_failures(
+    calm: Calm, steps: Sequence[str], failing: Sequence[str], make: Callable[[], Story], every: int = 1
+) -> list[str]:
+    """Tell the story of ``calm`` anew for each round of failures in the ``failing`` steps; what is left otherwise.
+
+    Only one round of ``every`` so many is told.
+    """
+    planned = rounds(calm.calls, NOT_DONE, failing) + rounds(calm.calls, DONE, failing)
+    planned = planned[::every]
+    stories = [make() for _ in planned]
     wrong = []
-    for step in STEPS:
+    for step in steps:
         for story in stories:
             story.approach(step)
         for number, (story, places) in enumerate(zip(stories, planned, strict=True)):
             story.go_to(step)
             what = fail_and_run_again(calm, story, places.get(step), step, alone=bool(number % 4))
-            if step == "reconcile" and story.schedule():
+            if step in AFTER_THE_MERGE and places.get(step) and story.schedule():
                 wrong += [f"{what}: {write} by a further run" for write in story.schedule()]
             wrong += [f"{what}: {text}" for text in differences(calm.left[step], final_state(story.world))]
-    assert not wrong, "\n".join(wrong)
+    return wrong
 
 
 def fail_and_run_again(calm: Calm, story: Story, place: Place | None, step: str, alone: bool) -> str:
