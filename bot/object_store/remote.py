@@ -70,7 +70,12 @@ def _attempt(
         status, listed, reason = git.run("ls-remote", "--quiet", "--", url, *named, environment=secret)
         if status:
             raise RemoteError(reason)
-        missing = set(named) - {os.fsdecode(line.partition(b"\t")[2]) for line in listed.split(b"\n")}
+        rows = [os.fsdecode(row).partition("\t") for row in listed.split(b"\n")]
+        there = {name: commit for commit, _, name in rows}
+        missing = set(named) - there.keys()
+        known = {local: there[remote] for local, remote in refs.items() if remote in there}
+        if known and all(remote in there or local in optional for local, remote in refs.items()) and _has(git, known):
+            return known
     while True:
         wanted = {local: remote for local, remote in sorted(refs.items()) if remote not in missing}
         absent = sorted({remote for local, remote in refs.items() if remote in missing and local not in optional})
@@ -90,3 +95,12 @@ def _attempt(
         if gone is None or gone[1] not in wanted.values():
             raise RemoteError(reason)
         missing.add(gone[1])
+
+
+def _has(git: GitProcess, known: Mapping[str, str]) -> bool:
+    """Whether branches were fetched before as they are ``known`` to be now, with their whole history."""
+    if git.ask("rev-parse", "--is-shallow-repository").strip() == b"true":
+        return False
+    listed = git.ask("for-each-ref", "--format=%(refname) %(objectname) %(objecttype)", PLACE)
+    present = set(listed.decode("ascii", "replace").splitlines())
+    return all(f"{PLACE}{local} {commit} commit" in present for local, commit in known.items())

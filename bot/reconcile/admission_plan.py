@@ -17,10 +17,7 @@ from bot.curator.store import RegressionSet, entry_path
 from bot.github.analysis import classified_of
 from bot.github.conversation import hear
 from bot.github.judgement import Author, judge_facts
-from bot.github.publish import (
-    displayed_in,
-    find_sticky,
-)
+from bot.github.publish import displayed_in, find_sticky, replies_to
 from bot.github.standing import Court
 from bot.github.values import Commit, IssueComment, Operation, PushCommits, WriteLedger
 from bot.ledger.model import (
@@ -37,7 +34,7 @@ from bot.pipeline import Platform, stage_admissions, unsettled
 from bot.reconcile.cases import Case
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.renames import follow_renames, with_entries
-from bot.reconcile.telling import Heard, tell
+from bot.reconcile.telling import Heard, remembered, tell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +62,12 @@ class Scene:
 class Plan:
     """What is to be written: commits first, then words, then what the ledger remembers.
 
-    Before all of it stands the ``note`` in the ledger of what was merged, and of what people had seen by then: the
-    rest is planned anew once it is taken, so that a run that is killed in the middle forgets nothing.
+    Before all of it come the answers to what people said, and the ``note`` in the ledger of that, of what was merged,
+    and of what people had seen by then.  The rest is planned anew once this is written, so that a run that is killed in
+    the middle forgets nothing, and hears nobody twice.
     """
 
-    note: tuple[Operation, ...]
+    note: tuple[tuple[int | None, Operation], ...]
     commits: tuple[Operation, ...]
     spoken: tuple[tuple[int, tuple[Operation, ...]], ...]
     ledger: tuple[Operation, ...]
@@ -77,11 +75,11 @@ class Plan:
     @property
     def next(self) -> tuple[tuple[int | None, Operation], ...]:
         """What is to be written now, in order, each with the number of the pull request that it is on, if any."""
-        return tuple((None, item) for item in self.note) or self.rest
+        return self.note or self.rest
 
     @property
     def rest(self) -> tuple[tuple[int | None, Operation], ...]:
-        """What is to be written once the note is taken."""
+        """What is to be written once that is noted."""
         return (
             *((None, item) for item in self.commits),
             *((number, item) for number, items in self.spoken for item in items),
@@ -92,7 +90,7 @@ class Plan:
 def plan_admissions(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene: Scene) -> Plan:
     """The plan that makes GitHub and R match what was merged; where they match it is empty."""
     texts = _Texts(scene.texts)
-    note, cases = _note(cases, scene)
+    noted = [_merged(case, scene) for case in cases]
     commits: list[Commit] = []
     waiting = tuple(platform.regression_set.waiting.values())
     if waiting:
@@ -115,7 +113,7 @@ def plan_admissions(inventory: Inventory, cases: Sequence[Case], platform: Platf
         )
         platform = with_entries(platform, moved)
     heard = []
-    for case in cases:
+    for case in noted:
         item, staging = _settle(case, platform, scene, texts)
         number = "" if case.pull_request is None else f" of #{case.pull_request.number}"
         commits += _commit(staging, f"Admit {len(staging.admitted)} queries{number}")
@@ -132,32 +130,43 @@ def plan_admissions(inventory: Inventory, cases: Sequence[Case], platform: Platf
         pushed = (PushCommits(branch=scene.branch, parent=scene.commit, commits=tuple(commits)),)
     done: dict[int, PullRequestRecord | None] = dict.fromkeys(scene.ended)
     return Plan(
-        note=tuple(note),
+        note=tuple(_note(cases, heard, scene)),
         commits=pushed,
         spoken=tuple(spoken),
         ledger=tuple(_remember(inventory, done | records, platform, scene)),
     )
 
 
-def _note(cases: Sequence[Case], scene: Scene) -> tuple[list[Operation], list[Case]]:
-    """What the ledger has to note before anything else happens, and ``cases`` as they are then."""
-    noted, files = [], {}
-    for case in cases:
-        pull, record = case.pull_request, case.record
-        if pull is not None and (record is None or record.merged is None):
-            record = record or PullRequestRecord(pull_request=pull.number, head=case.merge)
-            sticky, _ = find_sticky(scene.login, scene.comments.get(pull.number, ()))
-            displayed = displayed_in(sticky, record)
-            seen = tuple(sorted(entry for entry, item in displayed.items() if _was_admitted(item)))
-            merged = Merged(commit=case.merge, at=case.at, seen=seen)
-            record = record.model_copy(update={"merged": merged, "texts": {**record.texts, **case.texts}})
-            files[record_path(pull.number)] = record_text(record)
-        noted.append(replace(case, record=record))
-    if not files:
-        return [], noted
-    planned: dict[str, str | None] = {**files, **({"README.md": README} if scene.ledger is None else {})}
-    message = f"Merged up to {scene.commit[:12]}"
-    return [WriteLedger(parent=scene.ledger, files=tuple(sorted(planned.items())), message=message)], noted
+def _merged(case: Case, scene: Scene) -> Case:
+    """``case`` with a record that says how it was merged, and what people had seen by then."""
+    pull, record = case.pull_request, case.record
+    if pull is None or (record is not None and record.merged is not None):
+        return case
+    record = record or PullRequestRecord(pull_request=pull.number, head=case.merge)
+    sticky, _ = find_sticky(scene.login, scene.comments.get(pull.number, ()))
+    displayed = displayed_in(sticky, record)
+    seen = tuple(sorted(entry for entry, item in displayed.items() if _was_admitted(item)))
+    merged = Merged(commit=case.merge, at=case.at, seen=seen)
+    texts = {**record.texts, **case.texts}
+    return replace(case, record=record.model_copy(update={"merged": merged, "texts": texts}))
+
+
+def _note(cases: Sequence[Case], heard: Sequence[Heard], scene: Scene) -> list[tuple[int | None, Operation]]:
+    """The answers to what people said since ``cases`` were recorded, and the records as they are from then on."""
+    operations: list[tuple[int | None, Operation]] = []
+    files: dict[str, str | None] = {}
+    for case, item in zip(cases, heard, strict=True):
+        pull, hearing = case.pull_request, item.hearing
+        if pull is None or (item.record == case.record and not hearing.replies):
+            continue
+        replies = replies_to(hearing.replies, scene.login, scene.comments.get(pull.number, ()))
+        operations += [(pull.number, reply) for reply in replies]
+        files[record_path(pull.number)] = record_text(item.record.model_copy(update=remembered(hearing)))
+    if files:
+        files |= {"README.md": README} if scene.ledger is None else {}
+        message = f"Merged up to {scene.commit[:12]}"
+        operations.append((None, WriteLedger(parent=scene.ledger, files=tuple(sorted(files.items())), message=message)))
+    return operations
 
 
 def _was_admitted(displayed: Displayed) -> bool:

@@ -106,6 +106,7 @@ class _Run:
         self._event, self._inventory, self._world, self._github = event, inventory, world, github
         self._wait, self._dry_run = wait, dry_run
         self._barred: set[str] = set()
+        self._platforms: dict[str, Platform] = {}
 
     def until_nothing_is_left(self, stage: Stage) -> None:
         """Plan ``stage`` and write, as often as there is something to write."""
@@ -119,12 +120,22 @@ class _Run:
                 self.written += [operation for _, operation in planned]
                 return
             try:
+                self._still(tip)
                 for number, operation in planned:
                     self._apply(number, operation, tip)
             except LostRaceError:
                 lost += 1
                 self._wait(lost)
         raise OutsideError("what is written does not stay; run `incumbent doctor`, and report this if it finds nothing")
+
+    def _still(self, tip: Tip) -> None:
+        """Raise :class:`LostRaceError` where the branches moved while the plan was made.
+
+        What was read of GitHub may be newer then than what was read of them, and no reply can be taken back.
+        """
+        commits = self._world.fetch(self._event, head=False)
+        if (commits.base, commits.ledger) != (tip.commit, tip.ledger_commit):
+            raise LostRaceError("another run wrote meanwhile")
 
     def _apply(self, number: int | None, operation: Operation, tip: Tip) -> None:
         try:
@@ -148,7 +159,9 @@ class _Run:
         if any(path.startswith(_RESTS_ON) for item in changes for path in (item.path, item.before or "")):
             raise _MovedOnError("the branch has moved on: the run of its newest commit reconciles")
         snapshot = world.store.snapshot(commits.base)
-        platform = load_platform(snapshot)
+        if commits.base not in self._platforms:
+            self._platforms[commits.base] = load_platform(snapshot)
+        platform = self._platforms[commits.base]
         if not inventory.fits(platform.taxonomy):
             raise OutsideError("the inventory speaks of other capabilities than the taxonomy")
         return Tip(

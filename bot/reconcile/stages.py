@@ -79,7 +79,7 @@ def admit_merged(tip: Tip) -> Writes:
         run=tip.world.run,
     )
     plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
-    return (*((None, item) for item in plan.note), *plan.rest) if tip.dry_run else plan.next
+    return (*plan.note, *plan.rest) if tip.dry_run else plan.next
 
 
 def confirm_evictions(tip: Tip) -> Writes:

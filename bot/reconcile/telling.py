@@ -10,7 +10,7 @@ from bot.github.check import result_of
 from bot.github.conversation import Hearing
 from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.notices import notices_of
-from bot.github.publish import comment_operations, find_sticky, label_operations, replies_to
+from bot.github.publish import comment_operations, find_sticky, label_operations
 from bot.github.values import IssueComment, Operation
 from bot.ledger.keys import digest
 from bot.ledger.model import Displayed, PullRequestRecord, Showing
@@ -61,9 +61,7 @@ def tell(
     pull = case.pull_request
     if pull is None:
         return [], None
-    written = comments.get(pull.number, ())
-    operations = replies_to(hearing.replies, login, written)
-    operations += comment_operations(render_comment(report), *find_sticky(login, written))
+    operations = comment_operations(render_comment(report), *find_sticky(login, comments.get(pull.number, ())))
     operations += label_operations(result_of(judgement).labels, pull)
     if not review.plan.waiting_for_review:
         return operations, None
@@ -72,15 +70,19 @@ def tell(
             "texts": {**heard.record.texts, **judgement.texts},
             "displayed": heard.displayed,
             "showing": showing,
-            "decisions": (*judgement.decisions, *hearing.dormant),
-            "void": hearing.void,
-            "cursor": hearing.cursor,
             "classifications": {},
+            **remembered(hearing),
         }
     )
     # What is displayed by now is found out again from the comment: no reason to write.
     same = record.model_copy(update={"displayed": heard.record.displayed}) == heard.record
     return operations, heard.record if same else record
+
+
+def remembered(hearing: Hearing) -> dict[str, object]:
+    """What a record keeps of what was said."""
+    decisions = (*hearing.judgement.decisions, *hearing.dormant)
+    return {"decisions": decisions, "void": hearing.void, "cursor": hearing.cursor}
 
 
 def _outcome(heard: Heard, judgement: Judgement, review: Review) -> str:

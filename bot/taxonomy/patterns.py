@@ -19,6 +19,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Final
 
 from bot.errors import IncumbentError
@@ -47,6 +48,7 @@ class PatternError(IncumbentError):
         self.fix = fix
 
 
+@lru_cache(maxsize=4096)
 def compile_pattern(text: str) -> re.Pattern[str]:
     """The cue pattern ``text``, case ignored.
 

@@ -11,7 +11,7 @@ from typing import Any
 from bot.github.check import NAME
 from bot.github.publish import displayed_in, find_sticky
 from bot.github.values import IssueComment
-from bot.ledger.model import BRANCH, RECONCILED, PullRequestRecord, record_path
+from bot.ledger.model import BRANCH, RECONCILED, RUNS, PullRequestRecord, record_path
 from tests.e2e.harness.people import JOB
 from tests.e2e.harness.world import World
 
@@ -36,6 +36,7 @@ def final_state(world: World) -> dict[str, Any]:
         "commits": world.hosted.bare.git("log", "--format=%s", "main").splitlines(),
         "main": _files(world, "main"),
         "pull requests": {str(pull["number"]): _pull(world, pull, said[pull["number"]]) for pull in pulls},
+        "issues": [_without_runs(item["body"]) for item in world.pages("/issues?state=all") if _is_issue(item)],
         "ledger": _ledger(world, said) if world.head(BRANCH) else None,
     }
     names = _Names(world, {str(id): f"<comment {place}>" for place, id in enumerate(sorted(people), 1)})
@@ -52,6 +53,14 @@ def differences(one: Any, other: Any, place: str = "") -> list[str]:
         pairs = enumerate(zip_longest(one, other))
         return [text for number, pair in pairs for text in differences(*pair, f"{place}/{number}")]
     return [] if one == other else [f"{place}: {one!r} != {other!r}"]
+
+
+def _is_issue(item: Any) -> bool:
+    return "pull_request" not in item
+
+
+def _without_runs(body: str) -> str:
+    return re.sub(r"#### Last runs.*?</details>\n\n", "", body, flags=re.DOTALL)
 
 
 def _pull(world: World, pull: Any, comments: list[Any]) -> dict[str, Any]:
@@ -91,6 +100,9 @@ def _ledger(world: World, said: Mapping[int, list[Any]]) -> dict[str, Any]:
     """The ledger's files by what they mean: two of their values may be told in more than one way."""
     found: dict[str, Any] = {}
     for path, text in _files(world, BRANCH).items():
+        if path == RUNS:
+            # How many runs it took is what may differ.
+            continue
         found[path] = json.loads(text) if path.endswith(".json") else text
     reconciled = found[RECONCILED]
     # What is known up to here are the eval sets; whether the bot's own commit on top counts as seen means nothing.
