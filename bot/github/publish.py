@@ -200,18 +200,12 @@ def label_operations(wanted: Sequence[Label], pull: PullRequest) -> list[Operati
 def replies_to(replies: Sequence[Reply], login: str, comments: Sequence[IssueComment]) -> list[Operation]:
     """A reaction to every command, and an answer to those that were not followed: once, however often this runs.
 
-    Strangers get one answer each, so that nobody can make us flood a pull request.
+    Strangers get one answer each, so that nobody can make us flood a pull request.  Answers that a race doubled go.
     """
-    answered: set[int] = set()
-    told: set[str] = set()
-    operations: list[Operation] = []
-    for item in sorted(comments, key=lambda item: item.id):
-        found = _REPLY.match(item.body) if item.author == login else None
-        if found is not None and int(found[1]) in answered:
-            operations.append(DeleteComment(id=item.id))
-        elif found is not None:
-            answered.add(int(found[1]))
-            told.add(found[2])
+    answers = _answers(login, comments)
+    answered = {int(found[1]) for _, found in answers}
+    told = {found[2] for _, found in answers}
+    operations = doubled_replies(login, comments)
     for reply in replies:
         comment, person = reply.comment, digest(reply.comment.author)
         if reply.stranger and person in told and comment.id not in answered:
@@ -223,6 +217,22 @@ def replies_to(replies: Sequence[Reply], login: str, comments: Sequence[IssueCom
         text = f"<!-- incumbent:reply {comment.id} {person} -->\nTo {code(comment.author)}:\n\n{_answer(reply.lines)}\n"
         operations.append(CreateComment(body=text))
     return operations
+
+
+def doubled_replies(login: str, comments: Sequence[IssueComment]) -> list[Operation]:
+    """Remove answers of ours to a comment that has an older one."""
+    answered: set[str] = set()
+    operations: list[Operation] = []
+    for item, found in _answers(login, comments):
+        if found[1] in answered:
+            operations.append(DeleteComment(id=item.id))
+        answered.add(found[1])
+    return operations
+
+
+def _answers(login: str, comments: Sequence[IssueComment]) -> list[tuple[IssueComment, re.Match[str]]]:
+    ours = [item for item in sorted(comments, key=lambda item: item.id) if item.author == login]
+    return [(item, found) for item in ours if (found := _REPLY.match(item.body)) is not None]
 
 
 def _answer(lines: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from bot.classifier.model import Backend, Progress
 from bot.errors import InputError, OutsideError
 from bot.github.client import GitHubClient, LostRaceError, RefusedError
 from bot.github.events import Event
-from bot.github.values import OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
+from bot.github.values import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
 from bot.github.world import World, known_of
 from bot.ledger.store import load_reconciled
 from bot.pipeline import Platform, load_platform
@@ -105,6 +105,7 @@ class _Run:
         self.written: list[Operation] = []
         self._event, self._inventory, self._world, self._github = event, inventory, world, github
         self._wait, self._dry_run = wait, dry_run
+        self._spoken: set[int] = set()
         self._barred: set[str] = set()
         self._platforms: dict[str, Platform] = {}
 
@@ -146,6 +147,8 @@ class _Run:
             # People can: the dashboard shows them where.
             self._barred.add(operation.branch)
             return
+        if isinstance(operation, CreateComment) and number is not None:
+            self._spoken.add(number)
         self.written.append(operation)
 
     def _tip(self) -> Tip:
@@ -176,6 +179,7 @@ class _Run:
             github=self._github,
             dry_run=self._dry_run,
             written=tuple(self.written),
+            spoken=frozenset(self._spoken),
             barred=frozenset(self._barred),
         )
 

@@ -12,6 +12,7 @@ from bot.curator.prune import EvictionKind
 from bot.errors import InputError, OutsideError
 from bot.github.client import GitHubClient
 from bot.github.events import OWN_BRANCHES, Event
+from bot.github.publish import doubled_replies
 from bot.github.values import Operation, PullRequest, PushCommits
 from bot.github.world import World, records_of
 from bot.ledger.model import FOLDER, RECONCILED, RunRecord, SuggestionRecord
@@ -34,7 +35,8 @@ class Tip:
     """The default branch and the ledger as they are now, with the edges to the world.
 
     ``commit`` is the branch's; the inventory's facts hold for it.  In a ``dry_run`` nothing is written.
-    ``written`` is what this run has done so far; ``barred`` are branches for which GitHub let it open no pull request.
+    ``written`` is what this run has done so far, ``spoken`` are the pull requests on which it commented, ``barred``
+    the branches for which GitHub let it open no pull request.
     """
 
     event: Event
@@ -48,6 +50,7 @@ class Tip:
     github: GitHubClient
     dry_run: bool
     written: tuple[Operation, ...]
+    spoken: frozenset[int]
     barred: frozenset[str]
 
     def read(self, path: str) -> str:
@@ -79,7 +82,15 @@ def admit_merged(tip: Tip) -> Writes:
         run=tip.world.run,
     )
     plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
-    return (*plan.note, *plan.rest) if tip.dry_run else plan.next
+    if tip.dry_run:
+        return (*plan.note, *plan.rest)
+    return (*_single(tip), *plan.next)
+
+
+def _single(tip: Tip) -> Writes:
+    """What this run said while another one said the same, before one of them lost the race, is said once."""
+    pairs = [(number, doubled_replies(tip.github.login, tip.github.comments(number))) for number in sorted(tip.spoken)]
+    return tuple((number, item) for number, items in pairs for item in items)
 
 
 def confirm_evictions(tip: Tip) -> Writes:

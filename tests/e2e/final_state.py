@@ -36,7 +36,7 @@ def final_state(world: World) -> dict[str, Any]:
         "commits": world.hosted.bare.git("log", "--format=%s", "main").splitlines(),
         "main": _files(world, "main"),
         "pull requests": {str(pull["number"]): _pull(world, pull, said[pull["number"]]) for pull in pulls},
-        "issues": [_without_runs(item["body"]) for item in world.pages("/issues?state=all") if _is_issue(item)],
+        "issues": [_without_runs(item["body"]) for item in world.pages("/issues?state=open") if _is_issue(item)],
         "ledger": _ledger(world, said) if world.head(BRANCH) else None,
     }
     names = _Names(world, {str(id): f"<comment {place}>" for place, id in enumerate(sorted(people), 1)})
