@@ -86,9 +86,12 @@ class GitHubClient:
         found = self._ask("GET", f"/pulls/{number}")
         return str((found.get("merged_by") or {}).get("login") or "ghost"), str(found["merged_at"])
 
-    def own_issues(self) -> tuple[Issue, ...]:
-        """The open issues of the account that the token acts as, oldest first."""
-        found = self._pages("/issues", {"state": "open", "creator": self.login, "sort": "created", "direction": "asc"})
+    def own_issues(self) -> tuple[Issue, ...] | None:
+        """The open issues of the account that the token acts as, oldest first; ``None`` where issues are turned off."""
+        query = {"state": "open", "creator": self.login, "sort": "created", "direction": "asc"}
+        found = self._pages("/issues", query, instead={410: None})
+        if found is None:
+            return None
         own = [item for item in found if "pull_request" not in item and _login(item) == self.login]
         issues = [Issue(number=int(item["number"]), body=item.get("body") or "") for item in own]
         return tuple(sorted(issues, key=lambda item: item.number))
@@ -230,11 +233,18 @@ class GitHubClient:
                 "so that its own comments are found again"
             )
 
-    def _pages(self, path: str, parameters: Mapping[str, Any] = MappingProxyType({})) -> list[Any]:
+    def _pages(
+        self,
+        path: str,
+        parameters: Mapping[str, Any] = MappingProxyType({}),
+        instead: Mapping[int, Any] = MappingProxyType({}),
+    ) -> Any:
         found: list[Any] = []
         page = 1
         while True:
-            items = self._ask("GET", path, {**parameters, "per_page": PAGE, "page": page})
+            items = self._ask("GET", path, {**parameters, "per_page": PAGE, "page": page}, instead=instead)
+            if not isinstance(items, list):
+                return items
             found += items
             if len(items) < PAGE:
                 return found

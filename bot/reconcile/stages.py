@@ -119,6 +119,9 @@ def suggest_changes(tip: Tip) -> Writes:
     plan = plan_suggestions(wanted, tip.platform, scene)
     if plan.operations and not tip.dry_run:
         return plan.operations
+    issues = tip.github.own_issues()
+    if issues is None:
+        return plan.operations
     told = dashboard_plan.Scene(
         commit=tip.commit,
         at=tip.world.store.commit_time(tip.commit),
@@ -131,7 +134,7 @@ def suggest_changes(tip: Tip) -> Writes:
         barred=tip.barred,
         left=plan.left,
         records=records_of(tip.ledger),
-        issues=tip.github.own_issues(),
+        issues=issues,
         ledger=tip.ledger_commit,
         runs=_or(load_runs, tip.ledger, RunRecord()),
         written=tip.written,

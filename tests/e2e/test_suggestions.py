@@ -245,3 +245,12 @@ def test_where_pull_requests_may_not_be_opened_the_dashboard_leads_there(world: 
     assert bot.on("schedule").codes == (0, 0)
     assert len(ours(world)) == 1
     assert "/compare/" not in dashboard(world)
+
+
+def test_where_issues_are_turned_off_there_is_no_dashboard(world: World, bot: Bot) -> None:
+    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    world.gateway.fail(
+        lambda call: call.method == "GET" and call.path.endswith("/issues"), error(410, "Issues are disabled"), 9
+    )
+    assert bot.on("schedule").codes == (0, 0)
+    assert len(ours(world)) == 1
