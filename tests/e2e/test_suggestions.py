@@ -11,6 +11,7 @@ import pytest
 
 from bot.report.suggestion import was_closed_by_us
 from tests.e2e.bot import Bot, customer_files, platform_files
+from tests.e2e.harness.merging import MergeMethod
 from tests.e2e.harness.messages import error
 from tests.e2e.harness.people import CURATOR, JOB
 from tests.e2e.harness.world import World
@@ -254,3 +255,65 @@ def test_where_issues_are_turned_off_there_is_no_dashboard(world: World, bot: Bo
     )
     assert bot.on("schedule").codes == (0, 0)
     assert len(ours(world)) == 1
+
+
+def test_at_the_ceiling_a_swap_lets_a_better_entry_in(world: World, tmp_path: Path) -> None:
+    (weak,) = [id for id in (Path(name).stem for name in platform_files()) if "c07" in id]
+    ((_, better),) = spare("better", "Get me somebody real at once", **{"dialog.handover": 0.95}).items()
+    better = re.sub("definitions: {.*}", "definitions: {}", better)
+    world.push("main", platform_files(ceiling="5") | {"regression_set/waiting/better.yaml": better})
+    bot = Bot(world, tmp_path / "runs")
+    assert bot.on("schedule").codes == (0, 0)
+    (pull,) = ours(world)
+    assert pull["title"] == f"Swap better for {weak}"
+    assert check(world, pull["number"])["conclusion"] == "success"
+    settled(bot)
+    before = world.head("main")
+    after = world.merge(pull["number"], user=CURATOR)
+    assert bot.on("push", before=before, after=after).codes == (0, 0)
+    assert weak not in entries(world)
+    assert "better" in entries(world)
+    assert read(world, "better")["admitted"]["displaces"] == [weak]
+    assert read(world, f"evicted/{weak}")["evicted"]["by"] == CURATOR
+    settled(bot)
+
+
+def test_a_refused_swap_is_not_offered_again(world: World, tmp_path: Path) -> None:
+    ((_, better),) = spare("better", "Get me somebody real at once", **{"dialog.handover": 0.95}).items()
+    world.push("main", platform_files(ceiling="5") | {"regression_set/waiting/better.yaml": better})
+    bot = Bot(world, tmp_path / "runs")
+    bot.on("schedule")
+    (pull,) = ours(world)
+    world.close(pull["number"])
+    bot.on("pull_request_target", number=pull["number"], action="closed")
+    assert ours(world) == []
+    settled(bot)
+
+
+@pytest.mark.parametrize("method", ["squash", "rebase"])
+def test_an_eviction_counts_as_merged_however_it_is_merged(world: World, bot: Bot, method: MergeMethod) -> None:
+    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    bot.on("schedule")
+    (pull,) = ours(world)
+    before = world.head("main")
+    after = world.merge(pull["number"], method=method)
+    assert bot.on("push", before=before, after=after).codes == (0, 0)
+    assert "spare-one" not in entries(world)
+    assert read(world, "evicted/spare-one")["evicted"]["by"] == CURATOR
+    settled(bot)
+
+
+def test_a_reopened_suggestion_is_kept_and_may_be_refused_again(world: World, bot: Bot) -> None:
+    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    bot.on("schedule")
+    (pull,) = ours(world)
+    world.close(pull["number"])
+    bot.on("pull_request_target", number=pull["number"], action="closed")
+    world.act(CURATOR, "PATCH", f"/pulls/{pull['number']}", {"state": "open"})
+    assert bot.on("pull_request_target", number=pull["number"], action="reopened").codes == (0, 0)
+    assert [item["number"] for item in ours(world)] == [pull["number"]]
+    settled(bot)
+    world.close(pull["number"])
+    bot.on("pull_request_target", number=pull["number"], action="closed")
+    assert ours(world) == []
+    settled(bot)
