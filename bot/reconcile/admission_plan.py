@@ -33,6 +33,7 @@ from bot.ledger.store import README, record_text
 from bot.pipeline import Platform, stage_admissions, unsettled
 from bot.reconcile.cases import Case
 from bot.reconcile.inventory import Inventory
+from bot.reconcile.pins import pinned
 from bot.reconcile.renames import follow_renames, with_entries
 from bot.reconcile.telling import Heard, remembered, tell
 
@@ -100,24 +101,17 @@ def plan_admissions(inventory: Inventory, cases: Sequence[Case], platform: Platf
         commits += _commit(staging, "Let in what waited for a slot")
         platform = _with(platform, staging, texts)
     moved = follow_renames(inventory, platform)
-    if moved:
-        files = tuple(
-            changes.admit(entry, texts.of({id: entry})[id])
-            if id in platform.regression_set.entries
-            else changes.let_wait(entry)
-            for id, entry in sorted(moved.items())
-        )
-        texts.plan(files)
-        commits.append(
-            Commit(files=tuple((item.path, item.content) for item in files), message="Follow renamed queries")
-        )
-        platform = with_entries(platform, moved)
+    commits += _change(moved, "Follow renamed queries", platform, texts)
+    platform = with_entries(platform, moved)
     heard = []
     for case in noted:
         item, staging = _settle(case, platform, scene, texts)
         number = "" if case.pull_request is None else f" of #{case.pull_request.number}"
         commits += _commit(staging, f"Admit {len(staging.admitted)} queries{number}")
         platform = _with(platform, staging, texts)
+        kept = pinned(item.hearing.judgement, platform)
+        commits += _change(kept, f"Pin or unpin {len(kept)} entries{number}", platform, texts)
+        platform = with_entries(platform, kept)
         heard.append(item)
     spoken, records = [], {}
     for item in heard:
@@ -224,6 +218,18 @@ def _settle(case: Case, platform: Platform, scene: Scene, texts: _Texts) -> tupl
 def _commit(staging: Staging, message: str) -> list[Commit]:
     files = {change.path: change.content for change in staging.file_changes}
     return [Commit(files=tuple(sorted(files.items())), message=message)] if files else []
+
+
+def _change(changed: Mapping[str, Entry], message: str, platform: Platform, texts: _Texts) -> list[Commit]:
+    """The commit that writes the entries ``changed``, in R or in line, as edits of their files."""
+    files = tuple(
+        changes.admit(entry, texts.of({id: entry})[id])
+        if id in platform.regression_set.entries
+        else changes.let_wait(entry)
+        for id, entry in sorted(changed.items())
+    )
+    texts.plan(files)
+    return [Commit(files=tuple((item.path, item.content) for item in files), message=message)] if files else []
 
 
 def _with(platform: Platform, staging: Staging, texts: _Texts) -> Platform:

@@ -5,7 +5,7 @@ Merged pull requests are taken one cycle each, in the order of their merges (arc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.curator.entry import entry_id
@@ -49,11 +49,11 @@ def cases_of(
     taken: set[str] = set()
     found = []
     for commit, at, texts in brought:
-        submissions = _filtered(inventory.submissions, texts, taken)
-        if not submissions:
-            continue
         pull = by_merge.get(commit)
         record = open_records.get(commit) or (records.get(pull.number) if pull is not None else None)
+        submissions = _filtered(inventory.submissions, texts, taken, _pinned(record))
+        if not submissions:
+            continue
         analysis = Analysis(
             repository=inventory.repository,
             pull_request=None if pull is None else pull.number,
@@ -72,10 +72,17 @@ def cases_of(
     return tuple(found)
 
 
+def _pinned(record: PullRequestRecord | None) -> frozenset[str]:
+    """The entries whose pins were spoken of: also where they are settled there is something to do."""
+    decisions = () if record is None else record.decisions
+    return frozenset(item.entry for item in decisions if item.action in ("pin", "unpin"))
+
+
 def _filtered(
-    submissions: Sequence[SubmissionFacts], texts: Mapping[str, str], taken: set[str]
+    submissions: Sequence[SubmissionFacts], texts: Mapping[str, str], taken: set[str], pinned: Collection[str]
 ) -> tuple[SubmissionFacts, ...]:
-    """The agents with unsettled queries whose texts are among ``texts``, without those that are ``taken``.
+    """The agents with unsettled queries whose texts are among ``texts``, without those that are ``taken``, or with
+    one that is ``pinned``.
 
     Settled queries stay, so that it is seen what else is there.
     """
@@ -86,6 +93,7 @@ def _filtered(
             entry = entry_id(facts.customer, facts.agent, query.id.removeprefix(facts.prefix))
             if query.key is None:
                 kept.append(query)
+                mine = mine or entry in pinned
             elif entry not in taken and texts.get(entry) == digest(list(query.turns)):
                 kept.append(query)
                 taken.add(entry)

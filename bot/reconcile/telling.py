@@ -16,6 +16,7 @@ from bot.ledger.keys import digest
 from bot.ledger.model import Displayed, PullRequestRecord, Showing
 from bot.pipeline import Platform, Review
 from bot.reconcile.cases import Case
+from bot.reconcile.pins import is_done
 from bot.report.escaping import code
 from bot.report.pull_request import PullRequestReport, render_comment
 from bot.report.voices import quoted
@@ -72,6 +73,11 @@ def tell(
             "showing": showing,
             "classifications": {},
             **remembered(hearing),
+            "decisions": tuple(
+                item
+                for item in (*hearing.judgement.decisions, *hearing.dormant)
+                if not is_done(item, hearing.judgement, platform)
+            ),
         }
     )
     # What is displayed by now is found out again from the comment: no reason to write.

@@ -178,3 +178,20 @@ def test_a_protected_branch_is_named_with_the_setting_to_change(
     world.gateway.fail(lambda call: call.method == "PATCH" and call.path.endswith("/heads/main"), "422", 9)
     assert merged(world, bot, pull.number).codes == (0, 4)
     assert "or set `admissions: by-hand`" in capsys.readouterr().err
+
+
+def test_a_pin_is_written_once_the_query_is_in(world: World, bot: Bot) -> None:
+    known = entries(world)
+    pull = world.open_pull_request("quillow", customer_files())
+    seen = bot.on("pull_request_target", number=pull.number).report["review"]
+    (name,) = [item["id"] for item in seen["verdicts"] if item["outcome"] == "admitted"]
+    comment = world.comment(CURATOR, pull.number, f"/incumbent pin {name} the audit asks for it")
+    bot.on("issue_comment", number=pull.number, comment=comment)
+    assert merged(world, bot, pull.number).codes == (0, 0)
+    (new,) = entries(world) - known
+    assert read(world, new)["pin"] == "the audit asks for it"
+    text = world.read("main", f"{FOLDER}/{new}.yaml")
+    assert text is not None
+    world.push("main", {f"{FOLDER}/{new}.yaml": text.replace("pin: the audit asks for it", "pin: null")})
+    assert bot.on("schedule").codes == (0, 0)
+    assert read(world, new)["pin"] is None
