@@ -45,7 +45,7 @@ def test_a_run_that_fails_at_any_call_is_mended_by_the_next(
     model: World, make_world: Callable[..., World], tmp_path: Path
 ) -> None:
     calm = Calm.tell(Story(make_world(), tmp_path, model))
-    every = 1 if THOROUGH else 2
+    every = 1 if THOROUGH else 3
     wrong = tell_with_failures(calm, STEPS, STEPS, lambda: Story(make_world(), tmp_path, model), every)
     assert not wrong, "\n".join(wrong)
 
