@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -78,14 +78,22 @@ def suggest(
     }
     staying = tuple(resident for resident in residents if resident.id not in gone)
     holding: set[str] = {grounds.digest for grounds in gone.values()}.intersection(refused)
-    swaps = []
-    for swap in swaps_of(known, residents, staying, taxonomy, config, lagging):
-        removed = {id: grounds_on(by_id[id], EvictionKind.DISPLACED, (swap.admit,), taxonomy) for id in swap.remove}
-        digest = _swap_digest(known.waiting[swap.admit], removed)
+
+    def removal(admit: str, remove: Sequence[str]) -> dict[str, Grounds]:
+        return {id: grounds_on(by_id[id], EvictionKind.DISPLACED, (admit,), taxonomy) for id in remove}
+
+    def may_swap(admit: str, remove: Sequence[str]) -> bool:
+        if not by_id.keys() >= set(remove):
+            return False  # It would displace what waits itself.
+        digest = _swap_digest(known.waiting[admit], removal(admit, remove))
         if digest in refused:
             holding.add(digest)
-        else:
-            swaps.append((swap, removed, digest))
+        return digest not in refused
+
+    swaps = []
+    for swap in swaps_of(known, residents, staying, taxonomy, config, lagging, may_swap):
+        removed = removal(swap.admit, swap.remove)
+        swaps.append((swap, removed, _swap_digest(known.waiting[swap.admit], removed)))
     swapped = {id for _, removed, _ in swaps for id in removed}
     rest = tuple(resident for resident in staying if resident.id not in swapped)
     free = prune(rest, config, taxonomy.major, open_suggestions, (), lagging)
@@ -123,14 +131,19 @@ def swaps_of(
     taxonomy: Taxonomy,
     config: Curation,
     lagging: Collection[str],
+    allowed: Callable[[str, Sequence[str]], bool] = lambda admit, remove: True,
 ) -> tuple[Swap, ...]:
-    """The swaps among the entries that wait, where R (``residents``) has no free slot, each safe in ``present``."""
+    """The swaps among the entries that wait, where R (``residents``) has no free slot, each safe in ``present``.
+
+    ``allowed`` tells whether one that admits this and removes those may be suggested.
+    """
     if len(residents) < config.ceiling:
         return ()
     queries = {id: queued(entry, taxonomy) for id, entry in known.waiting.items()}
     verdicts = run_cycle(tuple(queries.values()), residents, config)
     earning = [item for item in verdicts if item.admitted or known.waiting[item.id].admitted.by is not None]
-    return suggest_swaps([(queries[item.id], item) for item in earning], present, config, lagging)
+    pairs = [(queries[item.id], item) for item in earning if allowed(item.id, item.displaces)]
+    return suggest_swaps(pairs, present, config, lagging)
 
 
 def evicted_on(grounds: Grounds) -> Evicted:

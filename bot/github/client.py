@@ -71,6 +71,11 @@ class GitHubClient:
         """The pull request ``number`` as it stands now."""
         return _pull_request(self._ask("GET", f"/pulls/{number}"))
 
+    def find_pull_request(self, number: int) -> PullRequest | None:
+        """The pull request ``number``, if there is one."""
+        found = self._ask("GET", f"/pulls/{number}", instead={404: None})
+        return None if found is None else _pull_request(found)
+
     def open_pull_requests(self, base: str) -> tuple[PullRequest, ...]:
         """The open pull requests to the branch ``base``."""
         found = self._pages("/pulls", {"state": "open", "base": base})

@@ -9,7 +9,7 @@ from bot.curator.entry import Tombstone
 from bot.curator.store import tombstone_path
 from bot.github.values import Commit, PullRequest
 from bot.pipeline import Platform
-from bot.reconcile.proposals import grounds_in, is_about
+from bot.reconcile.proposals import EVICT, SWAP, grounds_in, is_about
 
 
 def confirmed(
@@ -39,11 +39,15 @@ def confirmed(
 def _merged_with(tombstone: Tombstone, merged: Sequence[PullRequest]) -> PullRequest | None:
     """The pull request whose merge left ``tombstone``: its eviction, or the swap with what displaced it."""
     grounds = tombstone.evicted.grounds or {}
-    return next((pull for pull in merged if _names(pull.branch or "", tombstone.id, grounds)), None)
+    for pull in merged:
+        branch = pull.branch or ""
+        if branch.startswith(EVICT) and is_about(branch, tombstone.id) and grounds_in(branch) == grounds.get("digest"):
+            return pull
+    return next((pull for pull in merged if _swapped_in(pull.branch or "", grounds)), None)
 
 
-def _names(branch: str, id: str, grounds: Mapping[str, object]) -> bool:
-    if is_about(branch, id):
-        return grounds_in(branch) == grounds.get("digest")
+def _swapped_in(branch: str, grounds: Mapping[str, object]) -> bool:
+    """Whether ``branch`` admitted in a swap what the entry yields to."""
     yields_to = grounds.get("yields_to")
-    return isinstance(yields_to, list) and any(is_about(branch, str(other)) for other in yields_to)
+    found = isinstance(yields_to, list) and any(is_about(branch, str(other)) for other in yields_to)
+    return found and branch.startswith(SWAP)

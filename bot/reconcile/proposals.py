@@ -23,6 +23,7 @@ SWAP = f"{OWN_BRANCHES}swap/"
 LABEL = "incumbent: suggestion"
 
 _SLUG_LENGTH = 100
+_NAME = re.compile(rf"({EVICT}|{SWAP})[^/]+-[0-9a-f]{{16}}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +74,11 @@ def is_about(branch: str, id: str) -> bool:
 def grounds_in(branch: str) -> str:
     """The digest of the grounds that a branch of ours is named after."""
     return branch.rpartition("-")[2]
+
+
+def is_suggestion(branch: str | None) -> bool:
+    """Whether a branch of the repository itself is named as ours are."""
+    return branch is not None and _NAME.fullmatch(branch) is not None
 
 
 def blob_id(text: str) -> str:

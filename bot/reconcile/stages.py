@@ -9,11 +9,11 @@ from typing import TypeAlias, TypeVar
 
 from bot.config import REVIEWED_FILES
 from bot.curator.prune import EvictionKind
-from bot.errors import InputError, OutsideError
+from bot.errors import InputError
 from bot.github.client import GitHubClient
-from bot.github.events import OWN_BRANCHES, Event
+from bot.github.events import Event, is_own
 from bot.github.publish import doubled_replies
-from bot.github.values import Operation, PullRequest, PushCommits
+from bot.github.values import CreateIssue, OpenPullRequest, Operation, PushCommits
 from bot.github.world import World, records_of
 from bot.ledger.model import FOLDER, RECONCILED, RunRecord, SuggestionRecord
 from bot.ledger.store import load_runs, load_suggestions
@@ -100,7 +100,7 @@ def confirm_evictions(tip: Tip) -> Writes:
     unsaid = [item for item in tip.platform.regression_set.tombstones.values() if item.evicted.at is None]
     if not unsaid:
         return ()
-    pulls = own(tip.github.closed_pull_requests(tip.event.default_branch), tip.github.login)
+    pulls = own(tip.github.closed_pull_requests(tip.event.default_branch))
     merged = [pull for pull in pulls if pull.merge is not None]
     commit = confirmed(tip.platform, merged, tip.github.merged_by, tip.read)
     if commit is None:
@@ -120,7 +120,7 @@ def suggest_changes(tip: Tip) -> Writes:
     if plan.operations and not tip.dry_run:
         return plan.operations
     issues = tip.github.own_issues()
-    if issues is None:
+    if issues is None or (not issues and any(isinstance(item, CreateIssue) for item in tip.written)):
         return plan.operations
     told = dashboard_plan.Scene(
         commit=tip.commit,
@@ -128,7 +128,7 @@ def suggest_changes(tip: Tip) -> Writes:
         address=tip.world.url,
         default_branch=tip.event.default_branch,
         page=tip.world.run,
-        open=own(scene.open, tip.github.login),
+        open=own(scene.open),
         wanted=wanted,
         beyond=plan.beyond,
         barred=tip.barred,
@@ -144,8 +144,11 @@ def suggest_changes(tip: Tip) -> Writes:
 
 def _suggestion_scene(tip: Tip) -> suggestion_plan.Scene:
     github, base = tip.github, tip.event.default_branch
-    pulls = tuple(pull for pull in github.open_pull_requests(base) if (pull.branch or "").startswith(OWN_BRANCHES))
-    ours = own(pulls, github.login)
+    found, closed = github.open_pull_requests(base), github.closed_pull_requests(base)
+    # What was closed between the two readings is in both.
+    ended = {pull.number for pull in closed}
+    pulls = tuple(pull for pull in found if is_own(pull.branch) and pull.number not in ended)
+    ours = own(pulls)
     branches = _branches(tip, {pull.branch for pull in ours if pull.branch is not None})
     commits = {branches[pull.branch].commit for pull in ours if pull.branch in branches}
     commits |= {pull.head for pull in pulls if pull not in ours}
@@ -154,21 +157,27 @@ def _suggestion_scene(tip: Tip) -> suggestion_plan.Scene:
         default_branch=base,
         base=tip.commit,
         open=pulls,
-        closed=github.closed_pull_requests(base),
+        closed=closed,
         branches=branches,
         checks={commit: github.check(commit) for commit in sorted(commits)},
         ledger=tip.ledger_commit,
         record=_or(load_suggestions, tip.ledger, SuggestionRecord()),
         barred=tip.barred,
+        opened=frozenset(item.branch for item in tip.written if isinstance(item, OpenPullRequest)),
         comments=github.comments,
-        pull_request=lambda number: _pull_request(github, number),
+        pull_request=github.find_pull_request,
     )
 
 
 def _branches(tip: Tip, names: Collection[str]) -> dict[str, Branch]:
     found = tip.world.fetch_branches(names)
     return {
-        name: Branch(commit=commit, blobs=_blobs(tip, commit), has_base=tip.world.store.is_ancestor(tip.commit, commit))
+        name: Branch(
+            commit=commit,
+            blobs=_blobs(tip, commit),
+            has_base=tip.world.store.is_ancestor(tip.commit, commit),
+            behind=frozenset(change.path for change in tip.world.store.changes(commit, tip.commit)),
+        )
         for name, commit in found.items()
     }
 
@@ -179,13 +188,6 @@ def _or(load: Callable[[CommitSnapshot | None], Kind | None], ledger: CommitSnap
         return load(ledger) or instead
     except InputError:
         return instead
-
-
-def _pull_request(github: GitHubClient, number: int) -> PullRequest | None:
-    try:
-        return github.pull_request(number)
-    except OutsideError:
-        return None
 
 
 def _blobs(tip: Tip, commit: str) -> dict[str, str | None]:

@@ -31,25 +31,29 @@ from bot.ledger.keys import digest
 from bot.ledger.model import SUGGESTIONS, Refusal, SuggestionRecord
 from bot.ledger.store import README, record_text
 from bot.pipeline import Platform
-from bot.reconcile.proposals import LABEL, Proposal, grounds_in, is_about, proposals_of
+from bot.reconcile.proposals import LABEL, Proposal, grounds_in, is_about, is_suggestion, proposals_of
 from bot.report.escaping import code
 from bot.report.suggestion import closing, is_as_written, was_closed_by_us
 from bot.report.wording import listed
 
 _CLOSED_MARK = "<!-- incumbent:closes -->"
 _SHOWN = 10
+# What is reviewed with care elsewhere does not pass by the way.
+_GUARDED = ("regression_set/", "eval_sets/", "taxonomy/", "config/", ".github/")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Branch:
     """A branch under our prefix: its commit, and the ids of what differs there from the default branch.
 
-    ``has_base`` tells whether the default branch's commit is among its ancestors.
+    ``has_base`` tells whether the default branch's commit is among its ancestors; ``behind`` are paths that the default
+    branch has changed since.
     """
 
     commit: str
     blobs: Mapping[str, str | None]
     has_base: bool
+    behind: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +61,8 @@ class Scene:
     """GitHub as the plan finds it: pull requests with branches under our prefix, these branches by name, checks by
     commit, and the ledger's part.
 
-    ``barred`` are branches for which GitHub lets us open no pull request.
+    ``barred`` are branches for which GitHub lets us open no pull request, ``opened`` those for which this run opened
+    one, which its lists may not show yet.
     ``comments`` reads those of a pull request, ``pull_request`` one that is in neither list.
     """
 
@@ -71,6 +76,7 @@ class Scene:
     ledger: str | None
     record: SuggestionRecord
     barred: frozenset[str]
+    opened: frozenset[str]
     comments: Callable[[int], tuple[IssueComment, ...]]
     pull_request: Callable[[int], PullRequest | None]
 
@@ -100,9 +106,12 @@ class Plan:
     left: tuple[int, ...]
 
 
-def own(pulls: Sequence[PullRequest], login: str) -> tuple[PullRequest, ...]:
-    """Those of ``pulls`` that are ours: from a branch under our prefix in the repository itself, by our account."""
-    return tuple(pull for pull in pulls if pull.author == login and (pull.branch or "").startswith(OWN_BRANCHES))
+def own(pulls: Sequence[PullRequest]) -> tuple[PullRequest, ...]:
+    """Those of ``pulls`` that are suggestions: from a branch of the repository itself that is named like ours.
+
+    Where the token may open none people open them, and accounts change; what counts is what the branch does.
+    """
+    return tuple(pull for pull in pulls if is_suggestion(pull.branch))
 
 
 def wish(platform: Platform, departed: Mapping[str, EvictionKind], scene: Scene) -> Wish:
@@ -110,8 +119,8 @@ def wish(platform: Platform, departed: Mapping[str, EvictionKind], scene: Scene)
 
     A refusal of the ledger holds nothing back unless its pull request was ours and was closed by people.
     """
-    open_own = own(scene.open, scene.login)
-    closed = {pull.number: pull for pull in own(scene.closed, scene.login)}
+    open_own = own(scene.open)
+    closed = {pull.number: pull for pull in own(scene.closed)}
     listed_refusals = [_refusal(pull) for pull in closed.values() if _was_refused(pull)]
     reopened = {pull.number for pull in open_own}
     kept = [
@@ -149,14 +158,16 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
     heads: dict[str, str] = {}
     left: list[int] = []
     staying: set[str] = set()
-    for pull in sorted(own(scene.open, scene.login), key=lambda item: item.number):
+    for pull in sorted(own(scene.open), key=lambda item: item.number):
         assert pull.branch is not None
         proposal, branch = by_branch.get(pull.branch), scene.branches.get(pull.branch)
         if branch is None:
-            # Its branch was deleted a moment ago, and GitHub is about to close it.
+            # Its branch was deleted a moment ago, and GitHub is about to close it: somebody's answer.
+            staying.add(pull.branch)
             continue
-        ours = proposal is not None and branch.blobs == proposal.blobs
-        untouched = ours or scene.record.heads.get(pull.branch) == branch.commit
+        same = proposal is not None and branch.blobs == proposal.blobs
+        ours = proposal is not None and same and not branch.behind & proposal.blobs.keys()
+        untouched = same or scene.record.heads.get(pull.branch) == branch.commit
         if proposal is None:
             operations += [(pull.number, item) for item in _close(pull, _why_closed(pull, platform), untouched, scene)]
             continue
@@ -170,13 +181,16 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
             left.append(pull.number)
             operations += [(pull.number, item) for item in _leave(pull, proposal, branch, scene)]
     for pull in scene.open:
-        if pull.author != scene.login and (pull.branch or "").startswith(OWN_BRANCHES):
+        if not is_suggestion(pull.branch):
             operations += [(pull.number, item) for item in _turn_down(pull, scene)]
     free = max(0, platform.config.limits.open_evictions - len(staying))
-    new = [proposal for proposal in wanted.proposals if proposal.branch not in staying]
+    waiting = [item for item in wanted.proposals if item.branch not in staying and item.branch not in scene.opened]
+    # A branch without a pull request that holds something else holds what somebody committed.
+    held = [item for item in waiting if _is_taken(item, scene)]
+    new = [item for item in waiting if item not in held]
     for proposal in new[:free]:
         branch = scene.branches.get(proposal.branch)
-        if branch is None or branch.blobs != proposal.blobs:
+        if branch is None:
             operations.append((None, _push(proposal, branch, scene)))
         if proposal.branch not in scene.barred:
             words = {"title": proposal.title, "body": proposal.body}
@@ -189,9 +203,14 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
         operations.append((None, WriteLedger(parent=scene.ledger, files=tuple(sorted(files)), message=message)))
     return Plan(
         operations=tuple(operations),
-        beyond=(*(item for item in new[:free] if item.branch in scene.barred), *new[free:]),
+        beyond=(*(item for item in new[:free] if item.branch in scene.barred), *new[free:], *held),
         left=tuple(left),
     )
+
+
+def _is_taken(proposal: Proposal, scene: Scene) -> bool:
+    branch = scene.branches.get(proposal.branch)
+    return branch is not None and branch.blobs != proposal.blobs
 
 
 def _was_refused(pull: PullRequest) -> bool:
@@ -204,7 +223,7 @@ def _refusal(pull: PullRequest) -> Refusal:
 
 def _is_real(item: Refusal, scene: Scene) -> bool:
     pull = scene.pull_request(item.pull_request)
-    return pull is not None and bool(own([pull], scene.login)) and pull.branch == item.branch and _was_refused(pull)
+    return pull is not None and bool(own([pull])) and pull.branch == item.branch and _was_refused(pull)
 
 
 def _keep(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) -> list[Operation]:
@@ -214,7 +233,7 @@ def _keep(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) -
     # What people reopened after we had closed it may be refused again.
     if body.strip() != proposal.body.strip() and (is_as_written(body) or was_closed_by_us(body)):
         found.append(EditDescription(body=proposal.body))
-    if LABEL not in pull.labels:
+    if LABEL.casefold() not in {label.casefold() for label in pull.labels}:
         found.append(AddLabels(names=(LABEL,)))
     count = len(proposal.loses)
     title = (
@@ -231,8 +250,9 @@ def _keep(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) -
 
 def _leave(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) -> list[Operation]:
     """Leave a branch with people's commits alone; the check tells whether it still does what was suggested."""
-    of_set = {path: blob for path, blob in branch.blobs.items() if path in proposal.blobs or _is_of_set(path)}
+    of_set = {path: blob for path, blob in branch.blobs.items() if path.startswith(_GUARDED)}
     same = of_set == proposal.blobs
+    body = [EditDescription(body=proposal.body)] if was_closed_by_us(pull.body) else []
     title = "Somebody committed to this branch: Incumbent leaves it as it is"
     summary = (
         "It still does to the regression set what was suggested."
@@ -240,16 +260,12 @@ def _leave(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) 
         else "It no longer does to the regression set what was suggested: undo that, or close this pull request."
     )
     text = f"{summary} Derived again for {code(scene.base[:12])}."
-    return _check(branch.commit, "success" if same else "failure", title, text, scene)
+    return [*body, *_check(branch.commit, "success" if same else "failure", title, text, scene)]
 
 
 def _turn_down(pull: PullRequest, scene: Scene) -> list[Operation]:
     title = f"Branches under {OWN_BRANCHES} are Incumbent's"
     return _check(pull.head, "failure", title, "Offer this change from a branch with another name.", scene)
-
-
-def _is_of_set(path: str) -> bool:
-    return path.startswith("regression_set/")
 
 
 def _check(commit: str, conclusion: str, title: str, summary: str, scene: Scene) -> list[Operation]:

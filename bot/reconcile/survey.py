@@ -42,6 +42,9 @@ def survey(
     ``known`` are the ledger's classifications by key: what is among them is not classified again.
     """
     merges = store.first_parents(since, tip) if since is not None else ()
+    if since is not None and not merges and since != tip:
+        # The line was left, as by a merge the wrong way round or by force: nobody saw what has come since.
+        since, merges = None, ()
     parents = dict(zip(merges, (since or "", *merges), strict=False))
     changes = {merge: store.changes(parents[merge], merge) for merge in merges}
     problems: list[Problem] = []
