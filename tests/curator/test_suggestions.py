@@ -74,6 +74,30 @@ def test_at_the_ceiling_a_waiting_replacement_becomes_a_swap_until_it_is_refused
     assert suggest(known, TAXONOMY, make_config(ceiling=3, **FLOOR)).swaps == ()
 
 
+def test_what_waits_itself_is_displaced_by_no_swap() -> None:
+    entries = (
+        make_entry("r0", {"b": 0.95, "c": 0.95}),
+        make_entry("r1", {"a": 0.6, "b": 0.8, "c": 0.75}),
+        make_entry("r2", {"b": 0.95, "c": 0.85}),
+    )
+    waiting = (
+        make_entry("w0", {"a": 0.85, "b": 0.9, "c": 0.7}),
+        make_entry("w1", {"a": 0.75, "b": 0.9, "c": 0.85}),
+    )
+    found = suggest(make_set(*entries, waiting=waiting), make_taxonomy("a", "b", "c"), make_config(ceiling=3, **FLOOR))
+    assert all(set(swap.swap.remove) <= {"r0", "r1", "r2"} for swap in found.swaps)
+
+
+def test_a_refused_swap_stands_in_the_way_of_no_other() -> None:
+    weak, other = make_entry("weak", {"a": 0.6}), make_entry("other", {"b": 0.9})
+    config = make_config(ceiling=2, **FLOOR)
+    line = (make_entry("better1", {"a": 0.9}), make_entry("better2", {"a": 0.8}))
+    (first,) = suggest(make_set(weak, other, waiting=line), TAXONOMY, config).swaps
+    left = suggest(make_set(weak, other, waiting=line), TAXONOMY, config, refused={first.digest})
+    assert first.digest in left.refused
+    assert first.admit not in [swap.admit for swap in left.swaps]
+
+
 @pytest.mark.parametrize("kind", list(EvictionKind))
 def test_a_tombstone_says_why_and_leaves_open_who_confirmed_it(kind: EvictionKind) -> None:
     grounds = grounds_on(resident("x", {"a": 0.9}), kind, ("y",), TAXONOMY)
