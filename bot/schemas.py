@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode
 
 from bot.config import Curation
 from bot.curator.entry import Entry, Tombstone
@@ -59,8 +60,8 @@ SCHEMAS: dict[str, type[BaseModel]] = {
 
 def schema(name: str) -> dict[str, Any]:
     """The JSON schema (draft 2020-12) called ``name``."""
-    mode = "serialization" if name.endswith("-output") else "validation"
+    mode: JsonSchemaMode = "serialization" if name.endswith("-output") else "validation"
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **SCHEMAS[name].model_json_schema(mode=mode),  # type: ignore[arg-type]
+        **SCHEMAS[name].model_json_schema(mode=mode),
     }

@@ -73,7 +73,7 @@ def command(
         at=now.at,
         by=now.by,
         reason=require_text(reason, "--reason"),
-        grounds={"kind": grounds.kind.value, "yields_to": list(grounds.yields_to), "digest": grounds.digest},
+        grounds=grounds.told,
     )
     plan = changes.evict(platform.regression_set.entries[id], evicted)
     if not dry_run:

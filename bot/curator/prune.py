@@ -13,6 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pydantic import JsonValue
+
 from bot.config import Curation
 from bot.curator.roles import Roles, derive_roles
 from bot.rater.contextualizer import LiveSet
@@ -52,6 +54,16 @@ class Grounds:
         seen = [self.kind, self.yields_to, self.content, self.taxonomy_major]
         return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
 
+    @property
+    def told(self) -> dict[str, JsonValue]:
+        """What a tombstone keeps of them."""
+        return {"kind": self.kind.value, "yields_to": list(self.yields_to), "digest": self.digest}
+
+    @staticmethod
+    def on(resident: Resident, kind: EvictionKind, yields_to: tuple[str, ...], taxonomy_major: int) -> Grounds:
+        """Grounds of ``kind`` for ``resident``, as it is now."""
+        return Grounds(kind=kind, yields_to=yields_to, content=content_digest(resident), taxonomy_major=taxonomy_major)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
@@ -82,12 +94,8 @@ def content_digest(resident: Resident) -> str:
 def grounds_of(resident: Resident, roles: Roles, taxonomy_major: int) -> Grounds:
     """The grounds on which ``resident`` would be suggested now."""
     displacers = roles.displaced.get(resident.id, ())
-    return Grounds(
-        kind=EvictionKind.DISPLACED if displacers else EvictionKind.REDUNDANT,
-        yields_to=displacers,
-        content=content_digest(resident),
-        taxonomy_major=taxonomy_major,
-    )
+    kind = EvictionKind.DISPLACED if displacers else EvictionKind.REDUNDANT
+    return Grounds.on(resident, kind, displacers, taxonomy_major)
 
 
 def prune(

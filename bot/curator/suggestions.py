@@ -12,13 +12,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from pydantic import JsonValue
-
 from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
 from bot.curator.admission import Swap, suggest_swaps
 from bot.curator.entry import Entry, Evicted
-from bot.curator.prune import EvictionKind, Grounds, Suggestion, content_digest, prune
+from bot.curator.prune import EvictionKind, Grounds, Suggestion, prune
 from bot.curator.roles import Roles, derive_roles
 from bot.curator.staging import queued
 from bot.curator.store import RegressionSet
@@ -72,7 +70,7 @@ def suggest(
     by_id = {resident.id: resident for resident in residents}
     roles = derive_roles(residents, config)
     gone = {
-        id: grounds_on(by_id[id], kind, (), taxonomy)
+        id: Grounds.on(by_id[id], kind, (), taxonomy.major)
         for id, kind in sorted(departed.items(), key=lambda item: (item[0] not in open_suggestions, item[0]))
         if id in by_id and by_id[id].pin is None
     }
@@ -80,7 +78,7 @@ def suggest(
     holding: set[str] = {grounds.digest for grounds in gone.values()}.intersection(refused)
 
     def removal(admit: str, remove: Sequence[str]) -> dict[str, Grounds]:
-        return {id: grounds_on(by_id[id], EvictionKind.DISPLACED, (admit,), taxonomy) for id in remove}
+        return {id: Grounds.on(by_id[id], EvictionKind.DISPLACED, (admit,), taxonomy.major) for id in remove}
 
     def may_swap(admit: str, remove: Sequence[str]) -> bool:
         if not by_id.keys() >= set(remove):
@@ -96,9 +94,11 @@ def suggest(
         swaps.append((swap, removed, _swap_digest(known.waiting[swap.admit], removed)))
     swapped = {id for _, removed, _ in swaps for id in removed}
     rest = tuple(resident for resident in staying if resident.id not in swapped)
-    free = prune(rest, config, taxonomy.major, open_suggestions, (), lagging)
-    pruning = prune(rest, config, taxonomy.major, open_suggestions, refused, lagging)
-    holding |= {item.grounds.digest for item in free.suggestions}.intersection(refused)
+    pruning = free = prune(rest, config, taxonomy.major, open_suggestions, (), lagging)
+    held = {item.grounds.digest for item in free.suggestions}.intersection(refused)
+    if held:
+        holding |= held
+        pruning = prune(rest, config, taxonomy.major, open_suggestions, refused, lagging)
     leaving = {*gone, *swapped, *(item.id for item in pruning.suggestions)}
     left = derive_roles([resident for resident in residents if resident.id not in leaving], config)
 
@@ -155,17 +155,7 @@ def evicted_on(grounds: Grounds) -> Evicted:
         EvictionKind.CUSTOMER_LEFT: "its customer has no eval set any more",
         EvictionKind.UNDONE: "its admission was taken back",
     }
-    data: dict[str, JsonValue] = {
-        "kind": grounds.kind.value,
-        "yields_to": list(grounds.yields_to),
-        "digest": grounds.digest,
-    }
-    return Evicted(reason=reasons[grounds.kind], grounds=data)
-
-
-def grounds_on(resident: Resident, kind: EvictionKind, yields_to: tuple[str, ...], taxonomy: Taxonomy) -> Grounds:
-    """Grounds of ``kind`` for ``resident``, as it is now."""
-    return Grounds(kind=kind, yields_to=yields_to, content=content_digest(resident), taxonomy_major=taxonomy.major)
+    return Evicted(reason=reasons[grounds.kind], grounds=grounds.told)
 
 
 def _swap_digest(admit: Entry, removed: Mapping[str, Grounds]) -> str:

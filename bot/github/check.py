@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.consolidator.verdict import Route, Verdict
 from bot.errors import IncompleteError, InputError
 from bot.github.judgement import Judgement
-from bot.github.values import Annotation, CheckConclusion, Level
+from bot.github.values import Annotation, CheckConclusion, CheckRun, Level, Operation, PostCheck
+from bot.ledger.keys import digest
 from bot.report.escaping import shortened, visible
 from bot.report.voices import PlainVoice
 from bot.report.wording import codes, headline, verdict_words, why
@@ -18,6 +20,8 @@ NAME = "Incumbent"
 MOST_ANNOTATIONS = 50
 """GitHub takes no more in one request; the most important come first, and all of them are in the job summary."""
 LONGEST_TITLE = 255
+
+_RUN = re.compile(r"/actions/runs/[0-9]{1,20}")
 
 
 class Label(StrEnum):
@@ -84,6 +88,34 @@ def result_of(judgement: Judgement, decided: bool = False) -> Result:
         labels=tuple(dict.fromkeys(labels)),
         exit_code=code,
     )
+
+
+def lasting(text: str) -> str:
+    """What ``text`` says, whichever run says it: a link to the summary of another run is no reason to write again."""
+    return _RUN.sub("/actions/runs/", text.replace("\r\n", "\n").rstrip())
+
+
+def post_check(
+    commit: str,
+    conclusion: CheckConclusion,
+    title: str,
+    text: str,
+    posted: CheckRun | None,
+    annotations: tuple[Annotation, ...] = (),
+) -> list[Operation]:
+    """The check on ``commit``, unless the one that is ``posted`` says the same."""
+    external = digest([conclusion, title, lasting(text), [[a.path, a.line, a.title, a.message] for a in annotations]])
+    if posted is not None and posted.external_id == external and posted.conclusion == conclusion:
+        return []
+    check = PostCheck(
+        commit=commit,
+        conclusion=conclusion,
+        title=title,
+        summary=text,
+        annotations=annotations,
+        external_id=external,
+    )
+    return [check]
 
 
 def annotations_of(judgement: Judgement) -> tuple[Annotation, ...]:

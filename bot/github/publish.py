@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from bot.github.analysis import Analysis
-from bot.github.check import Label, Result, annotations_of, result_of
+from bot.github.check import Label, Result, annotations_of, lasting, post_check, result_of
 from bot.github.conversation import Hearing, Reply, hear
 from bot.github.displayed import NOTHING, displayed_now
 from bot.github.judgement import Author, Judgement, judge_facts
@@ -22,7 +22,6 @@ from bot.github.values import (
     EditComment,
     IssueComment,
     Operation,
-    PostCheck,
     PullRequest,
     React,
     RemoveLabel,
@@ -30,13 +29,12 @@ from bot.github.values import (
 )
 from bot.ledger.keys import digest
 from bot.ledger.model import RECONCILED, Displayed, PullRequestRecord, Reconciled, Showing, record_path
-from bot.ledger.store import README, record_text
+from bot.ledger.store import record_text
 from bot.pipeline import Platform
 from bot.report.escaping import code
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, marker, render_comment, render_summary
 
 _MARKER = re.compile(r"<!-- incumbent:verdicts ([0-9a-f]{24}) -->")
-_RUN = re.compile(r"/actions/runs/[0-9]{1,20}")
 _REPLY = re.compile(r"<!-- incumbent:reply ([0-9]{1,20}) ([0-9a-f]{24}) -->")
 
 LONGEST_ANSWER = 60_000
@@ -151,30 +149,7 @@ def find_sticky(login: str, comments: Sequence[IssueComment]) -> tuple[IssueComm
 def check_operations(judgement: Judgement, result: Result, text: str, posted: CheckRun | None) -> list[Operation]:
     """The check on the head, unless the same one is there."""
     annotations = annotations_of(judgement)
-    said = [
-        result.conclusion,
-        result.title,
-        _lasting(text),
-        [[a.path, a.line, a.title, a.message] for a in annotations],
-    ]
-    external = digest(said)
-    if posted is not None and posted.external_id == external and posted.conclusion == result.conclusion:
-        return []
-    return [
-        PostCheck(
-            commit=judgement.analysis.head,
-            conclusion=result.conclusion,
-            title=result.title,
-            summary=text,
-            annotations=annotations,
-            external_id=external,
-        )
-    ]
-
-
-def _lasting(text: str) -> str:
-    """What ``text`` says, whichever run says it: a link to the summary of another run is no reason to write again."""
-    return _RUN.sub("/actions/runs/", text.replace("\r\n", "\n").rstrip())
+    return post_check(judgement.analysis.head, result.conclusion, result.title, text, posted, annotations)
 
 
 def comment_operations(body: str, sticky: IssueComment | None, doubled: Sequence[IssueComment]) -> list[Operation]:
@@ -182,7 +157,7 @@ def comment_operations(body: str, sticky: IssueComment | None, doubled: Sequence
     operations: list[Operation] = []
     if sticky is None:
         operations.append(CreateComment(body=body))
-    elif _lasting(sticky.body) != _lasting(body):
+    elif lasting(sticky.body) != lasting(body):
         operations.append(EditComment(id=sticky.id, body=body))
     operations += [DeleteComment(id=item.id) for item in doubled]
     return operations
@@ -276,11 +251,11 @@ def _ledger(
     )
     if scene.record is not None and _same(new, scene.record):
         return []
-    files: list[tuple[str, str | None]] = [(record_path(scene.pull.number), record_text(new))]
+    files: dict[str, str | None] = {record_path(scene.pull.number): record_text(new)}
     if scene.ledger is None:
-        files += [("README.md", README), (RECONCILED, record_text(Reconciled(commit=analysis.base)))]
+        files[RECONCILED] = record_text(Reconciled(commit=analysis.base))
     message = f"Pull request {scene.pull.number} at {analysis.head[:12]}"
-    return [WriteLedger(parent=scene.ledger, files=tuple(sorted(files)), message=message)]
+    return [WriteLedger.of(scene.ledger, files, message)]
 
 
 def _same(new: PullRequestRecord, old: PullRequestRecord) -> bool:

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.errors import OutsideError
-from bot.github.check import Result
+from bot.github.check import Result, post_check
 from bot.github.client import GitHubClient
 from bot.github.events import Event
 from bot.github.publish import Plan, plan_farewell
-from bot.github.values import Operation, PostCheck
-from bot.ledger.keys import digest
+from bot.github.values import Operation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,20 +74,9 @@ def post_failure(
 
 
 def _post(head: str, github: GitHubClient, result: Result, text: str, dry_run: bool) -> Publication:
-    external = digest([result.conclusion, result.title, text])
-    posted = github.check(head)
-    if posted is not None and posted.external_id == external:
-        return Publication(operations=(), result=result, summary=text, plan=None, why=text)
-    check = PostCheck(
-        commit=head,
-        conclusion=result.conclusion,
-        title=result.title,
-        summary=text,
-        annotations=(),
-        external_id=external,
-    )
-    apply_all([check], github, dry_run)
-    return Publication(operations=(check,), result=result, summary=text, plan=None, why=text)
+    operations = tuple(post_check(head, result.conclusion, result.title, text, github.check(head)))
+    apply_all(operations, github, dry_run)
+    return Publication(operations=operations, result=result, summary=text, plan=None, why=text)
 
 
 def apply_all(operations: Sequence[Operation], github: GitHubClient, dry_run: bool, number: int | None = None) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from bot.ledger.store import README
 
 CheckConclusion: TypeAlias = Literal["success", "failure", "neutral"]
 Level: TypeAlias = Literal["notice", "warning", "failure"]
@@ -135,6 +138,12 @@ class WriteLedger:
     parent: str | None
     files: tuple[tuple[str, str | None], ...]
     message: str
+
+    @staticmethod
+    def of(parent: str | None, files: Mapping[str, str | None], message: str) -> WriteLedger:
+        """The write of ``files`` by path; a new branch says what it is."""
+        said = {"README.md": README, **files} if parent is None else files
+        return WriteLedger(parent=parent, files=tuple(sorted(said.items())), message=message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bot.consolidator.verdict import Route
 from bot.curator import changes
 from bot.curator.changes import FileChange
 from bot.curator.entry import Entry
@@ -22,20 +23,20 @@ from bot.github.standing import Court
 from bot.github.values import Commit, IssueComment, Operation, PushCommits, WriteLedger
 from bot.ledger.model import (
     RECONCILED,
-    Displayed,
     Merged,
     PullRequestRecord,
     Reconciled,
     StoredClassification,
     record_path,
 )
-from bot.ledger.store import README, record_text
+from bot.ledger.store import record_text
 from bot.pipeline import Platform, stage_admissions, unsettled
 from bot.reconcile.cases import Case
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.pins import pinned
 from bot.reconcile.renames import follow_renames, with_entries
 from bot.reconcile.telling import Heard, remembered, tell
+from bot.report.wording import admitting_route
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +99,7 @@ def plan_admissions(inventory: Inventory, cases: Sequence[Case], platform: Platf
         residents, _ = platform.regression_set.residents(platform.taxonomy)
         occasion = Occasion(at=inventory.at, commit=inventory.base, by=None)
         staging = stage_waiting(waiting, residents, platform.config, platform.taxonomy, occasion)
-        commits += _commit(staging, "Let in what waited for a slot")
+        commits += _commit(staging.file_changes, "Let in what waited for a slot")
         platform = _with(platform, staging, texts)
     moved = follow_renames(inventory, platform)
     commits += _change(moved, "Follow renamed queries", platform, texts)
@@ -107,7 +108,7 @@ def plan_admissions(inventory: Inventory, cases: Sequence[Case], platform: Platf
     for case in noted:
         item, staging = _settle(case, platform, scene, texts)
         number = "" if case.pull_request is None else f" of #{case.pull_request.number}"
-        commits += _commit(staging, f"Admit {len(staging.admitted)} queries{number}")
+        commits += _commit(staging.file_changes, f"Admit {len(staging.admitted)} queries{number}")
         platform = _with(platform, staging, texts)
         kept = pinned(item.hearing.judgement, platform)
         commits += _change(kept, f"Pin or unpin {len(kept)} entries{number}", platform, texts)
@@ -139,7 +140,7 @@ def _merged(case: Case, scene: Scene) -> Case:
     record = record or PullRequestRecord(pull_request=pull.number, head=case.merge)
     sticky, _ = find_sticky(scene.login, scene.comments.get(pull.number, ()))
     displayed = displayed_in(sticky, record)
-    seen = tuple(sorted(entry for entry, item in displayed.items() if _was_admitted(item)))
+    seen = tuple(sorted(entry for entry, item in displayed.items() if admitting_route(item.codes) is Route.DIRECT))
     merged = Merged(commit=case.merge, at=case.at, seen=seen)
     texts = {**record.texts, **case.texts}
     return replace(case, record=record.model_copy(update={"merged": merged, "texts": texts}))
@@ -157,16 +158,8 @@ def _note(cases: Sequence[Case], heard: Sequence[Heard], scene: Scene) -> list[t
         operations += [(pull.number, reply) for reply in replies]
         files[record_path(pull.number)] = record_text(item.record.model_copy(update=remembered(hearing)))
     if files:
-        files |= {"README.md": README} if scene.ledger is None else {}
-        message = f"Merged up to {scene.commit[:12]}"
-        operations.append((None, WriteLedger(parent=scene.ledger, files=tuple(sorted(files.items())), message=message)))
+        operations.append((None, WriteLedger.of(scene.ledger, files, f"Merged up to {scene.commit[:12]}")))
     return operations
-
-
-def _was_admitted(displayed: Displayed) -> bool:
-    """Whether people saw a query admitted by itself when they merged it."""
-    decision, _, rest = displayed.codes.partition(" ")
-    return decision in ("INCLUDE", "REPLACE", "KEEP-BOTH") and rest.startswith("direct")
 
 
 class _Texts:
@@ -215,21 +208,21 @@ def _settle(case: Case, platform: Platform, scene: Scene, texts: _Texts) -> tupl
     return heard, staging
 
 
-def _commit(staging: Staging, message: str) -> list[Commit]:
-    files = {change.path: change.content for change in staging.file_changes}
+def _commit(planned: Sequence[FileChange], message: str) -> list[Commit]:
+    files = {change.path: change.content for change in planned}
     return [Commit(files=tuple(sorted(files.items())), message=message)] if files else []
 
 
 def _change(changed: Mapping[str, Entry], message: str, platform: Platform, texts: _Texts) -> list[Commit]:
     """The commit that writes the entries ``changed``, in R or in line, as edits of their files."""
-    files = tuple(
+    planned = tuple(
         changes.admit(entry, texts.of({id: entry})[id])
         if id in platform.regression_set.entries
         else changes.let_wait(entry)
         for id, entry in sorted(changed.items())
     )
-    texts.plan(files)
-    return [Commit(files=tuple((item.path, item.content) for item in files), message=message)] if files else []
+    texts.plan(planned)
+    return _commit(planned, message)
 
 
 def _with(platform: Platform, staging: Staging, texts: _Texts) -> Platform:
@@ -269,10 +262,7 @@ def _remember(
         RECONCILED: record_text(Reconciled(commit=commit, classifications=known)),
         **{record_path(number): None if item is None else record_text(item) for number, item in records.items()},
     }
-    if scene.ledger is None:
-        wanted["README.md"] = README
     files = {path: text for path, text in wanted.items() if scene.ledger_files.get(path) != text}
     if not files:
         return []
-    message = f"Reconciled with {inventory.base[:12]}"
-    return [WriteLedger(parent=scene.ledger, files=tuple(sorted(files.items())), message=message)]
+    return [WriteLedger.of(scene.ledger, files, f"Reconciled with {inventory.base[:12]}")]

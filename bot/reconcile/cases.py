@@ -43,23 +43,21 @@ def cases_of(
     open_records = {record.merged.commit: record for record in records.values() if record.merged is not None}
     left = sorted((item.merged.at, item.pull_request, commit) for commit, item in open_records.items() if item.merged)
     brought = [(commit, at, open_records[commit].texts) for at, _, commit in left]
-    for merge in inventory.merges:
-        if merge.commit not in open_records:
-            pull = by_merge.get(merge.commit)
-            record = None if pull is None else records.get(pull.number)
-            # A pull request that was merged by a rebase brought more than its last commit.
-            known = {} if record is None else record.texts
-            brought.append((merge.commit, merge.at, {**known, **merge.brought}))
-    # What a pull request brings is its own, though a commit of its rebase came before the last.
-    told = {item for commit, _, texts in brought if commit in by_merge for item in texts.items()}
-    brought = [
-        (commit, at, texts if commit in by_merge else dict(texts.items() - told)) for commit, at, texts in brought
+    brought += [
+        (merge.commit, merge.at, merge.brought) for merge in inventory.merges if merge.commit not in open_records
     ]
+    merged = {commit: open_records.get(commit) or records.get(pull.number) for commit, pull in by_merge.items()}
+    # A pull request that was merged by a rebase brought more than its last commit, and that is its own.
+    own = {
+        commit: {**known.texts, **texts} if (known := merged.get(commit)) is not None else texts
+        for commit, _, texts in brought
+    }
+    told = {item for commit, texts in own.items() if commit in by_merge for item in texts.items()}
     taken: set[str] = set()
     found = []
-    for commit, at, texts in brought:
-        pull = by_merge.get(commit)
-        record = open_records.get(commit) or (records.get(pull.number) if pull is not None else None)
+    for commit, at, _ in brought:
+        pull, record = by_merge.get(commit), merged.get(commit) or open_records.get(commit)
+        texts = own[commit] if pull is not None else dict(own[commit].items() - told)
         submissions = _filtered(inventory.submissions, texts, taken, _pinned(record))
         if not submissions:
             continue

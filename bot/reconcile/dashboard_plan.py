@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from bot.consolidator.verdict import Route
+from bot.github.check import lasting
 from bot.github.values import (
     CloseIssue,
     ClosePullRequest,
@@ -34,6 +36,7 @@ from bot.report.dashboard import (
     PendingReview,
     render_dashboard,
 )
+from bot.report.wording import admitting_route
 
 RUNS_KEPT = 10
 """Runs that the dashboard lists."""
@@ -69,13 +72,12 @@ def plan_dashboard(platform: Platform, scene: Scene) -> tuple[tuple[int | None, 
     operations: list[Operation] = []
     runs = _runs(scene)
     if runs != scene.runs:
-        message = f"Run on {scene.commit[:12]}"
-        operations.append(WriteLedger(parent=scene.ledger, files=((RUNS, record_text(runs)),), message=message))
+        operations.append(WriteLedger.of(scene.ledger, {RUNS: record_text(runs)}, f"Run on {scene.commit[:12]}"))
     body = render_dashboard(_dashboard(platform, scene, runs))
     known = [issue for issue in scene.issues if issue.body.startswith(MARKER)]
     if not known:
         operations.append(CreateIssue(title=TITLE, body=body))
-    elif known[0].body.replace("\r\n", "\n").strip() != body.strip():
+    elif lasting(known[0].body) != lasting(body):
         operations.append(EditIssue(number=known[0].number, body=body))
     operations += [CloseIssue(number=issue.number) for issue in known[1:]]
     return tuple((None, item) for item in operations)
@@ -126,15 +128,11 @@ def _pending(records: Mapping[int, PullRequestRecord]) -> list[PendingReview]:
     for number, record in sorted(records.items()):
         decided = {item.entry for item in record.decisions}
         said = {} if record.showing is None else record.showing.verdicts
-        waiting = [id for id, shown in sorted(said.items()) if _needs_a_person(shown.codes) and id not in decided]
+        asked = [id for id, shown in sorted(said.items()) if admitting_route(shown.codes) is Route.REVIEW]
+        waiting = [id for id in asked if id not in decided]
         if waiting:
             found.append(PendingReview(pull_request=number, queries=tuple(waiting), merged=record.merged is not None))
     return found
-
-
-def _needs_a_person(codes: str) -> bool:
-    decision, _, rest = codes.partition(" ")
-    return decision in ("INCLUDE", "REPLACE", "KEEP-BOTH") and rest.startswith("review")
 
 
 def _runs(scene: Scene) -> RunRecord:

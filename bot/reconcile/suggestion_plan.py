@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 from bot.curator.prune import EvictionKind
 from bot.curator.suggestions import Suggestions, suggest
+from bot.github.check import lasting, post_check
 from bot.github.events import OWN_BRANCHES
 from bot.github.values import (
     AddLabels,
+    CheckConclusion,
     CheckRun,
     ClosePullRequest,
     CreateComment,
@@ -22,14 +24,12 @@ from bot.github.values import (
     IssueComment,
     OpenPullRequest,
     Operation,
-    PostCheck,
     PullRequest,
     PushBranch,
     WriteLedger,
 )
-from bot.ledger.keys import digest
 from bot.ledger.model import SUGGESTIONS, Refusal, SuggestionRecord
-from bot.ledger.store import README, record_text
+from bot.ledger.store import record_text
 from bot.pipeline import Platform
 from bot.reconcile.proposals import LABEL, Proposal, grounds_in, is_about, is_suggestion, proposals_of
 from bot.report.escaping import code
@@ -197,10 +197,8 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
             operations.append((None, OpenPullRequest(branch=proposal.branch, base=scene.default_branch, **words)))
     record = SuggestionRecord(heads=dict(sorted(heads.items())), refusals=wanted.refusals)
     if record != scene.record:
-        files: list[tuple[str, str | None]] = [(SUGGESTIONS, record_text(record))]
-        files += [("README.md", README)] if scene.ledger is None else []
-        message = f"Suggestions on {scene.base[:12]}"
-        operations.append((None, WriteLedger(parent=scene.ledger, files=tuple(sorted(files)), message=message)))
+        written = WriteLedger.of(scene.ledger, {SUGGESTIONS: record_text(record)}, f"Suggestions on {scene.base[:12]}")
+        operations.append((None, written))
     return Plan(
         operations=tuple(operations),
         beyond=(*(item for item in new[:free] if item.branch in scene.barred), *new[free:], *held),
@@ -229,9 +227,8 @@ def _is_real(item: Refusal, scene: Scene) -> bool:
 def _keep(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) -> list[Operation]:
     """Keep a pull request as it should be: its words, its label and its check."""
     found: list[Operation] = []
-    body = pull.body.replace("\r\n", "\n")
     # What people reopened after we had closed it may be refused again.
-    if body.strip() != proposal.body.strip() and (is_as_written(body) or was_closed_by_us(body)):
+    if lasting(pull.body) != lasting(proposal.body) and (is_as_written(pull.body) or was_closed_by_us(pull.body)):
         found.append(EditDescription(body=proposal.body))
     if LABEL.casefold() not in {label.casefold() for label in pull.labels}:
         found.append(AddLabels(names=(LABEL,)))
@@ -268,21 +265,8 @@ def _turn_down(pull: PullRequest, scene: Scene) -> list[Operation]:
     return _check(pull.head, "failure", title, "Offer this change from a branch with another name.", scene)
 
 
-def _check(commit: str, conclusion: str, title: str, summary: str, scene: Scene) -> list[Operation]:
-    seen = digest([conclusion, title, summary])
-    known = scene.checks.get(commit)
-    if known is not None and known.external_id == seen:
-        return []
-    return [
-        PostCheck(
-            commit=commit,
-            conclusion="success" if conclusion == "success" else "failure",
-            title=title,
-            summary=summary,
-            annotations=(),
-            external_id=seen,
-        )
-    ]
+def _check(commit: str, conclusion: CheckConclusion, title: str, summary: str, scene: Scene) -> list[Operation]:
+    return post_check(commit, conclusion, title, summary, scene.checks.get(commit))
 
 
 def _close(pull: PullRequest, why: str, untouched: bool, scene: Scene) -> list[Operation]:

@@ -236,6 +236,13 @@ def codes(verdict: Verdict) -> str:
     return " ".join([verdict.decision.value, verdict.route.value, *(reason.value for reason in verdict.reasons)])
 
 
+def admitting_route(shown: str) -> Route | None:
+    """The route of the admission that these :func:`codes` tell of; ``None`` where they tell of none."""
+    decision, route, *_ = [*shown.split(), "", ""]
+    admits = decision in {item.value for item in Decision if item.admits}
+    return Route(route) if admits else None
+
+
 def alternates(review: Review) -> dict[str, tuple[str, ...]]:
     """Waiting leader → the queries that would take its place, in the cycle's order."""
     behind: dict[str, list[str]] = {}

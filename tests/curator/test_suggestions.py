@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.curator.prune import EvictionKind
+from bot.curator.prune import EvictionKind, Grounds
 from bot.curator.roles import derive_roles
 from bot.curator.store import RegressionSet
-from bot.curator.suggestions import SwapSuggestion, evicted_on, grounds_on, suggest
+from bot.curator.suggestions import SwapSuggestion, evicted_on, suggest
 from tests.consolidator.test_against_reference import config_of, residents_of
 from tests.factories import make_config, make_entry, make_taxonomy, resident
 from tests.oracle.strategies import Case, cases
@@ -100,7 +100,7 @@ def test_a_refused_swap_stands_in_the_way_of_no_other() -> None:
 
 @pytest.mark.parametrize("kind", list(EvictionKind))
 def test_a_tombstone_says_why_and_leaves_open_who_confirmed_it(kind: EvictionKind) -> None:
-    grounds = grounds_on(resident("x", {"a": 0.9}), kind, ("y",), TAXONOMY)
+    grounds = Grounds.on(resident("x", {"a": 0.9}), kind, ("y",), TAXONOMY.major)
     evicted = evicted_on(grounds)
     assert (evicted.at, evicted.by) == (None, None)
     assert evicted.reason

@@ -9,6 +9,7 @@ import pytest
 
 from bot.cli.main import run
 from tests.e2e.bot import WORKFLOW, Bot, customer_files, platform_files
+from tests.e2e.harness.faults import Named
 from tests.e2e.harness.people import CURATOR, token_of
 from tests.e2e.harness.workflow import Workflow
 from tests.e2e.harness.world import World
@@ -152,11 +153,11 @@ def test_a_run_whose_head_was_pushed_over_leaves_the_writing_to_the_next(
 
 
 @pytest.mark.parametrize("how", ["500 before", "403 secondary limit with Retry-After"])
-def test_a_github_that_fails_for_a_moment_is_asked_again(how: str, world: World, tmp_path: Path) -> None:
+def test_a_github_that_fails_for_a_moment_is_asked_again(how: Named, world: World, tmp_path: Path) -> None:
     world.push("main", platform_files())
     bot = Bot(world, tmp_path / "runs")
     pull = world.open_pull_request("quillow", customer_files())
-    world.gateway.fail(lambda request: request.path.endswith(f"/issues/{pull.number}/comments"), how, 1)  # type: ignore[arg-type]
+    world.gateway.fail(lambda request: request.path.endswith(f"/issues/{pull.number}/comments"), how, 1)
     assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
     assert len(world.comments(pull.number)) == 1
 

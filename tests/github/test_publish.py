@@ -10,7 +10,7 @@ import pytest
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
 from bot.github.analysis import Analysis, ProblemFacts, SetChange
-from bot.github.publish import plan_farewell
+from bot.github.publish import Plan, plan_farewell
 from bot.github.values import CreateComment, EditComment, PostCheck, React, WriteLedger
 from bot.ledger.keys import digest
 from tests.factories import make_entry
@@ -22,8 +22,13 @@ AT_FAULT = "incumbent: input at fault"
 OTHER = make_query("q02", PAIR, text="quite another text")
 
 
-def reactions(plan: object) -> list[str]:
-    return [item.reaction for item in plan.operations if isinstance(item, React)]  # type: ignore[attr-defined]
+def reactions(plan: Plan) -> list[str]:
+    return [item.reaction for item in plan.operations if isinstance(item, React)]
+
+
+def accepted(plan: Plan) -> list[str]:
+    assert plan.judgement.review is not None
+    return [answer.id for answer in plan.judgement.review.derivation.accepted]
 
 
 def test_a_first_review_comments_checks_labels_and_remembers() -> None:
@@ -140,7 +145,7 @@ def test_all_accepts_what_needs_a_person_each_after_the_one_before() -> None:
     hub.say("cora", "/incumbent accept all")
     plan = hub.review()
     assert reactions(plan) == ["+1"]
-    assert [answer.id for answer in plan.judgement.review.derivation.accepted] == ["q02"]  # type: ignore[union-attr]
+    assert accepted(plan) == ["q02"]
 
 
 def test_a_reason_for_all_overrides_no_verdict() -> None:
@@ -163,7 +168,7 @@ def test_accepting_two_that_offer_the_same_accepts_the_first_and_says_why_not_th
     plan = hub.review()
     assert reactions(plan) == ["confused"]
     assert "`q03`: its verdict is EXCLUDE by now" in hub.ours[1]
-    assert [answer.id for answer in plan.judgement.review.derivation.accepted] == ["q02"]  # type: ignore[union-attr]
+    assert accepted(plan) == ["q02"]
 
 
 @pytest.mark.parametrize(
@@ -753,7 +758,7 @@ def test_a_query_that_takes_the_sets_name_cannot_be_mistaken_for_it() -> None:
     hub.review(analysis)
     hub.say("cora", "/incumbent accept regression_set")
     plan = hub.review(analysis)
-    assert [answer.id for answer in plan.judgement.review.derivation.accepted] == ["regression_set"]  # type: ignore[union-attr]
+    assert accepted(plan) == ["regression_set"]
     assert hub.check is not None
     assert hub.check.conclusion == "failure"
     assert "by hand" in hub.ours[0]
