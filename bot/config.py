@@ -143,8 +143,9 @@ class Curation(FileModel):
     per_capability: dict[str, Overrides]
     classifier: ClassifierSettings
     limits: Limits
-    admissions: Literal["commit", "by-hand"] = Field(
-        description="after the merge: `commit` writes admissions to the default branch; `by-hand` leaves them to people"
+    admissions: Literal["commit", "pull-request", "by-hand"] = Field(
+        description="after the merge: `commit` writes admissions to the default branch, `pull-request` offers them in "
+        "a pull request; `by-hand` leaves them to people"
     )
     block_on_review: bool = Field(description="whether the check fails while a query waits for a person")
     hold_first_time_contributors: bool = Field(

@@ -5,6 +5,7 @@ PyGithub brings tokens, retries and rate limits; requests go by path, so that wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +14,7 @@ from urllib.parse import quote
 from bot.errors import OutsideError
 from bot.github.authority import UNTOLD
 from bot.github.check import NAME
+from bot.github.responses import check_body, comment_of, login_of, pull_request_of, tree_item
 from bot.github.values import (
     AddLabels,
     CheckRun,
@@ -45,12 +47,23 @@ GONE: Mapping[int, Any] = {404: {}}
 """Whatever was to be removed or marked is not there any more, which is as good."""
 
 
+_PROTECTED = re.compile(
+    r"protected branch|rule violation|through a pull request|status check|approving review|not authorized to push",
+    re.IGNORECASE,
+)
+"""What GitHub says where it is a rule of the branch that refuses."""
+
+
 class LostRaceError(OutsideError):
     """Somebody moved a branch between our reading and our writing: read again and plan anew."""
 
 
 class RefusedError(OutsideError):
     """GitHub does not let this token do it, whatever is tried."""
+
+
+class ProtectedBranchError(OutsideError):
+    """The rules of a branch take no commits of this token but by a pull request."""
 
 
 class GitHubClient:
@@ -69,22 +82,22 @@ class GitHubClient:
 
     def pull_request(self, number: int) -> PullRequest:
         """The pull request ``number`` as it stands now."""
-        return _pull_request(self._ask("GET", f"/pulls/{number}"))
+        return pull_request_of(self._ask("GET", f"/pulls/{number}"))
 
     def find_pull_request(self, number: int) -> PullRequest | None:
         """The pull request ``number``, if there is one."""
         found = self._ask("GET", f"/pulls/{number}", instead={404: None})
-        return None if found is None else _pull_request(found)
+        return None if found is None else pull_request_of(found)
 
     def open_pull_requests(self, base: str) -> tuple[PullRequest, ...]:
         """The open pull requests to the branch ``base``."""
         found = self._pages("/pulls", {"state": "open", "base": base})
-        return tuple(sorted(map(_pull_request, found), key=lambda item: item.number))
+        return tuple(sorted(map(pull_request_of, found), key=lambda item: item.number))
 
     def closed_pull_requests(self, base: str) -> tuple[PullRequest, ...]:
         """The pull requests to ``base`` that are closed, those that changed last first: at most a hundred."""
         query = {"state": "closed", "base": base, "sort": "updated", "direction": "desc", "per_page": PAGE}
-        return tuple(map(_pull_request, self._ask("GET", "/pulls", query)))
+        return tuple(map(pull_request_of, self._ask("GET", "/pulls", query)))
 
     def merged_by(self, number: int) -> tuple[str, str]:
         """Who merged the pull request ``number``, and when."""
@@ -97,25 +110,14 @@ class GitHubClient:
         found = self._pages("/issues", query, instead={410: None})
         if found is None:
             return None
-        own = [item for item in found if "pull_request" not in item and _login(item) == self.login]
+        own = [item for item in found if "pull_request" not in item and login_of(item) == self.login]
         issues = [Issue(number=int(item["number"]), body=item.get("body") or "") for item in own]
         return tuple(sorted(issues, key=lambda item: item.number))
 
     def comments(self, number: int) -> tuple[IssueComment, ...]:
         """All comments of the pull request ``number``, oldest first."""
         found = self._pages(f"/issues/{number}/comments")
-        comments = [
-            IssueComment(
-                id=item["id"],
-                author=_login(item),
-                is_bot=(item.get("user") or {}).get("type") == "Bot" or _login(item).endswith("[bot]"),
-                body=item.get("body") or "",
-                created_at=item["created_at"],
-                updated_at=item["updated_at"],
-            )
-            for item in found
-        ]
-        return tuple(sorted(comments, key=lambda item: item.id))
+        return tuple(sorted(map(comment_of, found), key=lambda item: item.id))
 
     def check(self, commit: str) -> CheckRun | None:
         """The newest check of our name on ``commit``."""
@@ -156,7 +158,7 @@ class GitHubClient:
             case RemoveLabel(name=name):
                 self._ask("DELETE", f"/issues/{number}/labels/{quote(name, safe='')}", instead=GONE)
             case PostCheck():
-                self._ask("POST", "/check-runs", body=_check_body(operation))
+                self._ask("POST", "/check-runs", body=check_body(operation))
             case WriteLedger():
                 commit = Commit(files=operation.files, message=operation.message)
                 self._push(BRANCH, operation.parent, [commit], tree)
@@ -195,7 +197,7 @@ class GitHubClient:
     ) -> tuple[str, str]:
         """Make a commit that is ``tree`` with ``files`` changed; returns its id and that of its tree."""
         base: dict[str, Any] = {} if tree is None else {"base_tree": tree}
-        changed = [_file(path, text) for path, text in files]
+        changed = [tree_item(path, text) for path, text in files]
         made = str(self._ask("POST", "/git/trees", body={**base, "tree": changed})["sha"])
         body = {"message": message, "tree": made, "parents": list(parents)}
         return str(self._ask("POST", "/git/commits", body=body)["sha"]), made
@@ -207,11 +209,13 @@ class GitHubClient:
                 self._ask("POST", "/git/refs", body={"ref": f"refs/heads/{branch}", "sha": tip})
             else:
                 self._ask("PATCH", f"/git/refs/heads/{quote(branch)}", body={"sha": tip, "force": False})
-        except OutsideError:
-            # GitHub refuses a lost race and a protected branch alike: only the branch tells which it was.
-            if self._branch(branch) == before:
-                raise
-            raise LostRaceError(f"the branch {branch} has moved") from None
+        except OutsideError as error:
+            # GitHub refuses a lost race and a protected branch with the same codes.
+            if self._branch(branch) != before or "not a fast forward" in str(error):
+                raise LostRaceError(f"the branch {branch} has moved") from None
+            if _PROTECTED.search(str(error)):
+                raise ProtectedBranchError(str(error)) from None
+            raise
 
     def _open(self, branch: str, base: str, title: str, body: str) -> None:
         """Open a pull request; one that is open already was found by nobody yet, and the next run sees it."""
@@ -230,7 +234,7 @@ class GitHubClient:
 
     def _keep_own(self, comment: Mapping[str, Any]) -> None:
         """Take ``comment`` back if it is not of :attr:`login`: nobody would find it, and each run would add another."""
-        login = _login(comment)
+        login = login_of(comment)
         if login != self.login:
             self._ask("DELETE", f"/issues/comments/{comment['id']}", instead=GONE)
             raise OutsideError(
@@ -279,61 +283,6 @@ class GitHubClient:
         except (requests.RequestException, OSError) as error:
             raise OutsideError(f"GitHub cannot be reached: {verb} {path}: {type(error).__name__}") from None
         return data
-
-
-def _file(path: str, text: str | None) -> dict[str, Any]:
-    place = {"path": path, "mode": "100644", "type": "blob"}
-    return {**place, "sha": None} if text is None else {**place, "content": text}
-
-
-def _pull_request(found: Mapping[str, Any]) -> PullRequest:
-    return PullRequest(
-        number=int(found["number"]),
-        head=found["head"]["sha"],
-        base=found["base"]["ref"],
-        author=_login(found),
-        association=str(found.get("author_association") or ""),
-        labels=tuple(sorted(label["name"] for label in found.get("labels") or ())),
-        branch=found["head"]["ref"] if _same_repository(found) else None,
-        title=str(found.get("title") or ""),
-        body=str(found.get("body") or ""),
-        merge=found["merge_commit_sha"] if found.get("merged_at") else None,
-    )
-
-
-def _same_repository(found: Mapping[str, Any]) -> bool:
-    """Whether a pull request comes from its own repository; a fork may have been deleted since."""
-    head = found["head"].get("repo") or {}
-    return bool(head) and head.get("full_name") == (found["base"].get("repo") or {}).get("full_name")
-
-
-def _login(item: Mapping[str, Any]) -> str:
-    user = item.get("user") or {}
-    return str(user.get("login") or "ghost")
-
-
-def _check_body(operation: PostCheck) -> dict[str, Any]:
-    output: dict[str, Any] = {"title": operation.title, "summary": operation.summary}
-    if operation.annotations:
-        output["annotations"] = [
-            {
-                "path": item.path,
-                "start_line": item.line,
-                "end_line": item.line,
-                "annotation_level": item.level,
-                "title": item.title,
-                "message": item.message,
-            }
-            for item in operation.annotations
-        ]
-    return {
-        "name": NAME,
-        "head_sha": operation.commit,
-        "status": "completed",
-        "conclusion": operation.conclusion,
-        "external_id": operation.external_id,
-        "output": output,
-    }
 
 
 def _refusal(verb: str, path: str, error: Any) -> str:

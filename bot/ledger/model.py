@@ -171,6 +171,9 @@ class SuggestionRecord(FileModel):
         default_factory=dict, description="branch of an open one: its commit when it held what was suggested"
     )
     refusals: Tuple[Refusal] = Field(default=(), description="looked up again before they hold anything back")
+    offers: dict[str, Tuple[Digest]] = Field(
+        default_factory=dict, description="branch that offers admissions, open or refused: digests of what it offers"
+    )
 
 
 class Run(FileModel):

@@ -14,13 +14,13 @@ from bot.curator import changes
 from bot.curator.changes import FileChange
 from bot.curator.entry import Entry
 from bot.curator.staging import Occasion, Staging, stage_waiting
-from bot.curator.store import RegressionSet, entry_path
+from bot.curator.store import RegressionSet, entry_path, waiting_path
 from bot.github.analysis import classified_of
 from bot.github.conversation import hear
-from bot.github.judgement import Author, judge_facts
+from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.publish import displayed_in, find_sticky, replies_to
 from bot.github.standing import Court
-from bot.github.values import Commit, IssueComment, Operation, PushCommits, WriteLedger
+from bot.github.values import IssueComment, Operation, PushCommits, WriteLedger
 from bot.ledger.model import (
     RECONCILED,
     Merged,
@@ -31,11 +31,13 @@ from bot.ledger.model import (
 )
 from bot.ledger.store import record_text
 from bot.pipeline import Platform, stage_admissions, unsettled
-from bot.reconcile.cases import Case
+from bot.reconcile.cases import Case, without
 from bot.reconcile.inventory import Inventory
+from bot.reconcile.offers import NOTHING_REFUSED, Offer, Refused, Step, content
 from bot.reconcile.pins import pinned
 from bot.reconcile.renames import follow_renames, with_entries
 from bot.reconcile.telling import Heard, remembered, tell
+from bot.report.offer import Change, Offered
 from bot.report.wording import admitting_route
 
 
@@ -46,6 +48,8 @@ class Scene:
 
     ``ended`` are closed pull requests of which nothing has to be remembered unless a query of theirs was merged and
     needs a person; ``ledger_files`` the ledger's files by path.  ``texts`` reads a file as it is at ``commit``.
+    ``offering`` tells that the branch takes no commits of ours, so that people are asked to merge them; ``refused`` is
+    what they turned down then.
     """
 
     login: str
@@ -58,11 +62,13 @@ class Scene:
     permission: Callable[[str], str]
     texts: Callable[[str], str]
     run: str | None
+    offering: bool = False
+    refused: Refused = NOTHING_REFUSED
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is to be written: commits first, then words, then what the ledger remembers.
+    """What is to be written: commits first, then words, then what the ledger remembers; or an ``offer`` of the commits.
 
     Before all of it come the answers to what people said, and the ``note`` in the ledger of that, of what was merged,
     and of what people had seen by then.  The rest is planned anew once this is written, so that a run that is killed in
@@ -73,6 +79,7 @@ class Plan:
     commits: tuple[Operation, ...]
     spoken: tuple[tuple[int, tuple[Operation, ...]], ...]
     ledger: tuple[Operation, ...]
+    offer: Offer | None = None
 
     @property
     def next(self) -> tuple[tuple[int | None, Operation], ...]:
@@ -91,44 +98,56 @@ class Plan:
 
 def plan_admissions(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene: Scene) -> Plan:
     """The plan that makes GitHub and R match what was merged; where they match it is empty."""
-    texts = _Texts(scene.texts)
+    plan = _plan(inventory, cases, platform, scene)
+    refused = scene.refused if plan.offer is None else scene.refused.met_by(plan.offer)
+    return plan if refused == scene.refused else _plan(inventory, cases, platform, replace(scene, refused=refused))
+
+
+def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene: Scene) -> Plan:
+    before, texts = platform, _Texts(scene.texts)
     noted = [_merged(case, scene) for case in cases]
-    commits: list[Commit] = []
-    waiting = tuple(platform.regression_set.waiting.values())
+    steps: list[Step] = []
+    waiting = [entry for entry in platform.regression_set.waiting.values() if not scene.refused.holds(entry)]
     if waiting:
         residents, _ = platform.regression_set.residents(platform.taxonomy)
         occasion = Occasion(at=inventory.at, commit=inventory.base, by=None)
         staging = stage_waiting(waiting, residents, platform.config, platform.taxonomy, occasion)
-        commits += _commit(staging.file_changes, "Let in what waited for a slot")
+        steps.append(_step("Let in what waited for a slot", staging))
         platform = _with(platform, staging, texts)
-    moved = follow_renames(inventory, platform)
-    commits += _change(moved, "Follow renamed queries", platform, texts)
+    moved = {id: entry for id, entry in follow_renames(inventory, platform).items() if not scene.refused.holds(entry)}
+    steps.append(_change(moved, "Follow renamed queries", Change.MOVES, platform, texts))
     platform = with_entries(platform, moved)
     heard = []
     for case in noted:
         item, staging = _settle(case, platform, scene, texts)
-        number = "" if case.pull_request is None else f" of #{case.pull_request.number}"
-        commits += _commit(staging.file_changes, f"Admit {len(staging.admitted)} queries{number}")
+        pull = None if case.pull_request is None else case.pull_request.number
+        of = "" if pull is None else f" of #{pull}"
+        steps.append(_step(f"Admit {len(staging.admitted)} queries{of}", staging, pull))
         platform = _with(platform, staging, texts)
-        kept = pinned(item.hearing.judgement, platform)
-        commits += _change(kept, f"Pin or unpin {len(kept)} entries{number}", platform, texts)
+        wanted = pinned(item.hearing.judgement, platform)
+        kept = {id: entry for id, entry in wanted.items() if not scene.refused.holds(entry)}
+        steps.append(_change(kept, f"Pin or unpin {len(kept)} entries{of}", Change.PINNED, platform, texts, pull))
         platform = with_entries(platform, kept)
         heard.append(item)
+    steps = [step for step in steps if step.file_changes]
+    present = before if scene.offering else platform
     spoken, records = [], {}
     for item in heard:
-        operations, record = tell(item, platform, scene.login, scene.comments, scene.run)
+        operations, record = tell(item, platform, present.regression_set, scene.login, scene.comments, scene.run)
         if item.case.pull_request is not None:
             spoken.append((item.case.pull_request.number, tuple(operations)))
             records[item.case.pull_request.number] = record
     pushed: tuple[Operation, ...] = ()
-    if commits:
-        pushed = (PushCommits(branch=scene.branch, parent=scene.commit, commits=tuple(commits)),)
+    if steps and not scene.offering:
+        commits = tuple(step.commit for step in steps)
+        pushed = (PushCommits(branch=scene.branch, parent=scene.commit, commits=commits),)
     done: dict[int, PullRequestRecord | None] = dict.fromkeys(scene.ended)
     return Plan(
         note=tuple(_note(cases, heard, scene)),
         commits=pushed,
         spoken=tuple(spoken),
-        ledger=tuple(_remember(inventory, done | records, platform, scene)),
+        ledger=tuple(_remember(inventory, done | records, present, scene)),
+        offer=Offer(steps=tuple(steps)) if steps and scene.offering else None,
     )
 
 
@@ -187,6 +206,8 @@ def _settle(case: Case, platform: Platform, scene: Scene, texts: _Texts) -> tupl
     displayed = displayed_in(sticky, record)
     author = None if pull is None else Author(login=pull.author, association=pull.association)
     bare = judge_facts(case.analysis, platform, author, ())
+    turned_down = _turned_down(bare, scene.refused)
+    case = without(case, turned_down)
     seen = frozenset(() if record.merged is None else record.merged.seen)
     unseen = tuple(name for name, entry in bare.entries.items() if entry not in seen)
     court = Court(
@@ -203,18 +224,54 @@ def _settle(case: Case, platform: Platform, scene: Scene, texts: _Texts) -> tupl
         review, texts.of(review.edited), Occasion(at=case.at, commit=case.merge, by=None), number
     )
     heard = Heard(
-        case=case, author=author, record=record, displayed=displayed, seen=seen, unseen=unseen, hearing=hearing
+        case=case,
+        author=author,
+        record=record,
+        displayed=displayed,
+        seen=seen,
+        unseen=unseen,
+        turned_down=turned_down,
+        hearing=hearing,
     )
     return heard, staging
 
 
-def _commit(planned: Sequence[FileChange], message: str) -> list[Commit]:
-    files = {change.path: change.content for change in planned}
-    return [Commit(files=tuple(sorted(files.items())), message=message)] if files else []
+def _turned_down(judgement: Judgement, refused: Refused) -> tuple[str, ...]:
+    """The queries whose admission people were offered, and turned down."""
+    review = judgement.review
+    assert review is not None
+    found = []
+    for name, id in review.targets.items():
+        pin = review.edited[name].pin if name in review.edited else None
+        if content(id, review.queries[name].turns, review.origins[name].source(name), pin) in refused.contents:
+            found.append(name)
+    return tuple(found)
 
 
-def _change(changed: Mapping[str, Entry], message: str, platform: Platform, texts: _Texts) -> list[Commit]:
-    """The commit that writes the entries ``changed``, in R or in line, as edits of their files."""
+def _step(message: str, staging: Staging, pull_request: int | None = None) -> Step:
+    changed = ((Change.ENTERS, staging.admitted), (Change.WAITS, staging.waiting), (Change.LEAVES, staging.leaving))
+    touched = {change.path for change in staging.file_changes}
+    return Step(
+        message=message,
+        file_changes=staging.file_changes,
+        offered=tuple(
+            Offered(entry=entry, change=change, pull_request=pull_request)
+            for change, entries in changed
+            for entry in entries
+            if change is not Change.WAITS or waiting_path(entry.id) in touched
+        ),
+    )
+
+
+def _change(
+    changed: Mapping[str, Entry],
+    message: str,
+    change: Change,
+    platform: Platform,
+    texts: _Texts,
+    pull_request: int | None = None,
+) -> Step:
+    """Write the entries ``changed``, in R or in line, as edits of their files."""
     planned = tuple(
         changes.admit(entry, texts.of({id: entry})[id])
         if id in platform.regression_set.entries
@@ -222,7 +279,8 @@ def _change(changed: Mapping[str, Entry], message: str, platform: Platform, text
         for id, entry in sorted(changed.items())
     )
     texts.plan(planned)
-    return _commit(planned, message)
+    offered = (Offered(entry=entry, change=change, pull_request=pull_request) for _, entry in sorted(changed.items()))
+    return Step(message=message, file_changes=planned, offered=tuple(offered))
 
 
 def _with(platform: Platform, staging: Staging, texts: _Texts) -> Platform:

@@ -6,7 +6,7 @@ Merged pull requests are taken one cycle each, in the order of their merges (arc
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.curator.entry import entry_id
 from bot.github.analysis import Analysis, SubmissionFacts
@@ -77,6 +77,17 @@ def cases_of(
         )
         found.append(Case(merge=commit, at=at, pull_request=pull, record=record, analysis=analysis, texts=texts))
     return tuple(found)
+
+
+def without(case: Case, names: Collection[str]) -> Case:
+    """``case`` without the queries ``names``."""
+    if not names:
+        return case
+    submissions = tuple(
+        facts.model_copy(update={"queries": tuple(query for query in facts.queries if query.id not in names)})
+        for facts in case.analysis.submissions
+    )
+    return replace(case, analysis=case.analysis.model_copy(update={"submissions": submissions}))
 
 
 def _pinned(record: PullRequestRecord | None) -> frozenset[str]:

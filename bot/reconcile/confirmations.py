@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from bot.curator import changes
 from bot.curator.entry import Tombstone
 from bot.curator.store import tombstone_path
-from bot.github.values import Commit, PullRequest
+from bot.github.values import PullRequest
 from bot.pipeline import Platform
+from bot.reconcile.offers import Step
 from bot.reconcile.proposals import EVICT, SWAP, grounds_in, is_about
 
 
@@ -17,8 +18,8 @@ def confirmed(
     merged: Sequence[PullRequest],
     merged_by: Callable[[int], tuple[str, str]],
     texts: Callable[[str], str],
-) -> Commit | None:
-    """The commit that completes the tombstones of evictions that were merged since, or ``None``.
+) -> Step | None:
+    """The step that completes the tombstones of evictions that were merged since, or ``None``.
 
     ``merged`` are pull requests of ours; ``merged_by`` says who merged one, and when; ``texts`` reads a tombstone.
     """
@@ -30,10 +31,11 @@ def confirmed(
         by, at = merged_by(pull.number)
         evicted = tombstone.evicted.model_copy(update={"by": by, "at": at})
         path = tombstone_path(id)
-        files.append((path, changes.edit(texts(path), tombstone.model_copy(update={"evicted": evicted}))))
+        text = changes.edit(texts(path), tombstone.model_copy(update={"evicted": evicted}))
+        files.append(changes.FileChange(path, text))
     if not files:
         return None
-    return Commit(files=tuple(files), message="Say who confirmed evictions")
+    return Step(message="Say who confirmed evictions", file_changes=tuple(files))
 
 
 def _merged_with(tombstone: Tombstone, merged: Sequence[PullRequest]) -> PullRequest | None:

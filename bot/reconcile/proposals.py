@@ -15,15 +15,17 @@ from bot.curator.changes import FileChange
 from bot.curator.prune import Suggestion
 from bot.curator.suggestions import Suggestions, SwapSuggestion, evicted_on
 from bot.github.events import OWN_BRANCHES
+from bot.github.values import PullRequest
 from bot.pipeline import Platform
-from bot.report.suggestion import render_eviction, render_swap
+from bot.report.suggestion import render_eviction, render_swap, was_closed_by_us
 
 EVICT = f"{OWN_BRANCHES}evict/"
 SWAP = f"{OWN_BRANCHES}swap/"
+ADMIT = f"{OWN_BRANCHES}admit/"
 LABEL = "incumbent: suggestion"
 
 _SLUG_LENGTH = 100
-_NAME = re.compile(rf"({EVICT}|{SWAP})[^/]+-[0-9a-f]{{16}}")
+_NAME = re.compile(rf"({EVICT}|{SWAP}|{ADMIT})[^/]+-[0-9a-f]{{16}}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +81,11 @@ def grounds_in(branch: str) -> str:
 def is_suggestion(branch: str | None) -> bool:
     """Whether a branch of the repository itself is named as ours are."""
     return branch is not None and _NAME.fullmatch(branch) is not None
+
+
+def was_refused(pull: PullRequest) -> bool:
+    """Whether people closed a pull request of ours, unmerged."""
+    return pull.closed and pull.merge is None and is_suggestion(pull.branch) and not was_closed_by_us(pull.body)
 
 
 def blob_id(text: str) -> str:

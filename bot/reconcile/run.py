@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 from bot.classifier.model import Backend, Progress
 from bot.errors import InputError, OutsideError
-from bot.github.client import GitHubClient, LostRaceError, RefusedError
+from bot.github.client import GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
 from bot.github.events import Event
 from bot.github.values import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
 from bot.github.world import World, known_of
 from bot.ledger.store import load_reconciled
 from bot.pipeline import Platform, load_platform
 from bot.reconcile.inventory import Inventory
+from bot.reconcile.offers import Offer
 from bot.reconcile.stages import Stage, Tip, admit_merged, confirm_evictions, suggest_changes
 from bot.reconcile.survey import survey
 
@@ -34,6 +35,10 @@ class Reconciliation:
 
     operations: tuple[Operation, ...]
     why: str = ""
+
+
+class _PlanAgainError(Exception):
+    """What was planned cannot be done, and there is another way to it."""
 
 
 class _MovedOnError(Exception):
@@ -107,6 +112,7 @@ class _Run:
         self._wait, self._dry_run = wait, dry_run
         self._spoken: set[int] = set()
         self._barred: set[str] = set()
+        self._offer: Offer | None = None
         self._platforms: dict[str, Platform] = {}
 
     def until_nothing_is_left(self, stage: Stage) -> None:
@@ -116,9 +122,11 @@ class _Run:
             if lost == TRIES:
                 raise OutsideError("other runs kept writing; run this one again")
             tip = self._tip()
-            planned = stage(tip)
+            staged = stage(tip)
+            planned = staged.writes
             if self._dry_run or not planned:
                 self.written += [operation for _, operation in planned]
+                self._offer = staged.offer
                 return
             try:
                 self._still(tip)
@@ -127,6 +135,8 @@ class _Run:
             except LostRaceError:
                 lost += 1
                 self._wait(lost)
+            except _PlanAgainError:
+                continue
         raise OutsideError("what is written does not stay; run `incumbent doctor`, and report this if it finds nothing")
 
     def _still(self, tip: Tip) -> None:
@@ -147,6 +157,11 @@ class _Run:
             # People can: the dashboard shows them where.
             self._barred.add(operation.branch)
             return
+        except ProtectedBranchError as error:
+            if not isinstance(operation, PushCommits) or operation.branch in self._barred:
+                raise
+            self._barred.add(operation.branch)
+            raise _PlanAgainError from error
         if isinstance(operation, CreateComment) and number is not None:
             self._spoken.add(number)
         self.written.append(operation)
@@ -181,6 +196,7 @@ class _Run:
             written=tuple(self.written),
             spoken=frozenset(self._spoken),
             barred=frozenset(self._barred),
+            offer=self._offer,
         )
 
 
@@ -190,10 +206,10 @@ def _apply(number: int | None, operation: Operation, tip: Tip) -> None:
         case PushCommits(branch=branch, parent=parent):
             try:
                 tip.github.apply(number, operation, tip.world.store.tree(parent))
-            except LostRaceError:
+            except (LostRaceError, ProtectedBranchError):
                 raise
             except OutsideError as error:
-                fix = f"let the token push to {branch} past its rules, or set `admissions: by-hand`"
+                fix = f"let the token push to {branch} past its rules, or set `admissions: pull-request`"
                 raise OutsideError(f"{error}; {fix}") from None
         case PushBranch(base=base):
             tip.github.apply(number, operation, tip.world.store.tree(base))

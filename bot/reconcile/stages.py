@@ -13,7 +13,7 @@ from bot.errors import InputError
 from bot.github.client import GitHubClient
 from bot.github.events import Event, is_own
 from bot.github.publish import doubled_replies
-from bot.github.values import CreateIssue, OpenPullRequest, Operation, PushCommits
+from bot.github.values import CreateIssue, OpenPullRequest, Operation, PullRequest, PushCommits
 from bot.github.world import World, records_of
 from bot.ledger.model import FOLDER, RECONCILED, RunRecord, SuggestionRecord
 from bot.ledger.store import load_runs, load_suggestions
@@ -23,11 +23,22 @@ from bot.reconcile import admission_plan, dashboard_plan, suggestion_plan
 from bot.reconcile.cases import cases_of
 from bot.reconcile.confirmations import confirmed
 from bot.reconcile.inventory import Inventory
+from bot.reconcile.offers import Offer, turned_down
+from bot.reconcile.proposals import ADMIT
 from bot.reconcile.suggestion_plan import Branch, own, plan_suggestions, wish
 
 Kind = TypeVar("Kind", SuggestionRecord, RunRecord)
-Writes: TypeAlias = tuple[tuple[int | None, Operation], ...]
-"""Operations in order, each with the number of the pull request that it is on, if any."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Staged:
+    """What a stage would write: operations in order, each with the number of the pull request that it is on, if any.
+
+    ``offer`` is what a later stage is to ask people to merge.
+    """
+
+    writes: tuple[tuple[int | None, Operation], ...] = ()
+    offer: Offer | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +47,8 @@ class Tip:
 
     ``commit`` is the branch's; the inventory's facts hold for it.  In a ``dry_run`` nothing is written.
     ``written`` is what this run has done so far, ``spoken`` are the pull requests on which it commented, ``barred``
-    the branches for which GitHub let it open no pull request.
+    the branches for which GitHub let it open no pull request, or that take no commits of ours; ``offer`` is what the
+    stages before leave for people to merge.
     """
 
     event: Event
@@ -52,19 +64,20 @@ class Tip:
     written: tuple[Operation, ...]
     spoken: frozenset[int]
     barred: frozenset[str]
+    offer: Offer | None = None
 
     def read(self, path: str) -> str:
         """The text of a file of the branch."""
         return self.snapshot.read(path, REVIEWED_FILES).decode("utf-8")
 
 
-Stage: TypeAlias = Callable[[Tip], Writes]
+Stage: TypeAlias = Callable[[Tip], Staged]
 
 
-def admit_merged(tip: Tip) -> Writes:
-    """What was merged enters R, and the pull requests are told what became of it."""
+def admit_merged(tip: Tip) -> Staged:
+    """What was merged enters R, or is offered to, and the pull requests are told what became of it."""
     if tip.platform.config.admissions == "by-hand":
-        return ()
+        return Staged()
     pulls = tip.github.closed_pull_requests(tip.event.default_branch)
     records = records_of(tip.ledger)
     cases = cases_of(tip.inventory, pulls, records)
@@ -80,48 +93,64 @@ def admit_merged(tip: Tip) -> Writes:
         permission=cache(tip.github.permission),
         texts=tip.read,
         run=tip.world.run,
+        offering=tip.platform.config.admissions == "pull-request" or tip.event.default_branch in tip.barred,
+        refused=turned_down(_suggestions(tip), pulls, tip.github.find_pull_request),
     )
     plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
+    if plan.commits and _is_offering(tip):
+        # The branch took no commits when that was opened, and takes none until it was merged.
+        scene = replace(scene, offering=True)
+        plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
     if tip.dry_run:
-        return (*plan.note, *plan.rest)
-    return (*_single(tip), *plan.next)
+        return Staged(writes=(*plan.note, *plan.rest), offer=plan.offer)
+    return Staged(writes=(*_single(tip), *plan.next), offer=plan.offer)
 
 
-def _single(tip: Tip) -> Writes:
+def _is_offering(tip: Tip) -> bool:
+    """Whether a pull request is open that offers admissions."""
+    return any((pull.branch or "").startswith(ADMIT) for pull in own(_open(tip)))
+
+
+def _single(tip: Tip) -> tuple[tuple[int, Operation], ...]:
     """What this run said while another one said the same, before one of them lost the race, is said once."""
     pairs = [(number, doubled_replies(tip.github.login, tip.github.comments(number))) for number in sorted(tip.spoken)]
     return tuple((number, item) for number, items in pairs for item in items)
 
 
-def confirm_evictions(tip: Tip) -> Writes:
+def confirm_evictions(tip: Tip) -> Staged:
     """Tombstones of merged evictions say who confirmed them, and when."""
-    if tip.platform.config.admissions == "by-hand":
-        return ()
+    config, branch = tip.platform.config, tip.event.default_branch
+    offering = config.admissions == "pull-request" or branch in tip.barred or tip.offer is not None
+    if config.admissions == "by-hand" or (offering and tip.offer is None):
+        # No pull request is opened for this alone.
+        return Staged(offer=tip.offer)
     unsaid = [item for item in tip.platform.regression_set.tombstones.values() if item.evicted.at is None]
     if not unsaid:
-        return ()
-    pulls = own(tip.github.closed_pull_requests(tip.event.default_branch))
+        return Staged(offer=tip.offer)
+    pulls = own(tip.github.closed_pull_requests(branch))
     merged = [pull for pull in pulls if pull.merge is not None]
-    commit = confirmed(tip.platform, merged, tip.github.merged_by, tip.read)
-    if commit is None:
-        return ()
-    return ((None, PushCommits(branch=tip.event.default_branch, parent=tip.commit, commits=(commit,))),)
+    step = confirmed(tip.platform, merged, tip.github.merged_by, tip.read)
+    if step is None:
+        return Staged(offer=tip.offer)
+    if tip.offer is not None:
+        return Staged(offer=tip.offer.joined_by(step))
+    return Staged(writes=((None, PushCommits(branch=branch, parent=tip.commit, commits=(step.commit,))),))
 
 
-def suggest_changes(tip: Tip) -> Writes:
+def suggest_changes(tip: Tip) -> Staged:
     """What could go is suggested in pull requests of ours, these are kept true, and the dashboard tells of all."""
     scene = _suggestion_scene(tip)
     departed = {id: EvictionKind(kind) for id, kind in tip.inventory.departed.items()}
-    wanted = wish(tip.platform, departed, scene)
+    wanted = wish(tip.platform, departed, scene, tip.offer)
     # A run that was killed may have left a branch without a pull request.
     missing = {proposal.branch for proposal in wanted.proposals} - scene.branches.keys()
     scene = replace(scene, branches={**scene.branches, **_branches(tip, missing)})
     plan = plan_suggestions(wanted, tip.platform, scene)
     if plan.operations and not tip.dry_run:
-        return plan.operations
+        return Staged(writes=plan.operations)
     issues = tip.github.own_issues()
     if issues is None or (not issues and any(isinstance(item, CreateIssue) for item in tip.written)):
-        return plan.operations
+        return Staged(writes=plan.operations)
     told = dashboard_plan.Scene(
         commit=tip.commit,
         at=tip.world.store.commit_time(tip.commit),
@@ -131,7 +160,7 @@ def suggest_changes(tip: Tip) -> Writes:
         open=own(scene.open),
         wanted=wanted,
         beyond=plan.beyond,
-        barred=tip.barred,
+        barred=tip.barred - {tip.event.default_branch},
         left=plan.left,
         records=records_of(tip.ledger),
         issues=issues,
@@ -139,12 +168,12 @@ def suggest_changes(tip: Tip) -> Writes:
         runs=_or(load_runs, tip.ledger, RunRecord()),
         written=tip.written,
     )
-    return (*plan.operations, *dashboard_plan.plan_dashboard(tip.platform, told))
+    return Staged(writes=(*plan.operations, *dashboard_plan.plan_dashboard(tip.platform, told)))
 
 
 def _suggestion_scene(tip: Tip) -> suggestion_plan.Scene:
     github, base = tip.github, tip.event.default_branch
-    found, closed = github.open_pull_requests(base), github.closed_pull_requests(base)
+    found, closed = _open(tip), github.closed_pull_requests(base)
     # What was closed between the two readings is in both.
     ended = {pull.number for pull in closed}
     pulls = tuple(pull for pull in found if is_own(pull.branch) and pull.number not in ended)
@@ -161,12 +190,20 @@ def _suggestion_scene(tip: Tip) -> suggestion_plan.Scene:
         branches=branches,
         checks={commit: github.check(commit) for commit in sorted(commits)},
         ledger=tip.ledger_commit,
-        record=_or(load_suggestions, tip.ledger, SuggestionRecord()),
-        barred=tip.barred,
+        record=_suggestions(tip),
+        barred=tip.barred - {tip.event.default_branch},
         opened=frozenset(item.branch for item in tip.written if isinstance(item, OpenPullRequest)),
         comments=github.comments,
         pull_request=github.find_pull_request,
     )
+
+
+def _open(tip: Tip) -> tuple[PullRequest, ...]:
+    return tip.github.open_pull_requests(tip.event.default_branch)
+
+
+def _suggestions(tip: Tip) -> SuggestionRecord:
+    return _or(load_suggestions, tip.ledger, SuggestionRecord())
 
 
 def _branches(tip: Tip, names: Collection[str]) -> dict[str, Branch]:

@@ -31,7 +31,17 @@ from bot.github.values import (
 from bot.ledger.model import SUGGESTIONS, Refusal, SuggestionRecord
 from bot.ledger.store import record_text
 from bot.pipeline import Platform
-from bot.reconcile.proposals import LABEL, Proposal, grounds_in, is_about, is_suggestion, proposals_of
+from bot.reconcile.offers import Offer
+from bot.reconcile.proposals import (
+    ADMIT,
+    LABEL,
+    Proposal,
+    grounds_in,
+    is_about,
+    is_suggestion,
+    proposals_of,
+    was_refused,
+)
 from bot.report.escaping import code
 from bot.report.suggestion import closing, is_as_written, was_closed_by_us
 from bot.report.wording import listed
@@ -85,13 +95,15 @@ class Scene:
 class Wish:
     """What people should be asked: ``proposals``, most urgent first, and the ``suggestions`` that they follow from.
 
-    ``refusals`` are those that stand, ``forged`` those of the ledger that nobody gave.
+    ``refusals`` are those that stand, ``forged`` those of the ledger that nobody gave; ``offers`` says what branches
+    that offer admissions hold, as long as that is to be remembered.
     """
 
     suggestions: Suggestions
     proposals: tuple[Proposal, ...]
     refusals: tuple[Refusal, ...]
     forged: tuple[Refusal, ...]
+    offers: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,20 +126,24 @@ def own(pulls: Sequence[PullRequest]) -> tuple[PullRequest, ...]:
     return tuple(pull for pull in pulls if is_suggestion(pull.branch))
 
 
-def wish(platform: Platform, departed: Mapping[str, EvictionKind], scene: Scene) -> Wish:
-    """What could go now, without what people refused on the same grounds.
+def wish(platform: Platform, departed: Mapping[str, EvictionKind], scene: Scene, offer: Offer | None = None) -> Wish:
+    """What could go now, without what people refused on the same grounds, and first of all the ``offer``.
 
     A refusal of the ledger holds nothing back unless its pull request was ours and was closed by people.
     """
     open_own = own(scene.open)
     closed = {pull.number: pull for pull in own(scene.closed)}
-    listed_refusals = [_refusal(pull) for pull in closed.values() if _was_refused(pull)]
+    listed_refusals = [_refusal(pull) for pull in closed.values() if was_refused(pull)]
     reopened = {pull.number for pull in open_own}
     kept = [
         item for item in scene.record.refusals if item.pull_request not in closed and item.pull_request not in reopened
     ]
     entries = [*platform.regression_set.entries, *platform.regression_set.waiting]
-    known = [item for item in (*listed_refusals, *kept) if any(is_about(item.branch, id) for id in entries)]
+    known = [
+        item
+        for item in (*listed_refusals, *kept)
+        if item.branch in scene.record.offers or any(is_about(item.branch, id) for id in entries)
+    ]
     busy = {id for id in platform.regression_set.entries for pull in open_own if is_about(pull.branch or "", id)}
 
     def suggested(refusals: Sequence[Refusal]) -> Suggestions:
@@ -145,7 +161,8 @@ def wish(platform: Platform, departed: Mapping[str, EvictionKind], scene: Scene)
         found = suggested(known)
     return Wish(
         suggestions=found,
-        proposals=proposals_of(found, platform),
+        proposals=(*(() if offer is None else (offer.proposal,)), *proposals_of(found, platform)),
+        offers=_offers(offer, known, scene.record),
         refusals=tuple(sorted(known, key=lambda item: item.pull_request)),
         forged=tuple(forged),
     )
@@ -183,11 +200,13 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
     for pull in scene.open:
         if not is_suggestion(pull.branch):
             operations += [(pull.number, item) for item in _turn_down(pull, scene)]
-    free = max(0, platform.config.limits.open_evictions - len(staying))
+    free = max(0, platform.config.limits.open_evictions - sum(1 for name in staying if not name.startswith(ADMIT)))
     waiting = [item for item in wanted.proposals if item.branch not in staying and item.branch not in scene.opened]
     # A branch without a pull request that holds something else holds what somebody committed.
     held = [item for item in waiting if _is_taken(item, scene)]
     new = [item for item in waiting if item not in held]
+    # Only what takes something out is limited.
+    free += sum(1 for item in new if item.branch.startswith(ADMIT))
     for proposal in new[:free]:
         branch = scene.branches.get(proposal.branch)
         if branch is None:
@@ -195,7 +214,7 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
         if proposal.branch not in scene.barred:
             words = {"title": proposal.title, "body": proposal.body}
             operations.append((None, OpenPullRequest(branch=proposal.branch, base=scene.default_branch, **words)))
-    record = SuggestionRecord(heads=dict(sorted(heads.items())), refusals=wanted.refusals)
+    record = SuggestionRecord(heads=dict(sorted(heads.items())), refusals=wanted.refusals, offers=dict(wanted.offers))
     if record != scene.record:
         written = WriteLedger.of(scene.ledger, {SUGGESTIONS: record_text(record)}, f"Suggestions on {scene.base[:12]}")
         operations.append((None, written))
@@ -206,13 +225,16 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
     )
 
 
+def _offers(offer: Offer | None, refusals: Sequence[Refusal], record: SuggestionRecord) -> dict[str, tuple[str, ...]]:
+    """What is offered now, and what was in those that people turned down."""
+    turned_down = {item.branch for item in refusals}
+    kept = {branch: contents for branch, contents in record.offers.items() if branch in turned_down}
+    return dict(sorted({**kept, **({} if offer is None else {offer.branch: offer.contents})}.items()))
+
+
 def _is_taken(proposal: Proposal, scene: Scene) -> bool:
     branch = scene.branches.get(proposal.branch)
     return branch is not None and branch.blobs != proposal.blobs
-
-
-def _was_refused(pull: PullRequest) -> bool:
-    return pull.merge is None and not was_closed_by_us(pull.body)
 
 
 def _refusal(pull: PullRequest) -> Refusal:
@@ -221,7 +243,7 @@ def _refusal(pull: PullRequest) -> Refusal:
 
 def _is_real(item: Refusal, scene: Scene) -> bool:
     pull = scene.pull_request(item.pull_request)
-    return pull is not None and bool(own([pull])) and pull.branch == item.branch and _was_refused(pull)
+    return pull is not None and bool(own([pull])) and pull.branch == item.branch and was_refused(pull)
 
 
 def _keep(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) -> list[Operation]:
@@ -234,7 +256,9 @@ def _keep(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) -
         found.append(AddLabels(names=(LABEL,)))
     count = len(proposal.loses)
     title = (
-        f"Without it {count} {'capability falls' if count == 1 else 'capabilities fall'} below the floor"
+        "What enters was derived again"
+        if proposal.kind == "admission"
+        else f"Without it {count} {'capability falls' if count == 1 else 'capabilities fall'} below the floor"
         if count
         else "Every floor and every pin holds without it"
     )
@@ -283,6 +307,8 @@ def _close(pull: PullRequest, why: str, untouched: bool, scene: Scene) -> list[O
 def _why_closed(pull: PullRequest, platform: Platform) -> str:
     """Why what ``pull`` suggests is not suggested any more."""
     known = platform.regression_set
+    if (pull.branch or "").startswith(ADMIT):
+        return "nothing of what it offers is left to enter as it is; what is left, another pull request offers."
     about = [id for id in (*known.entries, *known.waiting) if is_about(pull.branch or "", id)]
     if not about:
         return "what it is about is not in the regression set any more."

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.curator.entry import Entry
+from bot.curator.store import RegressionSet
 from bot.github.check import result_of
 from bot.github.conversation import Hearing
 from bot.github.judgement import Author, Judgement, judge_facts
@@ -28,7 +29,7 @@ SHOWN = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Heard:
-    """A case after its comments were heard against R as it was then."""
+    """A case after its comments were heard against R as it was then, without what people ``turned_down``."""
 
     case: Case
     author: Author | None
@@ -36,13 +37,22 @@ class Heard:
     displayed: dict[str, Displayed]
     seen: frozenset[str]
     unseen: tuple[str, ...]
+    turned_down: tuple[str, ...]
     hearing: Hearing
 
 
 def tell(
-    heard: Heard, platform: Platform, login: str, comments: Mapping[int, Sequence[IssueComment]], run: str | None
+    heard: Heard,
+    platform: Platform,
+    present: RegressionSet,
+    login: str,
+    comments: Mapping[int, Sequence[IssueComment]],
+    run: str | None,
 ) -> tuple[list[Operation], PullRequestRecord | None]:
-    """What is said on the pull request once all is settled, and what is remembered of it while somebody is needed."""
+    """What is said on the pull request once all is settled, and what is remembered of it while somebody is needed.
+
+    ``present`` is R where what ``platform`` holds besides is only offered.
+    """
     case, hearing = heard.case, heard.hearing
     judgement = judge_facts(case.analysis, platform, heard.author, hearing.judgement.decisions, (), heard.unseen)
     review = judgement.review
@@ -54,7 +64,7 @@ def tell(
     report = PullRequestReport(
         commit=case.merge,
         digest=showing.digest,
-        notices=(_outcome(heard, judgement, review), *notices_of(judgement, hearing, heard.record)),
+        notices=(_outcome(heard, judgement, review, present), *notices_of(judgement, hearing, heard.record)),
         problems=(),
         review=review,
         run=run,
@@ -64,7 +74,10 @@ def tell(
         return [], None
     operations = comment_operations(render_comment(report), *find_sticky(login, comments.get(pull.number, ())))
     operations += label_operations(result_of(judgement).labels, pull)
-    if not review.plan.waiting_for_review:
+    merged = replace(platform, regression_set=present)
+    pins = [item for item in hearing.judgement.decisions if is_done(item, hearing.judgement, platform)]
+    settled = all(is_done(item, hearing.judgement, merged) for item in pins) and not _offered(review, present)
+    if settled and not review.plan.waiting_for_review and not heard.turned_down:
         return operations, None
     record = heard.record.model_copy(
         update={
@@ -76,7 +89,7 @@ def tell(
             "decisions": tuple(
                 item
                 for item in (*hearing.judgement.decisions, *hearing.dormant)
-                if not is_done(item, hearing.judgement, platform)
+                if not is_done(item, hearing.judgement, merged)
             ),
         }
     )
@@ -91,15 +104,32 @@ def remembered(hearing: Hearing) -> dict[str, object]:
     return {"decisions": decisions, "void": hearing.void, "cursor": hearing.cursor}
 
 
-def _outcome(heard: Heard, judgement: Judgement, review: Review) -> str:
-    """One sentence on what became of the merged queries."""
-    entered = [entry.id for name, entry in review.settled.items() if isinstance(entry, Entry)]
+def _offered(review: Review, present: RegressionSet) -> list[str]:
+    """The queries that enter, or change their entry, once people merge what is offered."""
+    known = {**present.waiting, **present.entries}
+    return [
+        name
+        for name, entry in review.settled.items()
+        if isinstance(entry, Entry) and (entry.id not in known or known[entry.id].turns != entry.turns)
+    ]
+
+
+def _outcome(heard: Heard, judgement: Judgement, review: Review, present: RegressionSet) -> str:
+    """What became of the merged queries, in a few sentences."""
+    offered = _offered(review, present)
+    entered = [name for name, entry in review.settled.items() if isinstance(entry, Entry) and name not in offered]
     turned = [
         name
         for name, entry in judgement.entries.items()
         if entry in heard.seen and name in {item.id for item in review.plan.excluded}
     ]
     text = f"Merged as {code(heard.case.merge[:12])}: {len(entered)} of its queries are in the regression set."
+    if offered:
+        shown = listed([quoted(name) for name in offered], SHOWN)
+        text += f" Once people merge the pull request of the bot's that offers it, {shown} enters as well."
+    if heard.turned_down:
+        shown = listed([quoted(name) for name in heard.turned_down], SHOWN)
+        text += f" People closed the pull request that offered {shown}."
     if turned:
         shown = listed([quoted(name) for name in turned], SHOWN)
         text += f" Since people looked, what others brought has made {shown} redundant."

@@ -33,10 +33,11 @@ LEVELS: Final[tuple[tuple[int | None, int | None], ...]] = (
 )
 """Rows of each table, from everything to numbers: what describes the set is cut first, what asks people last."""
 
-Kind = Literal["displaced", "redundant", "source-deleted", "customer-left", "swap", "undone"]
+Kind = Literal["admission", "displaced", "redundant", "source-deleted", "customer-left", "swap", "undone"]
 """Why a pull request of ours is, or could be, open."""
 
 _KINDS: Final[dict[Kind, str]] = {
+    "admission": "enters the set",
     "displaced": "displaced by better entries",
     "redundant": "redundant",
     "source-deleted": "its query was deleted",
@@ -219,10 +220,11 @@ def _candidates(dashboard: Dashboard, voice: MarkdownVoice) -> Section:
         why = f"{_KINDS[item.kind]}: {voice.quote(item.why)}" if item.why else _KINDS[item.kind]
         compare = "–" if item.compare is None else link("open the pull request", item.compare)
         rows.append((voice.name(item.entry), why, compare)[: 3 if by_hand else 2])
+    leaving = sum(1 for item in dashboard.open_suggestions if item.kind != "admission")
     most = counted(dashboard.limit, "suggestion is", "suggestions are")
     return Section(
-        title=f"Could go, not suggested yet ({len(rows)})",
-        about=(f"At most {most} open at once (`limits.open_evictions`); {len(dashboard.open_suggestions)} now.",),
+        title=f"Could go or enter, not suggested yet ({len(rows)})",
+        about=(f"At most {most} open at once (`limits.open_evictions`); {leaving} now.",),
         header=("Entry", "Why", "By hand")[: 3 if by_hand else 2],
         rows=tuple(rows),
         more="`incumbent prune`",

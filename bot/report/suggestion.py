@@ -33,7 +33,7 @@ def render_eviction(item: Suggestion, suggestions: Suggestions, platform: Platfo
             "the kind, whom it yields to, its own content, or the taxonomy's major version",
         ),
     ]
-    return _marked(blocks)
+    return marked(blocks)
 
 
 def render_swap(item: SwapSuggestion, suggestions: Suggestions, platform: Platform) -> str:
@@ -53,7 +53,7 @@ def render_swap(item: SwapSuggestion, suggestions: Suggestions, platform: Platfo
             "one of the entries, or the taxonomy's major version",
         )
     )
-    return _marked(blocks)
+    return marked(blocks)
 
 
 def closing(body: str, why: str) -> str:
@@ -72,7 +72,8 @@ def is_as_written(body: str) -> bool:
     return head == f"{MARKER} {digest(rest.strip())} -->"
 
 
-def _marked(blocks: Sequence[str]) -> str:
+def marked(blocks: Sequence[str]) -> str:
+    """``blocks`` as a description by which it is seen later whether somebody changed it."""
     text = "\n\n".join(blocks)
     return f"{MARKER} {digest(text)} -->\n{text}\n"
 

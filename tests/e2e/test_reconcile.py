@@ -170,14 +170,14 @@ def test_where_people_admit_by_hand_nothing_enters_by_itself(world: World, tmp_p
     assert world.hosted.bare.git("log", "-1", "--format=%s", "main").startswith("Merge pull request")
 
 
-def test_a_protected_branch_is_named_with_the_setting_to_change(
+def test_a_branch_that_takes_no_commits_is_named_with_the_setting_to_change(
     world: World, bot: Bot, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pull = world.open_pull_request("quillow", customer_files())
     bot.on("pull_request_target", number=pull.number)
     world.gateway.fail(lambda call: call.method == "PATCH" and call.path.endswith("/heads/main"), "422", 9)
     assert merged(world, bot, pull.number).codes == (0, 4)
-    assert "or set `admissions: by-hand`" in capsys.readouterr().err
+    assert "or set `admissions: pull-request`" in capsys.readouterr().err
 
 
 def test_a_pin_is_written_once_the_query_is_in(world: World, bot: Bot) -> None:

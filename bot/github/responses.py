@@ -1,0 +1,82 @@
+"""Between GitHub's JSON and our values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.github.check import NAME
+from bot.github.values import IssueComment, PostCheck, PullRequest
+
+
+def tree_item(path: str, text: str | None) -> dict[str, Any]:
+    """A file as an item of a tree; one without text goes."""
+    place = {"path": path, "mode": "100644", "type": "blob"}
+    return {**place, "sha": None} if text is None else {**place, "content": text}
+
+
+def comment_of(found: Mapping[str, Any]) -> IssueComment:
+    """A comment as we see it."""
+    login = login_of(found)
+    return IssueComment(
+        id=found["id"],
+        author=login,
+        is_bot=(found.get("user") or {}).get("type") == "Bot" or login.endswith("[bot]"),
+        body=found.get("body") or "",
+        created_at=found["created_at"],
+        updated_at=found["updated_at"],
+    )
+
+
+def pull_request_of(found: Mapping[str, Any]) -> PullRequest:
+    """A pull request as we see it."""
+    return PullRequest(
+        number=int(found["number"]),
+        head=found["head"]["sha"],
+        base=found["base"]["ref"],
+        author=login_of(found),
+        association=str(found.get("author_association") or ""),
+        labels=tuple(sorted(label["name"] for label in found.get("labels") or ())),
+        branch=found["head"]["ref"] if _same_repository(found) else None,
+        title=str(found.get("title") or ""),
+        body=str(found.get("body") or ""),
+        closed=found.get("state") == "closed",
+        merge=found["merge_commit_sha"] if found.get("merged_at") else None,
+    )
+
+
+def _same_repository(found: Mapping[str, Any]) -> bool:
+    """Whether a pull request comes from its own repository; a fork may have been deleted since."""
+    head = found["head"].get("repo") or {}
+    return bool(head) and head.get("full_name") == (found["base"].get("repo") or {}).get("full_name")
+
+
+def login_of(item: Mapping[str, Any]) -> str:
+    """Who wrote it; the accounts of some are gone."""
+    user = item.get("user") or {}
+    return str(user.get("login") or "ghost")
+
+
+def check_body(operation: PostCheck) -> dict[str, Any]:
+    """What is sent to post a check."""
+    output: dict[str, Any] = {"title": operation.title, "summary": operation.summary}
+    if operation.annotations:
+        output["annotations"] = [
+            {
+                "path": item.path,
+                "start_line": item.line,
+                "end_line": item.line,
+                "annotation_level": item.level,
+                "title": item.title,
+                "message": item.message,
+            }
+            for item in operation.annotations
+        ]
+    return {
+        "name": NAME,
+        "head_sha": operation.commit,
+        "status": "completed",
+        "conclusion": operation.conclusion,
+        "external_id": operation.external_id,
+        "output": output,
+    }

@@ -1,0 +1,141 @@
+"""Admissions as a pull request, where the default branch takes no commits of the bot's (pure).
+
+What is offered is known by its content, in the branch's name: what people turned down is not offered again, neither
+alone nor with something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from bot.curator.changes import FileChange
+from bot.curator.entry import Entry
+from bot.github.values import Commit, PullRequest
+from bot.ledger.keys import digest
+from bot.ledger.model import SuggestionRecord
+from bot.reconcile.proposals import ADMIT, Proposal, branch_of, grounds_in, was_refused
+from bot.report.offer import Change, Offered, render_offer
+
+_DIGITS = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One change of the set: the ``message`` and files of a commit, and what they do to which entries."""
+
+    message: str
+    file_changes: tuple[FileChange, ...]
+    offered: tuple[Offered, ...] = ()
+
+    @property
+    def commit(self) -> Commit:
+        """The step as a commit."""
+        return Commit(files=_files(self.file_changes), message=self.message)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """Steps that people are asked to merge as one."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def offered(self) -> tuple[Offered, ...]:
+        """What becomes of which entries, in order."""
+        return tuple(item for step in self.steps for item in step.offered)
+
+    @property
+    def contents(self) -> tuple[str, ...]:
+        """Digests of what is offered."""
+        return tuple(sorted({content_of(item.entry) for item in self.offered}))
+
+    @property
+    def branch(self) -> str:
+        """The branch that offers it, named after the pull requests that brought it and after the content."""
+        numbers = sorted({item.pull_request for item in self.offered if item.pull_request is not None})
+        return branch_of(ADMIT, "-".join(["set", *map(str, numbers)]), _digest(self.contents))
+
+    @property
+    def proposal(self) -> Proposal:
+        """The pull request."""
+        numbers = sorted({item.pull_request for item in self.offered if item.pull_request is not None})
+        admitted = sum(1 for item in self.offered if item.change is Change.ENTERS)
+        changed = len(self.offered) - admitted
+        parts = [f"admit {admitted}"] if admitted else []
+        parts += [f"change {changed}"] if changed else []
+        of = f" of {', '.join(f'#{number}' for number in numbers)}" if numbers else ""
+        return Proposal(
+            branch=self.branch,
+            kind="admission",
+            entries=tuple(item.entry.id for item in self.offered),
+            title=f"Regression set: {' and '.join(parts)}{of}"[:250],
+            body=render_offer(self.offered),
+            files=_files(change for step in self.steps for change in step.file_changes),
+        )
+
+    def joined_by(self, step: Step) -> Offer:
+        """The same with ``step``, which offers nothing that could be turned down."""
+        return replace(self, steps=(*self.steps, step))
+
+
+def content_of(entry: Entry) -> str:
+    """What is offered of ``entry``: its text, where it stands, and its pin; not the verdict, which moves with R."""
+    place = None if entry.source is None else entry.source.place
+    return content(entry.id, entry.turns, place, entry.pin)
+
+
+def content(id: str, turns: Sequence[str], place: tuple[str, str, str] | None, pin: str | None) -> str:
+    """The same of what is no entry yet."""
+    return digest([id, list(turns), place, pin])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """Contents that people turned down, and the branches that offered them."""
+
+    branches: frozenset[str] = frozenset()
+    contents: frozenset[str] = frozenset()
+
+    def holds(self, entry: Entry) -> bool:
+        """Whether ``entry`` was turned down as it is."""
+        return content_of(entry) in self.contents
+
+    def met_by(self, offer: Offer) -> Refused:
+        """The same with what ``offer`` holds, if its branch was refused: the ledger may have forgotten it."""
+        if offer.branch not in self.branches:
+            return self
+        return replace(self, contents=self.contents.union(offer.contents))
+
+
+NOTHING_REFUSED = Refused()
+
+
+def turned_down(
+    record: SuggestionRecord, closed: Sequence[PullRequest], pull_request: Callable[[int], PullRequest | None]
+) -> Refused:
+    """What people turned down by closing the pull request that offered it.
+
+    ``closed`` are the last ones that were closed; others of which the ledger speaks are looked up.
+    """
+    listed = {pull.number for pull in closed}
+    remembered = [item for item in record.refusals if item.branch.startswith(ADMIT) and item.pull_request not in listed]
+    found = [pull_request(item.pull_request) for item in remembered]
+    pulls = [*closed, *(pull for pull in found if pull is not None)]
+    branches = {pull.branch or "" for pull in pulls if (pull.branch or "").startswith(ADMIT) and was_refused(pull)}
+    contents = {
+        content
+        for branch in branches
+        for content in record.offers.get(branch, ())
+        if _digest(record.offers[branch]) == grounds_in(branch)
+    }
+    return Refused(branches=frozenset(branches), contents=frozenset(contents))
+
+
+def _digest(contents: Collection[str]) -> str:
+    return digest(sorted(contents))[:_DIGITS]
+
+
+def _files(planned: Iterable[FileChange]) -> tuple[tuple[str, str | None], ...]:
+    """The last word on each file."""
+    return tuple(sorted({change.path: change.content for change in planned}.items()))
