@@ -116,6 +116,35 @@ def test_a_merge_by_the_api_is_a_real_one(job: Client) -> None:
     assert len(world.get(f"/git/commits/{merged.json['sha']}")["parents"]) == 1
 
 
+def test_a_rebase_makes_each_commit_anew(job: Client) -> None:
+    world = job.world
+    opened = world.open_pull_request("topic", {"README.md": "Hello\nthere\n", "x": "1"}, title="One")
+    theirs = [opened.head, world.push("topic", {"x": None, "y": "1"}, user=CUSTOMER, message="Two\n\nMore.")]
+    base = world.push("main", {"ours": "1"})
+    last = world.merge(opened.number, method="rebase")
+    log = world.hosted.bare.git("log", "--reverse", "--format=%H %P %an %cn", f"{base}..main").splitlines()
+    first, second = (line.split() for line in log)
+    assert (first[1:], second[1:]) == ([base, "Casey", "GitHub"], [first[0], "Casey", "GitHub"])
+    assert (second[0], world.pull(opened.number)["merge_commit_sha"]) == (last, last)
+    assert not {first[0], last} & {*theirs}
+    assert (world.read(first[0], "x"), world.read(last, "x"), world.read(last, "y")) == ("1", None, "1")
+    assert (world.read(last, "README.md"), world.read(last, "ours")) == ("Hello\nthere\n", "1")
+    assert world.get(f"/git/commits/{last}")["message"].startswith("Two\n\nMore.")
+
+
+def test_a_rebase_by_the_api_needs_each_commit_to_fit(job: Client) -> None:
+    world = job.world
+    opened = world.open_pull_request("topic", {"x": "1"})
+    rebased = job("PUT", f"/pulls/{opened.number}/merge", {"merge_method": "rebase"}).json["sha"]
+    assert rebased == world.head("main") != opened.head, "also where the branch could have been moved on"
+    number = world.open_pull_request("other", {"x": "2"}).number
+    world.push("other", {"x": "1"})
+    world.push("main", {"x": "3"})
+    assert world.pull(number)["mergeable"] is True
+    refused = job("PUT", f"/pulls/{number}/merge", {"merge_method": "rebase"})
+    assert (refused.status, refused.json["message"]) == (405, "This branch can't be rebased")
+
+
 def test_a_branch_that_was_pushed_to_the_base_is_merged(job: Client) -> None:
     world = job.world
     opened = world.open_pull_request("topic", {"x": "1"}, user=OUTSIDER)

@@ -98,7 +98,7 @@ class Pulls(Unchanged):
             HarnessError: the pull request is not open, or conflicts.
 
         """
-        if not pull.open or not mergeable(pull):
+        if not pull.open or not mergeable(pull, method):
             raise HarnessError(f"pull request {pull.number} cannot be merged")
         commit = merged_commit(pull, method)
         reference = f"refs/heads/{pull.base_ref}"
@@ -181,11 +181,13 @@ class Pulls(Unchanged):
     def _merge_requested(self, pull: Pull, data: dict[str, Any], actor: Actor | None) -> Response:
         if actor is None or not self._hub.may_push(pull.base.full_name, actor):
             return error(403, "Forbidden")
+        method: MergeMethod = data.get("merge_method", "merge")
         if not pull.open or not mergeable(pull):
             return error(405, "Pull Request is not mergeable")
+        if not mergeable(pull, method):
+            return error(405, "This branch can't be rebased")
         if data.get("sha", pull.head_sha) != pull.head_sha:
             return error(409, "Head branch was modified. Review and try the merge again.")
-        method: MergeMethod = "squash" if data.get("merge_method") == "squash" else "merge"
         commit = self.merge(pull, actor.login, method)
         return json_response(200, {"sha": commit, "merged": True, "message": "Pull Request successfully merged"})
 
