@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 import zlib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -31,6 +32,20 @@ ENVIRONMENT = {
     "GIT_COMMITTER_EMAIL": "hosted@example.com",
 }
 """An environment in which git reads nobody's configuration, asks nothing and tidies nothing up."""
+
+PROTECTED = "protected"
+DECLINE = f"""#!/bin/sh
+# A push is refused whole if it writes a reference that is listed, unless who pushes is listed with it.
+declined=0
+while read -r before after reference; do
+    if grep -qxF "$reference" {PROTECTED} && ! grep -qxF "$reference $REMOTE_USER" {PROTECTED}; then
+        declined=1
+        printf '%s\\n' "error: GH013: Repository rule violations found for $reference." \\
+            "" "- Changes must be made through a pull request." >&2
+    fi
+done
+exit $declined
+"""
 
 
 @dataclass(frozen=True)
@@ -100,6 +115,15 @@ class BareRepository:
             self.git("update-ref", "-d", name)
         else:
             self.git("update-ref", name, object_id)
+
+    def protect(self, references: Mapping[str, Collection[str]]) -> None:
+        """Refuse pushes to these references and to no others; with each, who may push there all the same."""
+        lines = [line for name, past in references.items() for line in (name, *(f"{name} {who}" for who in past))]
+        (self.folder / PROTECTED).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        hook = self.folder / "hooks" / "pre-receive"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(DECLINE, encoding="utf-8")
+        hook.chmod(0o755)
 
     def history(self, tip: str) -> list[str]:
         """A commit and all its ancestors, parents first."""

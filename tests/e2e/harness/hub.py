@@ -38,13 +38,17 @@ class Actor:
 
 @dataclass
 class Hosted:
-    """One repository with both halves; ``network`` is the repository it was forked from."""
+    """One repository with both halves; ``network`` is the repository it was forked from.
+
+    ``protected`` maps each branch that a ruleset protects to those who may write to it past that.
+    """
 
     full_name: str
     bare: BareRepository
     twin: Twin
     network: str | None = None
     private: bool = False
+    protected: dict[str, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass

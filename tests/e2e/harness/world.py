@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -196,6 +196,17 @@ class World:
             self.gateway.hub.ask("DELETE", path)
         else:
             self.gateway.hub.ask("PUT", path, {"permission": level})
+
+    def protect(self, branch: str, on: bool = True, *, past: Collection[str] = ()) -> None:
+        """Let a ruleset refuse every change of a branch but merges of pull requests, or lift it again.
+
+        Who is let ``past`` it writes as ever; nobody else does, administrators and jobs among them.
+        """
+        rules = self.hosted.protected
+        rules.pop(branch, None)
+        if on:
+            rules[branch] = frozenset(past)
+        self.hosted.bare.protect({f"refs/heads/{name}": who for name, who in rules.items()})
 
     def job_token(self, permissions: Mapping[str, str]) -> str:
         """A token as a job gets it: of github-actions[bot], with these permissions of a workflow and no others."""

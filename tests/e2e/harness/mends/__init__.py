@@ -9,6 +9,7 @@ from tests.e2e.harness.mends.access import Access
 from tests.e2e.harness.mends.checks import Checks
 from tests.e2e.harness.mends.comments import Comments
 from tests.e2e.harness.mends.issues import Issues
+from tests.e2e.harness.mends.protection import Protection
 from tests.e2e.harness.mends.pulls import Pulls
 from tests.e2e.harness.mends.trees import Trees
 from tests.e2e.harness.mends.wording import Wording
@@ -33,5 +34,6 @@ class Mends:
             pulls,
             Issues(hub, pulls, base_url),
             Wording(hub, base_url),
+            Protection(hub),
         ]
         return cls(pulls, chain)
