@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 from bot.cli.main import run
 from tests.e2e.harness.gateway import Call
+from tests.e2e.harness.people import JOB
 from tests.e2e.harness.workflow import Workflow
 from tests.e2e.harness.world import World
 from tests.factories import REPOSITORY
@@ -43,6 +44,7 @@ class Job:
     step: str
     document: Path
     environment: dict[str, str]
+    login: str = JOB
 
     @property
     def token(self) -> str:
@@ -55,7 +57,7 @@ class Job:
 
     def run_here(self) -> int:
         """The same in an environment that is in place."""
-        return run(["ci", self.step, "--analysis", str(self.document)])
+        return run(["ci", self.step, "--analysis", str(self.document), "--login", self.login])
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,16 @@ class Started:
 
 
 class Bot:
-    """Runs ``incumbent ci`` on events of ``world``; ``server`` is where git fetches from, if not over HTTP."""
+    """Runs ``incumbent ci`` on events of ``world``; ``server`` is where git fetches from, if not over HTTP.
 
-    def __init__(self, world: World, folder: Path, server: str | None = None) -> None:
+    ``login`` is whose token the job that writes is given: its own, or an app's, with the same permissions.
+    """
+
+    def __init__(self, world: World, folder: Path, server: str | None = None, login: str = JOB) -> None:
         self.world = world
         self.folder = folder
         self.server = server or world.url
+        self.login = login
         self.permissions = Workflow(WORKFLOW.read_text(encoding="utf-8")).permissions
         self.runs = 0
 
@@ -93,7 +99,7 @@ class Bot:
         event = place / "event.json"
         event.write_text(json.dumps(self.world.event(name, **about)), encoding="utf-8")
 
-        def job(step: str) -> Job:
+        def job(step: str, login: str = JOB) -> Job:
             environment = {
                 "GITHUB_API_URL": self.world.url,
                 "GITHUB_SERVER_URL": self.server,
@@ -102,11 +108,11 @@ class Bot:
                 "GITHUB_RUN_ID": str(1000 + self.runs),
                 "GITHUB_OUTPUT": str(place / "output"),
                 "GITHUB_STEP_SUMMARY": str(place / "summary.md"),
-                "GITHUB_TOKEN": self.world.job_token(self.permissions(step)),
+                "GITHUB_TOKEN": self.world.app_token(login, self.permissions(step)),
             }
-            return Job(step, place / "facts.json", environment)
+            return Job(step, place / "facts.json", environment, login)
 
-        return Started(place, job("analyse"), job("publish"))
+        return Started(place, job("analyse"), job("publish", self.login))
 
     def on(
         self,

@@ -22,24 +22,24 @@ _REPLY = re.compile(r"(incumbent:reply )([1-9]\d*)")
 _COMMENT_KEYS = ("comment", "cursor")
 
 
-def final_state(world: World) -> dict[str, Any]:
-    """Branches, files, comments with their reactions, labels and latest checks of ``world``.
+def final_state(world: World, login: str = JOB) -> dict[str, Any]:
+    """Branches, files, comments with their reactions, labels and latest checks of ``world``; the bot is ``login``.
 
-    Times are left out; commits, digests and comments are called by the order in which they are met, so that two that
-    are the same must be the same in both tellings.
+    Times and that name are left out; commits, digests and comments are called by the order in which they are met, so
+    that two that are the same must be the same in both tellings.
     """
     pulls = sorted(world.pages("/pulls?state=all"), key=lambda pull: int(pull["number"]))
     said = {pull["number"]: world.comments(pull["number"]) for pull in pulls}
-    people = [item["id"] for items in said.values() for item in items if item["user"]["login"] != JOB]
+    people = [item["id"] for items in said.values() for item in items if item["user"]["login"] != login]
     found = {
         "branches": sorted(world.hosted.bare.references()),
         "commits": world.hosted.bare.git("log", "--format=%s", "main").splitlines(),
         "main": _files(world, "main"),
         "pull requests": {str(pull["number"]): _pull(world, pull, said[pull["number"]]) for pull in pulls},
         "issues": [_without_runs(item["body"]) for item in world.pages("/issues?state=open") if _is_issue(item)],
-        "ledger": _ledger(world, said) if world.head(BRANCH) else None,
+        "ledger": _ledger(world, login, said) if world.head(BRANCH) else None,
     }
-    names = _Names(world, {str(id): f"<comment {place}>" for place, id in enumerate(sorted(people), 1)})
+    names = _Names(world, login, {str(id): f"<comment {place}>" for place, id in enumerate(sorted(people), 1)})
     state: dict[str, Any] = names.put_into(found)
     return state
 
@@ -67,6 +67,7 @@ def _pull(world: World, pull: Any, comments: list[Any]) -> dict[str, Any]:
     checks = [check for check in world.checks(pull["head"]["sha"]) if check["name"] == NAME]
     latest = max(checks, key=lambda check: int(check["id"]), default=None)
     return {
+        "by": pull["user"]["login"],
         "comments": [
             {"by": item["user"]["login"], "body": item["body"], "reactions": _reactions(world, item)}
             for item in sorted(comments, key=lambda item: int(item["id"]))
@@ -96,7 +97,7 @@ def _files(world: World, branch: str) -> dict[str, str]:
     return {row[3]: content.decode() for row, content in zip(rows, contents, strict=True)}
 
 
-def _ledger(world: World, said: Mapping[int, list[Any]]) -> dict[str, Any]:
+def _ledger(world: World, login: str, said: Mapping[int, list[Any]]) -> dict[str, Any]:
     """The ledger's files by what they mean: two of their values may be told in more than one way."""
     found: dict[str, Any] = {}
     for path, text in _files(world, BRANCH).items():
@@ -110,7 +111,7 @@ def _ledger(world: World, said: Mapping[int, list[Any]]) -> dict[str, Any]:
     for number, comments in said.items():
         file = found.get(record_path(number))
         if file is not None:
-            sticky, _ = find_sticky(JOB, [_comment(item) for item in comments])
+            sticky, _ = find_sticky(login, [_comment(item) for item in comments])
             displayed = displayed_in(sticky, PullRequestRecord.model_validate(file))
             # What the comment was about to show counts as displayed once it bears its digest.
             file["displayed"] = {entry: [shown.verdict, shown.codes] for entry, shown in displayed.items()}
@@ -131,8 +132,9 @@ def _comment(item: Any) -> IssueComment:
 class _Names:
     """Words for what has another name in each telling."""
 
-    def __init__(self, world: World, comments: dict[str, str]) -> None:
+    def __init__(self, world: World, login: str, comments: dict[str, str]) -> None:
         self._world = world
+        self._login = login
         self._comments = comments
         self._hashes: dict[str, str] = {}
 
@@ -150,6 +152,7 @@ class _Names:
     def _plain(self, text: str) -> str:
         for server in (self._world.full_name, self._world.url):
             text = text.replace(server, "<here>")
+        text = text.replace(self._login, "<bot>")
         text = _TIME.sub("<time>", _RUN.sub("/actions/runs/<run>", text))
         text = _REPLY.sub(lambda found: found[1] + self._comments.get(found[2], found[2]), text)
         return _HASH.sub(lambda found: self._hash(found[0]), text)

@@ -16,7 +16,7 @@ from tests.e2e.harness.clone import Clone
 from tests.e2e.harness.errors import HarnessError
 from tests.e2e.harness.gateway import Gateway
 from tests.e2e.harness.messages import Request, error
-from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, OUTSIDER, OWNER, STRANGER
+from tests.e2e.harness.people import APPS, CURATOR, CUSTOMER, JOB, OUR_APP, OUTSIDER, OWNER, STRANGER
 from tests.e2e.harness.world import World
 
 # --- both halves of a repository --------------------------------------------------------------------------------------
@@ -130,6 +130,23 @@ def test_a_job_does_what_its_permissions_say(world: World) -> None:
     writer = Client(world, world.job_token({"pull-requests": "write"}))
     assert writer("POST", f"/issues/{number}/comments", {"body": "x"}).status == 201
     assert writer("POST", "/git/blobs", {"content": "x"}).status == 403
+
+
+def test_an_apps_token_acts_as_that_app(world: World) -> None:
+    head = world.push("main", {"a": "1"})
+    number = world.open_pull_request("topic", {"x": "1"}).number
+    app = Client(world, world.app_token(OUR_APP, {"contents": "read", "checks": "write", "pull-requests": "write"}))
+    said = app("POST", f"/issues/{number}/comments", {"body": "x"}).json["user"]
+    assert (said["login"], said["type"]) == (OUR_APP, "Bot")
+    assert app("POST", f"/issues/{number}/labels", {"labels": ["x"]}).status == 200
+    for client, slug in (
+        (app, "incumbent-acme"),
+        (Client(world, world.job_token({"checks": "write"})), "github-actions"),
+    ):
+        made = client("POST", "/check-runs", {"name": "x", "head_sha": head, "status": "in_progress"}).json["app"]
+        assert (made["slug"], made["id"]) == (slug, APPS[f"{slug}[bot]"][0])
+    assert app("POST", "/git/blobs", {"content": "x"}).json["message"] == "Resource not accessible by integration"
+    assert world.event("pull_request_target", number=number, sender=OUR_APP)["sender"]["type"] == "Bot"
 
 
 def test_an_unknown_token_is_nobodys(world: World) -> None:

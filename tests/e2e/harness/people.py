@@ -13,10 +13,11 @@ CURATOR = "quinn"
 STRANGER = "sam"
 OUTSIDER = "orla"
 JOB = "github-actions[bot]"
-APP = 15368
-INSTALLATION = 100
+OUR_APP = "incumbent-acme[bot]"
+APPS = {JOB: (15368, 100), OUR_APP: (20001, 101)}
+"""By the account that its token acts as, the id of an app and that of its installation."""
 PERMISSIONS = ("actions", "administration", "checks", "contents", "issues", "models", "pull_requests", "statuses")
-"""What a job may be given, by the names of the API."""
+"""What a job or an app may be given, by the names of the API."""
 
 LEVELS = {CUSTOMER: "push", CURATOR: "push"}
 """Who is a collaborator; the owner administers, everyone else may read what is public."""
@@ -27,6 +28,11 @@ def token_of(login: str) -> str:
     return f"token-of-{login}"
 
 
+def app_name(login: str) -> str:
+    """What an app is called."""
+    return login.removesuffix("[bot]").replace("-", " ").title().replace("Github", "GitHub")
+
+
 def seed() -> dict[str, Any]:
     """What the emulator starts with: people and an organisation that owns what the tests make."""
     people = (OWNER, CUSTOMER, CURATOR, STRANGER, OUTSIDER)
@@ -35,13 +41,25 @@ def seed() -> dict[str, Any]:
     tokens = {token_of(login): {"login": login, "scopes": ["repo", "workflow"]} for login in people}
     tokens[ADMINISTRATOR] = {"login": OWNER, "scopes": ["repo", "workflow", "admin:org"]}
     allowed = dict.fromkeys(PERMISSIONS, "write")
-    installation = {"installation_id": INSTALLATION, "account": ORGANISATION, "permissions": allowed}
-    app = {"app_id": APP, "slug": "github-actions", "name": "GitHub Actions", "permissions": allowed, "events": []}
     return {
         "tokens": tokens,
         "github": {
             "users": users,
             "orgs": [{"login": ORGANISATION, "members": [{"login": OWNER, "role": "admin"}]}],
-            "apps": [app | {"installations": [installation | {"repository_selection": "all"}]}],
+            "apps": [_app(login, allowed) for login in APPS],
         },
+    }
+
+
+def _app(login: str, permissions: dict[str, str]) -> dict[str, Any]:
+    """An app that the organisation has installed for all its repositories."""
+    app, installation = APPS[login]
+    installed = {"installation_id": installation, "account": ORGANISATION, "repository_selection": "all"}
+    return {
+        "app_id": app,
+        "slug": login.removesuffix("[bot]"),
+        "name": app_name(login),
+        "permissions": permissions,
+        "events": [],
+        "installations": [installed | {"permissions": permissions}],
     }

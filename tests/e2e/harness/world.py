@@ -17,10 +17,9 @@ from tests.e2e.harness.hub import Actor, Hosted
 from tests.e2e.harness.merging import MergeMethod, Pull
 from tests.e2e.harness.messages import Response
 from tests.e2e.harness.people import (
-    APP,
+    APPS,
     CURATOR,
     CUSTOMER,
-    INSTALLATION,
     JOB,
     LEVELS,
     ORGANISATION,
@@ -210,18 +209,25 @@ class World:
 
     def job_token(self, permissions: Mapping[str, str]) -> str:
         """A token as a job gets it: of github-actions[bot], with these permissions of a workflow and no others."""
+        return self.app_token(JOB, permissions)
+
+    def app_token(self, login: str, permissions: Mapping[str, str]) -> str:
+        """A token of an app's installation, by the account that it acts as, with these permissions and no others."""
         granted = {name.replace("-", "_"): level for name, level in permissions.items() if level != "none"}
-        token = self._mint(granted)
-        label_token = self._mint(granted | {"issues": "write"}) if granted.get("pull_requests") == "write" else None
-        self.gateway.hub.actors[token] = Actor(JOB, token, granted, label_token)
+        token = self._mint(login, granted)
+        label_token = (
+            self._mint(login, granted | {"issues": "write"}) if granted.get("pull_requests") == "write" else None
+        )
+        self.gateway.hub.actors[token] = Actor(login, token, granted, label_token)
         return token
 
-    def _mint(self, permissions: dict[str, str]) -> str:
+    def _mint(self, login: str, permissions: dict[str, str]) -> str:
+        app, installation = APPS[login]
         emulator = self.gateway.emulator
         known = {name: level for name, level in permissions.items() if name in PERMISSIONS}
         data = {"permissions": known, "repositories": [self.full_name.split("/")[1]]}
-        path = f"/app/installations/{INSTALLATION}/access_tokens"
-        return str(self._must(emulator.call("POST", path, emulator.address.apps[APP], data)).json["token"])
+        path = f"/app/installations/{installation}/access_tokens"
+        return str(self._must(emulator.call("POST", path, emulator.address.apps[app], data)).json["token"])
 
     def event(self, name: str, **about: Any) -> dict[str, Any]:
         """The payload of an event, shaped as GitHub sends it; see ``Events``."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.e2e.harness.hub import REPOSITORY_PATH, Actor, Hub, Unchanged, page
 from tests.e2e.harness.messages import Request, Response, error
+from tests.e2e.harness.people import APPS, app_name
 
 MOST_ANNOTATIONS = 50
 """Annotations of one request."""
@@ -81,10 +82,10 @@ class Checks(Unchanged):
 def _app(actor: Actor) -> dict[str, Any]:
     slug = actor.login.removesuffix("[bot]")
     return {
-        "id": 15368,
+        "id": APPS[actor.login][0],
         "slug": slug,
         "node_id": "MDM6QXBwMTUzNjg=",
-        "name": slug.replace("-", " ").title().replace("Github", "GitHub"),
+        "name": app_name(actor.login),
         "description": None,
         "external_url": "https://help.github.com/en/actions",
         "html_url": f"https://github.com/apps/{slug}",
