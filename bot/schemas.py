@@ -14,7 +14,7 @@ from bot.github.analysis import Analysis
 from bot.github.output import CiOutput
 from bot.intake.agents.agent_yaml import AgentFile
 from bot.intake.eval_sets.own_yaml import EvalSetFile
-from bot.ledger.model import PullRequestRecord, Reconciled, RunRecord, SuggestionRecord
+from bot.ledger.model import PullRequestRecord, Reconciled, RequestRecord, RunRecord, SuggestionRecord
 from bot.rater.scores import ScoresFile
 from bot.reconcile.inventory import Inventory
 from bot.report.output import (
@@ -42,6 +42,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "ledger-record": PullRequestRecord,
     "ledger-reconciled": Reconciled,
     "ledger-suggestions": SuggestionRecord,
+    "ledger-requests": RequestRecord,
     "ledger-runs": RunRecord,
     "review-output": ReviewOutput,
     "classify-output": ClassifyOutput,

@@ -65,7 +65,8 @@ def command(
     behind = {lag.id for lag in lags}
     pruning = prune(residents, platform.config, platform.taxonomy.major, lagging=behind)
     resident = next(item for item in residents if item.id == id)
-    if id not in {suggestion.id for suggestion in pruning.suggestions}:
+    suggested = id in {suggestion.id for suggestion in pruning.suggestions}
+    if not suggested:
         say(f"warning: the entry does not go without loss: {_loss(id, platform, behind)}", err=True)
     now = occasion(repo, at, by)
     grounds = grounds_of(resident, pruning.roles, platform.taxonomy.major)
@@ -73,7 +74,7 @@ def command(
         at=now.at,
         by=now.by,
         reason=require_text(reason, "--reason"),
-        grounds=grounds.told,
+        grounds=grounds.told if suggested else None,
     )
     plan = changes.evict(platform.regression_set.entries[id], evicted)
     if not dry_run:

@@ -17,7 +17,7 @@ from bot.cli.options import (
     say,
 )
 from bot.curator import changes
-from bot.curator.staging import Staging
+from bot.curator.staging import restoration
 from bot.report.output import AdmissionOutput
 
 
@@ -39,12 +39,10 @@ def command(id: str, dry_run: bool, repo: Path, config_path: str, as_json: bool)
     platform = open_platform(repo, config_path)
     known = platform.regression_set
     one_of(id, tuple(known.tombstones), "tombstone")
-    entry = known.tombstones[id].entry
     full = len(known.entries) >= platform.config.ceiling
-    plan = changes.restore(known.tombstones[id], wait=full)
+    staging = restoration(known.tombstones[id], full)
     if not dry_run:
-        changes.apply(plan, repo)
-    staging = Staging(admitted=() if full else (entry,), waiting=(entry,) if full else (), file_changes=plan)
+        changes.apply(staging.file_changes, repo)
     if as_json:
         print_json(AdmissionOutput.of(staging, dry_run=dry_run))
     else:

@@ -69,10 +69,9 @@ def evict(entry: Entry, evicted: Evicted) -> tuple[FileChange, ...]:
     )
 
 
-def restore(tombstone: Tombstone, wait: bool) -> tuple[FileChange, ...]:
-    """Bring the entry of ``tombstone`` back, with its first admission time; ``wait`` when the set is full."""
-    entry = tombstone.entry
-    return (let_wait(entry) if wait else admit(entry), FileChange(tombstone_path(tombstone.id), None))
+def restore(entry: Entry, wait: bool) -> tuple[FileChange, ...]:
+    """Bring the evicted ``entry`` back, with its first admission time; ``wait`` when the set is full."""
+    return (let_wait(entry) if wait else admit(entry), FileChange(tombstone_path(entry.id), None))
 
 
 def render(model: BaseModel) -> str:

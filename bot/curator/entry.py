@@ -90,7 +90,8 @@ class Entry(FileModel):
     """``regression_set/<id>.yaml``: a query that lives in the regression set.
 
     ``scores`` holds cs for the TRUE capabilities only; ``expected`` is what the customer expects of the answer;
-    ``pin`` a person's reason to keep the entry whatever its role.
+    ``pin`` a person's reason to keep the entry whatever its role; ``restored`` is the digest of the grounds on which it
+    was evicted before it was brought back: on these it is not suggested again.
     """
 
     id: EntryId
@@ -102,6 +103,12 @@ class Entry(FileModel):
     expected: JsonValue = None
     setup: SetupFile = SetupFile()
     pin: Text | None = None
+    restored: Annotated[Text | None, Field(exclude_if=lambda value: value is None)] = None
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether a person let it in, or brought it back: no verdict of later takes that back."""
+        return self.admitted.by is not None or self.restored is not None
 
 
 class Evicted(FileModel):
@@ -123,6 +130,13 @@ class Tombstone(FileModel):
     evicted: Evicted
     restore: Text
     entry: Entry
+
+    @property
+    def restored(self) -> Entry:
+        """The entry as it comes back: it remembers on which grounds it went."""
+        grounds = self.evicted.grounds or {}
+        known = grounds.get("digest")
+        return self.entry.model_copy(update={"restored": str(known) if known else None})
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,18 +40,21 @@ class Grounds:
     """What a suggestion rests on; a refusal holds until one of these changes.
 
     ``yields_to`` are the residents that displace it; what is merely redundant yields to nobody by name, and counts and
-    coverers are left out on purpose, since they move with every newcomer.  ``content`` is a digest of its turns.
+    coverers are left out on purpose, since they move with every newcomer.  ``content`` is a digest of its turns;
+    ``asked`` the comment in which a person asked for it, if one did.
     """
 
     kind: EvictionKind
     yields_to: tuple[str, ...]
     content: str
     taxonomy_major: int
+    asked: int | None = None
 
     @property
     def digest(self) -> str:
         """A digest by which a refusal is remembered."""
-        seen = [self.kind, self.yields_to, self.content, self.taxonomy_major]
+        asked = [] if self.asked is None else [self.asked]
+        seen = [self.kind, self.yields_to, self.content, self.taxonomy_major, *asked]
         return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
 
     @property
@@ -60,9 +63,16 @@ class Grounds:
         return {"kind": self.kind.value, "yields_to": list(self.yields_to), "digest": self.digest}
 
     @staticmethod
-    def on(resident: Resident, kind: EvictionKind, yields_to: tuple[str, ...], taxonomy_major: int) -> Grounds:
+    def on(
+        resident: Resident,
+        kind: EvictionKind,
+        yields_to: tuple[str, ...],
+        taxonomy_major: int,
+        asked: int | None = None,
+    ) -> Grounds:
         """Grounds of ``kind`` for ``resident``, as it is now."""
-        return Grounds(kind=kind, yields_to=yields_to, content=content_digest(resident), taxonomy_major=taxonomy_major)
+        content = content_digest(resident)
+        return Grounds(kind=kind, yields_to=yields_to, content=content, taxonomy_major=taxonomy_major, asked=asked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from bot.curator import changes
 from bot.curator.admission import AdmissionPlan, slot_holders
 from bot.curator.answers import Answer
 from bot.curator.changes import FileChange
-from bot.curator.entry import Admitted, Classified, Entry, Source, resident_of
+from bot.curator.entry import Admitted, Classified, Entry, Source, Tombstone, resident_of
 from bot.intake.eval_sets.own_yaml import SetupFile
 from bot.intake.query import Query
 from bot.rater.model import Resident, ScoredQuery
@@ -173,7 +173,7 @@ def stage_waiting(
     """
     by_id = {entry.id: entry for entry in waiting}
     verdicts = run_cycle([queued(entry, taxonomy) for entry in waiting], residents, config)
-    earning = [verdict for verdict in verdicts if verdict.admitted or by_id[verdict.id].admitted.by is not None]
+    earning = [verdict for verdict in verdicts if verdict.admitted or by_id[verdict.id].is_wanted]
     holders = slot_holders([verdict.id for verdict in earning], config.ceiling - len(residents), ())
     admitted = tuple(_enter(by_id[item.id], item, occasion) for item in earning if item.id in holders)
     earned = {verdict.id for verdict in earning}
@@ -189,6 +189,19 @@ def stage_waiting(
             *(changes.admit(entry) for entry in admitted),
             *(changes.stop_waiting(entry.id) for entry in (*admitted, *leaving)),
         ),
+    )
+
+
+def restoration(tombstone: Tombstone, full: bool) -> Staging:
+    """The entry of ``tombstone`` comes back; where R is ``full`` it waits for a slot."""
+    entry = tombstone.restored
+    if full and not entry.is_wanted:
+        # Nobody evicted it on grounds that it could remember, and it waits because somebody wants it.
+        entry = entry.model_copy(update={"restored": "on no grounds"})
+    return Staging(
+        admitted=() if full else (entry,),
+        waiting=(entry,) if full else (),
+        file_changes=changes.restore(entry, wait=full),
     )
 
 

@@ -44,6 +44,11 @@ class RegressionSet:
         """The entries that left, as they were."""
         return {id: item.entry for id, item in self.tombstones.items()}
 
+    @property
+    def restored(self) -> frozenset[str]:
+        """Digests of the grounds on which entries went that people brought back."""
+        return frozenset(entry.restored for entry in self.entries.values() if entry.restored is not None)
+
     @cached_property
     def held(self) -> Mapping[str, int]:
         """Customer → the slots that its entries hold; entries without a source count for nobody."""

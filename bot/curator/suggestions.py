@@ -58,20 +58,28 @@ def suggest(
     departed: Mapping[str, EvictionKind] = MappingProxyType({}),
     open_suggestions: Collection[str] = (),
     refused: Collection[str] = (),
+    undone: Mapping[str, int] = MappingProxyType({}),
 ) -> Suggestions:
     """All that could go from R as it is now.
 
-    ``departed`` are entries whose source has gone, and how; unless a person pinned them they are suggested whatever
-    would be lost.  ``open_suggestions`` are ids that are suggested already; ``refused`` digests of refused grounds.
+    ``departed`` are entries whose source has gone, and how; ``undone`` those whose admission a person wants taken back,
+    and the comment that says so.  Unless a person pinned them they are suggested whatever would be lost.
+    ``open_suggestions`` are ids that are suggested already; ``refused`` digests of refused grounds.
     What prune finds is safe whether or not departed entries and swapped ones go.
     """
     residents, lags = known.residents(taxonomy)
     lagging = {lag.id for lag in lags}
     by_id = {resident.id: resident for resident in residents}
     roles = derive_roles(residents, config)
+    refused = known.restored.union(refused)
+    kinds = {**departed, **dict.fromkeys(undone, EvictionKind.UNDONE)}
+
+    def urgency(item: tuple[str, EvictionKind]) -> tuple[bool, bool, str]:
+        return (item[0] not in undone, item[0] not in open_suggestions, item[0])
+
     gone = {
-        id: Grounds.on(by_id[id], kind, (), taxonomy.major)
-        for id, kind in sorted(departed.items(), key=lambda item: (item[0] not in open_suggestions, item[0]))
+        id: Grounds.on(by_id[id], kind, (), taxonomy.major, undone.get(id))
+        for id, kind in sorted(kinds.items(), key=urgency)
         if id in by_id and by_id[id].pin is None
     }
     staying = tuple(resident for resident in residents if resident.id not in gone)
@@ -141,7 +149,7 @@ def swaps_of(
         return ()
     queries = {id: queued(entry, taxonomy) for id, entry in known.waiting.items()}
     verdicts = run_cycle(tuple(queries.values()), residents, config)
-    earning = [item for item in verdicts if item.admitted or known.waiting[item.id].admitted.by is not None]
+    earning = [item for item in verdicts if item.admitted or known.waiting[item.id].is_wanted]
     pairs = [(queries[item.id], item) for item in earning if allowed(item.id, item.displaces)]
     return suggest_swaps(pairs, present, config, lagging)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.github.commands import Verb
 
-_DECISIONS: Final = frozenset({Verb.ACCEPT, Verb.REJECT, Verb.PIN, Verb.UNPIN})
+_DECISIONS: Final = frozenset({Verb.ACCEPT, Verb.REJECT, Verb.PIN, Verb.UNPIN, Verb.UNDO, Verb.RESTORE})
 UNTOLD: Final = "untold"
 """What stands in for a permission that the token may not look up."""
 _WRITERS: Final = frozenset({"write", "maintain", "admin"})

@@ -37,6 +37,7 @@ from bot.github.values import (
     PushBranch,
     PushCommits,
     React,
+    Remark,
     RemoveLabel,
     WriteLedger,
 )
@@ -118,6 +119,17 @@ class GitHubClient:
         """All comments of the pull request ``number``, oldest first."""
         found = self._pages(f"/issues/{number}/comments")
         return tuple(sorted(map(comment_of, found), key=lambda item: item.id))
+
+    def comments_since(self, moment: str) -> tuple[Remark, ...]:
+        """All comments of the repository that were written or changed since ``moment`` (ISO 8601), oldest first."""
+        found = self._pages("/issues/comments", {"since": moment, "sort": "created", "direction": "asc"})
+        remarks = [Remark(number=int(item["issue_url"].rpartition("/")[2]), comment=comment_of(item)) for item in found]
+        return tuple(sorted(remarks, key=lambda item: item.comment.id))
+
+    def find_comment(self, id: int) -> IssueComment | None:
+        """The comment ``id``, if it is there."""
+        found = self._ask("GET", f"/issues/comments/{id}", instead={404: None})
+        return None if found is None else comment_of(found)
 
     def check(self, commit: str) -> CheckRun | None:
         """The newest check of our name on ``commit``."""

@@ -7,21 +7,26 @@ nothing is guessed: the line is :class:`Misspelt`, and the person is asked.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from bot.github.prose import Backticks, said
+from bot.github.command_lines import (
+    SEPARATOR,
+    bare,
+    command_lines,
+    cut,
+    first_word,
+    is_unseen,
+    tokens_of,
+)
 from bot.suggest import perhaps
 
 MOST_COMMANDS: Final = 20
 """So many command lines of one comment are read."""
 LONGEST_REASON: Final = 500
 """Characters, once white space is collapsed."""
-LONGEST_LINE: Final = 120
-"""Characters of a misspelt line that are shown."""
 
 
 class Verb(StrEnum):
@@ -31,6 +36,8 @@ class Verb(StrEnum):
     REJECT = "reject"
     PIN = "pin"
     UNPIN = "unpin"
+    UNDO = "undo"
+    RESTORE = "restore"
     RUN = "run"
     HELP = "help"
 
@@ -40,11 +47,15 @@ USAGE: Final[Mapping[Verb, str]] = {
     Verb.REJECT: "/incumbent reject ID… reason",
     Verb.PIN: "/incumbent pin ID… reason",
     Verb.UNPIN: "/incumbent unpin ID…",
+    Verb.UNDO: "/incumbent undo ENTRY…",
+    Verb.RESTORE: "/incumbent restore ENTRY…",
     Verb.RUN: "/incumbent run",
     Verb.HELP: "/incumbent help",
 }
 """How each command is written."""
 
+ON_ENTRIES: Final = frozenset({Verb.UNDO, Verb.RESTORE})
+"""Verbs that speak of what is, or was, in the regression set: :mod:`bot.reconcile.requests` reads these."""
 _ALONE: Final = frozenset({Verb.RUN, Verb.HELP})
 _REASONED: Final = frozenset({Verb.REJECT, Verb.PIN})
 
@@ -80,27 +91,22 @@ class Misspelt:
 def parse(body: str, names: Sequence[str]) -> tuple[Command | Misspelt, ...]:
     """The commands in the comment ``body``, in order; ``names`` are the pull request's queries in eval set order.
 
-    Never raises; takes time in proportion to ``body``.
+    Those :data:`ON_ENTRIES` are left out.  Never raises; takes time in proportion to ``body``.
     """
-    lines = re.split(r"\r\n|\r|\n", body)
     known = _Names(names)
     found: list[Command | Misspelt] = []
-    for number in said(lines):
-        line = lines[number - 1]
-        seen = "".join(character for character in line if not _unseen(character))
-        command = _COMMAND.match(seen)
-        if not command:
+    for number, line, words in command_lines(body):
+        if first_word(words) in ON_ENTRIES:
             continue
         message = f"this comment has more than {MOST_COMMANDS} commands; write the rest in another comment"
         if len(found) < MOST_COMMANDS:
             try:
                 _refuse_unseen(line)
-                found.append(_read(command[1], number, known))
+                found.append(_read(words, number, known))
                 continue
             except _MisspeltError as error:
                 message = str(error)
-        text = line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
-        found.append(Misspelt(line=number, text=text, message=message))
+        found.append(Misspelt(line=number, text=cut(line), message=message))
         if len(found) > MOST_COMMANDS:
             break
     return tuple(found)
@@ -108,19 +114,12 @@ def parse(body: str, names: Sequence[str]) -> tuple[Command | Misspelt, ...]:
 
 def verbs(body: str) -> frozenset[Verb]:
     """The verbs that command lines of ``body`` begin with, whatever they say besides."""
-    lines = re.split(r"\r\n|\r|\n", body)
-    found = (_COMMAND.match(lines[number - 1]) for number in said(lines))
-    words = {next(_tokens(command[1]), ("", 0, 0))[0].lower() for command in found if command}
+    words = {first_word(words) for _, _, words in command_lines(body)}
     return frozenset(verb for verb in Verb if verb in words)
 
 
 # -- One command line --------------------------------------------------------------------------------------------------
 
-_COMMAND: Final = re.compile(r" {0,3}/incumbent(?=[\s:,;]|$)(.*)", re.ASCII | re.IGNORECASE | re.DOTALL)
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-# Characters of other categories that show nothing: fillers, joiners, the empty braille cell.
-_BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
-_SEPARATOR: Final = re.compile(r":|--|–")
 _JOINERS: Final = frozenset({"and", "or", "to", "through", "not", "&", "+", "-", "--", "–", "—", "..", "…"})
 _EXCEPTIONS: Final = frozenset({"except", "excepting", "excluding", "but", "without", "apart", "minus", "save"})
 _LONGEST_SHOWN: Final = 64  # characters of a name in a message
@@ -134,12 +133,8 @@ class _MisspeltError(Exception):
     """Ends the reading of a command line; its text is the message."""
 
 
-def _unseen(character: str) -> bool:
-    return character != "\t" and (unicodedata.category(character) in _UNSEEN or character in _BLANK)
-
-
 def _refuse_unseen(line: str) -> None:
-    code = next((ord(character) for character in line if _unseen(character)), None)
+    code = next((ord(character) for character in line if is_unseen(character)), None)
     if code is not None:
         raise _MisspeltError(f"the line holds the invisible character U+{code:04X}; type it anew, without pasting")
 
@@ -172,7 +167,7 @@ class _Names:
         ranges = set()
         if len(text) <= _LONGEST_RANGE:
             for separator in re.finditer(r"\.\.|-", text):
-                first, last = (self.find(_bare(end)) for end in (text[: separator.start()], text[separator.end() :]))
+                first, last = (self.find(bare(end)) for end in (text[: separator.start()], text[separator.end() :]))
                 if first is not None and last is not None:
                     ranges.add((self._place[first], self._place[last]))
         if not ranges:
@@ -197,18 +192,18 @@ class _Names:
         near = self._near(token)
         if near:
             return near
-        same_end = [name for name in self.ordered if name.casefold().endswith(f"/{_bare(token).casefold()}")]
+        same_end = [name for name in self.ordered if name.casefold().endswith(f"/{bare(token).casefold()}")]
         if len(same_end) == 1:
             return f"; perhaps you meant {_quoted(same_end[0])}"
         return f"; queries are named like {_quoted(self.ordered[0])}" if self.ordered else ""
 
     def _near(self, token: str) -> str:
-        bare = _bare(token)
-        if len(bare) > _LONGEST_COMPARED:
+        plain = bare(token)
+        if len(plain) > _LONGEST_COMPARED:
             return ""
-        if bare not in self._nearest:
-            self._nearest[bare] = perhaps(bare, self._compared)
-        return self._nearest[bare]
+        if plain not in self._nearest:
+            self._nearest[plain] = perhaps(plain, self._compared)
+        return self._nearest[plain]
 
 
 def _shapes(name: str) -> Iterator[str]:
@@ -222,30 +217,12 @@ def _shapes(name: str) -> Iterator[str]:
         yield f"{prefix[0]}*"
 
 
-def _bare(text: str) -> str:
-    """``text`` without the backticks around it."""
-    return text.strip("`").strip() if text[:1] == text[-1:] == "`" else text
-
-
 def _quoted(text: str) -> str:
     return repr(text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…")
 
 
-def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
-    """What spaces and commas separate outside backticks, with start and end."""
-    backticks = Backticks(text)
-    at = 0
-    while begin := re.compile(r"[^\s,]").search(text, at):
-        start = at = begin.start()
-        while piece := re.compile(r"`+|[^\s,`]+").match(text, at):
-            at = piece.end()
-            if piece[0][0] == "`":
-                at = backticks.end(at, len(piece[0])) or at
-        yield text[start:at], start, at
-
-
 def _read(words: str, line: int, known: _Names) -> Command:
-    tokens = _tokens(words)
+    tokens = tokens_of(words)
     word, _, at = next(tokens, ("", 0, 0))
     if not word:
         raise _MisspeltError(f"it does not say what to do; say one of {', '.join(Verb)}")
@@ -278,12 +255,12 @@ def _ids(
     for token, _, end in tokens:
         # A colon that clings to an id ends the ids.
         for word, after in ((token, end), (token.removesuffix(":"), end - 1)):
-            if _bare(word).casefold() == "all" and (word == _bare(word) or known.find("all") is None):
+            if bare(word).casefold() == "all" and (word == bare(word) or known.find("all") is None):
                 if known.find("all") is not None:
                     raise _MisspeltError("a query is called 'all'; put it in backticks, or write all as first..last")
                 every, at = True, after
                 break
-            expanded = known.expand(word) or known.expand(_bare(word))
+            expanded = known.expand(word) or known.expand(bare(word))
             if expanded:
                 names.update(dict.fromkeys(expanded))
                 at = after
@@ -291,7 +268,7 @@ def _ids(
         else:
             if names or every:
                 break
-            raise _MisspeltError(f"there is no query {_quoted(_bare(token))} in this pull request{known.hint(token)}")
+            raise _MisspeltError(f"there is no query {_quoted(bare(token))} in this pull request{known.hint(token)}")
         if at < end:
             break
     if not names and not every:
@@ -302,12 +279,12 @@ def _ids(
 def _reason(text: str, known: _Names) -> str | None:
     """What the words after the ids give as reason, unless they may have been meant as more ids."""
     text = re.sub(r"\A[\s,]+", "", text)
-    mark = _SEPARATOR.match(text)
+    mark = SEPARATOR.match(text)
     if not text.startswith(":"):
-        lead, _, end = next(_tokens(text), ("", 0, 0))
+        lead, _, end = next(tokens_of(text), ("", 0, 0))
         if mark:
             lead, end = mark[0], mark.end()
-        following = next(_tokens(text[end:]), ("", 0, 0))[0]
+        following = next(tokens_of(text[end:]), ("", 0, 0))[0]
         fix = "separate ids by spaces or commas, write ranges as first..last, or put a colon before the reason"
         if lead.casefold() in _JOINERS:
             if following and known.resembles(following):
@@ -317,7 +294,7 @@ def _reason(text: str, known: _Names) -> str | None:
                 f"exceptions ({_quoted(lead)}) cannot be said; name the queries, or put a colon before"
             )
         elif lead and known.resembles(lead):
-            raise _MisspeltError(f"{_quoted(_bare(lead))} is no query of this pull request{known.hint(lead)}; {fix}")
+            raise _MisspeltError(f"{_quoted(bare(lead))} is no query of this pull request{known.hint(lead)}; {fix}")
     reason = " ".join(text[mark.end() if mark else 0 :].split())
     if len(reason) > LONGEST_REASON:
         raise _MisspeltError(f"the reason has {len(reason)} characters; at most {LONGEST_REASON} are kept")

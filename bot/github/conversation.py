@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from bot.github.commands import Command, Misspelt, Verb, parse
+from bot.github.commands import ON_ENTRIES, Command, Misspelt, Verb, parse, verbs
 from bot.github.judgement import Judgement
 from bot.github.standing import ACTIONS, Court, matter, still_released, still_stands
 from bot.github.values import IssueComment
@@ -20,6 +20,7 @@ from bot.report.secrets import redacted
 from bot.report.voices import quoted
 
 _WITHOUT_A_PERSON = "it is admitted without a person."
+_TOO_EARLY = "What is in the set, or was, is spoken of on a pull request that is merged, or on the dashboard issue."
 _EXCLUDED_BY_NOW = "its verdict is EXCLUDE by now. Give a reason to accept it all the same."
 
 COMMANDS = """\
@@ -30,6 +31,8 @@ COMMANDS = """\
 | `/incumbent pin ID… reason` | keep the entry whatever becomes redundant |
 | `/incumbent unpin ID…` | take that back |
 | `/incumbent accept regression_set reason` | allow a change of the set by hand, for this very commit |
+| `/incumbent undo ENTRY…` | once it is merged: take an admission back, by a pull request that people merge |
+| `/incumbent restore ENTRY…` | once it is merged: bring an evicted entry back |
 | `/incumbent run` | judge again; releases a first contribution that is held |
 | `/incumbent help` | this table |"""
 HELP = f"""\
@@ -112,7 +115,8 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
         if comment.is_bot:
             continue
         said = parse(comment.body, first.names)
-        if not said:
+        too_early = not court.merged and bool(ON_ENTRIES & verbs(comment.body))
+        if not said and not too_early:
             continue
         state.lines, state.followed = [], True
         state.stranger = court.refusal(Verb.RUN, comment) is not None
@@ -122,6 +126,9 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
         else:
             for item in said:
                 _follow(item, comment, state, first, court)
+        if too_early:
+            state.followed = False
+            state.lines.append(_TOO_EARLY)
         replies.append(
             Reply(comment=comment, followed=state.followed, lines=tuple(state.lines), stranger=state.stranger)
         )

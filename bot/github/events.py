@@ -140,9 +140,11 @@ def _merge_group(payload: Mapping[str, Any], here: Event) -> Event:
 
 def _comment(payload: Mapping[str, Any], here: Event) -> Event:
     issue, comment = payload["issue"], payload["comment"]
-    if "pull_request" not in issue:
+    # The dashboard is an issue of the bot's.
+    dashboard = "pull_request" not in issue and (issue.get("user") or {}).get("type") == "Bot"
+    if "pull_request" not in issue and not dashboard:
         return replace(here, why="the comment is on an issue")
-    merged = bool((issue["pull_request"] or {}).get("merged_at"))
+    merged = dashboard or bool((issue["pull_request"] or {}).get("merged_at"))
     if str(issue.get("state")) != "open" and not merged:
         return replace(here, why="the pull request is closed")
     if str(payload["action"]) != "created":

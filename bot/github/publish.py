@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Literal, TypeAlias
 
 from bot.github.analysis import Analysis
 from bot.github.check import Label, Result, annotations_of, lasting, post_check, result_of
@@ -35,8 +36,9 @@ from bot.report.escaping import code
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, marker, render_comment, render_summary
 
 _MARKER = re.compile(r"<!-- incumbent:verdicts ([0-9a-f]{24}) -->")
-_REPLY = re.compile(r"<!-- incumbent:reply ([0-9]{1,20}) ([0-9a-f]{24}) -->")
+_REPLY = re.compile(r"<!-- incumbent:(reply|request) ([0-9]{1,20}) ([0-9a-f]{24}) -->")
 
+ReplyKind: TypeAlias = Literal["reply", "request"]
 LONGEST_ANSWER = 60_000
 """Bytes of a reply to a comment, well below what GitHub takes."""
 
@@ -172,14 +174,17 @@ def label_operations(wanted: Sequence[Label], pull: PullRequest) -> list[Operati
     return added + [RemoveLabel(name=name) for name in pull.labels if name.casefold() in ours]
 
 
-def replies_to(replies: Sequence[Reply], login: str, comments: Sequence[IssueComment]) -> list[Operation]:
+def replies_to(
+    replies: Sequence[Reply], login: str, comments: Sequence[IssueComment], kind: ReplyKind = "reply"
+) -> list[Operation]:
     """A reaction to every command, and an answer to those that were not followed: once, however often this runs.
 
     Strangers get one answer each, so that nobody can make us flood a pull request.  Answers that a race doubled go.
+    ``kind`` tells apart what is answered to one comment in two places.
     """
     answers = _answers(login, comments)
-    answered = {int(found[1]) for _, found in answers}
-    told = {found[2] for _, found in answers}
+    answered = {int(found[2]) for _, found in answers if found[1] == kind}
+    told = {found[3] for _, found in answers}
     operations = doubled_replies(login, comments)
     for reply in replies:
         comment, person = reply.comment, digest(reply.comment.author)
@@ -189,19 +194,21 @@ def replies_to(replies: Sequence[Reply], login: str, comments: Sequence[IssueCom
         if not reply.lines or comment.id in answered:
             continue
         told.add(person)
-        text = f"<!-- incumbent:reply {comment.id} {person} -->\nTo {code(comment.author)}:\n\n{_answer(reply.lines)}\n"
+        text = (
+            f"<!-- incumbent:{kind} {comment.id} {person} -->\nTo {code(comment.author)}:\n\n{_answer(reply.lines)}\n"
+        )
         operations.append(CreateComment(body=text))
     return operations
 
 
 def doubled_replies(login: str, comments: Sequence[IssueComment]) -> list[Operation]:
     """Remove answers of ours to a comment that has an older one."""
-    answered: set[str] = set()
+    answered: set[tuple[str, str]] = set()
     operations: list[Operation] = []
     for item, found in _answers(login, comments):
-        if found[1] in answered:
+        if (found[1], found[2]) in answered:
             operations.append(DeleteComment(id=item.id))
-        answered.add(found[1])
+        answered.add((found[1], found[2]))
     return operations
 
 

@@ -20,7 +20,8 @@ _VERBS = {action: verb for verb, action in ACTIONS.items()}
 class Court:
     """Everything that a hearing needs besides the comments; ``permission`` looks up a login's permission.
 
-    ``judge`` takes decisions, and the contents that were rejected in a comment that is not as it was.
+    ``judge`` takes decisions, and the contents that were rejected in a comment that is not as it was.  Once the pull
+    request is ``merged``, what its comments say of entries is heard elsewhere.
     """
 
     judge: Callable[[Sequence[Decision], Collection[str]], Judgement]
@@ -28,6 +29,7 @@ class Court:
     author: Author
     curators: tuple[str, ...]
     permission: Callable[[str], str]
+    merged: bool = False
 
     def refusal(self, verb: Verb, comment: IssueComment) -> str | None:
         """Why the author of ``comment`` may not say ``verb``."""

@@ -47,6 +47,14 @@ class IssueComment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """A comment, and the number of the pull request or issue that it is on."""
+
+    number: int
+    comment: IssueComment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Issue:
     """An issue as it stands now."""
 

@@ -20,6 +20,7 @@ FOLDER = "pull_requests"
 RECONCILED = "reconciled.json"
 SUGGESTIONS = "suggestions.json"
 RUNS = "runs.json"
+REQUESTS = "requests.json"
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 CommitId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
@@ -174,6 +175,25 @@ class SuggestionRecord(FileModel):
     offers: dict[str, Tuple[Digest]] = Field(
         default_factory=dict, description="branch that offers admissions, open or refused: digests of what it offers"
     )
+
+
+class Request(FileModel):
+    """What a curator asked of an entry, and where it was said."""
+
+    entry: EntryId
+    action: Literal["undo", "restore"]
+    by: Login
+    comment: int
+    said: Digest = Field(description="digest of the comment as it was read")
+
+
+class RequestRecord(FileModel):
+    """``requests.json``: what was asked of entries and has not happened yet, and which comments were read."""
+
+    format: Literal[1] = 1
+    since: Timestamp = Field(description="comments that did not change since then were read")
+    cursor: Annotated[int, Field(ge=0)] = Field(default=0, description="id of the last comment that was read")
+    requests: Tuple[Request] = Field(default=(), description="looked up again before they are followed")
 
 
 class Run(FileModel):

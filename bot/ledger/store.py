@@ -10,10 +10,12 @@ from bot.documents import parse_json
 from bot.errors import InputError, Problem
 from bot.ledger.model import (
     RECONCILED,
+    REQUESTS,
     RUNS,
     SUGGESTIONS,
     PullRequestRecord,
     Reconciled,
+    RequestRecord,
     RunRecord,
     SuggestionRecord,
     record_path,
@@ -21,7 +23,7 @@ from bot.ledger.model import (
 from bot.snapshot import Snapshot
 from bot.validation import validate
 
-Kind = TypeVar("Kind", PullRequestRecord, Reconciled, SuggestionRecord, RunRecord)
+Kind = TypeVar("Kind", PullRequestRecord, Reconciled, SuggestionRecord, RequestRecord, RunRecord)
 
 README = """\
 # Incumbent's ledger
@@ -55,6 +57,11 @@ def load_suggestions(snapshot: Snapshot | None) -> SuggestionRecord | None:
     return _load(snapshot, SUGGESTIONS, SuggestionRecord)
 
 
+def load_requests(snapshot: Snapshot | None) -> RequestRecord | None:
+    """What was asked of entries; raises :class:`InputError` when the file was mangled."""
+    return _load(snapshot, REQUESTS, RequestRecord)
+
+
 def load_runs(snapshot: Snapshot | None) -> RunRecord | None:
     """The last runs; raises :class:`InputError` when the file was mangled."""
     return _load(snapshot, RUNS, RunRecord)
@@ -66,6 +73,6 @@ def _load(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | Non
     return validate(model, parse_json(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES))
 
 
-def record_text(record: PullRequestRecord | Reconciled | SuggestionRecord | RunRecord) -> str:
+def record_text(record: PullRequestRecord | Reconciled | SuggestionRecord | RequestRecord | RunRecord) -> str:
     """``record`` as its file; equal records give equal bytes."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

@@ -7,13 +7,13 @@ state at the end, so that a run that was killed on the way and begun again ends 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from bot.consolidator.verdict import Route
 from bot.curator import changes
 from bot.curator.changes import FileChange
 from bot.curator.entry import Entry
-from bot.curator.staging import Occasion, Staging, stage_waiting
+from bot.curator.staging import Occasion, Staging, restoration, stage_waiting
 from bot.curator.store import RegressionSet, entry_path, waiting_path
 from bot.github.analysis import classified_of
 from bot.github.conversation import hear
@@ -49,7 +49,7 @@ class Scene:
     ``ended`` are closed pull requests of which nothing has to be remembered unless a query of theirs was merged and
     needs a person; ``ledger_files`` the ledger's files by path.  ``texts`` reads a file as it is at ``commit``.
     ``offering`` tells that the branch takes no commits of ours, so that people are asked to merge them; ``refused`` is
-    what they turned down then.
+    what they turned down then.  ``restores`` are tombstones whose entry is to come back, and who asks for it.
     """
 
     login: str
@@ -64,6 +64,7 @@ class Scene:
     run: str | None
     offering: bool = False
     refused: Refused = NOTHING_REFUSED
+    restores: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +108,12 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
     before, texts = platform, _Texts(scene.texts)
     noted = [_merged(case, scene) for case in cases]
     steps: list[Step] = []
+    for id, by in sorted(scene.restores.items()):
+        tombstone = platform.regression_set.tombstones[id]
+        if not scene.refused.holds(tombstone.restored):
+            staging = restoration(tombstone, len(platform.regression_set.entries) >= platform.config.ceiling)
+            steps.append(_step(f"Restore {id}, as {by} asked", staging, change=Change.RETURNS))
+            platform = _with(platform, staging, texts)
     waiting = [entry for entry in platform.regression_set.waiting.values() if not scene.refused.holds(entry)]
     if waiting:
         residents, _ = platform.regression_set.residents(platform.taxonomy)
@@ -216,6 +223,7 @@ def _settle(case: Case, platform: Platform, scene: Scene, texts: _Texts) -> tupl
         author=author or Author(login="", association=""),
         curators=platform.config.curators,
         permission=scene.permission,
+        merged=True,
     )
     hearing = hear([item for item in comments if item.author != scene.login], record, court)
     review = hearing.judgement.review
@@ -248,17 +256,17 @@ def _turned_down(judgement: Judgement, refused: Refused) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _step(message: str, staging: Staging, pull_request: int | None = None) -> Step:
-    changed = ((Change.ENTERS, staging.admitted), (Change.WAITS, staging.waiting), (Change.LEAVES, staging.leaving))
+def _step(message: str, staging: Staging, pull_request: int | None = None, change: Change = Change.ENTERS) -> Step:
+    changed = ((change, staging.admitted), (Change.WAITS, staging.waiting), (Change.LEAVES, staging.leaving))
     touched = {change.path for change in staging.file_changes}
     return Step(
         message=message,
         file_changes=staging.file_changes,
         offered=tuple(
-            Offered(entry=entry, change=change, pull_request=pull_request)
-            for change, entries in changed
+            Offered(entry=entry, change=becomes, pull_request=pull_request)
+            for becomes, entries in changed
             for entry in entries
-            if change is not Change.WAITS or waiting_path(entry.id) in touched
+            if becomes is not Change.WAITS or waiting_path(entry.id) in touched
         ),
     )
 

@@ -17,8 +17,16 @@ from bot.github.world import World, known_of
 from bot.ledger.store import load_reconciled
 from bot.pipeline import Platform, load_platform
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.offers import Offer
-from bot.reconcile.stages import Stage, Tip, admit_merged, confirm_evictions, suggest_changes
+from bot.reconcile.stages import (
+    Carried,
+    Stage,
+    Tip,
+    admit_merged,
+    confirm_evictions,
+    forget_requests,
+    hear_requests,
+    suggest_changes,
+)
 from bot.reconcile.survey import survey
 
 TRIES = 5
@@ -88,7 +96,7 @@ def reconcile_event(
         raise OutsideError("the job that reads the eval sets did not finish: its log says why")
     run = _Run(event, inventory, world, github, wait, dry_run)
     try:
-        for stage in (admit_merged, confirm_evictions, suggest_changes):
+        for stage in (hear_requests, admit_merged, forget_requests, confirm_evictions, suggest_changes):
             run.until_nothing_is_left(stage)
     except _MovedOnError as error:
         return Reconciliation(operations=tuple(run.written), why=str(error))
@@ -112,7 +120,7 @@ class _Run:
         self._wait, self._dry_run = wait, dry_run
         self._spoken: set[int] = set()
         self._barred: set[str] = set()
-        self._offer: Offer | None = None
+        self._carried = Carried()
         self._platforms: dict[str, Platform] = {}
 
     def until_nothing_is_left(self, stage: Stage) -> None:
@@ -126,7 +134,7 @@ class _Run:
             planned = staged.writes
             if self._dry_run or not planned:
                 self.written += [operation for _, operation in planned]
-                self._offer = staged.offer
+                self._carried = staged.carried
                 return
             try:
                 self._still(tip)
@@ -196,7 +204,7 @@ class _Run:
             written=tuple(self.written),
             spoken=frozenset(self._spoken),
             barred=frozenset(self._barred),
-            offer=self._offer,
+            carried=self._carried,
         )
 
 

@@ -15,11 +15,11 @@ from bot.github.events import Event, is_own
 from bot.github.publish import doubled_replies
 from bot.github.values import CreateIssue, OpenPullRequest, Operation, PullRequest, PushCommits
 from bot.github.world import World, records_of
-from bot.ledger.model import FOLDER, RECONCILED, RunRecord, SuggestionRecord
-from bot.ledger.store import load_runs, load_suggestions
+from bot.ledger.model import FOLDER, RECONCILED, Request, RunRecord, SuggestionRecord
+from bot.ledger.store import load_requests, load_runs, load_suggestions
 from bot.object_store import CommitSnapshot
 from bot.pipeline import Platform
-from bot.reconcile import admission_plan, dashboard_plan, suggestion_plan
+from bot.reconcile import admission_plan, dashboard_plan, requests, suggestion_plan
 from bot.reconcile.cases import cases_of
 from bot.reconcile.confirmations import confirmed
 from bot.reconcile.inventory import Inventory
@@ -27,18 +27,27 @@ from bot.reconcile.offers import Offer, turned_down
 from bot.reconcile.proposals import ADMIT
 from bot.reconcile.suggestion_plan import Branch, own, plan_suggestions, wish
 
-Kind = TypeVar("Kind", SuggestionRecord, RunRecord)
+Kind = TypeVar("Kind")
+Instead = TypeVar("Instead")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Carried:
+    """What stages hand on: ``requests`` of curators that stand, and the ``offer`` that people are asked to merge."""
+
+    requests: tuple[Request, ...] = ()
+    offer: Offer | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Staged:
     """What a stage would write: operations in order, each with the number of the pull request that it is on, if any.
 
-    ``offer`` is what a later stage is to ask people to merge.
+    ``carried`` is what it hands on to the stages after it.
     """
 
     writes: tuple[tuple[int | None, Operation], ...] = ()
-    offer: Offer | None = None
+    carried: Carried
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +56,8 @@ class Tip:
 
     ``commit`` is the branch's; the inventory's facts hold for it.  In a ``dry_run`` nothing is written.
     ``written`` is what this run has done so far, ``spoken`` are the pull requests on which it commented, ``barred``
-    the branches for which GitHub let it open no pull request, or that take no commits of ours; ``offer`` is what the
-    stages before leave for people to merge.
+    the branches for which GitHub let it open no pull request, or that take no commits of ours; ``carried`` is what the
+    stages before hand on.
     """
 
     event: Event
@@ -64,7 +73,7 @@ class Tip:
     written: tuple[Operation, ...]
     spoken: frozenset[int]
     barred: frozenset[str]
-    offer: Offer | None = None
+    carried: Carried
 
     def read(self, path: str) -> str:
         """The text of a file of the branch."""
@@ -74,10 +83,39 @@ class Tip:
 Stage: TypeAlias = Callable[[Tip], Staged]
 
 
+def hear_requests(tip: Tip) -> Staged:
+    """What curators ask of entries is noted, wherever they say it."""
+    record = _or(load_requests, tip.ledger, None)
+    found = cache(tip.github.find_pull_request)
+
+    def author(number: int) -> str:
+        pull = found(number)
+        return "" if pull is None else pull.author
+
+    plan = requests.plan_requests(
+        requests.Scene(
+            login=tip.github.login,
+            known=tip.platform.regression_set,
+            at=tip.inventory.at,
+            record=record,
+            remarks=tip.github.comments_since(tip.inventory.at if record is None else record.since),
+            reviewed=lambda: frozenset(pull.number for pull in _open(tip) if not is_own(pull.branch)),
+            comment=cache(tip.github.find_comment),
+            thread=tip.github.comments,
+            author=author,
+            curators=tip.platform.config.curators,
+            permission=cache(tip.github.permission),
+            by_hand=tip.platform.config.admissions == "by-hand",
+            ledger=tip.ledger_commit,
+        )
+    )
+    return Staged(writes=plan.operations, carried=Carried(requests=plan.stand))
+
+
 def admit_merged(tip: Tip) -> Staged:
     """What was merged enters R, or is offered to, and the pull requests are told what became of it."""
     if tip.platform.config.admissions == "by-hand":
-        return Staged()
+        return Staged(carried=tip.carried)
     pulls = tip.github.closed_pull_requests(tip.event.default_branch)
     records = records_of(tip.ledger)
     cases = cases_of(tip.inventory, pulls, records)
@@ -94,6 +132,11 @@ def admit_merged(tip: Tip) -> Staged:
         texts=tip.read,
         run=tip.world.run,
         offering=tip.platform.config.admissions == "pull-request" or tip.event.default_branch in tip.barred,
+        restores={
+            id: item.by
+            for id, item in requests.asked(tip.carried.requests, "restore").items()
+            if id in tip.platform.regression_set.tombstones
+        },
         refused=turned_down(_suggestions(tip), pulls, tip.github.find_pull_request),
     )
     plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
@@ -101,9 +144,21 @@ def admit_merged(tip: Tip) -> Staged:
         # The branch took no commits when that was opened, and takes none until it was merged.
         scene = replace(scene, offering=True)
         plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
+    carried = replace(tip.carried, offer=plan.offer)
     if tip.dry_run:
-        return Staged(writes=(*plan.note, *plan.rest), offer=plan.offer)
-    return Staged(writes=(*_single(tip), *plan.next), offer=plan.offer)
+        return Staged(writes=(*plan.note, *plan.rest), carried=carried)
+    return Staged(writes=(*_single(tip), *plan.next), carried=carried)
+
+
+def forget_requests(tip: Tip) -> Staged:
+    """What was asked and has happened is not asked again when the like of it comes."""
+    left = requests.undone(tip.carried.requests, tip.platform.regression_set)
+    record = _or(load_requests, tip.ledger, None)
+    if left == tip.carried.requests or record is None:
+        return Staged(carried=tip.carried)
+    new = record.model_copy(update={"requests": requests.undone(record.requests, tip.platform.regression_set)})
+    writes = () if new == record else ((None, requests.noted(new, tip.ledger_commit)),)
+    return Staged(writes=writes, carried=replace(tip.carried, requests=left))
 
 
 def _is_offering(tip: Tip) -> bool:
@@ -119,38 +174,41 @@ def _single(tip: Tip) -> tuple[tuple[int, Operation], ...]:
 
 def confirm_evictions(tip: Tip) -> Staged:
     """Tombstones of merged evictions say who confirmed them, and when."""
-    config, branch = tip.platform.config, tip.event.default_branch
-    offering = config.admissions == "pull-request" or branch in tip.barred or tip.offer is not None
-    if config.admissions == "by-hand" or (offering and tip.offer is None):
+    config, branch, offer = tip.platform.config, tip.event.default_branch, tip.carried.offer
+    nothing = Staged(carried=tip.carried)
+    offering = config.admissions == "pull-request" or branch in tip.barred or offer is not None
+    if config.admissions == "by-hand" or (offering and offer is None):
         # No pull request is opened for this alone.
-        return Staged(offer=tip.offer)
+        return nothing
     unsaid = [item for item in tip.platform.regression_set.tombstones.values() if item.evicted.at is None]
     if not unsaid:
-        return Staged(offer=tip.offer)
+        return nothing
     pulls = own(tip.github.closed_pull_requests(branch))
     merged = [pull for pull in pulls if pull.merge is not None]
     step = confirmed(tip.platform, merged, tip.github.merged_by, tip.read)
     if step is None:
-        return Staged(offer=tip.offer)
-    if tip.offer is not None:
-        return Staged(offer=tip.offer.joined_by(step))
-    return Staged(writes=((None, PushCommits(branch=branch, parent=tip.commit, commits=(step.commit,))),))
+        return nothing
+    if offer is not None:
+        return Staged(carried=replace(tip.carried, offer=offer.joined_by(step)))
+    push = PushCommits(branch=branch, parent=tip.commit, commits=(step.commit,))
+    return Staged(writes=((None, push),), carried=tip.carried)
 
 
 def suggest_changes(tip: Tip) -> Staged:
     """What could go is suggested in pull requests of ours, these are kept true, and the dashboard tells of all."""
     scene = _suggestion_scene(tip)
     departed = {id: EvictionKind(kind) for id, kind in tip.inventory.departed.items()}
-    wanted = wish(tip.platform, departed, scene, tip.offer)
+    undone = {id: item.comment for id, item in requests.asked(tip.carried.requests, "undo").items()}
+    wanted = wish(tip.platform, departed, scene, tip.carried.offer, undone)
     # A run that was killed may have left a branch without a pull request.
     missing = {proposal.branch for proposal in wanted.proposals} - scene.branches.keys()
     scene = replace(scene, branches={**scene.branches, **_branches(tip, missing)})
     plan = plan_suggestions(wanted, tip.platform, scene)
     if plan.operations and not tip.dry_run:
-        return Staged(writes=plan.operations)
+        return Staged(writes=plan.operations, carried=tip.carried)
     issues = tip.github.own_issues()
     if issues is None or (not issues and any(isinstance(item, CreateIssue) for item in tip.written)):
-        return Staged(writes=plan.operations)
+        return Staged(writes=plan.operations, carried=tip.carried)
     told = dashboard_plan.Scene(
         commit=tip.commit,
         at=tip.world.store.commit_time(tip.commit),
@@ -168,7 +226,8 @@ def suggest_changes(tip: Tip) -> Staged:
         runs=_or(load_runs, tip.ledger, RunRecord()),
         written=tip.written,
     )
-    return Staged(writes=(*plan.operations, *dashboard_plan.plan_dashboard(tip.platform, told)))
+    dashboard = dashboard_plan.plan_dashboard(tip.platform, told)
+    return Staged(writes=(*plan.operations, *dashboard), carried=tip.carried)
 
 
 def _suggestion_scene(tip: Tip) -> suggestion_plan.Scene:
@@ -219,7 +278,9 @@ def _branches(tip: Tip, names: Collection[str]) -> dict[str, Branch]:
     }
 
 
-def _or(load: Callable[[CommitSnapshot | None], Kind | None], ledger: CommitSnapshot | None, instead: Kind) -> Kind:
+def _or(
+    load: Callable[[CommitSnapshot | None], Kind | None], ledger: CommitSnapshot | None, instead: Instead
+) -> Kind | Instead:
     """A file of the ledger; one that is not there, or was mangled, says nothing."""
     try:
         return load(ledger) or instead

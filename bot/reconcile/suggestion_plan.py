@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from bot.curator.prune import EvictionKind
 from bot.curator.suggestions import Suggestions, suggest
@@ -126,8 +127,16 @@ def own(pulls: Sequence[PullRequest]) -> tuple[PullRequest, ...]:
     return tuple(pull for pull in pulls if is_suggestion(pull.branch))
 
 
-def wish(platform: Platform, departed: Mapping[str, EvictionKind], scene: Scene, offer: Offer | None = None) -> Wish:
+def wish(
+    platform: Platform,
+    departed: Mapping[str, EvictionKind],
+    scene: Scene,
+    offer: Offer | None = None,
+    undone: Mapping[str, int] = MappingProxyType({}),
+) -> Wish:
     """What could go now, without what people refused on the same grounds, and first of all the ``offer``.
+
+    ``departed`` and ``undone`` are as :func:`bot.curator.suggestions.suggest` takes them.
 
     A refusal of the ledger holds nothing back unless its pull request was ours and was closed by people.
     """
@@ -148,7 +157,8 @@ def wish(platform: Platform, departed: Mapping[str, EvictionKind], scene: Scene,
 
     def suggested(refusals: Sequence[Refusal]) -> Suggestions:
         refused = {grounds_in(item.branch) for item in refusals}
-        return suggest(platform.regression_set, platform.taxonomy, platform.config, departed, frozenset(busy), refused)
+        known, taxonomy, config = platform.regression_set, platform.taxonomy, platform.config
+        return suggest(known, taxonomy, config, departed, frozenset(busy), refused, undone)
 
     found = suggested(known)
     forged = [

@@ -258,5 +258,6 @@ def _closing(dashboard: Dashboard) -> str:
     return (
         f"<sub>As of commit {code(dashboard.commit[:12])}, {code(dashboard.at)}; "
         f"taxonomy {dashboard.platform.taxonomy.version}. To refuse an eviction, close its pull request: it is not "
-        "suggested again on the same grounds. To bring an evicted entry back, run `incumbent restore ID`.</sub>"
+        "suggested again on the same grounds. To bring an evicted entry back, comment `/incumbent restore ID` here; to "
+        "take an admission back, `/incumbent undo ID`.</sub>"
     )

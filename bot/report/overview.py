@@ -57,7 +57,13 @@ def prune_overview(platform: Platform) -> PruneOutput:
     """The suggestions of one prune over the platform's regression set."""
     residents, lags = platform.regression_set.residents(platform.taxonomy)
     behind = {lag.id for lag in lags}
-    pruning = prune(residents, platform.config, platform.taxonomy.major, lagging=behind)
+    pruning = prune(
+        residents,
+        platform.config,
+        platform.taxonomy.major,
+        refused=platform.regression_set.restored,
+        lagging=behind,
+    )
     known, config = platform.regression_set, platform.config
     swaps = swaps_of(known, residents, residents, platform.taxonomy, config, behind)
     stuck = platform.regression_set.waiting and not pruning.suggestions and not swaps

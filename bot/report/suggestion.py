@@ -161,6 +161,6 @@ def _how(ids: str, command: str, grounds: str) -> str:
             f"- **To refuse**, close it: it is not suggested again until the grounds change ({grounds}).",
             "- **To keep an entry for good**, write a reason at `pin:` in its file.",
             f"- **By hand**: `{command}`.",
-            f"- **To bring it back later**: `incumbent restore {ids}`.",
+            f"- **To bring it back later**: comment `/incumbent restore {ids}` here, or run `incumbent restore ID`.",
         ]
     )

@@ -251,14 +251,14 @@ def test_an_eviction_leaves_a_tombstone_from_which_the_same_bytes_return(tmp_pat
     document = parse_yaml((tmp_path / grave).read_bytes(), grave, REVIEWED_FILES)
     tombstone = validate(Tombstone, document)
     assert (tombstone.evicted, tombstone.entry, tombstone.restore) == (evicted, entry, "incumbent restore r")
-    apply(changes.restore(tombstone, wait=False), tmp_path)
+    apply(changes.restore(tombstone.restored, wait=False), tmp_path)
     assert tree(tmp_path) == before
 
 
 def test_what_is_restored_to_a_full_set_waits() -> None:
     entry = make_entry("r", {"a": 0.5})
     tombstone = Tombstone(id="r", evicted=Evicted(at="2026-02-02", reason="x"), restore="y", entry=entry)
-    assert changes.restore(tombstone, wait=True) == (
+    assert changes.restore(tombstone.restored, wait=True) == (
         changes.let_wait(entry),
         FileChange("regression_set/evicted/r.yaml", None),
     )

@@ -80,7 +80,7 @@ def test_an_evicted_entry_that_is_restored_is_byte_identical(tmp_path: Path) -> 
     before = (tmp_path / entry_path("r1")).read_bytes()
     apply(changes.evict(ENTRY, tombstone(ENTRY).evicted), tmp_path)
     assert load(tmp_path).entries == {}
-    apply(changes.restore(load(tmp_path).tombstones["r1"], wait=False), tmp_path)
+    apply(changes.restore(load(tmp_path).tombstones["r1"].restored, wait=False), tmp_path)
     assert (tmp_path / entry_path("r1")).read_bytes() == before
     assert load(tmp_path).tombstones == {}
 

@@ -212,6 +212,19 @@ def test_comments_since_a_time(job: Client) -> None:
     assert "." not in first["updated_at"]
 
 
+def test_all_comments_of_a_repository(job: Client) -> None:
+    world = job.world
+    numbers = [world.open_pull_request(topic, {topic: "1"}).number for topic in ("one", "two")]
+    made = [world.comment(CURATOR, number, "said") for number in numbers]
+    found = job("GET", f"/issues/comments?since={made[0]['updated_at']}").json
+    assert [item["id"] for item in found] == [item["id"] for item in made]
+    assert [int(item["issue_url"].rpartition("/")[2]) for item in found] == numbers
+    job("PATCH", f"/issues/comments/{made[0]['id']}", {"body": "edited"})
+    assert person(world, CURATOR)("DELETE", f"/issues/comments/{made[1]['id']}").ok
+    assert [item["body"] for item in job("GET", "/issues/comments").json] == ["edited"]
+    assert job("GET", "/issues/comments?since=2100-01-01T00:00:00Z").json == []
+
+
 def test_nobody_edits_the_comment_of_another(job: Client) -> None:
     world = job.world
     number = world.open_pull_request("topic", {"x": "1"}).number

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.github.commands import LONGEST_LINE, LONGEST_REASON, MOST_COMMANDS, USAGE, Command, Misspelt, Verb, parse
+from bot.github.command_lines import LONGEST_LINE
+from bot.github.commands import LONGEST_REASON, MOST_COMMANDS, USAGE, Command, Misspelt, Verb, parse
 from bot.github.prose import said
 
 NAMES = tuple(f"q{number:02}" for number in range(1, 21))

@@ -99,7 +99,8 @@ def test_an_empty_set_is_told_in_a_few_lines() -> None:
 </details>
 
 <sub>As of commit `a1b2c3d4e5f6`, `{NOW}`; taxonomy 1.0.0. To refuse an eviction, close its pull request: it is not"""
-        " suggested again on the same grounds. To bring an evicted entry back, run `incumbent restore ID`.</sub>\n"
+        " suggested again on the same grounds. To bring an evicted entry back, comment `/incumbent restore ID` here; "
+        "to take an admission back, `/incumbent undo ID`.</sub>\n"
     )
 
 

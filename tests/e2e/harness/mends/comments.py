@@ -1,4 +1,7 @@
-"""Comments: what is too long, who may edit them, ``since``, and reactions, none of which the emulator knows."""
+"""Comments: what is too long, who may edit them, ``since``, all of a repository, and reactions.
+
+The emulator knows none of it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ LONGEST = 65_536
 
 BODY = re.compile(r"^/(?:issues|pulls)(?:/comments)?(?:/\d+)?(?:/comments)?$")
 ONE = re.compile(r"^/issues/comments/(?P<id>\d+)$")
-OF_ISSUE = re.compile(r"^/issues/\d+/comments$")
+OF_ISSUE = re.compile(r"^/issues/(?P<number>\d+)/comments$")
+OF_REPOSITORY = "/issues/comments"
 REACTIONS = re.compile(r"^/issues(?P<comment>/comments)?/(?P<id>\d+)/reactions(?:/(?P<reaction>\d+))?$")
 CONTENTS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 
@@ -28,6 +32,7 @@ class Comments(Unchanged):
     def __init__(self, hub: Hub, base_url: str) -> None:
         self._hub = hub
         self._base_url = base_url
+        self._written: dict[str, dict[int, dict[str, Any]]] = {}
         self._reactions: dict[Place, list[dict[str, Any]]] = {}
         self._last_reaction = 0
 
@@ -47,15 +52,21 @@ class Comments(Unchanged):
             return self._edit_refused(place["name"], request.path, actor)
         if OF_ISSUE.match(rest) and request.method == "GET" and "since" in request.parameters:
             return self._since(request)
+        if rest == OF_REPOSITORY and request.method == "GET":
+            since = request.parameters.get("since", "")
+            written = [item for _, item in sorted(self._written.get(place["name"], {}).items())]
+            return page(request, [item for item in written if _seconds(item["updated_at"]) >= since], self._base_url)
         reactions = REACTIONS.match(rest)
         if reactions:
             return self._react(request, actor, (place["name"], bool(reactions["comment"]), int(reactions["id"])))
         return None
 
     def after(self, request: Request, actor: Actor | None, response: Response) -> Response:
-        """Show the reactions of a comment."""
+        """Show the reactions of a comment, and keep what is written."""
         del actor
         place = REPOSITORY_PATH.match(request.path)
+        if place is not None and response.ok:
+            self._keep(place["name"], place["rest"] or "", request.method, response)
         if place is None or not response.ok or not re.search(r"^/issues.*/comments", place["rest"] or ""):
             return response
         data = response.json
@@ -69,6 +80,17 @@ class Comments(Unchanged):
         if comment.ok and comment.json["user"]["login"] != actor.login and not self._hub.may_push(name, actor):
             return error(403, "Must have admin rights to Repository.")
         return None
+
+    def _keep(self, name: str, rest: str, method: str, response: Response) -> None:
+        written = self._written.setdefault(name, {})
+        one, thread = ONE.match(rest), OF_ISSUE.match(rest)
+        if method == "POST" and thread:
+            url = f"{self._base_url}/repos/{name}/issues/{thread['number']}"
+            written[response.json["id"]] = {**response.json, "issue_url": url}
+        elif method == "PATCH" and one:
+            written[int(one["id"])] |= response.json
+        elif method == "DELETE" and one:
+            del written[int(one["id"])]
 
     def _since(self, request: Request) -> Response:
         found: list[dict[str, Any]] = []

@@ -1,0 +1,74 @@
+"""Command lines: which lines of a comment are some, and their words (pure)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+from bot.github.prose import Backticks, said
+
+LONGEST_LINE: Final = 120
+"""Characters of a misspelt line that are shown."""
+
+_COMMAND: Final = re.compile(r" {0,3}/incumbent(?=[\s:,;]|$)(.*)", re.ASCII | re.IGNORECASE | re.DOTALL)
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# Characters of other categories that show nothing: fillers, joiners, the empty braille cell.
+_BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
+SEPARATOR: Final = re.compile(r":|--|–")
+
+
+def command_lines(body: str) -> Iterator[tuple[int, str, str]]:
+    """The command lines of ``body``: number (1-based), the line, and what it says after ``/incumbent``."""
+    lines = re.split(r"\r\n|\r|\n", body)
+    for number in said(lines):
+        line = lines[number - 1]
+        command = _COMMAND.match("".join(character for character in line if not is_unseen(character)))
+        if command:
+            yield number, line, command[1]
+
+
+def first_word(words: str) -> str:
+    """The first of ``words``, in lower case."""
+    return next(tokens_of(words), ("", 0, 0))[0].lower()
+
+
+def things(words: str) -> tuple[str, ...]:
+    """What is said after the first of ``words``, up to a reason, which a colon or a dash sets apart."""
+    found = []
+    for token, _, _ in list(tokens_of(words))[1:]:
+        if SEPARATOR.match(token):
+            break
+        found.append(bare(token.removesuffix(":")))
+        if token.endswith(":"):
+            break
+    return tuple(found)
+
+
+def cut(line: str) -> str:
+    """As much of ``line`` as is shown."""
+    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+
+
+def is_unseen(character: str) -> bool:
+    """Whether ``character`` shows nothing."""
+    return character != "\t" and (unicodedata.category(character) in _UNSEEN or character in _BLANK)
+
+
+def bare(text: str) -> str:
+    """``text`` without the backticks around it."""
+    return text.strip("`").strip() if text[:1] == text[-1:] == "`" else text
+
+
+def tokens_of(text: str) -> Iterator[tuple[str, int, int]]:
+    """What spaces and commas separate outside backticks, with start and end."""
+    backticks = Backticks(text)
+    at = 0
+    while begin := re.compile(r"[^\s,]").search(text, at):
+        start = at = begin.start()
+        while piece := re.compile(r"`+|[^\s,`]+").match(text, at):
+            at = piece.end()
+            if piece[0][0] == "`":
+                at = backticks.end(at, len(piece[0])) or at
+        yield text[start:at], start, at

@@ -1,0 +1,191 @@
+"""What curators ask of entries in comments: to take an admission back, or to bring an evicted entry back (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.curator.store import RegressionSet
+from bot.github.authority import Person, refusal
+from bot.github.command_lines import command_lines, cut, first_word, things
+from bot.github.commands import ON_ENTRIES, USAGE, Verb, verbs
+from bot.github.conversation import Reply
+from bot.github.publish import replies_to
+from bot.github.values import IssueComment, Operation, Remark, WriteLedger
+from bot.ledger.keys import digest
+from bot.ledger.model import REQUESTS, Request, RequestRecord
+from bot.ledger.store import record_text
+from bot.report.escaping import code
+from bot.report.secrets import redacted
+from bot.report.voices import quoted
+from bot.suggest import perhaps
+
+_MANY = 100
+"""So many comments that ask for nothing are read again before it is noted that they were read."""
+_NAMES_COMPARED = 500
+_LONGEST_COMPARED = 150
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """GitHub as the plan finds it: ``remarks`` are the comments since the record's moment, on whatever thread.
+
+    ``reviewed`` reads which pull requests have a review that answers; ``record`` is absent where nothing was read yet,
+    from ``at`` on.  ``comment`` looks one up by id, ``thread`` those of a thread, ``author`` tells who brought a pull
+    request; ``by_hand`` tells that the bot lets nothing in.
+    """
+
+    login: str
+    known: RegressionSet
+    at: str
+    record: RequestRecord | None
+    remarks: tuple[Remark, ...]
+    reviewed: Callable[[], frozenset[int]]
+    comment: Callable[[int], IssueComment | None]
+    thread: Callable[[int], tuple[IssueComment, ...]]
+    author: Callable[[int], str]
+    curators: tuple[str, ...]
+    permission: Callable[[str], str]
+    by_hand: bool
+    ledger: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Writes in order, each with the thread that it is on, if any, and the requests that ``stand``."""
+
+    operations: tuple[tuple[int | None, Operation], ...]
+    stand: tuple[Request, ...]
+
+
+def plan_requests(scene: Scene) -> Plan:
+    """Hear the comments that were not read yet, and note what they ask; where there is nothing new it is empty."""
+    record = scene.record or RequestRecord(since=scene.at)
+    stand = [item for item in record.requests if _refusal(item, scene) is None and _still_stands(item, scene)]
+    unread = [item for item in scene.remarks if item.comment.id > record.cursor]
+    asking = [item for item in unread if item.comment.author != scene.login and ON_ENTRIES & verbs(item.comment.body)]
+    if asking:
+        reviewed = scene.reviewed()
+        asking = [item for item in asking if item.number not in reviewed and not item.comment.is_bot]
+    operations: list[tuple[int | None, Operation]] = []
+    for remark in asking:
+        reply, requests = _hear(remark, scene)
+        asked = {(item.entry, item.action) for item in requests}
+        stand = [*(item for item in stand if (item.entry, item.action) not in asked), *requests]
+        said = replies_to([reply], scene.login, scene.thread(remark.number), "request")
+        operations += [(remark.number, item) for item in said]
+    read = unread if asking or len(unread) >= _MANY else ()
+    new = record.model_copy(
+        update={
+            "since": max((item.comment.updated_at for item in read), default=record.since),
+            "cursor": max((item.comment.id for item in read), default=record.cursor),
+            "requests": tuple(stand),
+        }
+    )
+    if new != scene.record:
+        operations.append((None, noted(new, scene.ledger)))
+    return Plan(operations=tuple(operations), stand=tuple(stand))
+
+
+def noted(record: RequestRecord, ledger: str | None) -> WriteLedger:
+    """The write of ``record`` on top of the ``ledger``'s commit."""
+    return WriteLedger.of(ledger, {REQUESTS: record_text(record)}, f"{len(record.requests)} requests stand")
+
+
+def undone(requests: Sequence[Request], known: RegressionSet) -> tuple[Request, ...]:
+    """Those of ``requests`` that have not happened yet."""
+    return tuple(
+        item for item in requests if item.entry in (known.entries if item.action == "undo" else known.tombstones)
+    )
+
+
+def _hear(remark: Remark, scene: Scene) -> tuple[Reply, list[Request]]:
+    comment, lines = remark.comment, []
+    requests: list[Request] = []
+    edited = comment.updated_at != comment.created_at
+    if edited:
+        lines.append("It was edited before it was read, perhaps by somebody else. Say it in a new comment.")
+    names = _names(remark.number, scene.known)
+    for _, line, words in () if edited else command_lines(comment.body):
+        verb = first_word(words)
+        if verb not in ON_ENTRIES:
+            continue
+        said = things(words)
+        if not said:
+            lines.append(f"{quoted(cut(line))}: it does not say which entries. Write: {code(USAGE[Verb(verb)])}")
+        for name in said:
+            found = _request(name, verb, names, comment, scene)
+            if isinstance(found, str):
+                lines.append(f"{quoted(redacted(cut(name)))}: {found}")
+            else:
+                requests.append(found)
+    person = Person(login=comment.author, is_bot=comment.is_bot)
+    stranger = refusal(Verb.RUN, person, None, scene.curators, scene.permission) is not None
+    return Reply(comment=comment, followed=not lines, lines=tuple(lines), stranger=stranger), requests
+
+
+def _names(number: int, known: RegressionSet) -> dict[str, str]:
+    """What may be said of an entry on the thread ``number``: its id, or that of the query that was brought there."""
+    entries = {**known.evicted, **known.waiting, **known.entries}
+    by_item: dict[str, set[str]] = {}
+    for id, entry in entries.items():
+        if entry.source is not None and entry.source.pull_request == number:
+            by_item.setdefault(entry.source.item.casefold(), set()).add(id)
+    alone = {item: min(ids) for item, ids in by_item.items() if len(ids) == 1}
+    return {**alone, **{id.casefold(): id for id in entries}}
+
+
+def _request(name: str, verb: str, names: Mapping[str, str], comment: IssueComment, scene: Scene) -> Request | str:
+    """What is asked of the entry called ``name``, or why it cannot be."""
+    id = names.get(name.casefold())
+    if id is None:
+        near = perhaps(name, list(names)[:_NAMES_COMPARED]) if len(name) <= _LONGEST_COMPARED else ""
+        return code(f"no entry and no tombstone is called so{near}; a reason goes behind a colon") + "."
+    request = Request.model_validate(
+        {"entry": id, "action": verb, "by": comment.author, "comment": comment.id, "said": digest(comment.body)}
+    )
+    return _refusal(request, scene) or _obstacle(request, scene) or request
+
+
+def _obstacle(request: Request, scene: Scene) -> str | None:
+    """Why what is asked makes no sense as R is."""
+    known, id = scene.known, request.entry
+    if request.action == "undo":
+        if id not in known.entries:
+            return "it is not in the regression set."
+        if known.entries[id].pin is not None:
+            return "a person pinned it: take the pin out first."
+    elif id not in known.tombstones:
+        return "it was not evicted."
+    elif scene.by_hand:
+        return f"admissions are made by hand here: {code(f'incumbent restore {id}')}."
+    return None
+
+
+def _refusal(request: Request, scene: Scene) -> str | None:
+    """Why who asks may not: nobody speaks of what they brought themselves."""
+    known, id = scene.known, request.entry
+    entry = known.entries.get(id) or known.evicted.get(id)
+    number = None if entry is None or entry.source is None else entry.source.pull_request
+    author = None if number is None else scene.author(number)
+    person = Person(login=request.by, is_bot=False)
+    return refusal(Verb(request.action), person, author, scene.curators, scene.permission)
+
+
+def _still_stands(request: Request, scene: Scene) -> bool:
+    """Whether there is something left to do, and the comment is there as it was read."""
+    if _obstacle(request, scene) is not None:
+        return False
+    comment = scene.comment(request.comment)
+    return (
+        comment is not None
+        and comment.author == request.by
+        and not comment.is_bot
+        and digest(comment.body) == request.said
+        and Verb(request.action) in verbs(comment.body)
+    )
+
+
+def asked(requests: Sequence[Request], action: str) -> dict[str, Request]:
+    """Those of ``requests`` that ask for ``action``, by entry."""
+    return {item.entry: item for item in requests if item.action == action}
