@@ -100,6 +100,10 @@ class GitHubClient:
         query = {"state": "closed", "base": base, "sort": "updated", "direction": "desc", "per_page": PAGE}
         return tuple(map(pull_request_of, self._ask("GET", "/pulls", query)))
 
+    def introduced_by(self, commit: str) -> tuple[PullRequest, ...]:
+        """The pull requests that brought ``commit`` into the repository."""
+        return tuple(map(pull_request_of, self._pages(f"/commits/{commit}/pulls")))
+
     def merged_by(self, number: int) -> tuple[str, str]:
         """Who merged the pull request ``number``, and when."""
         found = self._ask("GET", f"/pulls/{number}")

@@ -147,6 +147,15 @@ class PullRequestRecord(FileModel):
     cursor: Annotated[int, Field(ge=0)] = Field(default=0, description="id of the last comment that was read")
 
 
+class LeftQuery(FileModel):
+    """A query that was merged and did not enter: its text, and what brought it (no pull request: it was pushed)."""
+
+    text: Digest
+    pull_request: Annotated[int, Field(ge=1)] | None
+    commit: CommitId
+    at: Timestamp
+
+
 class Reconciled(FileModel):
     """``reconciled.json``: up to which commit the default branch was reconciled, and what is known of its queries."""
 
@@ -154,6 +163,9 @@ class Reconciled(FileModel):
     commit: CommitId
     classifications: dict[Digest, StoredClassification] = Field(
         default_factory=dict, description="of the queries that are not settled"
+    )
+    left: dict[EntryId, LeftQuery] = Field(
+        default_factory=dict, description="queries that were merged and did not enter: judged again as the set changes"
     )
 
 

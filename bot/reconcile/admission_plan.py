@@ -15,7 +15,6 @@ from bot.curator.changes import FileChange
 from bot.curator.entry import Entry
 from bot.curator.staging import Occasion, Staging, restoration, stage_waiting
 from bot.curator.store import RegressionSet, entry_path, waiting_path
-from bot.github.analysis import classified_of
 from bot.github.conversation import hear
 from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.publish import displayed_in, find_sticky, replies_to
@@ -23,16 +22,17 @@ from bot.github.standing import Court
 from bot.github.values import IssueComment, Operation, PushCommits, WriteLedger
 from bot.ledger.model import (
     RECONCILED,
+    LeftQuery,
     Merged,
     PullRequestRecord,
     Reconciled,
-    StoredClassification,
     record_path,
 )
 from bot.ledger.store import record_text
-from bot.pipeline import Platform, stage_admissions, unsettled
+from bot.pipeline import Platform, stage_admissions
 from bot.reconcile.cases import Case, without
 from bot.reconcile.inventory import Inventory
+from bot.reconcile.memory import remember
 from bot.reconcile.offers import NOTHING_REFUSED, Offer, Refused, Step, content
 from bot.reconcile.pins import pinned
 from bot.reconcile.renames import follow_renames, with_entries
@@ -47,9 +47,11 @@ class Scene:
     commit.
 
     ``ended`` are closed pull requests of which nothing has to be remembered unless a query of theirs was merged and
-    needs a person; ``ledger_files`` the ledger's files by path.  ``texts`` reads a file as it is at ``commit``.
-    ``offering`` tells that the branch takes no commits of ours, so that people are asked to merge them; ``refused`` is
-    what they turned down then.  ``restores`` are tombstones whose entry is to come back, and who asks for it.
+    needs a person; ``ledger_files`` the ledger's files by path, ``reconciled`` one of them;
+    ``fresh`` tells whether eval sets were merged that it does not know of.  ``texts`` reads a file as it is at
+    ``commit``.  ``offering`` tells that the branch takes no commits of ours, so that people are asked to merge them;
+    ``refused`` is what they turned down then.  ``restores`` are tombstones whose entry is to come back, and who asks
+    for it.
     """
 
     login: str
@@ -58,6 +60,8 @@ class Scene:
     comments: Mapping[int, tuple[IssueComment, ...]]
     ended: tuple[int, ...]
     ledger: str | None
+    reconciled: Reconciled | None
+    fresh: bool
     ledger_files: Mapping[str, str]
     permission: Callable[[str], str]
     texts: Callable[[str], str]
@@ -139,21 +143,24 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
     steps = [step for step in steps if step.file_changes]
     present = before if scene.offering else platform
     spoken, records = [], {}
+    left: dict[str, LeftQuery] = {}
     for item in heard:
-        operations, record = tell(item, platform, present.regression_set, scene.login, scene.comments, scene.run)
+        told = tell(item, platform, present.regression_set, scene.login, scene.comments, scene.run)
+        left |= told.left
         if item.case.pull_request is not None:
-            spoken.append((item.case.pull_request.number, tuple(operations)))
-            records[item.case.pull_request.number] = record
+            spoken.append((item.case.pull_request.number, told.operations))
+            records[item.case.pull_request.number] = told.record
     pushed: tuple[Operation, ...] = ()
     if steps and not scene.offering:
         commits = tuple(step.commit for step in steps)
         pushed = (PushCommits(branch=scene.branch, parent=scene.commit, commits=commits),)
+    reconciled = remember(inventory, cases, left, present, scene.reconciled, scene.fresh)
     done: dict[int, PullRequestRecord | None] = dict.fromkeys(scene.ended)
     return Plan(
         note=tuple(_note(cases, heard, scene)),
         commits=pushed,
         spoken=tuple(spoken),
-        ledger=tuple(_remember(inventory, done | records, present, scene)),
+        ledger=tuple(_remember(reconciled, done | records, inventory.base, scene)),
         offer=Offer(steps=tuple(steps)) if steps and scene.offering else None,
     )
 
@@ -310,25 +317,12 @@ def _with(platform: Platform, staging: Staging, texts: _Texts) -> Platform:
 
 
 def _remember(
-    inventory: Inventory, records: Mapping[int, PullRequestRecord | None], platform: Platform, scene: Scene
+    reconciled: Reconciled, records: Mapping[int, PullRequestRecord | None], base: str, scene: Scene
 ) -> list[Operation]:
-    """The ledger as it should be; nothing where it is so already.
-
-    Where no eval set was merged since, the commit that was reconciled last stays: our own commits move the branch too.
-    """
-    moved = inventory.since is None or inventory.merges
-    commit = inventory.base if moved or inventory.since is None else inventory.since
-    known: dict[str, StoredClassification] = {}
-    for facts in inventory.submissions:
-        left = {query.id for query in unsettled(platform, classified_of(facts).submission)}
-        for query in facts.queries:
-            if query.id in left and query.key is not None and query.classification is not None:
-                known[query.key] = query.classification
+    """The ledger as it should be; nothing where it is so already."""
     wanted: dict[str, str | None] = {
-        RECONCILED: record_text(Reconciled(commit=commit, classifications=known)),
+        RECONCILED: record_text(reconciled),
         **{record_path(number): None if item is None else record_text(item) for number, item in records.items()},
     }
     files = {path: text for path, text in wanted.items() if scene.ledger_files.get(path) != text}
-    if not files:
-        return []
-    return [WriteLedger.of(scene.ledger, files, f"Reconciled with {inventory.base[:12]}")]
+    return [WriteLedger.of(scene.ledger, files, f"Reconciled with {base[:12]}")] if files else []

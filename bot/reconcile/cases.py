@@ -9,11 +9,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.curator.entry import entry_id
-from bot.github.analysis import Analysis, SubmissionFacts
+from bot.github.analysis import Analysis, QueryFacts, SubmissionFacts
+from bot.github.judgement import judge_facts
 from bot.github.values import PullRequest
 from bot.ledger.keys import digest
-from bot.ledger.model import PullRequestRecord
-from bot.reconcile.inventory import Inventory
+from bot.ledger.model import LeftQuery, PullRequestRecord
+from bot.pipeline import Platform
+from bot.reconcile.inventory import Inventory, MergeFacts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,40 +34,121 @@ class Case:
     texts: Mapping[str, str]
 
 
-def cases_of(
-    inventory: Inventory, pull_requests: Sequence[PullRequest], records: Mapping[int, PullRequestRecord]
-) -> tuple[Case, ...]:
-    """The cases of ``inventory``: those that were left open before, then the new merges, each in the order of merging.
+@dataclass(frozen=True, kw_only=True)
+class _Brought:
+    """What one merge brought: entry → digest of its text."""
 
-    A query belongs to the first that brought its text as it is now.
+    merge: str
+    at: str
+    pull_request: PullRequest | None
+    record: PullRequestRecord | None
+    texts: Mapping[str, str]
+
+
+def cases_of(
+    inventory: Inventory,
+    fresh: Sequence[MergeFacts],
+    pull_requests: Mapping[str, PullRequest],
+    records: Mapping[int, PullRequestRecord],
+) -> tuple[Case, ...]:
+    """The cases of ``inventory``: those that were left open before, then the ``fresh`` merges, in the order of merging.
+
+    ``pull_requests`` maps commits of merges to what was merged by them.  A query belongs to the first that brought its
+    text as it is now.
     """
-    by_merge = {pull.merge: pull for pull in pull_requests if pull.merge is not None}
-    open_records = {record.merged.commit: record for record in records.values() if record.merged is not None}
-    left = sorted((item.merged.at, item.pull_request, commit) for commit, item in open_records.items() if item.merged)
-    brought = [(commit, at, open_records[commit].texts) for at, _, commit in left]
-    brought += [
-        (merge.commit, merge.at, merge.brought) for merge in inventory.merges if merge.commit not in open_records
-    ]
-    merged = {commit: open_records.get(commit) or records.get(pull.number) for commit, pull in by_merge.items()}
-    # A pull request that was merged by a rebase brought more than its last commit, and that is its own.
-    own = {
-        commit: {**known.texts, **texts} if (known := merged.get(commit)) is not None else texts
-        for commit, _, texts in brought
-    }
-    told = {item for commit, texts in own.items() if commit in by_merge for item in texts.items()}
+    brought = [*_left_open(records, pull_requests), *_merged(fresh, pull_requests, records)]
+    told = {item for each in brought if each.pull_request is not None for item in each.texts.items()}
     taken: set[str] = set()
     found = []
-    for commit, at, _ in brought:
-        pull, record = by_merge.get(commit), merged.get(commit) or open_records.get(commit)
-        texts = own[commit] if pull is not None else dict(own[commit].items() - told)
-        submissions = _filtered(inventory.submissions, texts, taken, _pinned(record))
-        if not submissions:
+    for each in brought:
+        texts = each.texts if each.pull_request is not None else dict(each.texts.items() - told)
+        submissions = _filtered(inventory.submissions, texts, taken, _pinned(each.record))
+        if submissions:
+            found.append(_case(replace(each, texts=texts), inventory, submissions))
+    return tuple(found)
+
+
+def judged_again(
+    inventory: Inventory, left: Mapping[str, LeftQuery], cases: Sequence[Case]
+) -> tuple[tuple[int, Case], ...]:
+    """What was merged before and did not enter, by the pull request that brought it, as cases of their own.
+
+    What has become of it is for a person to see who looks at it again: no pull request is asked for until then.
+    """
+    taken = {entry for case in cases for entry in case.texts}
+    busy = {case.pull_request.number for case in cases if case.pull_request is not None}
+    groups: dict[int, dict[str, LeftQuery]] = {}
+    for entry, item in sorted(left.items()):
+        if item.pull_request is not None and item.pull_request not in busy and entry not in taken:
+            groups.setdefault(item.pull_request, {})[entry] = item
+    found = []
+    for number, items in sorted(groups.items()):
+        texts = {entry: item.text for entry, item in items.items()}
+        submissions = _filtered(inventory.submissions, texts, taken, ())
+        if submissions:
+            last = max(items.values(), key=lambda item: (item.at, item.commit))
+            each = _Brought(merge=last.commit, at=last.at, pull_request=None, record=None, texts=texts)
+            found.append((number, _case(each, inventory, submissions)))
+    return tuple(found)
+
+
+def has_merit(case: Case, platform: Platform) -> bool:
+    """Whether a query of ``case`` would enter if a person let it; nobody saw any of them admitted."""
+    bare = judge_facts(case.analysis, platform, None, ())
+    review = judge_facts(case.analysis, platform, None, (), (), tuple(bare.entries)).review
+    return review is not None and bool(review.plan.waiting_for_review)
+
+
+def _left_open(records: Mapping[int, PullRequestRecord], pull_requests: Mapping[str, PullRequest]) -> list[_Brought]:
+    found = [
+        _Brought(
+            merge=record.merged.commit,
+            at=record.merged.at,
+            pull_request=pull_requests.get(record.merged.commit),
+            record=record,
+            texts=record.texts,
+        )
+        for _, record in sorted(records.items())
+        if record.merged is not None
+    ]
+    return sorted(found, key=lambda item: item.at)
+
+
+def _merged(
+    fresh: Sequence[MergeFacts], pull_requests: Mapping[str, PullRequest], records: Mapping[int, PullRequestRecord]
+) -> list[_Brought]:
+    """One for each pull request, however many commits of the line it became, and for each commit that was pushed."""
+    noted = {record.merged.commit for record in records.values() if record.merged is not None}
+    found: dict[int | str, _Brought] = {}
+    for merge in fresh:
+        pull = pull_requests.get(merge.commit)
+        if merge.commit in noted or (pull is not None and pull.merge in noted):
             continue
-        analysis = Analysis(
+        key = merge.commit if pull is None else pull.number
+        record = None if pull is None else records.get(pull.number)
+        # A pull request that was merged by a rebase brought more than its last commit.
+        known = found[key].texts if key in found else {} if record is None else record.texts
+        found[key] = _Brought(
+            merge=merge.commit,
+            at=merge.at,
+            pull_request=pull,
+            record=record,
+            texts={**known, **merge.brought},
+        )
+    return list(found.values())
+
+
+def _case(each: _Brought, inventory: Inventory, submissions: tuple[SubmissionFacts, ...]) -> Case:
+    return Case(
+        merge=each.merge,
+        at=each.at,
+        pull_request=each.pull_request,
+        record=each.record,
+        analysis=Analysis(
             repository=inventory.repository,
-            pull_request=None if pull is None else pull.number,
+            pull_request=None if each.pull_request is None else each.pull_request.number,
             base=inventory.base,
-            head=commit,
+            head=each.merge,
             held=False,
             touches=("eval_sets",),
             set_changes=(),
@@ -74,9 +157,9 @@ def cases_of(
             problems=(),
             reused=0,
             classified=0,
-        )
-        found.append(Case(merge=commit, at=at, pull_request=pull, record=record, analysis=analysis, texts=texts))
-    return tuple(found)
+        ),
+        texts=each.texts,
+    )
 
 
 def without(case: Case, names: Collection[str]) -> Case:
@@ -108,7 +191,7 @@ def _filtered(
     for facts in submissions:
         kept, mine = [], False
         for query in facts.queries:
-            entry = entry_id(facts.customer, facts.agent, query.id.removeprefix(facts.prefix))
+            entry = entry_of(facts, query)
             if query.key is None:
                 kept.append(query)
                 mine = mine or entry in pinned
@@ -119,6 +202,11 @@ def _filtered(
         if mine:
             found.append(facts.model_copy(update={"queries": tuple(kept)}))
     return tuple(found) if len(found) != 1 else (_by_item(found[0]),)
+
+
+def entry_of(facts: SubmissionFacts, query: QueryFacts) -> str:
+    """The id that the entry of ``query`` has by its source."""
+    return entry_id(facts.customer, facts.agent, query.id.removeprefix(facts.prefix))
 
 
 def _by_item(facts: SubmissionFacts) -> SubmissionFacts:

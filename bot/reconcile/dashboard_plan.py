@@ -47,7 +47,8 @@ class Scene:
     """What the dashboard is made from; ``written`` is what this run has done so far, ``page`` its address.
 
     ``open`` are our open pull requests, ``beyond`` proposals that are not open, ``barred`` branches for which GitHub
-    lets us open none.  ``left`` are numbers of those that hold people's commits.
+    lets us open none.  ``left`` are numbers of those that hold people's commits; ``pushed`` how many queries no pull
+    request brought.
     """
 
     commit: str
@@ -60,6 +61,7 @@ class Scene:
     beyond: tuple[Proposal, ...]
     barred: frozenset[str]
     left: tuple[int, ...]
+    pushed: int
     records: Mapping[int, PullRequestRecord]
     issues: tuple[Issue, ...]
     ledger: str | None
@@ -91,6 +93,11 @@ def _dashboard(platform: Platform, scene: Scene, runs: RunRecord) -> Dashboard:
         for item in scene.wanted.forged
     ]
     notices += [f"Pull request {number} holds somebody's commits, so it is left as it is." for number in scene.left]
+    if scene.pushed:
+        notices.append(
+            f"{scene.pushed} queries were pushed without a pull request, so nobody was asked: touch them in one, or "
+            "admit them with `incumbent admit`."
+        )
     if scene.barred:
         notices.append("Pull requests may not be opened with this token: `incumbent doctor` names the setting.")
     return Dashboard(

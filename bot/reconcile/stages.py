@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeAlias, TypeVar
@@ -15,15 +15,24 @@ from bot.github.events import Event, is_own
 from bot.github.publish import doubled_replies
 from bot.github.values import CreateIssue, OpenPullRequest, Operation, PullRequest, PushCommits
 from bot.github.world import World, records_of
-from bot.ledger.model import FOLDER, RECONCILED, Request, RunRecord, SuggestionRecord
-from bot.ledger.store import load_requests, load_runs, load_suggestions
+from bot.ledger.model import (
+    FOLDER,
+    RECONCILED,
+    LeftQuery,
+    Reconciled,
+    Request,
+    RunRecord,
+    SuggestionRecord,
+)
+from bot.ledger.store import load_reconciled, load_requests, load_runs, load_suggestions
 from bot.object_store import CommitSnapshot
 from bot.pipeline import Platform
 from bot.reconcile import admission_plan, dashboard_plan, requests, suggestion_plan
-from bot.reconcile.cases import cases_of
+from bot.reconcile.cases import Case, cases_of, has_merit, judged_again
 from bot.reconcile.confirmations import confirmed
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.offers import Offer, turned_down
+from bot.reconcile.origins import origins
 from bot.reconcile.proposals import ADMIT
 from bot.reconcile.suggestion_plan import Branch, own, plan_suggestions, wish
 
@@ -118,7 +127,11 @@ def admit_merged(tip: Tip) -> Staged:
         return Staged(carried=tip.carried)
     pulls = tip.github.closed_pull_requests(tip.event.default_branch)
     records = records_of(tip.ledger)
-    cases = cases_of(tip.inventory, pulls, records)
+    reconciled = _or(load_reconciled, tip.ledger, None)
+    fresh = [merge for merge in tip.inventory.merges if not _is_known(merge.commit, reconciled, tip)]
+    found = origins(fresh, pulls, records, tip.github.introduced_by, tip.github.find_pull_request)
+    cases = cases_of(tip.inventory, fresh, found, records)
+    cases += _with_merit(tip, cases, pulls)
     spoken = [case.pull_request.number for case in cases if case.pull_request is not None]
     scene = admission_plan.Scene(
         login=tip.github.login,
@@ -128,6 +141,8 @@ def admit_merged(tip: Tip) -> Staged:
         ended=tuple(sorted(pull.number for pull in pulls if pull.number in records)),
         ledger=tip.ledger_commit,
         ledger_files=_files(tip.ledger),
+        reconciled=reconciled,
+        fresh=bool(fresh),
         permission=cache(tip.github.permission),
         texts=tip.read,
         run=tip.world.run,
@@ -148,6 +163,29 @@ def admit_merged(tip: Tip) -> Staged:
     if tip.dry_run:
         return Staged(writes=(*plan.note, *plan.rest), carried=carried)
     return Staged(writes=(*_single(tip), *plan.next), carried=carried)
+
+
+def _is_known(commit: str, reconciled: Reconciled | None, tip: Tip) -> bool:
+    """Whether a run has reconciled the default branch up to ``commit`` already."""
+    store = tip.world.store
+    return reconciled is not None and store.exists(reconciled.commit) and store.is_ancestor(commit, reconciled.commit)
+
+
+def _left(tip: Tip) -> Mapping[str, LeftQuery]:
+    reconciled = _or(load_reconciled, tip.ledger, None)
+    return {} if reconciled is None else reconciled.left
+
+
+def _with_merit(tip: Tip, cases: Sequence[Case], pulls: Sequence[PullRequest]) -> tuple[Case, ...]:
+    """What did not enter, and would by now if a person agreed: the set, the taxonomy or the knobs have changed."""
+    known = {pull.number: pull for pull in pulls}
+    found = []
+    for number, case in judged_again(tip.inventory, _left(tip), cases):
+        if has_merit(case, tip.platform):
+            pull = known.get(number) or tip.github.find_pull_request(number)
+            if pull is not None:
+                found.append(replace(case, pull_request=pull))
+    return tuple(found)
 
 
 def forget_requests(tip: Tip) -> Staged:
@@ -220,6 +258,7 @@ def suggest_changes(tip: Tip) -> Staged:
         beyond=plan.beyond,
         barred=tip.barred - {tip.event.default_branch},
         left=plan.left,
+        pushed=sum(1 for item in _left(tip).values() if item.pull_request is None),
         records=records_of(tip.ledger),
         issues=issues,
         ledger=tip.ledger_commit,

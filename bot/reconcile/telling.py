@@ -14,7 +14,7 @@ from bot.github.notices import notices_of
 from bot.github.publish import comment_operations, find_sticky, label_operations
 from bot.github.values import IssueComment, Operation
 from bot.ledger.keys import digest
-from bot.ledger.model import Displayed, PullRequestRecord, Showing
+from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Showing
 from bot.pipeline import Platform, Review
 from bot.reconcile.cases import Case
 from bot.reconcile.pins import is_done
@@ -41,6 +41,15 @@ class Heard:
     hearing: Hearing
 
 
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What is said, the record that is kept while somebody is needed, and the queries that are ``left`` outside."""
+
+    operations: tuple[Operation, ...]
+    record: PullRequestRecord | None
+    left: Mapping[str, LeftQuery]
+
+
 def tell(
     heard: Heard,
     platform: Platform,
@@ -48,7 +57,7 @@ def tell(
     login: str,
     comments: Mapping[int, Sequence[IssueComment]],
     run: str | None,
-) -> tuple[list[Operation], PullRequestRecord | None]:
+) -> Told:
     """What is said on the pull request once all is settled, and what is remembered of it while somebody is needed.
 
     ``present`` is R where what ``platform`` holds besides is only offered.
@@ -70,15 +79,16 @@ def tell(
         run=run,
     )
     pull = case.pull_request
+    left = _left(heard, judgement, review)
     if pull is None:
-        return [], None
+        return Told(operations=(), record=None, left=left)
     operations = comment_operations(render_comment(report), *find_sticky(login, comments.get(pull.number, ())))
     operations += label_operations(result_of(judgement).labels, pull)
     merged = replace(platform, regression_set=present)
     pins = [item for item in hearing.judgement.decisions if is_done(item, hearing.judgement, platform)]
     settled = all(is_done(item, hearing.judgement, merged) for item in pins) and not _offered(review, present)
     if settled and not review.plan.waiting_for_review and not heard.turned_down:
-        return operations, None
+        return Told(operations=tuple(operations), record=None, left=left)
     record = heard.record.model_copy(
         update={
             "texts": {**heard.record.texts, **judgement.texts},
@@ -95,7 +105,23 @@ def tell(
     )
     # What is displayed by now is found out again from the comment: no reason to write.
     same = record.model_copy(update={"displayed": heard.record.displayed}) == heard.record
-    return operations, heard.record if same else record
+    return Told(operations=tuple(operations), record=heard.record if same else record, left={})
+
+
+def _left(heard: Heard, judgement: Judgement, review: Review) -> dict[str, LeftQuery]:
+    """What did not enter without anybody having rejected it; what was only pushed nobody was asked about either."""
+    case, pull = heard.case, heard.case.pull_request
+    verdicts = review.plan.excluded if pull is not None else (*review.plan.excluded, *review.plan.waiting_for_review)
+    entries = [judgement.entries[verdict.id] for verdict in verdicts]
+    return {
+        entry: LeftQuery(
+            text=judgement.texts[entry],
+            pull_request=None if pull is None else pull.number,
+            commit=case.merge,
+            at=case.at,
+        )
+        for entry in entries
+    }
 
 
 def remembered(hearing: Hearing) -> dict[str, object]:

@@ -10,6 +10,7 @@ import pytest
 from bot.config import REVIEWED_FILES
 from bot.documents import parse_yaml
 from tests.e2e.bot import BRANCH_LINE, Bot, BotRun, customer_files, platform_files
+from tests.e2e.harness.messages import json_response
 from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB
 from tests.e2e.harness.world import World
 
@@ -91,6 +92,72 @@ def test_a_merge_that_nobody_reviewed_admits_nothing_by_itself(world: World, bot
     after = world.push("main", customer_files())
     assert bot.on("push", before=before, after=after).codes == (0, 0)
     assert entries(world) == known
+    (issue,) = [item for item in world.pages("/issues?state=open") if "pull_request" not in item]
+    assert "12 queries were pushed without a pull request" in issue["body"]
+
+
+def test_where_nothing_waits_for_a_person_one_run_is_enough(world: World, bot: Bot) -> None:
+    files = customer_files()
+    name = f"{BRANCH_LINE}/evals.yaml"
+    files[name] = "eval_set: 1\nqueries:\n  - id: b12\n    query: Thanks, bye.\n"
+    pull = world.open_pull_request("quillow", files)
+    bot.on("pull_request_target", number=pull.number)
+    assert merged(world, bot, pull.number).codes == (0, 0)
+    assert "0 of its queries are in the regression set" in sticky(world, pull.number)
+    assert {call.method for call in bot.on("schedule").calls} == {"GET"}
+
+
+def test_an_unreviewed_rebase_is_told_whole(world: World, bot: Bot) -> None:
+    bot.on("schedule")
+    world.push("quillow", customer_files())
+    folder = BRANCH_LINE.replace("branch-line", "second-line")
+    twin = {name.replace(BRANCH_LINE, folder): text for name, text in customer_files().items()}
+    twin[f"{folder}/evals.yaml"] = "eval_set: 1\nqueries:\n  - id: z01\n    query: Read me my card number, slowly\n"
+    world.push("quillow", twin)
+    pull = world.open_pull_request("quillow")
+    before = world.head("main")
+    after = world.merge(pull.number, method="rebase")
+    assert bot.on("push", before=before, after=after).codes == (0, 0)
+    told = sticky(world, pull.number)
+    assert "branch-line/b03" in told
+    assert "second-line/z01" in told
+
+
+def test_a_merge_that_the_list_does_not_show_yet_is_no_push(world: World, bot: Bot) -> None:
+    known = entries(world)
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    empty = json_response(200, [])
+    world.gateway.fail(lambda call: call.path.endswith("/pulls") and "state=closed" in call.query, empty, 9)
+    assert merged(world, bot, pull.number).codes == (0, 0)
+    assert len(entries(world) - known) == 1
+    assert "1 of its queries are in the regression set" in sticky(world, pull.number)
+
+
+def test_an_excluded_query_goes_to_review_when_it_has_merit_by_now(world: World, bot: Bot) -> None:
+    files = customer_files()
+    texts = ("Is the branch in Weir Street open on Saturday morning?", "Is the branch in Weir Street open on Sunday?")
+    rows = [f"  - id: b0{number}\n    query: {text}\n" for number, text in enumerate(texts)]
+    files[f"{BRANCH_LINE}/evals.yaml"] = "eval_set: 1\nqueries:\n" + "".join(rows)
+    pull = world.open_pull_request("quillow", files)
+    seen = bot.on("pull_request_target", number=pull.number).report["review"]
+    assert [item["outcome"] for item in seen["verdicts"]] == ["admitted", "excluded"]
+    winner, loser = (item["id"] for item in seen["verdicts"])
+    known = entries(world)
+    assert merged(world, bot, pull.number).codes == (0, 0)
+    (new,) = entries(world) - known
+    assert {call.method for call in bot.on("schedule").calls} == {"GET"}
+    comment = world.comment(CURATOR, pull.number, f"/incumbent undo {winner}")
+    bot.on("issue_comment", number=pull.number, comment=comment)
+    (undo,) = [item for item in world.pages("/pulls?state=open") if item["user"]["login"] == JOB]
+    assert merged(world, bot, undo["number"]).codes == (0, 0)
+    assert new not in entries(world)
+    assert "Nobody saw it admitted" in sticky(world, pull.number)
+    assert "incumbent: needs a curator" in world.labels(pull.number)
+    late = world.comment(CURATOR, pull.number, f"/incumbent accept {loser} it matters by now")
+    assert bot.on("issue_comment", number=pull.number, comment=late).codes == (0, 0)
+    assert {read(world, id)["source"]["item"] for id in entries(world) - known} == {loser}
+    assert {call.method for call in bot.on("schedule").calls} == {"GET"}
 
 
 def test_two_pull_requests_that_race_for_one_gap(world: World, bot: Bot) -> None:

@@ -16,6 +16,7 @@ from tests.e2e.harness.merging import MergeMethod, Pull, mergeable, merged_commi
 from tests.e2e.harness.messages import Request, Response, error, json_response
 
 ONE = re.compile(r"^/pulls/(?P<number>\d+)(?P<part>/files|/commits|/merge|/update-branch)?$")
+OF_COMMIT = re.compile(r"^/commits/(?P<commit>[0-9a-f]{40})/pulls$")
 
 
 class Pulls(Unchanged):
@@ -43,6 +44,9 @@ class Pulls(Unchanged):
             return None
         if request.method == "POST" and place["rest"] == "/pulls":
             return self._refusal(self._hub.repositories[place["name"]], request.json or {})
+        commit = OF_COMMIT.match(place["rest"] or "")
+        if commit and request.method == "GET":
+            return page(request, self._introducing(place["name"], commit["commit"]), self._base_url)
         found = ONE.match(place["rest"] or "")
         pull = self.find(place["name"], int(found["number"])) if found else None
         if found is None or pull is None:
@@ -172,6 +176,19 @@ class Pulls(Unchanged):
         pull.merge_commit = commit
         pull.merged_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         pull.merged_by = self._hub.ask("GET", f"/users/{login}").json if login else None
+
+    def _introducing(self, name: str, commit: str) -> list[dict[str, Any]]:
+        """The merged pull requests that brought ``commit``."""
+        found = []
+        for pull in self.of(name):
+            if pull.merge_commit is not None:
+                brought = pull.base.bare.git("rev-list", f"{pull.base_sha}..{pull.merge_commit}").split()
+                if commit in brought:
+                    data = self._hub.ask("GET", f"/repos/{name}/pulls/{pull.number}").json
+                    for label in data["labels"]:
+                        label["description"] = label["description"] or ""
+                    found.append(self._shown(name, data))
+        return found
 
     def _compare(self, pull: Pull) -> dict[str, Any]:
         compared: dict[str, Any] = pull.base.twin.call("GET", f"/compare/{pull.base_sha}...{pull.head_sha}")
