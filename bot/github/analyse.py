@@ -7,9 +7,21 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot.classifier.model import Backend, Classification, Progress
+from bot.config import REVIEWED_FILES
+from bot.curator.entry import Tombstone
 from bot.curator.store import EVICTED, is_part
+from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
-from bot.github.analysis import Analysis, IdentityFacts, ProblemFacts, SetChange, SubmissionFacts, facts_of, whole
+from bot.github.analysis import (
+    Analysis,
+    EvictionFacts,
+    IdentityFacts,
+    ProblemFacts,
+    SetChange,
+    SubmissionFacts,
+    facts_of,
+    whole,
+)
 from bot.github.commands import Command, Verb, parse
 from bot.github.events import FIRST_TIME_ASSOCIATIONS, TRUSTED_ASSOCIATIONS, Event
 from bot.ledger.keys import classification_key
@@ -17,6 +29,7 @@ from bot.ledger.model import PullRequestRecord, StoredClassification
 from bot.object_store import Change, CommitSnapshot
 from bot.pipeline import Platform, classify_package, load_platform, unsettled
 from bot.submission import EVAL_SETS, Package, read_package, refuse_shared_ids, told_apart
+from bot.validation import validate
 
 Touched = Literal["eval_sets", "regression_set", "taxonomy", "config"]
 _DATA = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv")
@@ -192,9 +205,22 @@ def _set_changes(snapshot: CommitSnapshot, changes: Sequence[Change]) -> tuple[S
                 kind=change.kind,
                 before=None if change.before is None else whole(change.before),
                 buried=snapshot.exists(tombstone),
+                after=change.object_after,
+                eviction=_eviction(snapshot, change.path),
             )
         )
     return tuple(found)
+
+
+def _eviction(snapshot: CommitSnapshot, path: str) -> EvictionFacts | None:
+    """What the tombstone at ``path`` says; a file that is none, or a faulty one, says nothing: it is told elsewhere."""
+    if not path.startswith(f"{EVICTED}/") or not snapshot.exists(path):
+        return None
+    try:
+        found = validate(Tombstone, parse_yaml(snapshot.read(path, REVIEWED_FILES), path, REVIEWED_FILES))
+    except InputError:
+        return None
+    return EvictionFacts(entry=found.id, evicted=found.evicted)
 
 
 def _faults_of_reviewed_files(snapshot: CommitSnapshot) -> list[Problem]:

@@ -12,7 +12,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import Identity
-from bot.curator.entry import entry_id
+from bot.curator.entry import EntryId, Evicted, entry_id
 from bot.errors import Problem
 from bot.intake.eval_sets.own_yaml import SetupFile
 from bot.intake.query import Query
@@ -140,13 +140,22 @@ class IdentityFacts(FileModel):
         return Identity(backend=self.backend, model=self.model, prompt=self.prompt, samples=self.samples)
 
 
+class EvictionFacts(FileModel):
+    """What a tombstone of the head says of an eviction."""
+
+    entry: EntryId
+    evicted: Evicted
+
+
 class SetChange(FileModel):
-    """One file of the regression set that the head changes."""
+    """One file of the regression set that the head changes; ``after`` is git's id of its content there."""
 
     path: Path
     kind: Literal["added", "modified", "deleted", "renamed"]
     before: Path | None
     buried: bool = Field(description="for a deleted entry: whether its tombstone is in the head")
+    after: Annotated[str, Field(pattern=r"^[0-9a-f]{40,64}$")] | None = None
+    eviction: EvictionFacts | None = Field(default=None, description="of a tombstone that the head adds")
 
 
 class Analysis(FileModel):

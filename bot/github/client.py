@@ -189,9 +189,10 @@ class GitHubClient:
                 self._ask("PATCH", f"/pulls/{number}", body={"body": body})
             case ClosePullRequest(body=body):
                 self._ask("PATCH", f"/pulls/{number}", body={"state": "closed", "body": body})
-            case DeleteBranch(branch=branch):
+            case DeleteBranch(branch=branch, tip=tip):
                 # GitHub answers 422 for a branch that is not there.
-                self._ask("DELETE", f"/git/refs/heads/{quote(branch)}", instead={404: {}, 422: {}})
+                if self._branch(branch) == tip:
+                    self._ask("DELETE", f"/git/refs/heads/{quote(branch)}", instead={404: {}, 422: {}})
             case CreateIssue(title=title, body=body):
                 self._ask("POST", "/issues", body={"title": title, "body": body})
             case EditIssue(number=issue, body=body):
@@ -303,7 +304,8 @@ class GitHubClient:
 
 def _refusal(verb: str, path: str, error: Any) -> str:
     message = error.data.get("message") if isinstance(error.data, dict) else None
-    text = f"GitHub refuses {verb} {path} ({error.status}): {message or 'no reason given'}"
+    said = " ".join(str(message or "no reason given").split())
+    text = f"GitHub refuses {verb} {path} ({error.status}): {said}"
     if error.status in (401, 403):
         text += "; `incumbent doctor` says which permission or setting is missing"
     return text

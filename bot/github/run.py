@@ -13,6 +13,7 @@ from bot.github.analyse import analyse
 from bot.github.analysis import Analysis
 from bot.github.check import result_of
 from bot.github.client import GitHubClient, LostRaceError
+from bot.github.derived import without_derived
 from bot.github.events import Event, Flow, is_own
 from bot.github.judgement import judge_facts
 from bot.github.publish import Scene, check_operations, plan_review
@@ -138,6 +139,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     if not analysis.fits(platform.taxonomy):
         raise ForeignFactsError("The analysis speaks of other capabilities than the taxonomy")
     platform = _governed(platform, world, commits)
+    analysis = without_derived(analysis, platform)
     if event.flow is Flow.GROUP:
         return _publish_group(event, analysis, platform, world, github, dry_run)
     assert event.pull_request is not None

@@ -213,9 +213,10 @@ class ClosePullRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteBranch:
-    """Remove a branch of ours whose pull request was closed."""
+    """Remove a branch of ours whose pull request was closed, where it still points to ``tip``."""
 
     branch: str
+    tip: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ A branch is named after what it is about and after the grounds, so that a refusa
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from bot.curator.prune import Suggestion
 from bot.curator.suggestions import Suggestions, SwapSuggestion, evicted_on
 from bot.github.events import OWN_BRANCHES
 from bot.github.values import PullRequest
+from bot.object_store import blob_id
 from bot.pipeline import Platform
 from bot.report.suggestion import render_eviction, render_swap, was_closed_by_us
 
@@ -86,12 +86,6 @@ def is_suggestion(branch: str | None) -> bool:
 def was_refused(pull: PullRequest) -> bool:
     """Whether people closed a pull request of ours, unmerged."""
     return pull.closed and pull.merge is None and is_suggestion(pull.branch) and not was_closed_by_us(pull.body)
-
-
-def blob_id(text: str) -> str:
-    """The id that git gives a file of this text."""
-    data = text.encode("utf-8")
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _eviction(item: Suggestion, suggestions: Suggestions, platform: Platform) -> Proposal:

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from bot.classifier.model import Backend, Progress
 from bot.errors import InputError, OutsideError
+from bot.github.check import post_check
 from bot.github.client import GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
 from bot.github.events import Event
+from bot.github.unreviewed import apply_all
 from bot.github.values import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
 from bot.github.world import World, known_of
 from bot.ledger.store import load_reconciled
@@ -92,7 +94,7 @@ def reconcile_event(
     if inventory is None:
         platform = load_platform(world.store.snapshot(world.fetch(event, head=False).base))
         if platform.config.mode == "observe":
-            return Reconciliation(operations=(), why=OBSERVING)
+            return _observe(event, github, dry_run)
         raise OutsideError("the job that reads the eval sets did not finish: its log says why")
     run = _Run(event, inventory, world, github, wait, dry_run)
     try:
@@ -101,6 +103,15 @@ def reconcile_event(
     except _MovedOnError as error:
         return Reconciliation(operations=tuple(run.written), why=str(error))
     return Reconciliation(operations=tuple(run.written))
+
+
+def _observe(event: Event, github: GitHubClient, dry_run: bool) -> Reconciliation:
+    """A required check passes on pull requests from branches of ours, too."""
+    operations: list[Operation] = []
+    if event.head is not None:
+        operations = post_check(event.head, "success", "Only observed", OBSERVING, github.check(event.head))
+    apply_all(operations, github, dry_run)
+    return Reconciliation(operations=tuple(operations), why=OBSERVING)
 
 
 class _Run:

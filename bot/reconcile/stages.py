@@ -272,8 +272,13 @@ def suggest_changes(tip: Tip) -> Staged:
 def _suggestion_scene(tip: Tip) -> suggestion_plan.Scene:
     github, base = tip.github, tip.event.default_branch
     found, closed = _open(tip), github.closed_pull_requests(base)
-    # What was closed between the two readings is in both.
+    # What was closed between the two readings is in both; lists may lag behind what the event speaks of.
     ended = {pull.number for pull in closed}
+    number = tip.event.pull_request
+    if number is not None and number not in ended:
+        pull = github.find_pull_request(number)
+        if pull is not None and pull.closed and pull.base == base:
+            closed, ended = (pull, *closed), {*ended, number}
     pulls = tuple(pull for pull in found if is_own(pull.branch) and pull.number not in ended)
     ours = own(pulls)
     branches = _branches(tip, {pull.branch for pull in ours if pull.branch is not None})

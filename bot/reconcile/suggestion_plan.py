@@ -196,7 +196,8 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
         ours = proposal is not None and same and not branch.behind & proposal.blobs.keys()
         untouched = same or scene.record.heads.get(pull.branch) == branch.commit
         if proposal is None:
-            operations += [(pull.number, item) for item in _close(pull, _why_closed(pull, platform), untouched, scene)]
+            own_tip = branch.commit if untouched else None
+            operations += [(pull.number, item) for item in _close(pull, _why_closed(pull, platform), own_tip, scene)]
             continue
         staying.add(pull.branch)
         if ours:
@@ -303,14 +304,17 @@ def _check(commit: str, conclusion: CheckConclusion, title: str, summary: str, s
     return post_check(commit, conclusion, title, summary, scene.checks.get(commit))
 
 
-def _close(pull: PullRequest, why: str, untouched: bool, scene: Scene) -> list[Operation]:
-    """Close what is moot: the comment first, since the description tells in one step that this was no refusal."""
+def _close(pull: PullRequest, why: str, own_tip: str | None, scene: Scene) -> list[Operation]:
+    """Close what is moot: the comment first, since the description tells in one step that this was no refusal.
+
+    The branch goes if it is still at ``own_tip``.
+    """
     text = f"{_CLOSED_MARK}\nClosed by Incumbent: {why}\n"
     said = any(item.author == scene.login and item.body.strip() == text.strip() for item in scene.comments(pull.number))
     found: list[Operation] = [] if said else [CreateComment(body=text)]
     found.append(ClosePullRequest(body=closing(pull.body, why)))
-    if untouched:
-        found.append(DeleteBranch(branch=pull.branch or ""))
+    if own_tip is not None:
+        found.append(DeleteBranch(branch=pull.branch or "", tip=own_tip))
     return found
 
 

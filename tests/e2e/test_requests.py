@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.cli.main import run
 from tests.e2e.bot import Bot, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, STRANGER
 from tests.e2e.harness.world import World
@@ -161,3 +162,31 @@ def settled_with_one_request(bot: Bot) -> None:
     assert run.codes == (0, 0)
     assert {call.method for call in run.calls} == {"GET"}
     assert len(run.calls) <= 12 + 2 * len(ours(bot.world))
+
+
+def test_what_the_command_line_restores_or_evicts_is_not_by_hand(
+    world: World, bot: Bot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evicted(world, bot)
+    world.push("main", spare("spare-two", "Set my limit to seven hundred please"))
+    for command, id in ((["restore"], "spare-one"), (["evict", "--reason", "enough of it"], "spare-two")):
+        here = checked_out(world, tmp_path / id)
+        assert run([command[0], id, *command[1:], "--repo", str(here)]) == 0
+        known = {f"regression_set/{id}.yaml", f"regression_set/evicted/{id}.yaml"}
+        files = {name: text(here / name) for name in known}
+        pull = world.open_pull_request(f"by-{id}", files)
+        assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
+        name = next(name for name, content in files.items() if content is not None)
+        again = world.open_pull_request(f"not-{id}", files | {name: f"{files[name]}# a remark\n"})
+        assert bot.on("pull_request_target", number=again.number).codes == (0, 1)
+
+
+def checked_out(world: World, folder: Path) -> Path:
+    """The default branch as files."""
+    bare = world.hosted.bare
+    bare.git("worktree", "add", "--quiet", "--detach", str(folder), "main")
+    return folder
+
+
+def text(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None

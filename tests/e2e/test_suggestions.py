@@ -12,7 +12,7 @@ import pytest
 from bot.report.suggestion import was_closed_by_us
 from tests.e2e.bot import Bot, customer_files, platform_files
 from tests.e2e.harness.merging import MergeMethod
-from tests.e2e.harness.messages import error
+from tests.e2e.harness.messages import error, json_response
 from tests.e2e.harness.people import CURATOR, JOB
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import entries, merged, read
@@ -317,3 +317,28 @@ def test_a_reopened_suggestion_is_kept_and_may_be_refused_again(world: World, bo
     bot.on("pull_request_target", number=pull["number"], action="closed")
     assert ours(world) == []
     settled(bot)
+
+
+def test_where_the_bot_observes_a_required_check_passes_on_its_branches_too(world: World, bot: Bot) -> None:
+    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    bot.on("schedule")
+    (pull,) = ours(world)
+    head = world.push("main", platform_files(mode="observe"))
+    world.push(pull["head"]["ref"], {"notes.txt": "a person was here\n"}, user=CURATOR)
+    run = bot.on("pull_request_target", number=pull["number"], action="synchronize")
+    assert run.codes == (0, 0)
+    assert check(world, pull["number"])["output"]["title"] == "Only observed"
+    assert {call.method for call in bot.on("schedule").calls} <= {"GET"}
+    assert world.head("main") == head
+
+
+def test_a_list_that_lags_behind_a_refusal_opens_nothing(world: World, bot: Bot) -> None:
+    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    bot.on("schedule")
+    (pull,) = ours(world)
+    world.close(pull["number"])
+    world.gateway.fail(
+        lambda call: call.path.endswith("/pulls") and "state=closed" in call.query, json_response(200, []), 9
+    )
+    assert bot.on("pull_request_target", number=pull["number"], action="closed").codes == (0, 0)
+    assert len(ours(world, "all")) == 1
