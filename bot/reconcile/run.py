@@ -19,17 +19,10 @@ from bot.github.world import World, known_of
 from bot.ledger.store import load_reconciled
 from bot.pipeline import Platform, load_platform
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.stages import (
-    Carried,
-    Stage,
-    Tip,
-    admit_merged,
-    confirm_evictions,
-    forget_requests,
-    hear_requests,
-    suggest_changes,
-)
+from bot.reconcile.stages import admit_merged, confirm_evictions, forget_requests, hear_requests
+from bot.reconcile.suggesting import suggest_changes
 from bot.reconcile.survey import survey
+from bot.reconcile.tip import Carried, Stage, Tip
 
 TRIES = 5
 """How often a stage is derived again after a lost race."""

@@ -1,100 +1,36 @@
-"""The stages of reconcile: each reads what its plan needs, and returns the writes that are left to do."""
+"""The stages of reconcile up to what enters: each reads what its plan needs, and returns the writes that are left."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
-from typing import TypeAlias, TypeVar
 
 from bot.config import REVIEWED_FILES
-from bot.curator.prune import EvictionKind
-from bot.errors import InputError
-from bot.github.client import GitHubClient
-from bot.github.events import Event, is_own
+from bot.github.events import is_own
 from bot.github.publish import doubled_replies
-from bot.github.values import CreateIssue, OpenPullRequest, Operation, PullRequest, PushCommits
-from bot.github.world import World, records_of
+from bot.github.values import Operation, PullRequest, PushCommits
+from bot.github.world import records_of
 from bot.ledger.model import (
     FOLDER,
     RECONCILED,
-    LeftQuery,
     Reconciled,
-    Request,
-    RunRecord,
-    SuggestionRecord,
 )
-from bot.ledger.store import load_reconciled, load_requests, load_runs, load_suggestions
+from bot.ledger.store import load_requests
 from bot.object_store import CommitSnapshot
-from bot.pipeline import Platform
-from bot.reconcile import admission_plan, dashboard_plan, requests, suggestion_plan
+from bot.reconcile import admission_plan, requests
 from bot.reconcile.cases import Case, cases_of, has_merit, judged_again
 from bot.reconcile.confirmations import confirmed
-from bot.reconcile.inventory import Inventory
-from bot.reconcile.offers import Offer, turned_down
+from bot.reconcile.offers import turned_down
 from bot.reconcile.origins import origins
 from bot.reconcile.proposals import ADMIT
-from bot.reconcile.suggestion_plan import Branch, own, plan_suggestions, wish
-
-Kind = TypeVar("Kind")
-Instead = TypeVar("Instead")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Carried:
-    """What stages hand on: ``requests`` of curators that stand, and the ``offer`` that people are asked to merge."""
-
-    requests: tuple[Request, ...] = ()
-    offer: Offer | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Staged:
-    """What a stage would write: operations in order, each with the number of the pull request that it is on, if any.
-
-    ``carried`` is what it hands on to the stages after it.
-    """
-
-    writes: tuple[tuple[int | None, Operation], ...] = ()
-    carried: Carried
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tip:
-    """The default branch and the ledger as they are now, with the edges to the world.
-
-    ``commit`` is the branch's; the inventory's facts hold for it.  In a ``dry_run`` nothing is written.
-    ``written`` is what this run has done so far, ``spoken`` are the pull requests on which it commented, ``barred``
-    the branches for which GitHub let it open no pull request, or that take no commits of ours; ``carried`` is what the
-    stages before hand on.
-    """
-
-    event: Event
-    inventory: Inventory
-    commit: str
-    snapshot: CommitSnapshot
-    platform: Platform
-    ledger_commit: str | None
-    ledger: CommitSnapshot | None
-    world: World
-    github: GitHubClient
-    dry_run: bool
-    written: tuple[Operation, ...]
-    spoken: frozenset[int]
-    barred: frozenset[str]
-    carried: Carried
-
-    def read(self, path: str) -> str:
-        """The text of a file of the branch."""
-        return self.snapshot.read(path, REVIEWED_FILES).decode("utf-8")
-
-
-Stage: TypeAlias = Callable[[Tip], Staged]
+from bot.reconcile.suggestion_plan import own
+from bot.reconcile.tip import Carried, Staged, Tip
 
 
 def hear_requests(tip: Tip) -> Staged:
     """What curators ask of entries is noted, wherever they say it."""
-    record = _or(load_requests, tip.ledger, None)
+    record = tip.known(load_requests, None)
     found = cache(tip.github.find_pull_request)
 
     def author(number: int) -> str:
@@ -108,7 +44,7 @@ def hear_requests(tip: Tip) -> Staged:
             at=tip.inventory.at,
             record=record,
             remarks=tip.github.comments_since(tip.inventory.at if record is None else record.since),
-            reviewed=lambda: frozenset(pull.number for pull in _open(tip) if not is_own(pull.branch)),
+            reviewed=lambda: frozenset(pull.number for pull in tip.open_pull_requests() if not is_own(pull.branch)),
             comment=cache(tip.github.find_comment),
             thread=tip.github.comments,
             author=author,
@@ -127,7 +63,7 @@ def admit_merged(tip: Tip) -> Staged:
         return Staged(carried=tip.carried)
     pulls = tip.github.closed_pull_requests(tip.event.default_branch)
     records = records_of(tip.ledger)
-    reconciled = _or(load_reconciled, tip.ledger, None)
+    reconciled = tip.reconciled
     fresh = [merge for merge in tip.inventory.merges if not _is_known(merge.commit, reconciled, tip)]
     found = origins(fresh, pulls, records, tip.github.introduced_by, tip.github.find_pull_request)
     cases = cases_of(tip.inventory, fresh, found, records)
@@ -152,7 +88,7 @@ def admit_merged(tip: Tip) -> Staged:
             for id, item in requests.asked(tip.carried.requests, "restore").items()
             if id in tip.platform.regression_set.tombstones
         },
-        refused=turned_down(_suggestions(tip), pulls, tip.github.find_pull_request),
+        refused=turned_down(tip.suggestions, pulls, tip.github.find_pull_request),
     )
     plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
     if plan.commits and _is_offering(tip):
@@ -171,16 +107,11 @@ def _is_known(commit: str, reconciled: Reconciled | None, tip: Tip) -> bool:
     return reconciled is not None and store.exists(reconciled.commit) and store.is_ancestor(commit, reconciled.commit)
 
 
-def _left(tip: Tip) -> Mapping[str, LeftQuery]:
-    reconciled = _or(load_reconciled, tip.ledger, None)
-    return {} if reconciled is None else reconciled.left
-
-
 def _with_merit(tip: Tip, cases: Sequence[Case], pulls: Sequence[PullRequest]) -> tuple[Case, ...]:
     """What did not enter, and would by now if a person agreed: the set, the taxonomy or the knobs have changed."""
     known = {pull.number: pull for pull in pulls}
     found = []
-    for number, case in judged_again(tip.inventory, _left(tip), cases):
+    for number, case in judged_again(tip.inventory, tip.left, cases):
         if has_merit(case, tip.platform):
             pull = known.get(number) or tip.github.find_pull_request(number)
             if pull is not None:
@@ -191,7 +122,7 @@ def _with_merit(tip: Tip, cases: Sequence[Case], pulls: Sequence[PullRequest]) -
 def forget_requests(tip: Tip) -> Staged:
     """What was asked and has happened is not asked again when the like of it comes."""
     left = requests.undone(tip.carried.requests, tip.platform.regression_set)
-    record = _or(load_requests, tip.ledger, None)
+    record = tip.known(load_requests, None)
     if left == tip.carried.requests or record is None:
         return Staged(carried=tip.carried)
     new = record.model_copy(update={"requests": requests.undone(record.requests, tip.platform.regression_set)})
@@ -201,7 +132,7 @@ def forget_requests(tip: Tip) -> Staged:
 
 def _is_offering(tip: Tip) -> bool:
     """Whether a pull request is open that offers admissions."""
-    return any((pull.branch or "").startswith(ADMIT) for pull in own(_open(tip)))
+    return any((pull.branch or "").startswith(ADMIT) for pull in own(tip.open_pull_requests()))
 
 
 def _single(tip: Tip) -> tuple[tuple[int, Operation], ...]:
@@ -230,116 +161,6 @@ def confirm_evictions(tip: Tip) -> Staged:
         return Staged(carried=replace(tip.carried, offer=offer.joined_by(step)))
     push = PushCommits(branch=branch, parent=tip.commit, commits=(step.commit,))
     return Staged(writes=((None, push),), carried=tip.carried)
-
-
-def suggest_changes(tip: Tip) -> Staged:
-    """What could go is suggested in pull requests of ours, these are kept true, and the dashboard tells of all."""
-    scene = _suggestion_scene(tip)
-    departed = {id: EvictionKind(kind) for id, kind in tip.inventory.departed.items()}
-    undone = {id: item.comment for id, item in requests.asked(tip.carried.requests, "undo").items()}
-    wanted = wish(tip.platform, departed, scene, tip.carried.offer, undone)
-    # A run that was killed may have left a branch without a pull request.
-    missing = {proposal.branch for proposal in wanted.proposals} - scene.branches.keys()
-    scene = replace(scene, branches={**scene.branches, **_branches(tip, missing)})
-    plan = plan_suggestions(wanted, tip.platform, scene)
-    if plan.operations and not tip.dry_run:
-        return Staged(writes=plan.operations, carried=tip.carried)
-    issues = tip.github.own_issues()
-    if issues is None or (not issues and any(isinstance(item, CreateIssue) for item in tip.written)):
-        return Staged(writes=plan.operations, carried=tip.carried)
-    told = dashboard_plan.Scene(
-        commit=tip.commit,
-        at=tip.world.store.commit_time(tip.commit),
-        address=tip.world.url,
-        default_branch=tip.event.default_branch,
-        page=tip.world.run,
-        open=own(scene.open),
-        wanted=wanted,
-        beyond=plan.beyond,
-        barred=tip.barred - {tip.event.default_branch},
-        left=plan.left,
-        pushed=sum(1 for item in _left(tip).values() if item.pull_request is None),
-        records=records_of(tip.ledger),
-        issues=issues,
-        ledger=tip.ledger_commit,
-        runs=_or(load_runs, tip.ledger, RunRecord()),
-        written=tip.written,
-    )
-    dashboard = dashboard_plan.plan_dashboard(tip.platform, told)
-    return Staged(writes=(*plan.operations, *dashboard), carried=tip.carried)
-
-
-def _suggestion_scene(tip: Tip) -> suggestion_plan.Scene:
-    github, base = tip.github, tip.event.default_branch
-    found, closed = _open(tip), github.closed_pull_requests(base)
-    # What was closed between the two readings is in both; lists may lag behind what the event speaks of.
-    ended = {pull.number for pull in closed}
-    number = tip.event.pull_request
-    if number is not None and number not in ended:
-        pull = github.find_pull_request(number)
-        if pull is not None and pull.closed and pull.base == base:
-            closed, ended = (pull, *closed), {*ended, number}
-    pulls = tuple(pull for pull in found if is_own(pull.branch) and pull.number not in ended)
-    ours = own(pulls)
-    branches = _branches(tip, {pull.branch for pull in ours if pull.branch is not None})
-    commits = {branches[pull.branch].commit for pull in ours if pull.branch in branches}
-    commits |= {pull.head for pull in pulls if pull not in ours}
-    return suggestion_plan.Scene(
-        login=github.login,
-        default_branch=base,
-        base=tip.commit,
-        open=pulls,
-        closed=closed,
-        branches=branches,
-        checks={commit: github.check(commit) for commit in sorted(commits)},
-        ledger=tip.ledger_commit,
-        record=_suggestions(tip),
-        barred=tip.barred - {tip.event.default_branch},
-        opened=frozenset(item.branch for item in tip.written if isinstance(item, OpenPullRequest)),
-        comments=github.comments,
-        pull_request=github.find_pull_request,
-    )
-
-
-def _open(tip: Tip) -> tuple[PullRequest, ...]:
-    return tip.github.open_pull_requests(tip.event.default_branch)
-
-
-def _suggestions(tip: Tip) -> SuggestionRecord:
-    return _or(load_suggestions, tip.ledger, SuggestionRecord())
-
-
-def _branches(tip: Tip, names: Collection[str]) -> dict[str, Branch]:
-    found = tip.world.fetch_branches(names)
-    return {
-        name: Branch(
-            commit=commit,
-            blobs=_blobs(tip, commit),
-            has_base=tip.world.store.is_ancestor(tip.commit, commit),
-            behind=frozenset(change.path for change in tip.world.store.changes(commit, tip.commit)),
-        )
-        for name, commit in found.items()
-    }
-
-
-def _or(
-    load: Callable[[CommitSnapshot | None], Kind | None], ledger: CommitSnapshot | None, instead: Instead
-) -> Kind | Instead:
-    """A file of the ledger; one that is not there, or was mangled, says nothing."""
-    try:
-        return load(ledger) or instead
-    except InputError:
-        return instead
-
-
-def _blobs(tip: Tip, commit: str) -> dict[str, str | None]:
-    """Path → id of the content of what ``commit`` changes since it left the default branch."""
-    found: dict[str, str | None] = {}
-    for change in tip.world.store.changes(tip.commit, commit):
-        if change.before is not None:
-            found[change.before] = None
-        found[change.path] = change.object_after
-    return found
 
 
 def _files(ledger: CommitSnapshot | None) -> dict[str, str]:

@@ -1,0 +1,106 @@
+"""The default branch and the ledger as a run finds them, and what its stages hand on to one another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from bot.config import REVIEWED_FILES
+from bot.errors import InputError
+from bot.github.client import GitHubClient
+from bot.github.events import Event
+from bot.github.values import Operation, PullRequest
+from bot.github.world import World
+from bot.ledger.model import (
+    LeftQuery,
+    Reconciled,
+    Request,
+    SuggestionRecord,
+)
+from bot.ledger.store import load_reconciled, load_suggestions
+from bot.object_store import CommitSnapshot
+from bot.pipeline import Platform
+from bot.reconcile.inventory import Inventory
+from bot.reconcile.offers import Offer
+
+Kind = TypeVar("Kind")
+Instead = TypeVar("Instead")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Carried:
+    """What stages hand on: ``requests`` of curators that stand, and the ``offer`` that people are asked to merge."""
+
+    requests: tuple[Request, ...] = ()
+    offer: Offer | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Staged:
+    """What a stage would write: operations in order, each with the number of the pull request that it is on, if any.
+
+    ``carried`` is what it hands on to the stages after it.
+    """
+
+    writes: tuple[tuple[int | None, Operation], ...] = ()
+    carried: Carried
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tip:
+    """The default branch and the ledger as they are now, with the edges to the world.
+
+    ``commit`` is the branch's; the inventory's facts hold for it.  In a ``dry_run`` nothing is written.
+    ``written`` is what this run has done so far, ``spoken`` are the pull requests on which it commented, ``barred``
+    the branches for which GitHub let it open no pull request, or that take no commits of ours; ``carried`` is what the
+    stages before hand on.
+    """
+
+    event: Event
+    inventory: Inventory
+    commit: str
+    snapshot: CommitSnapshot
+    platform: Platform
+    ledger_commit: str | None
+    ledger: CommitSnapshot | None
+    world: World
+    github: GitHubClient
+    dry_run: bool
+    written: tuple[Operation, ...]
+    spoken: frozenset[int]
+    barred: frozenset[str]
+    carried: Carried
+
+    def read(self, path: str) -> str:
+        """The text of a file of the branch."""
+        return self.snapshot.read(path, REVIEWED_FILES).decode("utf-8")
+
+    @property
+    def suggestions(self) -> SuggestionRecord:
+        """What the ledger says of our pull requests."""
+        return self.known(load_suggestions, SuggestionRecord())
+
+    @property
+    def reconciled(self) -> Reconciled | None:
+        """How far the branch was reconciled."""
+        return self.known(load_reconciled, None)
+
+    @property
+    def left(self) -> Mapping[str, LeftQuery]:
+        """What was merged and did not enter."""
+        return {} if self.reconciled is None else self.reconciled.left
+
+    def open_pull_requests(self) -> tuple[PullRequest, ...]:
+        """Asks GitHub for the pull requests to the branch that are open."""
+        return self.github.open_pull_requests(self.event.default_branch)
+
+    def known(self, load: Callable[[CommitSnapshot | None], Kind | None], instead: Instead) -> Kind | Instead:
+        """A file of the ledger; one that is not there, or was mangled, says nothing."""
+        try:
+            return load(self.ledger) or instead
+        except InputError:
+            return instead
+
+
+Stage: TypeAlias = Callable[[Tip], Staged]
