@@ -13,11 +13,11 @@ from bot.curator.store import EVICTED, FOLDER, RegressionSet, tombstone_path
 from bot.reconcile.proposals import LABEL
 from tests.oracle.values import Grounds, Item
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull
-from tests.reconcile.people import AGENTS, Agent, Content, Memory, own_entry, told
+from tests.reconcile.people import AGENTS, Agent, Content, Memory, own_entry, record_of, told
 from tests.reconcile.rules_of_set import Offered, check_floors, is_excluded, item_of, prunable, query_item
 from tests.reconcile.runs import platform_of, queries_of
 
-JUDGED_AGAIN = False
+JUDGED_AGAIN = True
 """TEMPORARY: whether excluded queries are judged again when R changes; until they are, once excluded is excluded."""
 
 
@@ -68,6 +68,9 @@ def offered_by(hub: Hub, pull: Pull) -> Offered:
 def check_all(hub: Hub, memory: Memory, known: Known) -> None:
     """Every invariant; ``known`` is brought up to date."""
     followed = [content for verb, content in memory.hear(hub) if verb == "accept"]
+    for said in memory.said:
+        asked = hub.pulls[said.number].merge is not None and record_of(hub, said.number) is not None
+        assert not asked, ("nobody answered", said)
     platform = platform_of(hub)
     now = platform.regression_set
     everything = {**now.waiting, **now.entries}
@@ -181,7 +184,8 @@ def _check_suggestions(hub: Hub, known: Known, now: RegressionSet) -> None:
     wanted = prunable(staying, open_ids, refused, platform.config)
     leaving = {id: Grounds(id, kind, ()) for id, kind in gone.items()}  # type: ignore[arg-type]
     wanted |= {id: grounds for id, grounds in leaving.items() if grounds not in refused}
-    assert {id: grounds for item in offered for id, grounds in item.removes.items()} == wanted
+    found = {id: grounds for item in offered for id, grounds in item.removes.items()}
+    assert found == wanted, ("not what could go", found, wanted)
 
 
 def departed_entries(hub: Hub, now: RegressionSet) -> dict[str, str] | None:

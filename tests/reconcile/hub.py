@@ -28,6 +28,7 @@ from bot.github.values import (
     PushBranch,
     PushCommits,
     React,
+    Remark,
     RemoveLabel,
     WriteLedger,
 )
@@ -169,6 +170,16 @@ class Hub(GitHubClient):
     def comments(self, number: int) -> tuple[IssueComment, ...]:
         return tuple(sorted(self.pulls[number].comments, key=lambda item: item.id))
 
+    def introduced_by(self, commit: str) -> tuple[PullRequest, ...]:
+        return tuple(self._value(pull) for _, pull in sorted(self.pulls.items()) if pull.merge == commit)
+
+    def comments_since(self, moment: str) -> tuple[Remark, ...]:
+        found = [Remark(number=number, comment=item) for number, pull in self.pulls.items() for item in pull.comments]
+        return tuple(sorted((item for item in found if item.comment.updated_at >= moment), key=_age))
+
+    def find_comment(self, id: int) -> IssueComment | None:
+        return next((item for pull in self.pulls.values() for item in pull.comments if item.id == id), None)
+
     def check(self, commit: str) -> CheckRun | None:
         return self.checks.get(commit)
 
@@ -275,11 +286,16 @@ class Hub(GitHubClient):
             author=pull.author,
             association="MEMBER",
             labels=tuple(sorted(pull.labels)),
+            closed=not pull.open,
             merge=pull.merge,
             branch=pull.branch,
             title=pull.title,
             body=pull.body,
         )
+
+
+def _age(remark: Remark) -> int:
+    return remark.comment.id
 
 
 def _with(files: Files, changed: Mapping[str, str | None]) -> dict[str, str]:

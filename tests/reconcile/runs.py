@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from unittest.mock import patch
 
 import yaml
 
@@ -15,9 +14,7 @@ from bot.curator.entry import Entry
 from bot.github.events import Event, Flow
 from bot.github.run import analyse_event, publish_event
 from bot.github.world import World
-from bot.ledger.model import BRANCH, RECONCILED
 from bot.pipeline import Platform, load_platform
-from bot.reconcile.cases import Case, cases_of
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
 from bot.taxonomy.loading import TAXONOMY_FILE
@@ -125,23 +122,12 @@ def reconcile(hub: Hub, allowed: int | None = None) -> bool:
     assert not inventory.problems
     hub.allowed = allowed
     try:
-        with patch("bot.reconcile.stages.cases_of", lambda *facts: _mended(hub, cases_of(*facts), inventory)):
-            assert not reconcile_event(event, inventory, _world(hub), hub, _no_race, dry_run=False).why
+        assert not reconcile_event(event, inventory, _world(hub), hub, _no_race, dry_run=False).why
     except KilledError:
         return False
     finally:
         hub.allowed = None
     return True
-
-
-def _mended(hub: Hub, cases: tuple[Case, ...], inventory: Inventory) -> tuple[Case, ...]:
-    """TEMPORARY: what the ledger says was reconciled is no case any more, unless its record is open.
-
-    Otherwise a merge of which no query needs a person is noted and forgotten in turns, until the run gives up.
-    """
-    text = hub.repository.files(BRANCH).get(RECONCILED, "")
-    done = f'"commit": "{inventory.base}"' in text
-    return tuple(case for case in cases if case.record is not None or case.pull_request is None or not done)
 
 
 def _world(hub: Hub) -> World:
