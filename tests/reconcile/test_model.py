@@ -33,7 +33,6 @@ from tests.reconcile.people import AGENTS, CURATORS, REASON, Agent, Memory, Said
 from tests.reconcile.runs import (
     agent_files,
     config_text,
-    folder_of,
     imported,
     platform_files,
     platform_of,
@@ -112,12 +111,18 @@ class AfterTheMerge(RuleBasedStateMachine):
             if merged:
                 self._merge(pull, squash)
 
-    @rule(agent=st.sampled_from(AGENTS))
-    def leave(self, agent: Agent) -> None:
-        """A customer goes, with all files."""
-        present = [path for path in self.here if path.startswith(f"{folder_of(agent)}/")]
-        if present and not self._offered(agent):
-            self._merge(self._offer(agent, dict.fromkeys(present)), squash=True)
+    @precondition(lambda self: self._present())
+    @rule(place=PLACES, kept=PLACES)
+    def leave(self, place: int, kept: int) -> None:
+        """A customer goes with all files, or takes all queries back but one."""
+        agents = self._present()
+        agent = agents[place % len(agents)]
+        queries = queries_of(self.here, agent)
+        files: dict[str, str | None] = dict.fromkeys(agent_files(agent, queries))
+        if kept < len(queries) - 1:
+            item = sorted(queries)[kept]
+            files = dict(agent_files(agent, {item: queries[item]}))
+        self._merge(self._offer(agent, files), squash=True)
 
     @precondition(lambda self: self._open())
     @rule(place=PLACES)
@@ -288,6 +293,9 @@ class AfterTheMerge(RuleBasedStateMachine):
         """Somebody does something, half a day after whatever was before."""
         self.moved = True
         self.hub.wait(HALF_A_DAY)
+
+    def _present(self) -> list[Agent]:
+        return [agent for agent in AGENTS if queries_of(self.here, agent) and not self._offered(agent)]
 
     def _open(self) -> list[Pull]:
         return [pull for pull in self._customers() if pull.open]
