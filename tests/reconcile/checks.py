@@ -1,0 +1,220 @@
+"""What must hold once a reconcile has come to its end, by the semantics and by what people did."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import yaml
+
+from bot.curator.entry import Entry
+from bot.curator.store import EVICTED, FOLDER, RegressionSet, tombstone_path
+from bot.reconcile.proposals import LABEL
+from tests.oracle.values import Grounds, Item
+from tests.reconcile.hub import BOT, MAIN, Hub, Pull
+from tests.reconcile.people import AGENTS, Agent, Content, Memory, own_entry, record_of, told
+from tests.reconcile.rules_of_set import Offered, check_floors, is_excluded, item_of, prunable, query_item
+from tests.reconcile.runs import platform_of, queries_of
+
+JUDGED_AGAIN = True
+"""TEMPORARY: whether excluded queries are judged again when R changes; until they are, once excluded is excluded."""
+
+
+@dataclass
+class Known:
+    """What the last check found: R, contents of R and of the line, and what the rules kept out once."""
+
+    members: set[str] = field(default_factory=set)
+    contents: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    excluded: set[Content] = field(default_factory=set)
+    refused: dict[int, Offered] = field(default_factory=dict)
+
+
+def is_own(pull: Pull) -> bool:
+    """Whether a pull request is one of the bot's."""
+    return pull.author == BOT
+
+
+def open_suggestions(hub: Hub) -> list[Pull]:
+    """The bot's pull requests that are open."""
+    return [pull for _, pull in sorted(hub.pulls.items()) if pull.open and is_own(pull)]
+
+
+def offered_by(hub: Hub, pull: Pull) -> Offered:
+    """What merging ``pull`` now would do to the regression set."""
+    main = hub.repository.files(MAIN)
+    after = hub.repository.merged(hub.repository.branches[MAIN], pull.head)
+    assert after is not None, ("cannot be merged", pull.branch)
+    known = platform_of(hub).regression_set
+    removes, texts = {}, {}
+    for id, entry in known.entries.items():
+        if f"{FOLDER}/{id}.yaml" in after:
+            continue
+        tombstone = yaml.safe_load(after[tombstone_path(id)])
+        assert Entry.model_validate(tombstone["entry"], strict=False) == entry, ("the tombstone is not whole", id)
+        told = tombstone["evicted"]["grounds"]
+        removes[id], texts[id] = Grounds(id, told["kind"], tuple(told["yields_to"])), entry.turns
+    coming = [id for id in known.waiting if f"{FOLDER}/{id}.yaml" in after]
+    admits = None
+    if coming:
+        (id,) = coming
+        entry = Entry.model_validate(yaml.safe_load(after[f"{FOLDER}/{id}.yaml"]), strict=False)
+        admits = item_of(entry)
+        assert main[f"{FOLDER}/waiting/{id}.yaml"]
+    return Offered(pull.number, removes, texts, admits)
+
+
+def check_all(hub: Hub, memory: Memory, known: Known) -> None:
+    """Every invariant; ``known`` is brought up to date."""
+    followed = [content for verb, content in memory.hear(hub) if verb == "accept"]
+    for said in memory.said:
+        asked = hub.pulls[said.number].merge is not None and record_of(hub, said.number) is not None
+        assert not asked, ("nobody answered", said)
+    platform = platform_of(hub)
+    now = platform.regression_set
+    everything = {**now.waiting, **now.entries}
+    assert known.members <= now.entries.keys(), ("left without a person", known.members - now.entries.keys())
+    for id, entry in everything.items():
+        if known.contents.get(id) != entry.turns:
+            assert entry.source is not None
+            content = (entry.source.place[:2], entry.turns[0])
+            assert content not in memory.rejected, ("enters although it was rejected", content)
+            assert content in memory.seen | memory.accepted, ("nobody saw it admitted", content)
+    for tombstone in now.tombstones.values():
+        assert tombstone.evicted.at is not None
+        assert tombstone.evicted.by is not None
+    _check_pins(hub, memory, everything)
+    settled = settled_contents(now)
+    for content in followed:
+        # What was followed in this run was said of a merged pull request.
+        assert content in settled, ("accepted, and nowhere", content)
+    _check_queries(hub, memory, known, now)
+    _check_suggestions(hub, known, now)
+    for pull in hub.pulls.values():
+        markers = Counter(item.body.split("-->")[0] for item in pull.comments if item.author == BOT)
+        assert not [mark for mark, count in markers.items() if count > 1 and "closes" not in mark], markers
+    known.members = set(now.entries)
+    known.contents = {id: entry.turns for id, entry in everything.items()}
+
+
+def settled_contents(now: RegressionSet) -> set[Content]:
+    """What is in R, waits for a slot, or was evicted."""
+    parts = (now.entries, now.waiting, now.evicted)
+    entries = [entry for part in parts for entry in part.values() if entry.source is not None]
+    return {(entry.source.place[:2], entry.turns[0]) for entry in entries if entry.source is not None}
+
+
+def _check_pins(hub: Hub, memory: Memory, everything: Mapping[str, Entry]) -> None:
+    """Pins are those that people gave, until people take them back."""
+    allowed = {id: [memory.pins.get(id)] for id in everything}
+    for asked in list(memory.asked):
+        if hub.pulls[asked.number].merge is None:
+            continue
+        agent, text = asked.content
+        here = [id for id, entry in everything.items() if entry.turns == (text,)]
+        mine = [id for id in here if (source := everything[id].source) is not None and source.place[:2] == agent]
+        standing = queries_of(hub.repository.files(MAIN), agent).get(asked.item) == text
+        place = own_entry(everything, agent, asked.item) if standing else None
+        # A query that edits an entry speaks of that entry; one of another text by now speaks of none.
+        id = place if place in mine or not mine else mine[0]
+        if id is None:
+            continue
+        if not allowed[id][1:]:
+            allowed[id] = [asked.wanted]
+        allowed[id].append(asked.wanted)
+        memory.asked.remove(asked)
+    for id, entry in everything.items():
+        assert entry.pin in allowed[id], ("pin", id, entry.pin, allowed[id])
+        memory.pins = {**memory.pins, id: entry.pin} if entry.pin else {k: v for k, v in memory.pins.items() if k != id}
+
+
+def _check_queries(hub: Hub, memory: Memory, known: Known, now: RegressionSet) -> None:
+    """Nothing is dropped in silence: each query is in the set or was, waits, was rejected, or is excluded."""
+    platform = platform_of(hub)
+    everything = {**now.waiting, **now.entries}
+    settled, waiting = settled_contents(now), told(hub)
+    for agent in AGENTS:
+        pending = [query_item(item, text) for (whose, item), text in waiting.items() if whose == agent]
+        for item, text in queries_of(hub.repository.files(MAIN), agent).items():
+            content = (agent, text)
+            if waiting.get((agent, item)) == text:
+                assert content not in settled, ("in the set, and people are asked all the same", content)
+                assert content not in memory.rejected, ("rejected, and people are asked again", content)
+            elif content not in settled | memory.rejected | memory.forgotten:
+                own = own_entry(everything, agent, item)
+                residents = [item_of(entry) for id, entry in everything.items() if id != own]
+                query = query_item(item, text)
+                others = [other for other in pending if other.id != item]
+                excluded = any(is_excluded(query, residents, each, platform.config) for each in ((), others))
+                if excluded:
+                    known.excluded.add(content)
+                assert excluded or (content in known.excluded and not JUDGED_AGAIN), ("dropped", content, item)
+
+
+def _check_suggestions(hub: Hub, known: Known, now: RegressionSet) -> None:
+    """What is open is safe, was not refused, and is all that could go, as far as the limit allows."""
+    platform = platform_of(hub)
+    pulls = open_suggestions(hub)
+    assert len({pull.branch for pull in pulls}) == len(pulls)
+    offered = [offered_by(hub, pull) for pull in pulls]
+    for pull in pulls:
+        check = hub.checks[pull.head]
+        assert check.conclusion == "success"
+        assert LABEL in pull.labels
+    held = {item.grounds for item in known.refused.values()}
+    for item in offered:
+        assert item.grounds not in held, ("suggested again", item)
+    residents = {id: item_of(entry) for id, entry in now.entries.items()}
+    check_floors(residents, offered, platform.config)
+    if now.waiting or len(pulls) >= platform.config.limits.open_evictions:
+        return
+    departed = departed_entries(hub, now)
+    if departed is None:
+        return
+    gone = {id: kind for id, kind in departed.items() if residents[id].pin is None}
+    staying = [item for id, item in residents.items() if id not in gone]
+    refused = {
+        grounds
+        for item in known.refused.values()
+        for id, grounds in item.removes.items()
+        if item.admits is None and id in residents and residents[id].turns == item.texts[id]
+    }
+    open_ids = {id for item in offered for id in item.removes}
+    wanted = prunable(staying, open_ids, refused, platform.config)
+    leaving = {id: Grounds(id, kind, ()) for id, kind in gone.items()}  # type: ignore[arg-type]
+    wanted |= {id: grounds for id, grounds in leaving.items() if grounds not in refused}
+    found = {id: grounds for item in offered for id, grounds in item.removes.items()}
+    assert found == wanted, ("not what could go", found, wanted)
+
+
+def departed_entries(hub: Hub, now: RegressionSet) -> dict[str, str] | None:
+    """The entries whose query has gone, and how; ``None`` where texts are doubled, so that nobody can tell."""
+    found = {}
+    files = hub.repository.files(MAIN)
+    settled = settled_contents(now)
+    for id, entry in now.entries.items():
+        if entry.source is None:
+            continue
+        agent: Agent = entry.source.place[:2]
+        queries = queries_of(files, agent)
+        doubled = [other for other in now.entries.values() if other.source and other.source.place[:2] == agent]
+        if max(Counter([*queries.values()]).values(), default=0) > 1 or len({e.turns for e in doubled}) < len(doubled):
+            return None
+        at_place = queries.get(entry.source.item)
+        if entry.turns[0] in queries.values() or (at_place is not None and (agent, at_place) not in settled):
+            continue
+        customers = {path.split("/")[1] for path in files if path.startswith("eval_sets/")}
+        found[id] = "source-deleted" if agent[0] in customers else "customer-left"
+    return found
+
+
+def residents_of(hub: Hub) -> dict[str, Item]:
+    """R as the oracle has it."""
+    return {id: item_of(entry) for id, entry in platform_of(hub).regression_set.entries.items()}
+
+
+def tombstones_of(hub: Hub) -> set[str]:
+    """The ids of which there is a tombstone on the default branch."""
+    paths = [path for path in hub.repository.files(MAIN) if path.startswith(f"{EVICTED}/")]
+    return {path.rpartition("/")[2].removesuffix(".yaml") for path in paths}

@@ -1,0 +1,141 @@
+"""The one place where the hub meets the product: platforms, customers' folders, reviews and reconciles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from bot.classifier.model import Identity, Inference, InferenceRequest, Progress, Sample
+from bot.config import CONFIG_FILE
+from bot.curator.changes import admit
+from bot.curator.entry import Entry
+from bot.github.events import Event, Flow
+from bot.github.run import analyse_event, publish_event
+from bot.github.world import World
+from bot.pipeline import Platform, load_platform
+from bot.reconcile.inventory import Inventory
+from bot.reconcile.run import reconcile_event, survey_event
+from bot.taxonomy.loading import TAXONOMY_FILE
+from tests.factories import make_config, make_entry, make_taxonomy
+from tests.reconcile.hub import MAIN, Hub, KilledError
+
+CAPABILITIES = ("a", "b", "c", "d", "e")
+TAXONOMY = make_taxonomy(*CAPABILITIES)
+IDENTITY = Identity(backend="embedded", model="m1", prompt="p1", samples=5)
+
+
+def text_of(word: str, scores: Mapping[str, float]) -> str:
+    """A query that says by itself what it exercises; two of one word are clones, two of different words are not."""
+    told = " ".join(f"{name}{round(score * 100)}" for name, score in sorted(scores.items()))
+    return f"{' '.join([word] * 8)} {told}"
+
+
+def scores_of(text: str) -> dict[str, float]:
+    """What :func:`text_of` put into ``text``."""
+    return {part[0]: int(part[1:]) / 100 for part in text.split() if part[1:].isdigit()}
+
+
+class Reader:
+    """The classifier: it finds what the query says."""
+
+    identity = IDENTITY
+
+    def infer(self, requests: Sequence[InferenceRequest], progress: Progress) -> tuple[Inference, ...]:
+        found = []
+        for request in requests:
+            scores = scores_of(request.turns[0])
+            sample = Sample(
+                votes={name: name in scores for name in request.capabilities},
+                probabilities={name: scores.get(name, 0.1) for name in request.capabilities},
+            )
+            found.append(Inference(samples=(sample,) * IDENTITY.samples))
+        return tuple(found)
+
+
+def config_text(**values: Any) -> str:
+    """The config file with these knobs, options and limits."""
+    limits: dict[str, Any] = {name: values.pop(name) for name in ("open_evictions", "customer_share") if name in values}
+    config = make_config(**values)
+    config = config.model_copy(update={"limits": config.limits.model_copy(update=limits)})
+    return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
+
+
+def platform_files(entries: Sequence[Entry], config: str) -> dict[str, str]:
+    """The reviewed files of a repository in which ``entries`` were imported."""
+    changes = [admit(entry) for entry in entries]
+    return {
+        TAXONOMY_FILE: yaml.safe_dump(TAXONOMY.model_dump(mode="json"), sort_keys=False),
+        CONFIG_FILE: config,
+        **{change.path: change.content for change in changes if change.content is not None},
+    }
+
+
+def imported(id: str, text: str, at: str) -> Entry:
+    """An entry that was there before there was any eval set here."""
+    entry = make_entry(id, scores_of(text), text)
+    return entry.model_copy(update={"admitted": entry.admitted.model_copy(update={"at": at})})
+
+
+def folder_of(agent: tuple[str, str]) -> str:
+    """Where an agent's files are."""
+    return f"eval_sets/{agent[0]}/{agent[1]}"
+
+
+def agent_files(agent: tuple[str, str], queries: Mapping[str, str]) -> dict[str, str]:
+    """An agent's folder with ``queries`` by item."""
+    rows = [{"id": item, "query": text} for item, text in queries.items()]
+    return {
+        f"{folder_of(agent)}/agent.yaml": yaml.safe_dump({"agent": 1, "name": agent[0], "platform": "any"}),
+        f"{folder_of(agent)}/evals.yaml": yaml.safe_dump({"eval_set": 1, "queries": rows}, width=1000),
+    }
+
+
+def queries_of(files: Mapping[str, str], agent: tuple[str, str]) -> dict[str, str]:
+    """Item → text of an agent's folder."""
+    text = files.get(f"{folder_of(agent)}/evals.yaml")
+    return {} if text is None else {row["id"]: row["query"] for row in yaml.safe_load(text)["queries"]}
+
+
+def platform_of(hub: Hub, commit: str | None = None) -> Platform:
+    """The platform as ``commit``, or the default branch, holds it."""
+    return load_platform(hub.repository.snapshot(commit or hub.repository.branches[MAIN]))
+
+
+def review(hub: Hub, number: int) -> None:
+    """A whole run on the pull request ``number``."""
+    event = Event(
+        flow=Flow.REVIEW, repository="o/r", default_branch=MAIN, pull_request=number, head=hub.pulls[number].head
+    )
+    hub.repository.branches[f"refs/pull/{number}/head"] = hub.pulls[number].head
+    analysis = analyse_event(event, _world(hub), lambda _: Reader(), _silent)
+    assert not isinstance(analysis, str)
+    publish_event(event, analysis, _world(hub), hub, _no_race, dry_run=False)
+
+
+def reconcile(hub: Hub, allowed: int | None = None) -> bool:
+    """A whole run on the default branch; whether it came to its end, before it had written ``allowed`` times."""
+    event = Event(flow=Flow.RECONCILE, repository="o/r", default_branch=MAIN)
+    inventory = survey_event(event, _world(hub), lambda _: Reader(), _silent)
+    assert isinstance(inventory, Inventory)
+    assert not inventory.problems
+    hub.allowed = allowed
+    try:
+        assert not reconcile_event(event, inventory, _world(hub), hub, _no_race, dry_run=False).why
+    except KilledError:
+        return False
+    finally:
+        hub.allowed = None
+    return True
+
+
+def _world(hub: Hub) -> World:
+    return World(store=hub.repository, url="https://github.example/o/r", token=None, run=None)
+
+
+def _silent(done: int, total: int) -> None: ...
+
+
+def _no_race(attempt: int) -> None:
+    raise AssertionError("nobody else writes here")

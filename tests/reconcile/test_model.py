@@ -1,0 +1,349 @@
+"""Weeks of merges, decisions, evictions, edits and knobs, against a model of what the set may be (semantics, 5 to 7).
+
+The machine plays people and the world; a run of the product follows now and then, sometimes one that dies.  Everything
+goes through real files, and what must hold is in :mod:`tests.reconcile.checks`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from bot.config import CONFIG_FILE
+from bot.github.values import EditComment, WriteLedger, describe
+from bot.ledger.model import BRANCH, SUGGESTIONS, Refusal, SuggestionRecord
+from bot.ledger.store import record_text
+from tests.reconcile.checks import (
+    Known,
+    check_all,
+    departed_entries,
+    is_own,
+    offered_by,
+    open_suggestions,
+    tombstones_of,
+)
+from tests.reconcile.hub import MAIN, Hub, Pull
+from tests.reconcile.moves import CHANGES, COMMANDS, CUSTOMER, ITEMS, KNOBS, OLD_TEXTS, PLACES
+from tests.reconcile.people import AGENTS, CURATORS, REASON, Agent, Memory, Said
+from tests.reconcile.runs import (
+    agent_files,
+    config_text,
+    imported,
+    platform_files,
+    platform_of,
+    queries_of,
+    reconcile,
+    review,
+)
+
+THOROUGH = bool(os.environ.get("INCUMBENT_THOROUGH"))
+"""Whether many more weeks are lived through, each time others."""
+HALF_A_DAY = 43_200
+NEEDS_CURATOR = "incumbent: needs a curator"
+
+
+class AfterTheMerge(RuleBasedStateMachine):
+    """People, and now and then the bot."""
+
+    @initialize(
+        knobs=st.fixed_dictionaries({name: st.sampled_from(values) for name, values in KNOBS.items()}),
+        texts=st.lists(OLD_TEXTS, min_size=1, max_size=4),
+    )
+    def begin(self, knobs: dict[str, Any], texts: list[str]) -> None:
+        self.knobs = knobs
+        entries = [imported(f"r{place}", text, f"2026-01-0{place + 1}T00:00:00Z") for place, text in enumerate(texts)]
+        self.moved = True
+        self.hub = Hub(platform_files(entries, self._config()))
+        self.memory, self.known = Memory(), Known()
+        self.known.members = {entry.id for entry in entries}
+        self.known.contents = {entry.id: entry.turns for entry in entries}
+        self.calm = True
+        self.run_to_the_end()
+
+    @property
+    def here(self) -> Mapping[str, str]:
+        """The files of the default branch."""
+        return self.hub.repository.files(MAIN)
+
+    # Customers
+
+    @rule(
+        agent=st.sampled_from(AGENTS),
+        changes=st.lists(CHANGES, min_size=1, max_size=4),
+        reviewed=st.sampled_from((True, True, True, False)),
+        merged=st.sampled_from((True, True, False)),
+        squash=st.booleans(),
+        words=st.lists(COMMANDS, max_size=2),
+    )
+    def bring(
+        self,
+        agent: Agent,
+        changes: list[tuple[str, str, str]],
+        reviewed: bool,
+        merged: bool,
+        squash: bool,
+        words: list[tuple[str, int, str, bool]],
+    ) -> None:
+        """A customer adds, edits, deletes and renames queries; a curator may merge that at once."""
+        if self._offered(agent):
+            return
+        queries = queries_of(self.here, agent)
+        for kind, item, text in changes:
+            if kind == "put":
+                queries[item] = text
+            elif kind == "delete" and len(queries) > 1:
+                queries.pop(item, None)
+            elif kind == "rename" and item in queries:
+                other = next((name for name in ITEMS if name not in queries), None)
+                if other is not None:
+                    queries[other] = queries.pop(item)
+        if queries and queries != queries_of(self.here, agent):
+            pull = self._offer(agent, dict(agent_files(agent, queries)))
+            if reviewed:
+                self._review(pull)
+            for word in words:
+                self._say(pull, *word)
+            if merged:
+                self._merge(pull, squash)
+
+    @precondition(lambda self: self._present())
+    @rule(place=PLACES, kept=PLACES)
+    def leave(self, place: int, kept: int) -> None:
+        """A customer goes with all files, or takes all queries back but one."""
+        agents = self._present()
+        agent = agents[place % len(agents)]
+        queries = queries_of(self.here, agent)
+        files: dict[str, str | None] = dict.fromkeys(agent_files(agent, queries))
+        if kept < len(queries) - 1:
+            item = sorted(queries)[kept]
+            files = dict(agent_files(agent, {item: queries[item]}))
+        self._merge(self._offer(agent, files), squash=True)
+
+    @precondition(lambda self: self._open())
+    @rule(place=PLACES)
+    def review_again(self, place: int) -> None:
+        """A run on an open pull request of a customer."""
+        pulls = self._open()
+        self._review(pulls[place % len(pulls)])
+
+    @precondition(lambda self: self._open())
+    @rule(place=PLACES, squash=st.booleans())
+    def merge_later(self, place: int, squash: bool) -> None:
+        """A curator merges what was open for a while."""
+        pulls = self._open()
+        self._merge(pulls[place % len(pulls)], squash)
+
+    # Curators
+
+    @precondition(lambda self: self.memory.agents)
+    @rule(place=PLACES, word=COMMANDS, heard=st.booleans())
+    def speak(self, place: int, word: tuple[str, int, str, bool], heard: bool) -> None:
+        """Somebody gives a command on a pull request, open or merged."""
+        asking = [pull for pull in self._customers() if pull.open or NEEDS_CURATOR in pull.labels]
+        pulls = asking or self._customers()[-2:]
+        pull = pulls[place % len(pulls)]
+        self._say(pull, *word)
+        if heard and pull.open:
+            self._review(pull)
+
+    @precondition(lambda self: self._suggested())
+    @rule(place=PLACES, squash=st.booleans())
+    def confirm(self, place: int, squash: bool) -> None:
+        """A curator merges one of the bot's pull requests."""
+        self._move()
+        pulls = self._suggested()
+        pull = pulls[place % len(pulls)]
+        offered = offered_by(self.hub, pull)
+        self.hub.merge(pull, "cora", squash)
+        assert offered.removes.keys() <= tombstones_of(self.hub)
+        self.known.members -= offered.removes.keys()
+        for id in offered.removes:
+            self.known.contents.pop(id, None)
+            self.memory.pins.pop(id, None)
+        assert self.known.members <= platform_of(self.hub).regression_set.entries.keys()
+
+    @precondition(lambda self: self._suggested())
+    @rule(place=PLACES)
+    def refuse(self, place: int) -> None:
+        """A curator closes one of the bot's pull requests."""
+        self._move()
+        pulls = self._suggested()
+        pull = pulls[place % len(pulls)]
+        self.known.refused[pull.number] = offered_by(self.hub, pull)
+        self.hub.close_pull(pull)
+
+    @precondition(lambda self: self.known.refused)
+    @rule(place=PLACES)
+    def think_again(self, place: int) -> None:
+        """A curator opens a refused one again."""
+        busy = {pull.branch for pull in open_suggestions(self.hub)}
+        pulls = [self.hub.pulls[number] for number in self.known.refused]
+        pulls = [pull for pull in pulls if pull.branch not in busy and pull.branch in self.hub.repository.branches]
+        if pulls:
+            pull = pulls[place % len(pulls)]
+            self._move()
+            del self.known.refused[pull.number]
+            self.hub.reopen(pull)
+
+    @precondition(lambda self: self.calm)
+    @rule(place=PLACES)
+    def pin_by_hand(self, place: int) -> None:
+        """A curator writes a pin into an entry's file, or takes it out."""
+        entries = sorted(self.known.members & platform_of(self.hub).regression_set.entries.keys())
+        if entries:
+            id = entries[place % len(entries)]
+            path = f"regression_set/{id}.yaml"
+            text = self.here[path]
+            pinned = f"pin: {REASON}" in text
+            new, old = ("pin: null", f"pin: {REASON}") if pinned else (f"pin: {REASON}", "pin: null")
+            assert old in text
+            self._move()
+            self.hub.push(MAIN, {path: text.replace(old, new)})
+            self.memory.pins.pop(id, None)
+            if not pinned:
+                self.memory.pins[id] = REASON
+
+    @rule(name=st.sampled_from(sorted(KNOBS)), place=PLACES)
+    def turn_a_knob(self, name: str, place: int) -> None:
+        """A maintainer changes the config."""
+        self.knobs = {**self.knobs, name: KNOBS[name][place % len(KNOBS[name])]}
+        if self._config() != self.here[CONFIG_FILE]:
+            self._move()
+            self.hub.push(MAIN, {CONFIG_FILE: self._config()})
+
+    @rule(place=PLACES, number=st.integers(1, 12) | st.just(999))
+    def forge_a_refusal(self, place: int, number: int) -> None:
+        """Somebody who may push to the ledger says that a suggestion was refused."""
+        pulls = [pull for pull in self.hub.pulls.values() if is_own(pull)]
+        if pulls:
+            text = self.hub.repository.files(BRANCH).get(SUGGESTIONS)
+            record = SuggestionRecord() if text is None else SuggestionRecord.model_validate_json(text, strict=False)
+            forged = Refusal(pull_request=number, branch=pulls[place % len(pulls)].branch)
+            record = record.model_copy(update={"refusals": (*record.refusals, forged)})
+            self._move()
+            self.hub.push(BRANCH, {SUGGESTIONS: record_text(record)})
+
+    # The bot
+
+    @precondition(lambda self: self.moved)
+    @rule(writes=st.integers(1, 9))
+    def run_that_dies(self, writes: int) -> None:
+        """A run ends in the middle of what it was about to write."""
+        self.calm = self._run(writes) and self.calm
+
+    @precondition(lambda self: self.moved)
+    @rule()
+    def run_to_the_end(self) -> None:
+        """A run does all that there is to do, and the next one nothing."""
+        self.moved = self.calm = False
+        assert self._run(None)
+        self._run_twice()
+        check_all(self.hub, self.memory, self.known)
+        before = len(self.hub.written)
+        assert self._run(None)
+        again = self.hub.written[before:]
+        assert not again, ("a second run writes", [describe(item) for item in again])
+        self.calm = True
+
+    @precondition(lambda self: self.moved)
+    @rule()
+    def run_by_the_clock(self) -> None:
+        """So that runs are as likely as two of the other moves."""
+        self.run_to_the_end()
+
+    def teardown(self) -> None:
+        if getattr(self, "moved", False):
+            self.run_to_the_end()
+
+    def _run(self, allowed: int | None) -> bool:
+        """A run: it takes nothing out of R, and adds nothing past the ceiling."""
+        self.hub.wait(HALF_A_DAY)
+        before = platform_of(self.hub).regression_set.entries
+        opened = len(open_suggestions(self.hub))
+        done = reconcile(self.hub, allowed)
+        if not done:
+            self.memory.hear(self.hub, ended=False)
+        after = platform_of(self.hub).regression_set.entries
+        assert before.keys() <= after.keys()
+        assert len(after) <= max(len(before), self.knobs["ceiling"])
+        assert len(open_suggestions(self.hub)) <= max(opened, self.knobs["open_evictions"])
+        return done
+
+    # Helpers
+
+    def _run_twice(self) -> None:
+        """TEMPORARY: once more, for what a first run does not see yet.
+
+        Comments name as settled what entered from a neighbour one run too late; and what enters from the line although
+        its query has gone is suggested on other grounds first.
+        """
+        known = platform_of(self.hub).regression_set
+        late = not (departed_entries(self.hub, known) or {}).keys() <= self.known.members
+        before = len(self.hub.written)
+        assert self._run(None)
+        again = self.hub.written[before:]
+        assert late or {type(item) for item in again} <= {EditComment, WriteLedger}, [describe(item) for item in again]
+
+    def _move(self) -> None:
+        """Somebody does something, half a day after whatever was before."""
+        self.moved = True
+        self.hub.wait(HALF_A_DAY)
+
+    def _present(self) -> list[Agent]:
+        return [agent for agent in AGENTS if queries_of(self.here, agent) and not self._offered(agent)]
+
+    def _open(self) -> list[Pull]:
+        return [pull for pull in self._customers() if pull.open]
+
+    def _suggested(self) -> list[Pull]:
+        return [pull for pull in open_suggestions(self.hub) if self.hub.can_merge(pull)]
+
+    def _config(self) -> str:
+        return config_text(curators=list(CURATORS), **self.knobs)
+
+    def _customers(self) -> list[Pull]:
+        return [self.hub.pulls[number] for number in sorted(self.memory.agents)]
+
+    def _offered(self, agent: Agent) -> bool:
+        return any(pull.open and self.memory.agents[pull.number] == agent for pull in self._customers())
+
+    def _offer(self, agent: Agent, files: dict[str, str | None]) -> Pull:
+        self._move()
+        branch = f"work-{len(self.hub.repository.commits)}"
+        self.hub.push(branch, files, self.hub.repository.branches[MAIN])
+        pull = self.hub.offer(branch, CUSTOMER)
+        self.memory.offered(pull, agent)
+        return pull
+
+    def _say(self, pull: Pull, verb: str, which: int, author: str, reasoned: bool) -> None:
+        self._move()
+        reason = f" {REASON}" if verb in ("reject", "pin") or (verb == "accept" and reasoned) else ""
+        items = sorted(queries_of(self.hub.repository.commits[pull.head].files, self.memory.agents[pull.number]))
+        name = "all" if (which < 0 and verb == "accept") or not items else items[which % len(items)]
+        comment = self.hub.say(pull.number, author, f"/incumbent {verb} {name}{reason}")
+        self.memory.said.append(Said(comment, pull.number, author, verb, None if name == "all" else name))
+
+    def _review(self, pull: Pull) -> None:
+        self.hub.wait(HALF_A_DAY)
+        review(self.hub, pull.number)
+        self.memory.hear(self.hub)
+
+    def _merge(self, pull: Pull, squash: bool) -> None:
+        self._move()
+        self.memory.merged(self.hub, pull)
+        self.hub.merge(pull, "dan", squash)
+
+
+TestAfterTheMerge = AfterTheMerge.TestCase
+TestAfterTheMerge.settings = settings(
+    max_examples=600 if THOROUGH else 60,
+    stateful_step_count=50 if THOROUGH else 25,
+    deadline=None,
+    derandomize=not THOROUGH,
+    suppress_health_check=list(HealthCheck),
+)
