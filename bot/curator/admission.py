@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from bot.config import Curation
 from bot.consolidator.verdict import Decision, Route, Verdict
+from bot.curator.roles import derive_roles
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import Resident, ScoredQuery
 
@@ -86,12 +87,13 @@ def suggest_swaps(
     config: Curation,
     lagging: Collection[str] = (),
 ) -> tuple[Swap, ...]:
-    """One swap per waiting REPLACE whose beaten champions can go, each safe after the ones before it.
+    """One swap per waiting REPLACE whose beaten champions can go; any of them may be confirmed, in any order.
 
     The verdict was given while entries that wait counted as present; here safety is derived from R alone.  Of
     ``lagging`` residents nobody knows what would be lost with them, so none is removed.
     """
     swaps: list[Swap] = []
+    entered: list[Resident] = []
     present = list(residents)
     for query, verdict in waiting:
         ids = {resident.id for resident in present}
@@ -103,18 +105,44 @@ def suggest_swaps(
         facts = live.facts(query, live.profile(query), Similarity(0.0, None))
         if facts.displaced != verdict.displaces or facts.undominated or facts.protected or facts.short_floors:
             continue
-        swaps.append(Swap(admit=query.id, remove=verdict.displaces))
-        present = [resident for resident in present if resident.id not in verdict.displaces]
-        present.append(
-            Resident(
-                id=query.id,
-                turns=query.turns,
-                scores=query.scores,
-                admitted_at=_LAST,
-                displaces=verdict.displaces,
-            )
+        entering = Resident(
+            id=query.id,
+            turns=query.turns,
+            scores=query.scores,
+            admitted_at=_LAST,
+            displaces=verdict.displaces,
         )
+        if not _safe_in_any_order([*entered, entering], residents, config):
+            continue
+        swaps.append(Swap(admit=query.id, remove=verdict.displaces))
+        entered.append(entering)
+        present = [resident for resident in present if resident.id not in verdict.displaces]
+        present.append(entering)
     return tuple(swaps)
+
+
+def _safe_in_any_order(entering: Sequence[Resident], residents: Sequence[Resident], config: Curation) -> bool:
+    """Whether any of the swaps that let in ``entering`` leave every floor and every champion, whichever come first.
+
+    What one brings counts for no other: no floor may rest on it, and no champion may be beaten by it alone.
+    """
+    roles = derive_roles(residents, config)
+    brings = derive_roles(entering, config).coverers
+    for capability, ids in roles.coverers.items():
+        losses = [
+            len(set(ids).intersection(item.displaces)) - (item.id in brings.get(capability, ())) for item in entering
+        ]
+        lost = sum(max(0, loss) for loss in losses)
+        if lost and len(ids) - lost < config.redundancy_floor(capability):
+            return False
+    going = {id for item in entering for id in item.displaces}
+    for item in entering:
+        others = going.difference(item.displaces)
+        staying = [resident for resident in residents if resident.id not in others]
+        pinned = derive_roles([*staying, item], config).pinned
+        if any(reason.startswith("champion:") for id in item.displaces for reason in pinned.get(id, ())):
+            return False
+    return True
 
 
 def least_loss(residents: Sequence[Resident], config: Curation, lagging: Collection[str] = ()) -> tuple[Loss, ...]:

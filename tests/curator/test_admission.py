@@ -85,6 +85,30 @@ def test_each_swap_is_safe_after_the_one_before_it() -> None:
     assert suggest_swaps(line, rivals, make_config(ceiling=1, **FLOOR)) == (Swap(admit="q1", remove=("weak",)),)
 
 
+def test_no_floor_rests_on_what_another_swap_would_bring() -> None:
+    rivals = [
+        resident("lone", {"a": 0.6}),
+        *(resident(f"e{name}", {"x": 0.6, name: 0.6}) for name in ("b", "c", "d")),
+    ]
+    first = waiting([query("q1", {"a": 0.9, "x": 0.58})], rivals)
+    second = waiting([query("q2", {"x": 0.9, "b": 0.9, "c": 0.9, "d": 0.9})], rivals, redundancy_floor=1)
+    assert [verdict.displaces for _, verdict in (*first, *second)] == [("lone",), ("eb", "ec", "ed")]
+    config = make_config(ceiling=4, redundancy_floor=1, per_capability={"x": {"redundancy_floor": 2}})
+    # Alone the second would leave one coverer of x, with the first confirmed before it two.
+    assert suggest_swaps(first + second, rivals, config) == (Swap(admit="q1", remove=("lone",)),)
+    assert suggest_swaps(second, rivals, config) == ()
+
+
+def test_no_champion_goes_that_only_another_swap_would_beat() -> None:
+    rivals = [resident("one", {"a": 0.6}), resident("two", {"b": 0.6, "z": 0.7})]
+    better = {"a": 0.9, "z": 0.72}
+    first = waiting([query("q1", better)], rivals)
+    second = waiting([query("q2", {"b": 0.9, "z": 0.6})], [*rivals, resident("q1", better)])
+    assert [verdict.displaces for _, verdict in (*first, *second)] == [("one",), ("two",)]
+    found = suggest_swaps(first + second, rivals, make_config(ceiling=2, **FLOOR))
+    assert found == (Swap(admit="q1", remove=("one",)),)
+
+
 def test_least_loss_names_what_would_go_and_spares_what_people_pinned() -> None:
     residents = [
         resident("wide", {"a": 0.9, "b": 0.9}),
