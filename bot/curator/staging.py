@@ -192,6 +192,12 @@ def stage_waiting(
     )
 
 
+def out_of_line(leaving: Sequence[Entry]) -> Staging:
+    """The entries ``leaving`` do not wait for a slot any more."""
+    planned = tuple(changes.stop_waiting(entry.id) for entry in leaving)
+    return Staging(admitted=(), waiting=(), leaving=tuple(leaving), file_changes=planned)
+
+
 def restoration(tombstone: Tombstone, full: bool) -> Staging:
     """The entry of ``tombstone`` comes back; where R is ``full`` it waits for a slot."""
     entry = tombstone.restored

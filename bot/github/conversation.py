@@ -7,11 +7,11 @@ was displayed for (architecture, section 5).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bot.github.commands import ON_ENTRIES, Command, Misspelt, Verb, parse, verbs
-from bot.github.judgement import Judgement
-from bot.github.standing import ACTIONS, Court, matter, still_released, still_stands
+from bot.github.judgement import Author, Judgement
+from bot.github.standing import ACTIONS, NOTHING_BEFORE, Court, Former, matter, still_released, still_stands
 from bot.github.values import IssueComment
 from bot.ledger.keys import digest
 from bot.ledger.model import Decision, PullRequestRecord, Release
@@ -58,15 +58,22 @@ class Reply:
 class Hearing:
     """The judgement after all comments were heard, with the replies to those that were new.
 
-    ``void`` are decisions that ended with their comment, ``dormant`` those whose content is not there for now.
+    ``void`` are decisions that ended with their comment, ``dormant`` those whose content is not there for now,
+    ``inherited`` those that were given before, elsewhere.
     """
 
     judgement: Judgement
     replies: tuple[Reply, ...]
     void: tuple[Decision, ...]
     dormant: tuple[Decision, ...] = ()
+    inherited: tuple[Decision, ...] = ()
     released: Release | None
     cursor: int
+
+    @property
+    def own(self) -> tuple[Decision, ...]:
+        """The decisions that were given here, also those that rest."""
+        return (*(item for item in self.judgement.decisions if item not in self.inherited), *self.dormant)
 
 
 @dataclass(kw_only=True)
@@ -82,17 +89,26 @@ class _State:
     stranger: bool = False
 
 
-def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Court) -> Hearing:
+def hear(
+    comments: Sequence[IssueComment], record: PullRequestRecord, court: Court, former: Former = NOTHING_BEFORE
+) -> Hearing:
     """Hear the comments after the record's cursor, in the order in which they were written.
 
-    Decisions of the record stand while the comment that they cite is still there, by the same person, and says so.
+    Decisions of the record, and ``former`` ones, stand while the comment that they cite is still there, by the same
+    person, and says so.
     """
+    elsewhere = {comment.id: comment for comment in former.comments}
+    anybodys = replace(court, author=Author(login="", association=""))
+    before = [item for item in former.decisions if item not in record.decisions]
+    inherited = [item for item in before if still_stands(item, elsewhere, anybodys)]
     written = {comment.id: comment for comment in comments}
     # Past the last comment there is nothing to have read: a cursor that says so was forged, or its comment is gone.
     cursor = min(record.cursor, max(written, default=0))
     kept = [item for item in record.decisions if still_stands(item, written, court)]
     void = (*record.void, *(item for item in record.decisions if item not in kept))
     contested = {item.content for item in void if item.action == "reject"}
+    contested |= {item.content for item in before if item not in inherited}
+    kept = _with(inherited, kept)
     first = court.judge(kept, contested)
     # Another text in the place of a rejected one is not the person's who rejected it to let in.
     rewritten = {
@@ -136,7 +152,8 @@ def hear(comments: Sequence[IssueComment], record: PullRequestRecord, court: Cou
         judgement=state.judgement,
         replies=tuple(replies),
         void=void,
-        dormant=tuple(dormant),
+        dormant=tuple(item for item in dormant if item not in inherited),
+        inherited=tuple(inherited),
         released=state.released,
         cursor=cursor,
     )

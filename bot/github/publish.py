@@ -14,7 +14,7 @@ from bot.github.conversation import Hearing, Reply, hear
 from bot.github.displayed import NOTHING, displayed_now
 from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.notices import changes_of, notices_of
-from bot.github.standing import Court
+from bot.github.standing import NOTHING_BEFORE, Court, Former
 from bot.github.values import (
     AddLabels,
     CheckRun,
@@ -48,7 +48,7 @@ class Scene:
     """GitHub as publish finds it.
 
     ``login`` is who we are; ``ledger`` the commit of the ledger branch, ``record`` what it holds of this pull request;
-    ``run`` the page of this run.
+    ``run`` the page of this run; ``former`` rejections that were given before.
     """
 
     login: str
@@ -58,6 +58,7 @@ class Scene:
     ledger: str | None
     record: PullRequestRecord | None
     run: str | None
+    former: Former = NOTHING_BEFORE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +92,7 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
     if observing:
         hearing = Hearing(judgement=court.judge((), ()), replies=(), void=(), released=None, cursor=record.cursor)
     else:
-        hearing = hear([item for item in scene.comments if item.author != scene.login], record, court)
+        hearing = hear([item for item in scene.comments if item.author != scene.login], record, court, scene.former)
     judgement = hearing.judgement
     result = result_of(judgement)
     showing = Showing(
@@ -250,7 +251,7 @@ def _ledger(
             "changes": changes_of(judgement, record),
             "displayed": displayed,
             "showing": showing,
-            "decisions": (*judgement.decisions, *hearing.dormant),
+            "decisions": hearing.own,
             "void": hearing.void,
             "released": hearing.released,
             "cursor": hearing.cursor,

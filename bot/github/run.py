@@ -17,9 +17,10 @@ from bot.github.derived import without_derived
 from bot.github.events import Event, Flow, is_own
 from bot.github.judgement import judge_facts
 from bot.github.publish import Scene, check_operations, plan_review
+from bot.github.standing import Former
 from bot.github.unreviewed import Publication, apply_all, nothing, post_failure, turn_away
 from bot.github.values import PullRequest, WriteLedger
-from bot.github.world import Commits, World, known_of, record_of
+from bot.github.world import Commits, World, known_of, record_of, rejections_of
 from bot.ledger.keys import digest
 from bot.pipeline import Platform, load_platform
 from bot.report.escaping import code
@@ -161,6 +162,11 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         ledger=commits.ledger,
         record=record_of(ledger, event.pull_request),
         run=world.run,
+        former=Former.of(
+            rejections_of(ledger),
+            {content for facts in analysis.submissions for content in facts.contents.values()},
+            github.comments,
+        ),
     )
     plan = plan_review(analysis, platform, scene, cache(github.permission))
     if not dry_run:

@@ -10,7 +10,7 @@ from bot.github.commands import Verb, verbs
 from bot.github.judgement import Author, Judgement
 from bot.github.values import IssueComment
 from bot.ledger.keys import digest
-from bot.ledger.model import Decision, Displayed, Release
+from bot.ledger.model import Decision, Displayed, Rejection, Release
 
 ACTIONS = {Verb.ACCEPT: "accept", Verb.REJECT: "reject", Verb.PIN: "pin", Verb.UNPIN: "unpin"}
 _VERBS = {action: verb for verb, action in ACTIONS.items()}
@@ -35,6 +35,29 @@ class Court:
         """Why the author of ``comment`` may not say ``verb``."""
         person = Person(login=comment.author, is_bot=comment.is_bot)
         return refusal(verb, person, self.author.login, self.curators, self.permission)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Former:
+    """Rejections that were given before, of content that is here, and the comments that they cite as they are now."""
+
+    decisions: tuple[Decision, ...] = ()
+    comments: tuple[IssueComment, ...] = ()
+
+    @staticmethod
+    def of(
+        rejections: Sequence[Rejection],
+        contents: Collection[str],
+        comments: Callable[[int], Sequence[IssueComment]],
+    ) -> Former:
+        """Those of ``rejections`` that are of ``contents``; ``comments`` reads those of a pull request."""
+        found = [item for item in rejections if item.decision.content in contents]
+        numbers = sorted({item.pull_request for item in found})
+        said = [comment for number in numbers for comment in comments(number)]
+        return Former(decisions=tuple(item.decision for item in found), comments=tuple(said))
+
+
+NOTHING_BEFORE = Former()
 
 
 def matter(item: Decision) -> str:

@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 
 from bot.errors import InputError
 from bot.github.events import Event, Flow
-from bot.ledger.model import BRANCH, FOLDER, PullRequestRecord, StoredClassification
-from bot.ledger.store import load_record
+from bot.ledger.model import BRANCH, FOLDER, PullRequestRecord, Rejection, StoredClassification
+from bot.ledger.store import load_reconciled, load_record
 from bot.object_store import CommitSnapshot, ObjectStore
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
@@ -66,6 +66,22 @@ def records_of(ledger: CommitSnapshot | None) -> dict[int, PullRequestRecord]:
     numbers = sorted(int(name) for name in names if _NUMBER.fullmatch(name))
     found = {number: record_of(ledger, number) for number in numbers}
     return {number: record for number, record in found.items() if record is not None}
+
+
+def rejections_of(ledger: CommitSnapshot | None) -> tuple[Rejection, ...]:
+    """The rejections that were given on pull requests which were merged since."""
+    try:
+        reconciled = load_reconciled(ledger)
+    except InputError:
+        reconciled = None
+    known = () if reconciled is None else reconciled.rejections
+    given = [
+        Rejection(pull_request=record.pull_request, decision=item)
+        for record in records_of(ledger).values()
+        for item in record.decisions
+        if record.merged is not None and item.action == "reject"
+    ]
+    return (*known, *(item for item in given if item not in known))
 
 
 def known_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassification]:

@@ -156,6 +156,13 @@ class LeftQuery(FileModel):
     at: Timestamp
 
 
+class Rejection(FileModel):
+    """A rejection that outlasts the talk on its pull request: it holds for its content wherever that is offered."""
+
+    pull_request: Annotated[int, Field(ge=1)]
+    decision: Decision
+
+
 class Reconciled(FileModel):
     """``reconciled.json``: up to which commit the default branch was reconciled, and what is known of its queries."""
 
@@ -167,6 +174,7 @@ class Reconciled(FileModel):
     left: dict[EntryId, LeftQuery] = Field(
         default_factory=dict, description="queries that were merged and did not enter: judged again as the set changes"
     )
+    rejections: Tuple[Rejection] = Field(default=(), description="of queries that are not settled")
 
 
 class Refusal(FileModel):

@@ -13,12 +13,12 @@ from bot.consolidator.verdict import Route
 from bot.curator import changes
 from bot.curator.changes import FileChange
 from bot.curator.entry import Entry
-from bot.curator.staging import Occasion, Staging, restoration, stage_waiting
+from bot.curator.staging import Occasion, Staging, out_of_line, restoration, stage_waiting
 from bot.curator.store import RegressionSet, entry_path, waiting_path
 from bot.github.conversation import hear
 from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.publish import displayed_in, find_sticky, replies_to
-from bot.github.standing import Court
+from bot.github.standing import Court, Former
 from bot.github.values import IssueComment, Operation, PushCommits, WriteLedger
 from bot.ledger.model import (
     RECONCILED,
@@ -26,6 +26,7 @@ from bot.ledger.model import (
     Merged,
     PullRequestRecord,
     Reconciled,
+    Rejection,
     record_path,
 )
 from bot.ledger.store import record_text
@@ -47,11 +48,11 @@ class Scene:
     commit.
 
     ``ended`` are closed pull requests of which nothing has to be remembered unless a query of theirs was merged and
-    needs a person; ``ledger_files`` the ledger's files by path, ``reconciled`` one of them;
-    ``fresh`` tells whether eval sets were merged that it does not know of.  ``texts`` reads a file as it is at
-    ``commit``.  ``offering`` tells that the branch takes no commits of ours, so that people are asked to merge them;
-    ``refused`` is what they turned down then.  ``restores`` are tombstones whose entry is to come back, and who asks
-    for it.
+    needs a person.  ``rejections`` were given before; their comments are among the others.  ``ledger_files`` are the
+    ledger's files by path, ``reconciled`` is one of them; ``fresh`` tells whether eval sets were merged that it does
+    not know of.  ``texts`` reads a file as it is at ``commit``.  ``offering`` tells that the branch takes no commits of
+    ours, so that people are asked to merge them; ``refused`` is what they turned down then.  ``restores`` are
+    tombstones whose entry is to come back, and who asks for it.
     """
 
     login: str
@@ -60,6 +61,7 @@ class Scene:
     comments: Mapping[int, tuple[IssueComment, ...]]
     ended: tuple[int, ...]
     ledger: str | None
+    rejections: tuple[Rejection, ...]
     reconciled: Reconciled | None
     fresh: bool
     ledger_files: Mapping[str, str]
@@ -118,7 +120,14 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
             staging = restoration(tombstone, len(platform.regression_set.entries) >= platform.config.ceiling)
             steps.append(_step(f"Restore {id}, as {by} asked", staging, change=Change.RETURNS))
             platform = _with(platform, staging, texts)
-    waiting = [entry for entry in platform.regression_set.waiting.values() if not scene.refused.holds(entry)]
+    line = platform.regression_set.waiting.values()
+    gone = [entry for entry in line if entry.id in inventory.departed and entry.pin is None]
+    if gone:
+        staging = out_of_line(gone)
+        steps.append(_step("Take out of the line what left its eval set", staging))
+        platform = _with(platform, staging, texts)
+    line = platform.regression_set.waiting.values()
+    waiting = [entry for entry in line if not scene.refused.holds(entry)]
     if waiting:
         residents, _ = platform.regression_set.residents(platform.taxonomy)
         occasion = Occasion(at=inventory.at, commit=inventory.base, by=None)
@@ -144,9 +153,11 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
     present = before if scene.offering else platform
     spoken, records = [], {}
     left: dict[str, LeftQuery] = {}
+    rejected: list[Rejection] = []
     for item in heard:
         told = tell(item, platform, present.regression_set, scene.login, scene.comments, scene.run)
         left |= told.left
+        rejected += told.rejections
         if item.case.pull_request is not None:
             spoken.append((item.case.pull_request.number, told.operations))
             records[item.case.pull_request.number] = told.record
@@ -154,7 +165,7 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
     if steps and not scene.offering:
         commits = tuple(step.commit for step in steps)
         pushed = (PushCommits(branch=scene.branch, parent=scene.commit, commits=commits),)
-    reconciled = remember(inventory, cases, left, present, scene.reconciled, scene.fresh)
+    reconciled = remember(inventory, cases, left, rejected, present, scene.reconciled, scene.fresh)
     done: dict[int, PullRequestRecord | None] = dict.fromkeys(scene.ended)
     return Plan(
         note=tuple(_note(cases, heard, scene)),
@@ -170,7 +181,9 @@ def _merged(case: Case, scene: Scene) -> Case:
     pull, record = case.pull_request, case.record
     if pull is None or (record is not None and record.merged is not None):
         return case
-    record = record or PullRequestRecord(pull_request=pull.number, head=case.merge)
+    # What was said before this was looked at again was heard then.
+    cursor = max((item.id for item in scene.comments.get(pull.number, ())), default=0) if case.again else 0
+    record = record or PullRequestRecord(pull_request=pull.number, head=case.merge, cursor=cursor)
     sticky, _ = find_sticky(scene.login, scene.comments.get(pull.number, ()))
     displayed = displayed_in(sticky, record)
     seen = tuple(sorted(entry for entry, item in displayed.items() if admitting_route(item.codes) is Route.DIRECT))
@@ -232,7 +245,9 @@ def _settle(case: Case, platform: Platform, scene: Scene, texts: _Texts) -> tupl
         permission=scene.permission,
         merged=True,
     )
-    hearing = hear([item for item in comments if item.author != scene.login], record, court)
+    contents = {content for facts in case.analysis.submissions for content in facts.contents.values()}
+    former = Former.of(scene.rejections, contents, lambda number: scene.comments.get(number, ()))
+    hearing = hear([item for item in comments if item.author != scene.login], record, court, former)
     review = hearing.judgement.review
     assert review is not None
     staging = stage_admissions(

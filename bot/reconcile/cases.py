@@ -13,7 +13,7 @@ from bot.github.analysis import Analysis, QueryFacts, SubmissionFacts
 from bot.github.judgement import judge_facts
 from bot.github.values import PullRequest
 from bot.ledger.keys import digest
-from bot.ledger.model import LeftQuery, PullRequestRecord
+from bot.ledger.model import Decision, LeftQuery, PullRequestRecord
 from bot.pipeline import Platform
 from bot.reconcile.inventory import Inventory, MergeFacts
 
@@ -21,6 +21,8 @@ from bot.reconcile.inventory import Inventory, MergeFacts
 @dataclass(frozen=True, kw_only=True)
 class Case:
     """A merge, the facts of what it brought and nobody settled since, and where it was talked about.
+
+    ``again`` tells that all of that was over, and that the set has changed since.
 
     ``merge`` is its commit and ``at`` the time of that; ``pull_request`` is unknown for what was pushed directly.
     ``texts`` maps the entries that it brought to digests of their turns.
@@ -32,6 +34,7 @@ class Case:
     record: PullRequestRecord | None
     analysis: Analysis
     texts: Mapping[str, str]
+    again: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,14 +91,14 @@ def judged_again(
         if submissions:
             last = max(items.values(), key=lambda item: (item.at, item.commit))
             each = _Brought(merge=last.commit, at=last.at, pull_request=None, record=None, texts=texts)
-            found.append((number, _case(each, inventory, submissions)))
+            found.append((number, replace(_case(each, inventory, submissions), again=True)))
     return tuple(found)
 
 
-def has_merit(case: Case, platform: Platform) -> bool:
+def has_merit(case: Case, platform: Platform, rejected: Sequence[Decision]) -> bool:
     """Whether a query of ``case`` would enter if a person let it; nobody saw any of them admitted."""
     bare = judge_facts(case.analysis, platform, None, ())
-    review = judge_facts(case.analysis, platform, None, (), (), tuple(bare.entries)).review
+    review = judge_facts(case.analysis, platform, None, rejected, (), tuple(bare.entries)).review
     return review is not None and bool(review.plan.waiting_for_review)
 
 
@@ -192,10 +195,13 @@ def _filtered(
         kept, mine = [], False
         for query in facts.queries:
             entry = entry_of(facts, query)
+            own = texts.get(entry) == digest(list(query.turns))
             if query.key is None:
-                kept.append(query)
-                mine = mine or entry in pinned
-            elif entry not in taken and texts.get(entry) == digest(list(query.turns)):
+                # What others brought into the folder since is told where they brought it.
+                if own or entry in pinned:
+                    kept.append(query)
+                    mine = mine or entry in pinned
+            elif entry not in taken and own:
                 kept.append(query)
                 taken.add(entry)
                 mine = True

@@ -40,7 +40,7 @@ class Inventory(FileModel):
     merges: Tuple[MergeFacts] = Field(description="oldest first")
     submissions: Tuple[SubmissionFacts] = Field(description="every agent's eval sets, settled queries included")
     departed: dict[EntryId, Literal["source-deleted", "customer-left"]] = Field(
-        description="entries whose query was in an eval set here once, and is in none now"
+        description="entries, also in line, whose query was in an eval set here once, and is in none now"
     )
     unread: Tuple[str] = Field(description="folders of agents whose files could not be read")
     problems: Tuple[ProblemFacts]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.github.analysis import classified_of
 from bot.ledger.keys import digest
-from bot.ledger.model import LeftQuery, Reconciled, StoredClassification
+from bot.ledger.model import LeftQuery, Reconciled, Rejection, StoredClassification
 from bot.pipeline import Platform, unsettled
 from bot.reconcile.cases import Case, entry_of
 from bot.reconcile.inventory import Inventory
@@ -16,28 +16,36 @@ def remember(
     inventory: Inventory,
     cases: Sequence[Case],
     found: Mapping[str, LeftQuery],
+    rejected: Sequence[Rejection],
     platform: Platform,
     before: Reconciled | None,
     fresh: bool,
 ) -> Reconciled:
-    """What is to be remembered once the ``cases`` are told of, and what of them did not enter was ``found``.
+    """What is to be remembered once the ``cases`` are told of.
+
+    What of them did not enter was ``found``; ``rejected`` are the words of curators that outlast the records.
 
     Where no eval set was merged since, the commit that was reconciled last stays: our own commits move the branch too.
     """
     spoken = {entry for case in cases for entry in case.texts}
     kept = {} if before is None else {entry: item for entry, item in before.left.items() if entry not in spoken}
     left = {**kept, **found}
+    known_rejections = () if before is None else before.rejections
+    all_rejections = (*known_rejections, *(item for item in rejected if item not in known_rejections))
     known: dict[str, StoredClassification] = {}
     present: set[tuple[str, str]] = set()
+    contents: set[str] = set()
     for facts in inventory.submissions:
         outside = {query.id for query in unsettled(platform, classified_of(facts).submission)}
         for query in facts.queries:
             if query.id in outside and query.key is not None:
+                contents.add(facts.contents[query.id])
                 present.add((entry_of(facts, query), digest(list(query.turns))))
                 if query.classification is not None:
                     known[query.key] = query.classification
     return Reconciled(
         commit=inventory.base if before is None or inventory.since is None or fresh else before.commit,
         classifications=known,
+        rejections=tuple(item for item in all_rejections if item.decision.content in contents),
         left={entry: item for entry, item in sorted(left.items()) if (entry, item.text) in present},
     )

@@ -10,7 +10,7 @@ from bot.config import REVIEWED_FILES
 from bot.github.events import is_own
 from bot.github.publish import doubled_replies
 from bot.github.values import Operation, PullRequest, PushCommits
-from bot.github.world import records_of
+from bot.github.world import records_of, rejections_of
 from bot.ledger.model import (
     FOLDER,
     RECONCILED,
@@ -68,12 +68,16 @@ def admit_merged(tip: Tip) -> Staged:
     found = origins(fresh, pulls, records, tip.github.introduced_by, tip.github.find_pull_request)
     cases = cases_of(tip.inventory, fresh, found, records)
     cases += _with_merit(tip, cases, pulls)
-    spoken = [case.pull_request.number for case in cases if case.pull_request is not None]
+    rejections = rejections_of(tip.ledger)
+    contents = {content for case in cases for facts in case.analysis.submissions for content in facts.contents.values()}
+    spoken = {case.pull_request.number for case in cases if case.pull_request is not None}
+    spoken |= {item.pull_request for item in rejections if item.decision.content in contents}
     scene = admission_plan.Scene(
         login=tip.github.login,
         branch=tip.event.default_branch,
         commit=tip.commit,
-        comments={number: tip.github.comments(number) for number in spoken},
+        comments={number: tip.github.comments(number) for number in sorted(spoken)},
+        rejections=rejections,
         ended=tuple(sorted(pull.number for pull in pulls if pull.number in records)),
         ledger=tip.ledger_commit,
         ledger_files=_files(tip.ledger),
@@ -112,7 +116,7 @@ def _with_merit(tip: Tip, cases: Sequence[Case], pulls: Sequence[PullRequest]) -
     known = {pull.number: pull for pull in pulls}
     found = []
     for number, case in judged_again(tip.inventory, tip.left, cases):
-        if has_merit(case, tip.platform):
+        if has_merit(case, tip.platform, [item.decision for item in rejections_of(tip.ledger)]):
             pull = known.get(number) or tip.github.find_pull_request(number)
             if pull is not None:
                 found.append(replace(case, pull_request=pull))

@@ -121,13 +121,16 @@ def _departed(
     unread: Sequence[str],
     store: ObjectStore,
 ) -> dict[str, Literal["source-deleted", "customer-left"]]:
-    """The entries whose query has gone from the eval sets; of what cannot be read, or never was here, nobody knows."""
+    """The entries, in R or in line, whose query has gone from the eval sets.
+
+    Of what cannot be read, or never was here, nobody knows.
+    """
     known = platform.regression_set
     found = settle([package.submission for package in packages], known)
     present = {item.id for item in (*found.settled.values(), *found.edited.values())}
     customers = {folder.split("/")[1] for folder in submission_folders(snapshot)}
     departed: dict[str, Literal["source-deleted", "customer-left"]] = {}
-    for id, entry in known.entries.items():
+    for id, entry in sorted({**known.waiting, **known.entries}.items()):
         source = entry.source
         if id in present or source is None or f"{EVAL_SETS}/{source.customer}/{source.agent}" in unread:
             continue

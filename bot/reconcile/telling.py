@@ -14,7 +14,7 @@ from bot.github.notices import notices_of
 from bot.github.publish import comment_operations, find_sticky, label_operations
 from bot.github.values import IssueComment, Operation
 from bot.ledger.keys import digest
-from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Showing
+from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Rejection, Showing
 from bot.pipeline import Platform, Review
 from bot.reconcile.cases import Case
 from bot.reconcile.pins import is_done
@@ -43,11 +43,14 @@ class Heard:
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """What is said, the record that is kept while somebody is needed, and the queries that are ``left`` outside."""
+    """What is said, the record that is kept while somebody is needed, the queries that are ``left`` outside, and the
+    ``rejections`` that outlast the record.
+    """
 
     operations: tuple[Operation, ...]
     record: PullRequestRecord | None
     left: Mapping[str, LeftQuery]
+    rejections: tuple[Rejection, ...] = ()
 
 
 def tell(
@@ -88,7 +91,10 @@ def tell(
     pins = [item for item in hearing.judgement.decisions if is_done(item, hearing.judgement, platform)]
     settled = all(is_done(item, hearing.judgement, merged) for item in pins) and not _offered(review, present)
     if settled and not review.plan.waiting_for_review and not heard.turned_down:
-        return Told(operations=tuple(operations), record=None, left=left)
+        rejections = tuple(
+            Rejection(pull_request=pull.number, decision=item) for item in hearing.own if item.action == "reject"
+        )
+        return Told(operations=tuple(operations), record=None, left=left, rejections=rejections)
     record = heard.record.model_copy(
         update={
             "texts": {**heard.record.texts, **judgement.texts},
@@ -96,11 +102,7 @@ def tell(
             "showing": showing,
             "classifications": {},
             **remembered(hearing),
-            "decisions": tuple(
-                item
-                for item in (*hearing.judgement.decisions, *hearing.dormant)
-                if not is_done(item, hearing.judgement, merged)
-            ),
+            "decisions": tuple(item for item in hearing.own if not is_done(item, hearing.judgement, merged)),
         }
     )
     # What is displayed by now is found out again from the comment: no reason to write.
@@ -126,8 +128,7 @@ def _left(heard: Heard, judgement: Judgement, review: Review) -> dict[str, LeftQ
 
 def remembered(hearing: Hearing) -> dict[str, object]:
     """What a record keeps of what was said."""
-    decisions = (*hearing.judgement.decisions, *hearing.dormant)
-    return {"decisions": decisions, "void": hearing.void, "cursor": hearing.cursor}
+    return {"decisions": hearing.own, "void": hearing.void, "cursor": hearing.cursor}
 
 
 def _offered(review: Review, present: RegressionSet) -> list[str]:

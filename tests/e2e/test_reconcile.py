@@ -160,6 +160,48 @@ def test_an_excluded_query_goes_to_review_when_it_has_merit_by_now(world: World,
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
 
 
+def test_a_rejection_lasts_when_a_neighbour_changes(world: World, bot: Bot) -> None:
+    name, head = f"{BRANCH_LINE}/evals.yaml", "eval_set: 1\nqueries:\n"
+    first = "  - id: b01\n    query: Is the branch in Weir Street open on Saturday morning?\n"
+    pull = world.open_pull_request("quillow", customer_files() | {name: head + first})
+    bot.on("pull_request_target", number=pull.number)
+    comment = world.comment(CURATOR, pull.number, "/incumbent reject b01 nobody asks that")
+    bot.on("issue_comment", number=pull.number, comment=comment)
+    known = entries(world)
+    assert merged(world, bot, pull.number).codes == (0, 0)
+    second = "  - id: b02\n    query: Get me a person who can talk about a bereavement\n"
+    later = world.open_pull_request("later", {name: head + first + second})
+    review = bot.on("pull_request_target", number=later.number).report["review"]
+    assert "b01" not in [item["id"] for item in review["verdicts"]]
+    assert merged(world, bot, later.number).codes == (0, 0)
+    assert "b01" not in {read(world, id)["source"]["item"] for id in entries(world) - known}
+    # Who takes the comment back leaves the query to a person.
+    world.act(CURATOR, "DELETE", f"/issues/comments/{comment['id']}")
+    again = world.open_pull_request("again", {name: head + first + second + second.replace("b02", "b03", 1)})
+    review = bot.on("pull_request_target", number=again.number).report["review"]
+    (contested,) = [item for item in review["verdicts"] if item["id"] == "b01"]
+    assert "CONTESTED" in contested["reasons"]
+    accept = world.comment(CURATOR, again.number, "/incumbent accept b01 we were wrong")
+    bot.on("issue_comment", number=again.number, comment=accept)
+    assert merged(world, bot, again.number).codes == (0, 0)
+    assert "b01" in {read(world, id)["source"]["item"] for id in entries(world) - known}
+
+
+def test_what_waits_for_a_slot_leaves_the_line_with_its_customer(world: World, tmp_path: Path) -> None:
+    world.push("main", platform_files(ceiling="5"))
+    bot = Bot(world, tmp_path / "runs")
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    assert merged(world, bot, pull.number).codes == (0, 0)
+    line = world.hosted.bare.git("ls-tree", "--name-only", "main", f"{FOLDER}/waiting/").split()
+    assert len(line) == 1
+    before = world.head("main")
+    after = world.push("main", dict.fromkeys(customer_files()))
+    assert bot.on("push", before=before, after=after).codes == (0, 0)
+    assert world.hosted.bare.git("ls-tree", "--name-only", "main", f"{FOLDER}/waiting/").split() == []
+    assert {call.method for call in bot.on("schedule").calls} == {"GET"}
+
+
 def test_two_pull_requests_that_race_for_one_gap(world: World, bot: Bot) -> None:
     known = entries(world)
     twin = {name.replace("quillow-savings", "marrow-bank"): text for name, text in customer_files().items()}

@@ -17,17 +17,13 @@ from tests.reconcile.people import AGENTS, Agent, Content, Memory, own_entry, re
 from tests.reconcile.rules_of_set import Offered, check_floors, is_excluded, item_of, prunable, query_item
 from tests.reconcile.runs import platform_of, queries_of
 
-JUDGED_AGAIN = True
-"""TEMPORARY: whether excluded queries are judged again when R changes; until they are, once excluded is excluded."""
-
 
 @dataclass
 class Known:
-    """What the last check found: R, contents of R and of the line, and what the rules kept out once."""
+    """What the last check found: R, the contents of R and of the line, and what was refused."""
 
     members: set[str] = field(default_factory=set)
     contents: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    excluded: set[Content] = field(default_factory=set)
     refused: dict[int, Offered] = field(default_factory=dict)
 
 
@@ -141,15 +137,13 @@ def _check_queries(hub: Hub, memory: Memory, known: Known, now: RegressionSet) -
             if waiting.get((agent, item)) == text:
                 assert content not in settled, ("in the set, and people are asked all the same", content)
                 assert content not in memory.rejected, ("rejected, and people are asked again", content)
-            elif content not in settled | memory.rejected | memory.forgotten:
+            elif content not in settled | memory.rejected:
                 own = own_entry(everything, agent, item)
                 residents = [item_of(entry) for id, entry in everything.items() if id != own]
                 query = query_item(item, text)
                 others = [other for other in pending if other.id != item]
                 excluded = any(is_excluded(query, residents, each, platform.config) for each in ((), others))
-                if excluded:
-                    known.excluded.add(content)
-                assert excluded or (content in known.excluded and not JUDGED_AGAIN), ("dropped", content, item)
+                assert excluded, ("dropped", content, item)
 
 
 def _check_suggestions(hub: Hub, known: Known, now: RegressionSet) -> None:

@@ -12,8 +12,6 @@ from bot.ledger.model import BRANCH, PullRequestRecord, record_path
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull
 from tests.reconcile.runs import queries_of
 
-REJECTIONS_LAST = False
-"""TEMPORARY: whether a rejection holds when another pull request changes its neighbours; until then it is forgotten."""
 AGENTS = (("acme", "desk"), ("bolt", "line"), ("cove", "shop"))
 CURATORS = ("cora", "dan")
 REASON = "an audit needs it"
@@ -56,17 +54,12 @@ class Memory:
     said: list[Said] = field(default_factory=list)
     accepted: set[Content] = field(default_factory=set)
     rejected: set[Content] = field(default_factory=set)
-    forgotten: set[Content] = field(default_factory=set)
     pins: dict[str, str] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
 
     def offered(self, pull: Pull, agent: Agent) -> None:
         """A pull request changes queries of ``agent``."""
         self.agents[pull.number] = agent
-        if not REJECTIONS_LAST:
-            mine = {content for content in self.rejected if content[0] == agent}
-            self.rejected -= mine
-            self.forgotten |= mine
 
     def merged(self, hub: Hub, pull: Pull) -> None:
         """Remember what our comment displayed when ``pull`` was merged."""

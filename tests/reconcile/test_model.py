@@ -15,13 +15,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from bot.config import CONFIG_FILE
-from bot.github.values import EditComment, WriteLedger, describe
+from bot.github.values import describe
 from bot.ledger.model import BRANCH, SUGGESTIONS, Refusal, SuggestionRecord
 from bot.ledger.store import record_text
 from tests.reconcile.checks import (
     Known,
     check_all,
-    departed_entries,
     is_own,
     offered_by,
     open_suggestions,
@@ -277,17 +276,10 @@ class AfterTheMerge(RuleBasedStateMachine):
     # Helpers
 
     def _run_twice(self) -> None:
-        """TEMPORARY: once more, for what a first run does not see yet.
-
-        Comments name as settled what entered from a neighbour one run too late; and what enters from the line although
-        its query has gone is suggested on other grounds first.
-        """
-        known = platform_of(self.hub).regression_set
-        late = not (departed_entries(self.hub, known) or {}).keys() <= self.known.members
+        """A second run writes nothing."""
         before = len(self.hub.written)
         assert self._run(None)
-        again = self.hub.written[before:]
-        assert late or {type(item) for item in again} <= {EditComment, WriteLedger}, [describe(item) for item in again]
+        assert [describe(item) for item in self.hub.written[before:]] == []
 
     def _move(self) -> None:
         """Somebody does something, half a day after whatever was before."""
