@@ -202,6 +202,62 @@ def test_what_waits_for_a_slot_leaves_the_line_with_its_customer(world: World, t
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
 
 
+def test_an_exclusion_that_turned_before_the_merge_is_for_a_person(world: World, bot: Bot) -> None:
+    (held,) = [id for id in entries(world) if "c07" in id]
+    known = entries(world)
+    files = customer_files()
+    text = read(world, held)["turns"][0]
+    files[f"{BRANCH_LINE}/evals.yaml"] = f"eval_set: 1\nqueries:\n  - id: b01\n    query: '{text}'\n"
+    pull = world.open_pull_request("quillow", files)
+    review = bot.on("pull_request_target", number=pull.number).report["review"]
+    assert [item["reasons"] for item in review["verdicts"]] == [["CLONE"]]
+    entry = world.read("main", f"{FOLDER}/{held}.yaml")
+    assert entry is not None
+    world.push("main", {f"{FOLDER}/{held}.yaml": None})
+    assert merged(world, bot, pull.number).codes == (0, 0)
+    assert entries(world) == known - {held}
+    assert "Nobody saw it admitted" in sticky(world, pull.number)
+    assert "incumbent: needs a curator" in world.labels(pull.number)
+
+
+def test_an_edited_query_updates_its_entry_after_the_merge(world: World, bot: Bot) -> None:
+    name = f"{BRANCH_LINE}/evals.yaml"
+    head = "eval_set: 1\nqueries:\n  - id: b01\n    query: "
+    known = entries(world)
+    first_text = "Is the branch in Weir Street open on Saturday morning?"
+    second_text = "Is the branch in Weir Street open on Sunday?"
+    pull = world.open_pull_request("quillow", customer_files() | {name: f"{head}{first_text}\n"})
+    bot.on("pull_request_target", number=pull.number)
+    merged(world, bot, pull.number)
+    (new,) = entries(world) - known
+    first = read(world, new)
+    again = world.open_pull_request("edit", {name: f"{head}{second_text}\n"})
+    bot.on("pull_request_target", number=again.number)
+    assert merged(world, bot, again.number).codes == (0, 0)
+    assert entries(world) - known == {new}
+    second = read(world, new)
+    assert second["turns"] == [second_text]
+    assert second["admitted"]["at"] == first["admitted"]["at"]
+    assert second["source"]["pull_request"] == again.number
+    assert {call.method for call in bot.on("schedule").calls} == {"GET"}
+
+
+def test_a_forged_decision_is_ignored_and_reported(world: World, bot: Bot) -> None:
+    known = entries(world)
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    real = world.comment(CURATOR, pull.number, "/incumbent reject b05 nobody asks that")
+    bot.on("issue_comment", number=pull.number, comment=real)
+    path = f"pull_requests/{pull.number}.json"
+    text = world.read(LEDGER, path)
+    assert text is not None
+    assert text.count('"action": "reject"') == 1
+    world.push(LEDGER, {path: text.replace('"action": "reject"', '"action": "accept"')})
+    assert merged(world, bot, pull.number).codes == (0, 0)
+    assert not [id for id in entries(world) - known if "-b05-" in id]
+    assert "(accept) on `b05` is void" in sticky(world, pull.number)
+
+
 def test_two_pull_requests_that_race_for_one_gap(world: World, bot: Bot) -> None:
     known = entries(world)
     twin = {name.replace("quillow-savings", "marrow-bank"): text for name, text in customer_files().items()}

@@ -12,7 +12,7 @@ from tests.e2e.bot import Bot, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, STRANGER
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import entries, merged, read
-from tests.e2e.test_suggestions import check, ours, settled, spare
+from tests.e2e.test_suggestions import check, ours, settled, spare, suggested
 
 
 @pytest.fixture
@@ -31,9 +31,7 @@ def asked(world: World, bot: Bot, number: int, text: str, user: str = CURATOR) -
 
 def evicted(world: World, bot: Bot) -> tuple[int, dict[str, Any]]:
     """The merged pull request that evicted an entry, and the entry as it was."""
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
-    bot.on("schedule")
-    (pull,) = ours(world)
+    pull = suggested(world, bot)
     known = read(world, "spare-one")
     assert merged(world, bot, pull["number"]).codes == (0, 0)
     assert "spare-one" not in entries(world)

@@ -20,6 +20,9 @@ from tests.e2e.test_reconcile import entries, merged, read
 CALLS = {"backend.call": 0.56, "backend.change": 0.56, "backend.lookup": 0.56, "identity.signed-in": 0.56}
 
 
+TEXT = "Set my limit to nine hundred please"
+
+
 def spare(id: str, text: str, **scores: float) -> dict[str, str]:
     """The file of an entry whose capabilities others cover as well."""
     (path,) = [name for name in platform_files() if "c05" in name]
@@ -43,6 +46,14 @@ def ours(world: World, state: str = "open") -> list[Any]:
     return [pull for pull in pulls if pull["user"]["login"] == JOB]
 
 
+def suggested(world: World, bot: Bot) -> Any:
+    """The pull request that suggests to evict an entry which has just come to be redundant."""
+    world.push("main", spare("spare-one", TEXT))
+    assert bot.on("schedule").codes == (0, 0)
+    (pull,) = ours(world)
+    return pull
+
+
 def settled(bot: Bot) -> None:
     """One more run finds nothing to do, and is cheap: docs/github.md says five calls, and one for each of ours."""
     run = bot.on("schedule")
@@ -64,9 +75,7 @@ def check(world: World, number: int) -> Any:
 
 
 def test_what_is_redundant_is_suggested_once_and_goes_when_people_merge_it(world: World, bot: Bot) -> None:
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
-    assert bot.on("schedule").codes == (0, 0)
-    (pull,) = ours(world)
+    pull = suggested(world, bot)
     assert pull["title"] == "Evict spare-one: redundant"
     assert "To refuse" in pull["body"]
     assert check(world, pull["number"])["conclusion"] == "success"
@@ -85,13 +94,11 @@ def test_what_is_redundant_is_suggested_once_and_goes_when_people_merge_it(world
 
 
 def test_a_refusal_holds_through_newcomers_and_ends_with_its_grounds(world: World, bot: Bot) -> None:
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
-    bot.on("schedule")
-    (pull,) = ours(world)
+    pull = suggested(world, bot)
     world.close(pull["number"])
     assert bot.on("pull_request_target", number=pull["number"], action="closed").codes == (0, 0)
     assert ours(world) == []
-    for number in range(3):
+    for number in range(10):
         world.push(
             "main", {**spare(f"strong-{number}", f"Newcomer {number} wants a limit", **dict.fromkeys(CALLS, 0.7))}
         )
@@ -105,9 +112,7 @@ def test_a_refusal_holds_through_newcomers_and_ends_with_its_grounds(world: Worl
 
 
 def test_what_is_moot_is_closed_with_the_reason_and_is_no_refusal(world: World, bot: Bot) -> None:
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
-    bot.on("schedule")
-    (pull,) = ours(world)
+    pull = suggested(world, bot)
     text = world.read("main", "regression_set/spare-one.yaml")
     assert text is not None
     world.push("main", {"regression_set/spare-one.yaml": text.replace("pin: null", "pin: an audit wants it")})
@@ -126,9 +131,7 @@ def test_what_is_moot_is_closed_with_the_reason_and_is_no_refusal(world: World, 
 
 
 def test_a_persons_commit_is_left_alone_and_checked(world: World, bot: Bot) -> None:
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
-    bot.on("schedule")
-    (pull,) = ours(world)
+    pull = suggested(world, bot)
     branch = pull["head"]["ref"]
     head = world.push(branch, {"notes.txt": "a person was here\n"}, user=CURATOR)
     run = bot.on("pull_request_target", number=pull["number"], action="synchronize")
@@ -143,9 +146,7 @@ def test_a_persons_commit_is_left_alone_and_checked(world: World, bot: Bot) -> N
 
 
 def test_a_stale_branch_only_gains_commits(world: World, bot: Bot) -> None:
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
-    bot.on("schedule")
-    (pull,) = ours(world)
+    pull = suggested(world, bot)
     branch = pull["head"]["ref"]
     tip = world.head(branch)
     text = world.read("main", "regression_set/spare-one.yaml")
@@ -165,9 +166,7 @@ def test_a_stale_branch_only_gains_commits(world: World, bot: Bot) -> None:
 
 
 def test_the_check_is_posted_again_whenever_the_base_moves(world: World, bot: Bot) -> None:
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
-    bot.on("schedule")
-    (pull,) = ours(world)
+    pull = suggested(world, bot)
     first = check(world, pull["number"])
     tip = world.push("main", {"notes.txt": "words\n"})
     bot.on("schedule")
@@ -196,6 +195,24 @@ def test_the_limit_is_kept_and_evictions_are_safe_in_any_order(world: World, tmp
     settled(bot)
 
 
+def test_all_that_is_open_may_be_merged_at_once_in_the_worst_order(world: World, bot: Bot) -> None:
+    for number in range(4):
+        world.push("main", spare(f"spare-{number}", f"Limit number {number} to be set anew please"))
+    bot.on("schedule")
+    pulls = ours(world)
+    assert len(pulls) == 4
+    before = world.head("main")
+    after = ""
+    for pull in sorted(pulls, key=lambda item: -int(item["number"])):
+        after = world.merge(pull["number"], user=CURATOR)
+    held = [set(read(world, id)["scores"]) for id in entries(world)]
+    assert all(any(name in scores for scores in held) for name in CALLS)
+    assert bot.on("push", before=before, after=after).codes == (0, 0)
+    assert {read(world, f"evicted/spare-{number}")["evicted"]["by"] for number in range(4)} == {CURATOR}
+    assert ours(world) == []
+    settled(bot)
+
+
 def test_a_branch_of_ours_that_somebody_else_offers_is_turned_down(world: World, bot: Bot) -> None:
     pull = world.open_pull_request("incumbent/evict/mine", {"notes.txt": "words"}, user=CURATOR)
     assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
@@ -203,7 +220,7 @@ def test_a_branch_of_ours_that_somebody_else_offers_is_turned_down(world: World,
 
 
 def test_a_run_killed_between_branch_and_pull_request_is_mended(world: World, bot: Bot) -> None:
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    world.push("main", spare("spare-one", TEXT))
     world.gateway.fail(lambda call: call.method == "POST" and call.path.endswith("/pulls"), "422", 1)
     assert bot.on("schedule").codes == (0, 4)
     assert bot.on("schedule").codes == (0, 0)
@@ -212,9 +229,7 @@ def test_a_run_killed_between_branch_and_pull_request_is_mended(world: World, bo
 
 
 def test_a_forged_refusal_holds_nothing_back(world: World, bot: Bot) -> None:
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
-    bot.on("schedule")
-    (pull,) = ours(world)
+    pull = suggested(world, bot)
     branch = pull["head"]["ref"]
     forged = {"format": 1, "heads": {}, "refusals": [{"pull_request": 999, "branch": branch}]}
     world.push("incumbent/ledger", {"suggestions.json": json.dumps(forged)})
@@ -237,7 +252,7 @@ def test_what_left_its_eval_set_is_suggested_to_go(world: World, bot: Bot) -> No
 
 
 def test_where_pull_requests_may_not_be_opened_the_dashboard_leads_there(world: World, bot: Bot) -> None:
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    world.push("main", spare("spare-one", TEXT))
     refusal = error(403, "GitHub Actions is not permitted to create or approve pull requests.")
     world.gateway.fail(lambda call: call.method == "POST" and call.path.endswith("/pulls"), refusal, 1)
     assert bot.on("schedule").codes == (0, 0)
@@ -249,7 +264,7 @@ def test_where_pull_requests_may_not_be_opened_the_dashboard_leads_there(world: 
 
 
 def test_where_issues_are_turned_off_there_is_no_dashboard(world: World, bot: Bot) -> None:
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
+    world.push("main", spare("spare-one", TEXT))
     world.gateway.fail(
         lambda call: call.method == "GET" and call.path.endswith("/issues"), error(410, "Issues are disabled"), 9
     )
@@ -292,9 +307,7 @@ def test_a_refused_swap_is_not_offered_again(world: World, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("method", ["squash", "rebase"])
 def test_an_eviction_counts_as_merged_however_it_is_merged(world: World, bot: Bot, method: MergeMethod) -> None:
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
-    bot.on("schedule")
-    (pull,) = ours(world)
+    pull = suggested(world, bot)
     before = world.head("main")
     after = world.merge(pull["number"], method=method)
     assert bot.on("push", before=before, after=after).codes == (0, 0)
@@ -304,9 +317,7 @@ def test_an_eviction_counts_as_merged_however_it_is_merged(world: World, bot: Bo
 
 
 def test_a_reopened_suggestion_is_kept_and_may_be_refused_again(world: World, bot: Bot) -> None:
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
-    bot.on("schedule")
-    (pull,) = ours(world)
+    pull = suggested(world, bot)
     world.close(pull["number"])
     bot.on("pull_request_target", number=pull["number"], action="closed")
     world.act(CURATOR, "PATCH", f"/pulls/{pull['number']}", {"state": "open"})
@@ -320,9 +331,7 @@ def test_a_reopened_suggestion_is_kept_and_may_be_refused_again(world: World, bo
 
 
 def test_where_the_bot_observes_a_required_check_passes_on_its_branches_too(world: World, bot: Bot) -> None:
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
-    bot.on("schedule")
-    (pull,) = ours(world)
+    pull = suggested(world, bot)
     head = world.push("main", platform_files(mode="observe"))
     world.push(pull["head"]["ref"], {"notes.txt": "a person was here\n"}, user=CURATOR)
     run = bot.on("pull_request_target", number=pull["number"], action="synchronize")
@@ -333,9 +342,7 @@ def test_where_the_bot_observes_a_required_check_passes_on_its_branches_too(worl
 
 
 def test_a_list_that_lags_behind_a_refusal_opens_nothing(world: World, bot: Bot) -> None:
-    world.push("main", spare("spare-one", "Set my limit to nine hundred please"))
-    bot.on("schedule")
-    (pull,) = ours(world)
+    pull = suggested(world, bot)
     world.close(pull["number"])
     world.gateway.fail(
         lambda call: call.path.endswith("/pulls") and "state=closed" in call.query, json_response(200, []), 9
