@@ -60,6 +60,7 @@ PURE = [
     "reconcile/renames.py",
     "reconcile/telling.py",
     "reconcile/suggestion_plan.py",
+    "reconcile/wishes.py",
     "reconcile/memory.py",
     "reconcile/offers.py",
     "reconcile/origins.py",

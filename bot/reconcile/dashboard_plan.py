@@ -24,7 +24,7 @@ from bot.ledger.model import RUNS, PullRequestRecord, Run, RunRecord
 from bot.ledger.store import record_text
 from bot.pipeline import Platform
 from bot.reconcile.proposals import Proposal
-from bot.reconcile.suggestion_plan import Wish
+from bot.reconcile.wishes import Wish
 from bot.report.dashboard import (
     MARKER,
     TITLE,

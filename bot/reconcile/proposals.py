@@ -17,7 +17,7 @@ from bot.github.events import OWN_BRANCHES
 from bot.github.values import PullRequest
 from bot.object_store import blob_id
 from bot.pipeline import Platform
-from bot.report.suggestion import render_eviction, render_swap, was_closed_by_us
+from bot.report.suggestion import Moment, render_eviction, render_swap, was_closed_by_us
 
 EVICT = f"{OWN_BRANCHES}evict/"
 SWAP = f"{OWN_BRANCHES}swap/"
@@ -52,9 +52,10 @@ class Proposal:
 
 def proposals_of(suggestions: Suggestions, platform: Platform) -> tuple[Proposal, ...]:
     """The pull requests of ``suggestions``, most urgent first: what frees a slot by admitting something comes first."""
+    moment = Moment(suggestions, platform)
     return (
-        *(_swap(item, suggestions, platform) for item in suggestions.swaps),
-        *(_eviction(item, suggestions, platform) for item in suggestions.evictions),
+        *(_swap(item, moment) for item in suggestions.swaps),
+        *(_eviction(item, moment) for item in suggestions.evictions),
     )
 
 
@@ -88,21 +89,21 @@ def was_refused(pull: PullRequest) -> bool:
     return pull.closed and pull.merge is None and is_suggestion(pull.branch) and not was_closed_by_us(pull.body)
 
 
-def _eviction(item: Suggestion, suggestions: Suggestions, platform: Platform) -> Proposal:
-    entry = platform.regression_set.entries[item.id]
+def _eviction(item: Suggestion, moment: Moment) -> Proposal:
+    entry = moment.platform.regression_set.entries[item.id]
     return Proposal(
         branch=branch_of(EVICT, item.id, item.grounds.digest),
         kind=item.grounds.kind.value,
         entries=(item.id,),
         title=f"Evict {item.id}: {item.grounds.kind.value}",
-        body=render_eviction(item, suggestions, platform),
+        body=render_eviction(item, moment),
         files=_files(changes.evict(entry, evicted_on(item.grounds))),
-        loses=_loses(item.remaining, platform),
+        loses=_loses(item.remaining, moment.platform),
     )
 
 
-def _swap(item: SwapSuggestion, suggestions: Suggestions, platform: Platform) -> Proposal:
-    known = platform.regression_set
+def _swap(item: SwapSuggestion, moment: Moment) -> Proposal:
+    known = moment.platform.regression_set
     waiting = known.waiting[item.admit]
     removed = tuple(eviction.id for eviction in item.evictions)
     verdict = {"decision": "REPLACE", "displaces": tuple(sorted(removed))}
@@ -115,7 +116,7 @@ def _swap(item: SwapSuggestion, suggestions: Suggestions, platform: Platform) ->
         kind="swap",
         entries=removed,
         title=f"Swap {item.admit} for {', '.join(removed)}"[:250],
-        body=render_swap(item, suggestions, platform),
+        body=render_swap(item, moment),
         files=_files(planned),
     )
 

@@ -24,8 +24,8 @@ from bot.reconcile.confirmations import confirmed
 from bot.reconcile.offers import turned_down
 from bot.reconcile.origins import origins
 from bot.reconcile.proposals import ADMIT
-from bot.reconcile.suggestion_plan import own
 from bot.reconcile.tip import Carried, Staged, Tip
+from bot.reconcile.wishes import own
 
 
 def hear_requests(tip: Tip) -> Staged:

@@ -13,9 +13,10 @@ from bot.ledger.model import (
     RunRecord,
 )
 from bot.ledger.store import load_runs
-from bot.reconcile import dashboard_plan, requests, suggestion_plan
-from bot.reconcile.suggestion_plan import Branch, own, plan_suggestions, wish
+from bot.reconcile import dashboard_plan, requests
+from bot.reconcile.suggestion_plan import plan_suggestions
 from bot.reconcile.tip import Staged, Tip
+from bot.reconcile.wishes import Branch, Scene, own, wish
 
 
 def suggest_changes(tip: Tip) -> Staged:
@@ -55,7 +56,7 @@ def suggest_changes(tip: Tip) -> Staged:
     return Staged(writes=(*plan.operations, *dashboard), carried=tip.carried)
 
 
-def _suggestion_scene(tip: Tip) -> suggestion_plan.Scene:
+def _suggestion_scene(tip: Tip) -> Scene:
     github, base = tip.github, tip.event.default_branch
     found, closed = tip.open_pull_requests(), github.closed_pull_requests(base)
     # What was closed between the two readings is in both; lists may lag behind what the event speaks of.
@@ -70,7 +71,7 @@ def _suggestion_scene(tip: Tip) -> suggestion_plan.Scene:
     branches = _branches(tip, {pull.branch for pull in ours if pull.branch is not None})
     commits = {branches[pull.branch].commit for pull in ours if pull.branch in branches}
     commits |= {pull.head for pull in pulls if pull not in ours}
-    return suggestion_plan.Scene(
+    return Scene(
         login=github.login,
         default_branch=base,
         base=tip.commit,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from bot.curator.entry import Entry
 from bot.curator.prune import EvictionKind, Suggestion
@@ -21,12 +23,32 @@ SHOWN = 20
 """Rows and names that are shown of a long list; the rest is counted."""
 
 
-def render_eviction(item: Suggestion, suggestions: Suggestions, platform: Platform) -> str:
+@dataclass(frozen=True)
+class Moment:
+    """All ``suggestions`` of one moment, and R as it is then: what each description speaks of."""
+
+    suggestions: Suggestions
+    platform: Platform
+
+    @cached_property
+    def leaving(self) -> frozenset[str]:
+        """All entries that go once every suggestion was confirmed."""
+        evicted = {item.id for item in self.suggestions.evictions}
+        return frozenset(evicted.union(item.id for swap in self.suggestions.swaps for item in swap.evictions))
+
+    @cached_property
+    def live(self) -> LiveSet:
+        """R with what is derived from it."""
+        residents, _ = self.platform.regression_set.residents(self.platform.taxonomy)
+        return LiveSet(residents, (), self.platform.config)
+
+
+def render_eviction(item: Suggestion, moment: Moment) -> str:
     """The description of the pull request that evicts ``item``, as things stand now."""
-    entry = platform.regression_set.entries[item.id]
+    entry = moment.platform.regression_set.entries[item.id]
     blocks = [
         f"Incumbent suggests to evict {code(item.id)}: {_why(item)}.",
-        *_about(item, entry, suggestions, platform),
+        *_about(item, entry, moment),
         _how(
             item.id,
             f'incumbent evict {item.id} --reason "{item.grounds.kind.value}"',
@@ -36,16 +58,16 @@ def render_eviction(item: Suggestion, suggestions: Suggestions, platform: Platfo
     return marked(blocks)
 
 
-def render_swap(item: SwapSuggestion, suggestions: Suggestions, platform: Platform) -> str:
+def render_swap(item: SwapSuggestion, moment: Moment) -> str:
     """The description of the pull request that admits a waiting entry in the place of what it displaces."""
-    known = platform.regression_set
+    known = moment.platform.regression_set
     waiting = known.waiting[item.admit]
     names = listed([code(eviction.id) for eviction in item.evictions], SHOWN)
     what = f"admit {code(item.admit)}, which waits for a slot, and evict {names}, which it beats"
     blocks = [f"The regression set is full. Incumbent suggests a swap: {what}.", _quote(waiting)]
     for eviction in item.evictions:
         blocks.append(f"#### Evicted: {code(eviction.id)}")
-        blocks += _about(eviction, known.entries[eviction.id], suggestions, platform)
+        blocks += _about(eviction, known.entries[eviction.id], moment)
     blocks.append(
         _how(
             " ".join(eviction.id for eviction in item.evictions),
@@ -90,10 +112,9 @@ def _why(item: Suggestion) -> str:
     }[grounds.kind]
 
 
-def _about(item: Suggestion, entry: Entry, suggestions: Suggestions, platform: Platform) -> list[str]:
-    leaving = leaving_with(suggestions)
-    blocks = [_quote(entry), _coverage(item, entry, suggestions, leaving, platform)]
-    combinations = _combinations(item.id, leaving, platform)
+def _about(item: Suggestion, entry: Entry, moment: Moment) -> list[str]:
+    blocks = [_quote(entry), _coverage(item, entry, moment)]
+    combinations = _combinations(item.id, moment)
     if combinations:
         blocks.append(combinations)
     setup = entry.setup
@@ -105,25 +126,18 @@ def _about(item: Suggestion, entry: Entry, suggestions: Suggestions, platform: P
     return blocks
 
 
-def leaving_with(suggestions: Suggestions) -> frozenset[str]:
-    """All entries that go once every suggestion of the moment was confirmed."""
-    evicted = {item.id for item in suggestions.evictions}
-    return frozenset(evicted.union(item.id for swap in suggestions.swaps for item in swap.evictions))
-
-
 def _quote(entry: Entry) -> str:
     return "\n".join(f"> {quoted(turn)}" for turn in entry.turns[:SHOWN])
 
 
-def _coverage(
-    item: Suggestion, entry: Entry, suggestions: Suggestions, leaving: Collection[str], platform: Platform
-) -> str:
+def _coverage(item: Suggestion, entry: Entry, moment: Moment) -> str:
     if not item.remaining:
         return "It covers no capability competently."
+    platform = moment.platform
     voice = MarkdownVoice(platform.taxonomy)
     rows = ["| capability | its score | who covers it instead | coverers left | floor |", "|---|--:|---|--:|--:|"]
     for name, count in item.remaining.items():
-        others = [code(id) for id in suggestions.roles.coverers.get(name, ()) if id not in leaving]
+        others = [code(id) for id in moment.suggestions.roles.coverers.get(name, ()) if id not in moment.leaving]
         floor = platform.config.redundancy_floor(name)
         short = " **short**" if count < floor else ""
         instead = listed(others) if others else "nobody"
@@ -131,17 +145,16 @@ def _coverage(
     return "\n".join(rows) + "\n\nCounted as if every open suggestion were merged."
 
 
-def _combinations(id: str, leaving: Collection[str], platform: Platform) -> str:
-    residents, _ = platform.regression_set.residents(platform.taxonomy)
-    live = LiveSet(residents, (), platform.config)
+def _combinations(id: str, moment: Moment) -> str:
+    live = moment.live
     own = next(member for member in live.members if member.id == id)
-    voice = MarkdownVoice(platform.taxonomy)
+    voice = MarkdownVoice(moment.platform.taxonomy)
     lines = []
     for mask in sorted(own.combinations, key=live.capabilities.named):
         carriers = [
             code(other.id)
             for other in live.members
-            if other.id not in leaving and mask in live.capabilities.carried(other)
+            if other.id not in moment.leaving and mask in live.capabilities.carried(other)
         ]
         names = " + ".join(voice.capability(name) for name in live.capabilities.named(mask))
         lines.append(f"- {names}: {listed(sorted(carriers)) if carriers else 'nobody'}")
