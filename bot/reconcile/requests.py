@@ -63,12 +63,13 @@ def plan_requests(scene: Scene) -> Plan:
     record = scene.record or RequestRecord(since=scene.at)
     stand = [item for item in record.requests if _refusal(item, scene) is None and _still_stands(item, scene)]
     unread = [item for item in scene.remarks if item.comment.id > record.cursor]
-    asking = [item for item in unread if item.comment.author != scene.login and ON_ENTRIES & verbs(item.comment.body)]
-    if asking:
-        reviewed = scene.reviewed()
-        asking = [item for item in asking if item.number not in reviewed and not item.comment.is_bot]
+    people = [item for item in unread if not item.comment.is_bot and item.comment.author != scene.login]
+    asking = [item for item in people if ON_ENTRIES & verbs(item.comment.body)]
+    reviewed = scene.reviewed() if asking else frozenset()
     operations: list[tuple[int | None, Operation]] = []
     for remark in asking:
+        if remark.number in reviewed:
+            continue  # Its review says where to ask.
         reply, requests = _hear(remark, scene)
         asked = {(item.entry, item.action) for item in requests}
         stand = [*(item for item in stand if (item.entry, item.action) not in asked), *requests]

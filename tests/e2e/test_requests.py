@@ -153,6 +153,8 @@ def test_on_an_open_pull_request_the_review_says_where_to_ask(world: World, bot:
     bot.on("schedule")
     assert ours(world) == []
     assert len([item for item in world.comments(pull.number) if "incumbent:re" in item["body"]]) == 1
+    assert merged(world, bot, pull.number).codes == (0, 0)
+    assert ours(world) == []
 
 
 def settled_with_one_request(bot: Bot) -> None:
