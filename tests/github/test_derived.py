@@ -1,0 +1,158 @@
+"""Changes of the set by hand that are what the bot would write: these, and no others, pass by themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.curator import changes
+from bot.curator.changes import FileChange
+from bot.curator.entry import Entry, Evicted, Tombstone
+from bot.curator.prune import EvictionKind
+from bot.curator.staging import restoration
+from bot.curator.store import RegressionSet
+from bot.curator.suggestions import evicted_on, suggest
+from bot.github.analysis import Analysis, EvictionFacts, SetChange
+from bot.github.derived import without_derived
+from bot.object_store import blob_id
+from bot.pipeline import Platform
+from tests.factories import make_config, make_entry, make_taxonomy
+from tests.github.scenes import make_analysis
+
+BEST = (make_entry("best1", {"a": 0.9, "b": 0.9}), make_entry("best2", {"a": 0.8, "b": 0.8}))
+SPARE = make_entry("spare", {"a": 0.6, "b": 0.6})
+GONE = make_entry("gone", {"a": 0.7})
+LOST = make_entry("lost", {"b": 0.7})
+
+
+def buried(entry: Entry) -> Tombstone:
+    """The tombstone of ``entry``, which went on grounds that it names."""
+    grounds = {"kind": "redundant", "yields_to": [], "digest": "0123456789abcdef"}
+    evicted = Evicted(at="2026-10-01T00:00:00Z", by="cora", reason="redundant", grounds=grounds)
+    return Tombstone(id=entry.id, evicted=evicted, restore=f"incumbent restore {entry.id}", entry=entry)
+
+
+def make_platform(*gone: Entry, ceiling: int = 9) -> Platform:
+    """A set of three, in which one entry is redundant."""
+    known = RegressionSet(
+        {item.id: item for item in (*BEST, SPARE)}, {}, {item.id: buried(item) for item in gone}
+    )
+    config = make_config(redundancy_floor=1, ceiling=ceiling)
+    return Platform(taxonomy=make_taxonomy("a", "b"), config=config, regression_set=known)
+
+
+def change_of(item: FileChange, known: RegressionSet, **more: Any) -> SetChange:
+    """``item`` as the facts of a head tell it."""
+    present = {id: known.entries[id] for id in known.entries if item.path == f"regression_set/{id}.yaml"}
+    kind = "deleted" if item.content is None else "modified" if present else "added"
+    after = None if item.content is None else blob_id(item.content)
+    return SetChange(**{"path": item.path, "kind": kind, "before": None, "buried": True, "after": after} | more)
+
+
+def head_with(platform: Platform, *planned: FileChange, **more: Any) -> Analysis:
+    return make_analysis((), set_changes=[change_of(item, platform.regression_set, **more) for item in planned])
+
+
+def left(analysis: Analysis, platform: Platform) -> list[str]:
+    return [item.path for item in without_derived(analysis, platform).set_changes]
+
+
+def evicting(platform: Platform, id: str, evicted: Evicted | None = None) -> Analysis:
+    """A head that evicts ``id`` as the command line does, on the grounds of the suggestion unless told otherwise."""
+    found = {item.id: item for item in suggest(platform.regression_set, platform.taxonomy, platform.config).evictions}
+    said = evicted or evicted_on(found[id].grounds)
+    grave, entry = changes.evict(platform.regression_set.entries[id], said)
+    told = EvictionFacts(entry=id, evicted=said)
+    known = platform.regression_set
+    return make_analysis((), set_changes=[change_of(grave, known, eviction=told), change_of(entry, known)])
+
+
+def test_an_entry_that_is_restored_to_the_byte_passes() -> None:
+    platform = make_platform(GONE)
+    analysis = head_with(platform, *restoration(platform.regression_set.tombstones["gone"], full=False).file_changes)
+    assert len(analysis.set_changes) == 2
+    assert left(analysis, platform) == []
+
+
+def test_a_restoration_that_git_shows_as_a_rename_passes() -> None:
+    platform = make_platform(GONE)
+    entry, grave = restoration(platform.regression_set.tombstones["gone"], full=False).file_changes
+    moved = change_of(entry, platform.regression_set, kind="renamed", before=grave.path)
+    assert left(make_analysis((), set_changes=[moved]), platform) == []
+
+
+def test_one_letter_more_is_a_change_by_hand() -> None:
+    platform = make_platform(GONE)
+    entry, grave = restoration(platform.regression_set.tombstones["gone"], full=False).file_changes
+    analysis = head_with(platform, FileChange(entry.path, f"{entry.content}# a remark\n"), grave)
+    assert without_derived(analysis, platform) is analysis
+
+
+def test_half_of_a_restoration_is_a_change_by_hand() -> None:
+    platform = make_platform(GONE)
+    entry, _ = restoration(platform.regression_set.tombstones["gone"], full=False).file_changes
+    analysis = head_with(platform, entry)
+    assert without_derived(analysis, platform) is analysis
+
+
+def test_what_else_is_changed_by_hand_stays() -> None:
+    platform = make_platform(GONE)
+    again = restoration(platform.regression_set.tombstones["gone"], full=False).file_changes
+    other = FileChange("regression_set/best1.yaml", "another text")
+    assert left(head_with(platform, *again, other), platform) == [other.path]
+
+
+def test_a_restoration_moved_onto_what_nobody_planned_is_a_change_by_hand() -> None:
+    platform = make_platform(GONE)
+    entry, grave = restoration(platform.regression_set.tombstones["gone"], full=False).file_changes
+    known = platform.regression_set
+    taken = change_of(entry, known, kind="renamed", before="regression_set/best1.yaml")
+    assert left(make_analysis((), set_changes=[taken, change_of(grave, known)]), platform) == [entry.path]
+
+
+@pytest.mark.parametrize(("ceiling", "passes"), [(5, True), (4, False)])
+def test_what_comes_back_together_has_to_have_room(ceiling: int, passes: bool) -> None:
+    platform = make_platform(GONE, LOST, ceiling=ceiling)
+    graves = platform.regression_set.tombstones.values()
+    planned = [change for grave in graves for change in restoration(grave, full=False).file_changes]
+    assert left(head_with(platform, *planned), platform) == ([] if passes else [item.path for item in planned])
+
+
+@pytest.mark.parametrize(("waits", "passes"), [(True, True), (False, False)])
+def test_at_the_ceiling_what_comes_back_has_to_wait_for_a_slot(waits: bool, passes: bool) -> None:
+    platform = make_platform(GONE, LOST, ceiling=3)
+    graves = platform.regression_set.tombstones.values()
+    planned = [change for grave in graves for change in restoration(grave, full=waits).file_changes]
+    assert left(head_with(platform, *planned), platform) == ([] if passes else [item.path for item in planned])
+
+
+def test_an_eviction_that_is_suggested_passes() -> None:
+    platform = make_platform()
+    assert left(evicting(platform, "spare"), platform) == []
+
+
+def test_an_eviction_that_says_who_did_it_and_why_passes() -> None:
+    platform = make_platform()
+    said = Evicted(at="2026-11-01T00:00:00Z", by="cora", reason="we have enough of these")
+    assert left(evicting(platform, "spare", said), platform) == []
+
+
+def test_an_eviction_of_what_nobody_can_spare_is_a_change_by_hand() -> None:
+    platform = make_platform()
+    said = Evicted(reason=EvictionKind.REDUNDANT.value)
+    analysis = evicting(platform, "best1", said)
+    assert without_derived(analysis, platform) is analysis
+
+
+def test_an_eviction_of_an_entry_that_is_not_there_is_a_change_by_hand() -> None:
+    platform = make_platform()
+    grave = FileChange("regression_set/evicted/ghost.yaml", "whatever")
+    told = EvictionFacts(entry="ghost", evicted=Evicted(reason="x"))
+    analysis = head_with(platform, grave, eviction=told)
+    assert without_derived(analysis, platform) is analysis
+
+
+def test_without_changes_of_the_set_nothing_is_touched() -> None:
+    analysis = make_analysis()
+    assert without_derived(analysis, make_platform(GONE)) is analysis
