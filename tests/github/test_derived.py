@@ -35,9 +35,7 @@ def buried(entry: Entry) -> Tombstone:
 
 def make_platform(*gone: Entry, ceiling: int = 9) -> Platform:
     """A set of three, in which one entry is redundant."""
-    known = RegressionSet(
-        {item.id: item for item in (*BEST, SPARE)}, {}, {item.id: buried(item) for item in gone}
-    )
+    known = RegressionSet({item.id: item for item in (*BEST, SPARE)}, {}, {item.id: buried(item) for item in gone})
     config = make_config(redundancy_floor=1, ceiling=ceiling)
     return Platform(taxonomy=make_taxonomy("a", "b"), config=config, regression_set=known)
 
