@@ -1,0 +1,107 @@
+"""Who confirmed an eviction: read off the pull request whose merge left the tombstone, and written into it once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.curator import changes
+from bot.curator.entry import Evicted, Tombstone
+from bot.curator.store import tombstone_path
+from bot.reconcile.confirmations import confirmed
+from bot.reconcile.proposals import EVICT, SWAP, branch_of
+from tests.factories import make_entry
+from tests.github.scenes import make_platform
+from tests.reconcile.merges import make_pull, with_set
+
+DIGEST = "0123456789abcdef"
+WHEN = "2026-11-23T12:00:00Z"
+OTHER = "fedcba9876543210"
+
+
+def grave_of(id: str = "x", at: str | None = None, grounds: dict[str, Any] | None = None) -> Tombstone:
+    said = {"kind": "redundant", "yields_to": [], "digest": DIGEST} if grounds is None else grounds
+    evicted = Evicted(at=at, reason="redundant", grounds=said or None)
+    return Tombstone(id=id, evicted=evicted, restore=f"incumbent restore {id}", entry=make_entry(id, {"a": 0.9}))
+
+
+def merged_by(number: int) -> tuple[str, str]:
+    return f"person-{number}", WHEN
+
+
+def confirmations(branches: dict[int, str | None], *graves: Tombstone) -> dict[str, Any]:
+    """Path → what the tombstone says of its eviction, of those that are completed."""
+    texts = {tombstone_path(item.id): f"# kept by hand\n{changes.render(item)}" for item in graves}
+    pulls = [make_pull(number, branch=branch) for number, branch in branches.items()]
+    step = confirmed(with_set(make_platform(), gone=graves), pulls, merged_by, texts.__getitem__)
+    if step is None:
+        return {}
+    assert step.commit.message == "Say who confirmed evictions"
+    found = {path: text or "" for path, text in step.commit.files}
+    assert all(text.startswith("# kept by hand\n") for text in found.values())
+    return {path: yaml.safe_load(text)["evicted"] for path, text in found.items()}
+
+
+def test_the_merge_of_its_eviction_says_who_and_when() -> None:
+    found = confirmations({4: branch_of(EVICT, "y", DIGEST), 5: branch_of(EVICT, "x", DIGEST)}, grave_of())
+    assert found == {
+        "regression_set/evicted/x.yaml": {
+            "at": WHEN,
+            "by": "person-5",
+            "reason": "redundant",
+            "grounds": {"kind": "redundant", "yields_to": [], "digest": DIGEST},
+        }
+    }
+
+
+def test_the_merge_of_a_swap_says_who_confirmed_what_yielded_to_the_newcomer() -> None:
+    grave = grave_of(grounds={"kind": "displaced", "yields_to": ["better", "other"], "digest": DIGEST})
+    found = confirmations({6: branch_of(SWAP, "other", OTHER)}, grave)
+    assert [item["by"] for item in found.values()] == ["person-6"]
+
+
+def test_its_own_eviction_comes_before_a_swap() -> None:
+    grave = grave_of(grounds={"kind": "displaced", "yields_to": ["better"], "digest": DIGEST})
+    found = confirmations({6: branch_of(SWAP, "better", OTHER), 7: branch_of(EVICT, "x", DIGEST)}, grave)
+    assert [item["by"] for item in found.values()] == ["person-7"]
+
+
+@pytest.mark.parametrize(
+    ("branch", "grave"),
+    [
+        (branch_of(EVICT, "x", OTHER), grave_of()),
+        (branch_of(EVICT, "y", DIGEST), grave_of()),
+        (branch_of(SWAP, "x", DIGEST), grave_of()),
+        (branch_of(SWAP, "better", DIGEST), grave_of()),
+        (branch_of(EVICT, "better", OTHER), grave_of(grounds={"yields_to": ["better"], "digest": DIGEST})),
+        (branch_of(SWAP, "better", OTHER), grave_of(grounds={"yields_to": "better", "digest": DIGEST})),
+        (branch_of(EVICT, "x", DIGEST), grave_of(grounds={})),
+        (branch_of(EVICT, "x", DIGEST), grave_of(at=WHEN)),
+        (None, grave_of()),
+    ],
+    ids=[
+        "other grounds",
+        "another entry",
+        "a swap that let it in",
+        "a swap that it did not yield to",
+        "the eviction of what it yielded to",
+        "a grave that names nobody in a list",
+        "no grounds",
+        "said already",
+        "a fork's",
+    ],
+)
+def test_what_no_merge_of_ours_left_stays_without_a_name(branch: str | None, grave: Tombstone) -> None:
+    assert confirmations({5: branch}, grave) == {}
+
+
+def test_all_of_them_are_one_step() -> None:
+    grounds = {"kind": "redundant", "yields_to": [], "digest": OTHER}
+    branches = {5: branch_of(EVICT, "x", DIGEST), 6: branch_of(EVICT, "y", OTHER)}
+    found = confirmations(dict(branches), grave_of("y", grounds=grounds), grave_of("x"), grave_of("z"))
+    assert {path: item["by"] for path, item in found.items()} == {
+        "regression_set/evicted/x.yaml": "person-5",
+        "regression_set/evicted/y.yaml": "person-6",
+    }

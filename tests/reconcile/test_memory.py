@@ -1,0 +1,71 @@
+"""What the ledger remembers of the default branch: up to where, which classifications, and what stayed outside."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.ledger.model import Reconciled
+from bot.reconcile.memory import remember
+from tests.github.scenes import make_platform, make_query
+from tests.reconcile.merges import (
+    TIP,
+    commit,
+    entry_of,
+    facts,
+    id_of,
+    make_case,
+    make_inventory,
+    make_left,
+    settled,
+    with_set,
+)
+
+Q1, Q2, Q3 = (make_query(f"q{place}", {"a": 0.6}) for place in (1, 2, 3))
+LOST = make_query("q4", None)
+
+
+def test_only_what_is_outside_the_set_is_remembered_with_its_classification() -> None:
+    inventory = make_inventory(facts(Q1, Q2, settled(Q3), LOST))
+    found = remember(inventory, (), {}, with_set(make_platform(), entry_of(Q2), entry_of(Q3)), None, fresh=True)
+    assert found.classifications == {Q1.key: Q1.classification}
+
+
+def test_what_did_not_enter_is_kept_until_its_text_changes_or_it_enters() -> None:
+    before = Reconciled(
+        commit=commit(1),
+        left={
+            id_of("q1"): make_left(Q1, 3),
+            id_of("q2"): make_left(Q2, 3),
+            id_of("q3"): make_left(Q1, 3),
+            id_of("gone"): make_left(Q3, 3),
+        },
+    )
+    inventory = make_inventory(facts(Q1, Q2, Q3))
+    found = remember(inventory, (), {}, with_set(make_platform(), entry_of(Q2)), before, fresh=False)
+    assert found.left == {id_of("q1"): make_left(Q1, 3)}
+
+
+def test_of_what_was_spoken_of_only_what_was_found_outside_is_kept() -> None:
+    before = Reconciled(commit=commit(1), left={id_of("q1"): make_left(Q1, 3), id_of("q2"): make_left(Q2, 3)})
+    cases = [make_case(Q1, Q2)]
+    said = {id_of("q2"): make_left(Q2, 7)}
+    found = remember(make_inventory(facts(Q1, Q2)), cases, said, make_platform(), before, fresh=False)
+    assert found.left == said
+
+
+@pytest.mark.parametrize(
+    ("known", "since", "fresh", "expected"),
+    [
+        (None, commit(1), False, TIP),
+        (commit(1), None, False, TIP),
+        (commit(1), commit(1), True, TIP),
+        (commit(1), commit(1), False, commit(1)),
+    ],
+    ids=["the first run", "history begins anew", "something was merged", "only our own commits"],
+)
+def test_the_commit_moves_with_what_was_merged(
+    known: str | None, since: str | None, fresh: bool, expected: str
+) -> None:
+    before = None if known is None else Reconciled(commit=known)
+    found = remember(make_inventory(facts(Q1), since=since), (), {}, make_platform(), before, fresh)
+    assert found.commit == expected

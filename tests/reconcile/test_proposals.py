@@ -1,0 +1,147 @@
+"""Suggestions as pull requests: branches named after their grounds, files as the command line writes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.curator.entry import Admitted
+from bot.curator.prune import EvictionKind
+from bot.curator.store import RegressionSet
+from bot.curator.suggestions import suggest
+from bot.object_store import blob_id
+from bot.pipeline import Platform
+from bot.reconcile.proposals import (
+    ADMIT,
+    EVICT,
+    SWAP,
+    Proposal,
+    branch_of,
+    grounds_in,
+    is_about,
+    is_suggestion,
+    proposals_of,
+    slug,
+    was_refused,
+)
+from bot.report.suggestion import closing
+from tests.factories import make_config, make_entry, make_taxonomy
+from tests.reconcile.merges import make_pull, with_set
+
+DIGEST = "0123456789abcdef"
+BEST = (make_entry("best1", {"a": 0.9, "b": 0.9}), make_entry("best2", {"a": 0.8, "b": 0.8}))
+SPARE = make_entry("spare", {"a": 0.6, "b": 0.6})
+
+
+def make_platform(*entries: Any, waiting: tuple[Any, ...] = (), **config: Any) -> Platform:
+    bare = Platform(
+        taxonomy=make_taxonomy("a", "b"),
+        config=make_config(**{"redundancy_floor": 1} | config),
+        regression_set=RegressionSet({}, {}, {}),
+    )
+    return with_set(bare, *entries, waiting=waiting)
+
+
+def proposed(platform: Platform, departed: dict[str, EvictionKind] | None = None) -> tuple[Proposal, ...]:
+    found = suggest(platform.regression_set, platform.taxonomy, platform.config, departed or {})
+    return proposals_of(found, platform)
+
+
+def test_an_eviction_is_a_tombstone_in_the_place_of_the_entry() -> None:
+    platform = make_platform(*BEST, SPARE)
+    first, second = proposed(platform)
+    (suggestion, _) = suggest(platform.regression_set, platform.taxonomy, platform.config).evictions
+    assert (first.title, first.kind, first.entries) == ("Evict spare: redundant", "redundant", ("spare",))
+    assert (second.entries, first.loses) == (("best2",), ())
+    assert first.branch == f"incumbent/evict/spare-{suggestion.grounds.digest}"
+    assert list(dict(first.files)) == ["regression_set/evicted/spare.yaml", "regression_set/spare.yaml"]
+    (grave, entry) = (text for _, text in first.files)
+    assert entry is None
+    assert yaml.safe_load(grave or "")["evicted"] == {
+        "at": None,
+        "by": None,
+        "reason": "redundant: others cover all that it covers",
+        "grounds": {"kind": "redundant", "yields_to": [], "digest": suggestion.grounds.digest},
+    }
+    assert first.blobs == {"regression_set/evicted/spare.yaml": blob_id(grave or ""), "regression_set/spare.yaml": None}
+    assert "Incumbent suggests to evict `spare`" in first.body
+
+
+def test_what_falls_short_without_it_is_named() -> None:
+    (proposal,) = proposed(make_platform(BEST[0]), {"best1": EvictionKind.CUSTOMER_LEFT})
+    assert (proposal.kind, proposal.loses) == ("customer-left", ("a", "b"))
+
+
+def test_a_swap_comes_first_and_lets_in_what_waits_in_the_place_of_what_it_displaces() -> None:
+    waiting = make_entry(
+        "better", {"a": 0.9}, admitted=Admitted(at="2026-01-02T00:00:00Z", decision="INCLUDE", route="direct")
+    )
+    platform = make_platform(
+        make_entry("weak", {"a": 0.6}), make_entry("other", {"b": 0.9}), waiting=(waiting,), ceiling=2
+    )
+    swap, *_ = proposed(platform)
+    assert (swap.title, swap.kind, swap.entries) == ("Swap better for weak", "swap", ("weak",))
+    assert swap.branch.startswith("incumbent/swap/better-")
+    files = dict(swap.files)
+    assert {path: text is not None for path, text in files.items()} == {
+        "regression_set/better.yaml": True,
+        "regression_set/evicted/weak.yaml": True,
+        "regression_set/waiting/better.yaml": False,
+        "regression_set/weak.yaml": False,
+    }
+    admitted = yaml.safe_load(files["regression_set/better.yaml"] or "")["admitted"]
+    assert (admitted["decision"], admitted["displaces"]) == ("REPLACE", ["weak"])
+    grave = yaml.safe_load(files["regression_set/evicted/weak.yaml"] or "")
+    assert (grave["evicted"]["reason"], grave["evicted"]["grounds"]["yields_to"]) == ("displaced by better", ["better"])
+
+
+@pytest.mark.parametrize(("id", "expected"), [("x", "x"), ("v1..2", "v1.2"), ("a...b", "a.b"), ("x" * 150, "x" * 100)])
+def test_a_branch_bears_the_id_as_git_allows_it(id: str, expected: str) -> None:
+    assert slug(id) == expected
+    branch = branch_of(EVICT, id, DIGEST)
+    assert branch == f"incumbent/evict/{expected}-{DIGEST}"
+    assert is_about(branch, id)
+    assert is_about(branch_of(SWAP, id, DIGEST), id)
+    assert grounds_in(branch) == DIGEST
+
+
+@pytest.mark.parametrize(("branch", "id"), [("incumbent/evict/x-y-0", "x"), ("incumbent/evict/x-0", "x-0"), ("x", "x")])
+def test_a_branch_is_about_nobody_else(branch: str, id: str) -> None:
+    assert not is_about(branch, id)
+
+
+@pytest.mark.parametrize(
+    ("branch", "expected"),
+    [
+        (f"incumbent/evict/x-{DIGEST}", True),
+        (f"incumbent/swap/x-{DIGEST}", True),
+        (f"incumbent/admit/set-7-{DIGEST}", True),
+        (f"incumbent/other/x-{DIGEST}", False),
+        (f"incumbent/evict/x/y-{DIGEST}", False),
+        (f"incumbent/evict/{DIGEST}", False),
+        ("incumbent/evict/x-0123", False),
+        (f"incumbent/evict/x-{DIGEST}0g", False),
+        (f"people/incumbent/evict/x-{DIGEST}", False),
+        (None, False),
+    ],
+)
+def test_a_suggestion_is_known_by_the_name_of_its_branch(branch: str | None, expected: bool) -> None:
+    assert is_suggestion(branch) is expected
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, True),
+        ({"closed": False}, False),
+        ({"merge": "a" * 40}, False),
+        ({"branch": "mine"}, False),
+        ({"body": closing("it is spare", "its grounds do not hold any more")}, False),
+    ],
+    ids=["closed by people", "open", "merged", "another branch", "closed by us"],
+)
+def test_closed_by_people_and_unmerged_it_was_refused(more: dict[str, Any], expected: bool) -> None:
+    pull = make_pull(5, **{"branch": f"{ADMIT}set-7-{DIGEST}", "merge": None, "body": "it is spare"} | more)
+    assert was_refused(pull) is expected
