@@ -16,6 +16,7 @@ from tests.reconcile.merges import MERGED_AT, entry_of, id_of, settled, with_set
 
 Action = Literal["accept", "pin", "unpin"]
 Q1 = make_query("q1", {"d": 0.9})
+SETTLED = (settled(Q1),)
 ENTRY = entry_of(Q1)
 PINNED = ENTRY.model_copy(update={"pin": "an audit"})
 
@@ -26,7 +27,7 @@ def said(action: Action = "pin", reason: str | None = "an audit", item: str = "q
     return Decision.model_validate({**data, **digests, "codes": "x", "at": MERGED_AT})
 
 
-def judged(platform: Platform, *decisions: Decision, queries: Any = (settled(Q1),)) -> Judgement:
+def judged(platform: Platform, *decisions: Decision, queries: Any = SETTLED) -> Judgement:
     return replace(judge_facts(make_analysis(queries), platform, None, ()), decisions=decisions)
 
 
