@@ -17,6 +17,7 @@ from bot.curator.staging import (
     Staging,
     Standing,
     classified_by,
+    out_of_line,
     queued,
     restoration,
     stage,
@@ -196,6 +197,13 @@ def test_what_needs_a_person_by_now_goes_on_waiting() -> None:
     staging = let_in(waiting_entry("w1", {"a": 0.8, "b": 0.8}), residents=crowd)
     assert [item.id for item in staging.waiting] == ["w1"]
     assert (staging.admitted, staging.leaving, staging.file_changes) == ((), (), ())
+
+
+def test_what_leaves_the_line_leaves_no_file_there() -> None:
+    entry = waiting_entry("w1", {"a": 0.6})
+    staging = out_of_line([entry])
+    assert (staging.admitted, staging.waiting, staging.leaving) == ((), (), (entry,))
+    assert written(staging) == {"regression_set/waiting/w1.yaml": False}
 
 
 def test_a_waiting_entry_is_judged_by_its_comparable_scores() -> None:

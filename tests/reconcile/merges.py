@@ -13,7 +13,7 @@ from bot.curator.store import RegressionSet, entry_path, tombstone_path, waiting
 from bot.github.analysis import IdentityFacts, QueryFacts, SubmissionFacts
 from bot.github.values import IssueComment, PullRequest
 from bot.ledger.keys import digest
-from bot.ledger.model import LeftQuery, Merged, PullRequestRecord
+from bot.ledger.model import Decision, LeftQuery, Merged, PullRequestRecord
 from bot.pipeline import Platform
 from bot.reconcile.cases import Case, cases_of
 from bot.reconcile.inventory import Inventory, MergeFacts
@@ -129,6 +129,13 @@ def make_left(query: QueryFacts, number: int | None = 7, by: str = MERGE, at: st
 def make_comment(id: int, author: str, body: str, **more: Any) -> IssueComment:
     defaults: dict[str, Any] = {"is_bot": author.endswith("[bot]"), "created_at": MERGED_AT, "updated_at": MERGED_AT}
     return IssueComment(id=id, author=author, body=body, **defaults | more)
+
+
+def decided(action: str, item: str = "q1", **more: Any) -> Decision:
+    """What cora decided of the query ``item``."""
+    data: dict[str, Any] = {"entry": id_of(item), "action": action, "by": "cora", "comment": 1, "codes": "x"}
+    digests = dict.fromkeys(("content", "verdict", "said"), "0" * 24)
+    return Decision.model_validate({**data, **digests, "at": MERGED_AT} | more)
 
 
 def make_case(*queries: QueryFacts, pull: PullRequest | None = None, record: PullRequestRecord | None = None) -> Case:

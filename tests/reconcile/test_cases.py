@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.github.analysis import QueryFacts
-from bot.ledger.model import Decision, Merged
+from bot.ledger.model import Merged
 from bot.reconcile.cases import Case, cases_of, entry_of, has_merit, judged_again, without
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import (
@@ -13,6 +13,7 @@ from tests.reconcile.merges import (
     MERGED_AT,
     TIP,
     commit,
+    decided,
     facts,
     id_of,
     make_inventory,
@@ -74,17 +75,15 @@ def test_a_text_that_changed_since_or_is_settled_makes_no_case(now: QueryFacts) 
     assert cases_of(inventory, inventory.merges, {MERGE: make_pull()}, {}) == ()
 
 
-def test_settled_queries_stay_in_a_case_so_that_it_is_seen_what_else_is_there() -> None:
-    inventory = make_inventory(facts(Q1, settled(Q2), Q3), merges=[merge_of(Q1)])
+def test_what_a_merge_brought_and_is_settled_stays_in_its_case_unlike_what_others_brought() -> None:
+    inventory = make_inventory(facts(Q1, settled(Q2), settled(Q3)), merges=[merge_of(Q1, Q2)])
     (case,) = cases_of(inventory, inventory.merges, {MERGE: make_pull()}, {})
     assert names(case) == ["q1", "q2"]
 
 
 @pytest.mark.parametrize(("action", "found"), [("pin", [7]), ("unpin", [7]), ("accept", [])])
 def test_a_pin_that_was_spoken_of_makes_a_case_of_what_is_settled(action: str, found: list[int]) -> None:
-    data = {"entry": id_of("q1"), "action": action, "by": "cora", "comment": 1, "codes": "x", "at": MERGED_AT}
-    decision = Decision.model_validate(data | dict.fromkeys(("content", "verdict", "said"), "0" * 24))
-    record = make_record(seen=(), decisions=(decision,))
+    record = make_record(seen=(), decisions=(decided(action),))
     inventory = make_inventory(facts(settled(Q1)))
     assert numbers(cases_of(inventory, (), {MERGE: make_pull()}, {7: record})) == found
 
@@ -171,6 +170,14 @@ def test_what_was_pushed_or_changed_or_is_spoken_of_already_is_not_judged_again(
 @pytest.mark.parametrize(("scores", "merit"), [({"d": 0.9}, True), ({"a": 0.9, "b": 0.8}, True), ({"a": 0.6}, False)])
 def test_a_query_has_merit_if_it_would_enter_once_a_person_let_it(scores: dict[str, float], merit: bool) -> None:
     asked = make_query("q1", scores)
-    inventory = make_inventory(facts(asked))
-    ((_, case),) = judged_again(inventory, {id_of("q1"): make_left(asked)}, ())
-    assert has_merit(case, make_platform()) is merit
+    ((_, case),) = judged_again(make_inventory(facts(asked)), {id_of("q1"): make_left(asked)}, ())
+    assert case.again
+    assert has_merit(case, make_platform(), ()) is merit
+
+
+def test_what_a_person_rejected_has_no_merit() -> None:
+    inventory = make_inventory(facts(Q1))
+    ((_, case),) = judged_again(inventory, {id_of("q1"): make_left(Q1)}, ())
+    content = inventory.submissions[0].contents["q1"]
+    assert not has_merit(case, make_platform(), [decided("reject", content=content)])
+    assert has_merit(case, make_platform(), [decided("reject", content="0" * 24)])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bot.ledger.model import Reconciled
+from bot.ledger.model import Reconciled, Rejection
 from bot.reconcile.memory import remember
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import (
     TIP,
     commit,
+    decided,
     entry_of,
     facts,
     id_of,
@@ -26,7 +27,7 @@ LOST = make_query("q4", None)
 
 def test_only_what_is_outside_the_set_is_remembered_with_its_classification() -> None:
     inventory = make_inventory(facts(Q1, Q2, settled(Q3), LOST))
-    found = remember(inventory, (), {}, with_set(make_platform(), entry_of(Q2), entry_of(Q3)), None, fresh=True)
+    found = remember(inventory, (), {}, (), with_set(make_platform(), entry_of(Q2), entry_of(Q3)), None, fresh=True)
     assert found.classifications == {Q1.key: Q1.classification}
 
 
@@ -41,7 +42,7 @@ def test_what_did_not_enter_is_kept_until_its_text_changes_or_it_enters() -> Non
         },
     )
     inventory = make_inventory(facts(Q1, Q2, Q3))
-    found = remember(inventory, (), {}, with_set(make_platform(), entry_of(Q2)), before, fresh=False)
+    found = remember(inventory, (), {}, (), with_set(make_platform(), entry_of(Q2)), before, fresh=False)
     assert found.left == {id_of("q1"): make_left(Q1, 3)}
 
 
@@ -49,7 +50,7 @@ def test_of_what_was_spoken_of_only_what_was_found_outside_is_kept() -> None:
     before = Reconciled(commit=commit(1), left={id_of("q1"): make_left(Q1, 3), id_of("q2"): make_left(Q2, 3)})
     cases = [make_case(Q1, Q2)]
     said = {id_of("q2"): make_left(Q2, 7)}
-    found = remember(make_inventory(facts(Q1, Q2)), cases, said, make_platform(), before, fresh=False)
+    found = remember(make_inventory(facts(Q1, Q2)), cases, said, (), make_platform(), before, fresh=False)
     assert found.left == said
 
 
@@ -67,5 +68,19 @@ def test_the_commit_moves_with_what_was_merged(
     known: str | None, since: str | None, fresh: bool, expected: str
 ) -> None:
     before = None if known is None else Reconciled(commit=known)
-    found = remember(make_inventory(facts(Q1), since=since), (), {}, make_platform(), before, fresh)
+    found = remember(make_inventory(facts(Q1), since=since), (), {}, (), make_platform(), before, fresh)
     assert found.commit == expected
+
+
+def test_rejections_are_kept_once_each_while_their_content_is_outside() -> None:
+    inventory = make_inventory(facts(Q1, Q2, Q3))
+    contents = inventory.submissions[0].contents
+    old, new, done = (
+        Rejection(pull_request=7, decision=decided("reject", name, content=contents[name]))
+        for name in ("q1", "q2", "q3")
+    )
+    gone = Rejection(pull_request=7, decision=decided("reject", "q4"))
+    before = Reconciled(commit=commit(1), rejections=(old, done, gone))
+    platform = with_set(make_platform(), entry_of(Q3))
+    found = remember(inventory, (), {}, (old, new), platform, before, fresh=False)
+    assert found.rejections == (old, new)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -12,19 +12,16 @@ from bot.ledger.model import Decision
 from bot.pipeline import Platform
 from bot.reconcile.pins import is_done, pinned
 from tests.github.scenes import make_analysis, make_platform, make_query
-from tests.reconcile.merges import MERGED_AT, entry_of, id_of, settled, with_set
+from tests.reconcile.merges import decided, entry_of, settled, with_set
 
-Action = Literal["accept", "pin", "unpin"]
 Q1 = make_query("q1", {"d": 0.9})
 SETTLED = (settled(Q1),)
 ENTRY = entry_of(Q1)
 PINNED = ENTRY.model_copy(update={"pin": "an audit"})
 
 
-def said(action: Action = "pin", reason: str | None = "an audit", item: str = "q1") -> Decision:
-    data: dict[str, Any] = {"entry": id_of(item), "action": action, "reason": reason, "by": "cora", "comment": 1}
-    digests = dict.fromkeys(("content", "verdict", "said"), "0" * 24)
-    return Decision.model_validate({**data, **digests, "codes": "x", "at": MERGED_AT})
+def said(action: str = "pin", reason: str | None = "an audit", item: str = "q1") -> Decision:
+    return decided(action, item, reason=reason)
 
 
 def judged(platform: Platform, *decisions: Decision, queries: Any = SETTLED) -> Judgement:
