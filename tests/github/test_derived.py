@@ -28,7 +28,7 @@ LOST = make_entry("lost", {"b": 0.7})
 
 def buried(entry: Entry) -> Tombstone:
     """The tombstone of ``entry``, which went on grounds that it names."""
-    grounds = {"kind": "redundant", "yields_to": [], "digest": "0123456789abcdef"}
+    grounds: dict[str, Any] = {"kind": "redundant", "yields_to": [], "digest": "0123456789abcdef"}
     evicted = Evicted(at="2026-10-01T00:00:00Z", by="cora", reason="redundant", grounds=grounds)
     return Tombstone(id=entry.id, evicted=evicted, restore=f"incumbent restore {entry.id}", entry=entry)
 

@@ -166,10 +166,12 @@ def with_set(
 def written(platform: Platform, files: Iterable[tuple[str, str | None]]) -> Platform:
     """``platform`` once ``files`` of its regression set were written: what they hold is read again."""
     known = platform.regression_set
-    entries, waiting, graves = dict(known.entries), dict(known.waiting), dict(known.tombstones)
+    entries: dict[str, Any] = dict(known.entries)
+    waiting: dict[str, Any] = dict(known.waiting)
+    graves: dict[str, Any] = dict(known.tombstones)
     for path, text in files:
         id = path.rpartition("/")[2].removesuffix(".yaml")
-        part: dict[str, Any] = {entry_path(id): entries, waiting_path(id): waiting, tombstone_path(id): graves}[path]
+        part = {entry_path(id): entries, waiting_path(id): waiting, tombstone_path(id): graves}[path]
         part.pop(id, None)
         if text is not None:
             model = Tombstone if part is graves else Entry

@@ -22,7 +22,8 @@ OTHER = "fedcba9876543210"
 
 
 def grave_of(id: str = "x", at: str | None = None, grounds: dict[str, Any] | None = None) -> Tombstone:
-    said = {"kind": "redundant", "yields_to": [], "digest": DIGEST} if grounds is None else grounds
+    usual: dict[str, Any] = {"kind": "redundant", "yields_to": [], "digest": DIGEST}
+    said = usual if grounds is None else grounds
     evicted = Evicted(at=at, reason="redundant", grounds=said or None)
     return Tombstone(id=id, evicted=evicted, restore=f"incumbent restore {id}", entry=make_entry(id, {"a": 0.9}))
 

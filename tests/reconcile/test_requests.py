@@ -2,96 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
-from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.store import RegressionSet
-from bot.github.values import CreateComment, DeleteComment, IssueComment, React, Remark, WriteLedger
-from bot.ledger.keys import digest
-from bot.ledger.model import REQUESTS, Request, RequestRecord
-from bot.reconcile.requests import Plan, Scene, asked, noted, plan_requests, undone
-from tests.factories import make_entry
-from tests.reconcile.merges import BOT, make_comment, source
-
-START = "2026-11-20T00:00:00Z"
-LATER = "2026-11-24T00:00:00Z"
-X = make_entry("x", {"a": 0.9}, source=source("q1", pull_request=7))
-W = make_entry("w", {"a": 0.8}, source=source("q2", pull_request=7))
-GONE = make_entry("gone", {"b": 0.9}, source=source("q3", pull_request=8))
-LOCAL = make_entry("local", {"b": 0.9})
-DASHBOARD = 50
-
-
-def buried(entry: Entry) -> Tombstone:
-    return Tombstone(id=entry.id, evicted=Evicted(reason="x"), restore="x", entry=entry)
-
-
-KNOWN = RegressionSet({"x": X, "local": LOCAL}, {"w": W}, {"gone": buried(GONE)})
-
-
-@dataclass
-class Threads:
-    """Comments on threads, and what was noted of them."""
-
-    comments: dict[int, list[IssueComment]] = field(default_factory=dict)
-    record: RequestRecord | None = None
-    reviewed: frozenset[int] = frozenset()
-    known: RegressionSet = KNOWN
-    more: dict[str, Any] = field(default_factory=dict)
-
-    def say(self, number: int, author: str, body: str, id: int | None = None, **more: Any) -> int:
-        ids = [item.id for items in self.comments.values() for item in items]
-        id = id or max(ids, default=100) + 1
-        self.comments.setdefault(number, []).append(make_comment(id, author, body, **more))
-        return id
-
-    @property
-    def scene(self) -> Scene:
-        remarks = [Remark(number=number, comment=item) for number, items in self.comments.items() for item in items]
-        defaults: dict[str, Any] = {
-            "login": BOT,
-            "known": self.known,
-            "at": START,
-            "record": self.record,
-            "remarks": tuple(sorted(remarks, key=lambda item: item.comment.id)),
-            "reviewed": lambda: self.reviewed,
-            "comment": lambda id: next((item.comment for item in remarks if item.comment.id == id), None),
-            "thread": lambda number: tuple(self.comments.get(number, ())),
-            "author": {7: "mara", 8: "nils"}.__getitem__,
-            "curators": ("cora", "mara"),
-            "permission": dict[str, str]().__getitem__,
-            "by_hand": False,
-            "ledger": "f" * 40,
-        }
-        return Scene(**defaults | self.more)
-
-    def plan(self) -> Plan:
-        """One run, whose answers and notes are written."""
-        plan = plan_requests(self.scene)
-        for number, operation in plan.operations:
-            if isinstance(operation, CreateComment):
-                assert number is not None
-                self.say(number, BOT, operation.body)
-            elif isinstance(operation, WriteLedger):
-                self.record = RequestRecord.model_validate_json(dict(operation.files)[REQUESTS] or "", strict=False)
-        return plan
-
-
-def reactions(plan: Plan) -> list[tuple[int | None, int, str]]:
-    return [(number, item.comment, item.reaction) for number, item in plan.operations if isinstance(item, React)]
-
-
-def answers(plan: Plan) -> list[str]:
-    return [item.body for _, item in plan.operations if isinstance(item, CreateComment)]
-
-
-def request_of(entry: str, action: str, body: str, by: str = "cora", comment: int = 101) -> Request:
-    data = {"entry": entry, "action": action, "by": by, "comment": comment, "said": digest(body)}
-    return Request.model_validate(data)
+from bot.github.values import DeleteComment, React, WriteLedger
+from bot.ledger.model import RequestRecord
+from bot.reconcile.requests import Plan
+from tests.reconcile.asking import (
+    DASHBOARD,
+    LATER,
+    LOCAL,
+    START,
+    Threads,
+    X,
+    answers,
+    reactions,
+    request_of,
+)
+from tests.reconcile.merges import BOT, source
 
 
 def test_what_a_curator_asks_is_noted_and_acknowledged_once() -> None:
@@ -276,92 +206,3 @@ def test_an_answer_that_a_race_doubled_goes_when_there_is_something_to_answer() 
     threads.say(7, "cora", "/incumbent undo x")
     removed = [item.id for _, item in threads.plan().operations if isinstance(item, DeleteComment)]
     assert removed == [doubled]
-
-
-# How long it stands ------------------------------------------------------------------------------------------------
-
-SAID = "/incumbent undo x"
-
-
-def standing(change: Callable[[Threads], None], request: Request | None = None) -> tuple[Request, ...]:
-    """What stands of a request once ``change`` happened; that it stood before is checked."""
-    threads = Threads()
-    threads.say(7, "cora", SAID)
-    assert len(threads.plan().stand) == 1
-    if request is not None:
-        assert threads.record is not None
-        threads.record = threads.record.model_copy(update={"requests": (request,)})
-    change(threads)
-    return threads.plan().stand
-
-
-def edited(threads: Threads, **more: Any) -> None:
-    threads.comments[7][0] = replace(threads.comments[7][0], **more)
-
-
-def forget(threads: Threads) -> None:
-    threads.comments.clear()
-
-
-def leave(threads: Threads) -> None:
-    threads.more["curators"] = ("mara",)
-
-
-def evict(threads: Threads) -> None:
-    threads.known = RegressionSet({}, {}, {"x": buried(X)})
-
-
-def pin(threads: Threads) -> None:
-    threads.known = RegressionSet({"x": X.model_copy(update={"pin": "an audit"})}, {}, {})
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        forget,
-        leave,
-        evict,
-        pin,
-        lambda threads: edited(threads, body=f"{SAID}!"),
-        lambda threads: edited(threads, author="mara"),
-        lambda threads: edited(threads, is_bot=True),
-    ],
-    ids=["deleted", "no curator any more", "it has happened", "pinned", "edited", "somebody else's", "a bot's"],
-)
-def test_a_request_ends_with_what_it_rests_on(change: Callable[[Threads], None]) -> None:
-    assert standing(change) == ()
-
-
-def test_a_request_that_its_comment_does_not_give_was_made_up() -> None:
-    assert standing(lambda _: None, request_of("x", "undo", SAID)) != ()
-    known = RegressionSet({"x": X}, {}, {"gone": buried(GONE)})
-
-    def bury(threads: Threads) -> None:
-        threads.known = known
-
-    assert standing(bury, request_of("gone", "restore", SAID)) == ()
-
-
-def test_who_asks_again_stands_in_the_place_of_who_asked_before() -> None:
-    threads = Threads(more={"curators": ("cora", "nils")})
-    threads.say(7, "cora", SAID)
-    threads.plan()
-    id = threads.say(7, "nils", SAID)
-    assert [(item.by, item.comment) for item in threads.plan().stand] == [("nils", id)]
-
-
-def test_what_has_happened_is_not_asked_any_more() -> None:
-    undo, restore = request_of("x", "undo", SAID), request_of("gone", "restore", SAID)
-    assert undone([undo, restore], KNOWN) == (undo, restore)
-    assert undone([undo, restore], RegressionSet({"gone": GONE}, {}, {"x": buried(X)})) == ()
-    assert asked([undo, restore], "undo") == {"x": undo}
-
-
-def test_a_note_on_a_new_ledger_says_what_the_branch_is() -> None:
-    record = RequestRecord(since=START, requests=(request_of("x", "undo", SAID),))
-    write = noted(record, None)
-    assert (write.parent, [path for path, _ in write.files], write.message) == (
-        None,
-        ["README.md", REQUESTS],
-        "1 requests stand",
-    )

@@ -1,0 +1,91 @@
+"""Threads on which people ask something of entries, and what was noted of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.curator.entry import Entry, Evicted, Tombstone
+from bot.curator.store import RegressionSet
+from bot.github.values import CreateComment, IssueComment, React, Remark, WriteLedger
+from bot.ledger.keys import digest
+from bot.ledger.model import REQUESTS, Request, RequestRecord
+from bot.reconcile.requests import Plan, Scene, plan_requests
+from tests.factories import make_entry
+from tests.reconcile.merges import BOT, make_comment, source
+
+START = "2026-11-20T00:00:00Z"
+LATER = "2026-11-24T00:00:00Z"
+X = make_entry("x", {"a": 0.9}, source=source("q1", pull_request=7))
+W = make_entry("w", {"a": 0.8}, source=source("q2", pull_request=7))
+GONE = make_entry("gone", {"b": 0.9}, source=source("q3", pull_request=8))
+LOCAL = make_entry("local", {"b": 0.9})
+DASHBOARD = 50
+
+
+def buried(entry: Entry) -> Tombstone:
+    return Tombstone(id=entry.id, evicted=Evicted(reason="x"), restore="x", entry=entry)
+
+
+KNOWN = RegressionSet({"x": X, "local": LOCAL}, {"w": W}, {"gone": buried(GONE)})
+
+
+@dataclass
+class Threads:
+    """Comments on threads, and what was noted of them."""
+
+    comments: dict[int, list[IssueComment]] = field(default_factory=dict)
+    record: RequestRecord | None = None
+    reviewed: frozenset[int] = frozenset()
+    known: RegressionSet = KNOWN
+    more: dict[str, Any] = field(default_factory=dict)
+
+    def say(self, number: int, author: str, body: str, id: int | None = None, **more: Any) -> int:
+        ids = [item.id for items in self.comments.values() for item in items]
+        id = id or max(ids, default=100) + 1
+        self.comments.setdefault(number, []).append(make_comment(id, author, body, **more))
+        return id
+
+    @property
+    def scene(self) -> Scene:
+        remarks = [Remark(number=number, comment=item) for number, items in self.comments.items() for item in items]
+        defaults: dict[str, Any] = {
+            "login": BOT,
+            "known": self.known,
+            "at": START,
+            "record": self.record,
+            "remarks": tuple(sorted(remarks, key=lambda item: item.comment.id)),
+            "reviewed": lambda: self.reviewed,
+            "comment": lambda id: next((item.comment for item in remarks if item.comment.id == id), None),
+            "thread": lambda number: tuple(self.comments.get(number, ())),
+            "author": {7: "mara", 8: "nils"}.__getitem__,
+            "curators": ("cora", "mara"),
+            "permission": dict[str, str]().__getitem__,
+            "by_hand": False,
+            "ledger": "f" * 40,
+        }
+        return Scene(**defaults | self.more)
+
+    def plan(self) -> Plan:
+        """One run, whose answers and notes are written."""
+        plan = plan_requests(self.scene)
+        for number, operation in plan.operations:
+            if isinstance(operation, CreateComment):
+                assert number is not None
+                self.say(number, BOT, operation.body)
+            elif isinstance(operation, WriteLedger):
+                self.record = RequestRecord.model_validate_json(dict(operation.files)[REQUESTS] or "", strict=False)
+        return plan
+
+
+def reactions(plan: Plan) -> list[tuple[int | None, int, str]]:
+    return [(number, item.comment, item.reaction) for number, item in plan.operations if isinstance(item, React)]
+
+
+def answers(plan: Plan) -> list[str]:
+    return [item.body for _, item in plan.operations if isinstance(item, CreateComment)]
+
+
+def request_of(entry: str, action: str, body: str, by: str = "cora", comment: int = 101) -> Request:
+    data = {"entry": entry, "action": action, "by": by, "comment": comment, "said": digest(body)}
+    return Request.model_validate(data)

@@ -1,0 +1,154 @@
+"""A set of which something could go, and GitHub as the plan of suggestions finds it, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bot.curator.prune import EvictionKind
+from bot.curator.store import RegressionSet
+from bot.github.values import CheckRun, IssueComment, Operation, PostCheck, PullRequest
+from bot.ledger.model import SUGGESTIONS, SuggestionRecord
+from bot.pipeline import Platform
+from bot.reconcile.offers import Offer, Step
+from bot.reconcile.proposals import LABEL, Proposal
+from bot.reconcile.suggestion_plan import Plan, plan_suggestions
+from bot.reconcile.wishes import Branch, Scene, Wish, wish
+from bot.report.offer import Change, Offered
+from tests.factories import make_config, make_entry, make_taxonomy
+from tests.reconcile.merges import BOT, TIP, commit, make_pull
+
+BEST = (make_entry("best1", {"a": 0.9, "b": 0.9}), make_entry("best2", {"a": 0.8, "b": 0.8}))
+SPARE = make_entry("spare", {"a": 0.6, "b": 0.6})
+NEWCOMER = make_entry("newcomer", {"a": 0.95})
+OFFER = Offer(
+    steps=(
+        Step(
+            message="Admit 1 query",
+            file_changes=(),
+            offered=(Offered(entry=NEWCOMER, change=Change.ENTERS, pull_request=7),),
+        ),
+    )
+)
+
+
+def make_platform(*entries: Any, waiting: tuple[Any, ...] = (), open_evictions: int = 10, **config: Any) -> Platform:
+    """A platform with capabilities a and b that need one coverer each; ``spare`` and ``best2`` could go."""
+    knobs = make_config(**{"redundancy_floor": 1} | config)
+    knobs = knobs.model_copy(update={"limits": knobs.limits.model_copy(update={"open_evictions": open_evictions})})
+    known = {item.id: item for item in entries or (*BEST, SPARE)}
+    return Platform(
+        taxonomy=make_taxonomy("a", "b"),
+        config=knobs,
+        regression_set=RegressionSet(known, {item.id: item for item in waiting}, {}),
+    )
+
+
+@dataclass
+class Suggesting:
+    """Pull requests and branches under our prefix."""
+
+    platform: Platform = field(default_factory=make_platform)
+    open: list[PullRequest] = field(default_factory=list)
+    closed: list[PullRequest] = field(default_factory=list)
+    branches: dict[str, Branch] = field(default_factory=dict)
+    record: SuggestionRecord = field(default_factory=SuggestionRecord)
+    checks: dict[str, Any] = field(default_factory=dict)
+    comments: dict[int, tuple[IssueComment, ...]] = field(default_factory=dict)
+    elsewhere: dict[int, PullRequest | None] = field(default_factory=dict)
+    departed: Mapping[str, EvictionKind] = field(default_factory=dict)
+    undone: Mapping[str, int] = field(default_factory=dict)
+    offer: Offer | None = None
+    more: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def scene(self) -> Scene:
+        defaults: dict[str, Any] = {
+            "login": BOT,
+            "default_branch": "main",
+            "base": TIP,
+            "open": tuple(self.open),
+            "closed": tuple(self.closed),
+            "branches": self.branches,
+            "checks": self.checks,
+            "ledger": "f" * 40,
+            "record": self.record,
+            "barred": frozenset(),
+            "opened": frozenset(),
+            "comments": lambda number: self.comments.get(number, ()),
+            "pull_request": self.elsewhere.__getitem__,
+        }
+        return Scene(**defaults | self.more)
+
+    @property
+    def wish(self) -> Wish:
+        return wish(self.platform, self.departed, self.scene, self.offer, self.undone)
+
+    @property
+    def proposals(self) -> dict[str, Proposal]:
+        """What is wanted now, by the entry that goes first."""
+        return {item.entries[0]: item for item in self.wish.proposals}
+
+    def plan(self) -> Plan:
+        return plan_suggestions(self.wish, self.platform, self.scene)
+
+    def opened(self, proposal: Proposal, number: int, **more: Any) -> PullRequest:
+        """``proposal`` as it is once it was opened and nobody touched it."""
+        tip = commit(number)
+        pull = make_pull(
+            number,
+            **{
+                "head": tip,
+                "branch": proposal.branch,
+                "author": BOT,
+                "closed": False,
+                "merge": None,
+                "labels": (LABEL,),
+                "title": proposal.title,
+                "body": proposal.body,
+            }
+            | more,
+        )
+        self.open.append(pull)
+        self.branches[proposal.branch] = Branch(commit=tip, blobs=proposal.blobs, has_base=True)
+        self.record = self.record.model_copy(update={"heads": {**self.record.heads, proposal.branch: tip}})
+        return pull
+
+    def settle(self) -> None:
+        """Post the checks, and write the ledger, as the plan says."""
+        for _, item in self.plan().operations:
+            if isinstance(item, PostCheck):
+                self.checks[item.commit] = CheckRun(conclusion=item.conclusion, external_id=item.external_id)
+        found = record_in(self.plan())
+        self.record = found or self.record
+
+
+def record_in(plan: Plan) -> SuggestionRecord | None:
+    """What ``plan`` writes of the ledger's part."""
+    for _, item in plan.operations:
+        text = dict(getattr(item, "files", ())).get(SUGGESTIONS)
+        if text is not None:
+            return SuggestionRecord.model_validate_json(text, strict=False)
+    return None
+
+
+def kinds(plan: Plan, number: int | None = None) -> list[str]:
+    """What ``plan`` does on a pull request, or where there is none: the names of the operations."""
+    return [type(item).__name__ for where, item in plan.operations if where == number]
+
+
+def found(plan: Plan, kind: type[Operation]) -> list[Any]:
+    """The operations of one kind."""
+    return [item for _, item in plan.operations if isinstance(item, kind)]
+
+
+def close(world: Suggesting, entry: str, number: int = 5, **more: Any) -> str:
+    """People close the suggestion to evict ``entry``; its branch."""
+    proposal = world.proposals[entry]
+    world.opened(proposal, number)
+    pull = world.open.pop()
+    world.closed.append(replace(pull, **{"closed": True} | more))
+    del world.branches[proposal.branch]
+    world.record = world.record.model_copy(update={"heads": {}})
+    return proposal.branch

@@ -1,0 +1,229 @@
+"""The dashboard issue: single, found again, edited only when it says something else, with the last runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.github.values import (
+    CloseIssue,
+    ClosePullRequest,
+    Commit,
+    CreateComment,
+    CreateIssue,
+    EditIssue,
+    Issue,
+    OpenPullRequest,
+    Operation,
+    PushCommits,
+    WriteLedger,
+)
+from bot.ledger.model import RUNS, Refusal, Run, RunRecord, Showing, Shown
+from bot.reconcile.dashboard_plan import RUNS_KEPT, Scene, plan_dashboard
+from bot.report.dashboard import MARKER, TITLE
+from tests.reconcile.merges import TIP, commit, decided, make_pull, make_record
+from tests.reconcile.proposing import OFFER, Suggesting, make_platform
+
+PAGE = "https://github.example/o/r/actions/runs/2"
+NOW = "2026-11-23T10:00:00Z"
+
+
+def make_scene(world: Suggesting | None = None, **more: Any) -> Scene:
+    world = world or Suggesting()
+    defaults: dict[str, Any] = {
+        "commit": TIP,
+        "at": NOW,
+        "address": "https://github.example/o/r",
+        "default_branch": "main",
+        "page": PAGE,
+        "open": tuple(world.open),
+        "wanted": world.wish,
+        "beyond": (),
+        "barred": frozenset(),
+        "left": (),
+        "pushed": 0,
+        "records": {},
+        "issues": (),
+        "ledger": "f" * 40,
+        "runs": RunRecord(),
+        "written": (),
+    }
+    return Scene(**defaults | more)
+
+
+def planned(scene: Scene) -> list[Operation]:
+    found = plan_dashboard(make_platform(), scene)
+    assert all(number is None for number, _ in found)
+    return [item for _, item in found]
+
+
+def body_of(scene: Scene) -> str:
+    """What the dashboard says where there is none yet."""
+    (issue,) = [item for item in planned(replace(scene, issues=())) if isinstance(item, CreateIssue)]
+    return issue.body
+
+
+def runs_in(operations: list[Operation]) -> list[Run]:
+    (write,) = [item for item in operations if isinstance(item, WriteLedger)]
+    return list(RunRecord.model_validate_json(dict(write.files)[RUNS] or "", strict=False).runs)
+
+
+# The issue ---------------------------------------------------------------------------------------------------------
+
+
+def test_where_there_is_none_it_is_opened() -> None:
+    (issue,) = planned(make_scene())
+    assert isinstance(issue, CreateIssue)
+    assert issue.title == TITLE
+    assert issue.body.startswith(f"{MARKER}\n### Regression set: 3 of 150 slots taken")
+
+
+def test_it_is_edited_only_where_it_says_something_else() -> None:
+    body = body_of(make_scene())
+    assert planned(make_scene(issues=(Issue(number=4, body=body.replace("\n", "\r\n")),))) == []
+    old = Issue(number=4, body=f"{MARKER}\nsomething older")
+    assert planned(make_scene(issues=(old,))) == [EditIssue(number=4, body=body)]
+
+
+def test_one_that_a_race_doubled_is_closed_and_issues_without_our_mark_are_left_alone() -> None:
+    body = body_of(make_scene())
+    issues = (Issue(number=3, body="about the bot"), Issue(number=4, body=body), Issue(number=5, body=body))
+    assert planned(make_scene(issues=issues)) == [CloseIssue(number=5)]
+
+
+def test_the_page_of_another_run_is_no_reason_to_write() -> None:
+    runs = RunRecord(runs=(Run(at=NOW, commit=TIP, did="admitted", run=PAGE),))
+    scene = make_scene(runs=runs)
+    body = body_of(scene).replace("/actions/runs/2", "/actions/runs/1")
+    assert planned(replace(scene, issues=(Issue(number=4, body=body),))) == []
+
+
+# What it tells -----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_suggested_and_what_could_go_is_told() -> None:
+    world = Suggesting()
+    spare, best2 = world.proposals.values()
+    world.opened(spare, 5)
+    world.open.append(make_pull(6, branch="incumbent/evict/other-0123456789abcdef", closed=False, merge=None))
+    body = body_of(make_scene(world, beyond=(best2,)))
+    assert "| #5 |" in body
+    assert "#6" not in body
+    assert "`best2`" in body
+    assert "compare" not in body
+
+
+def test_an_offer_of_admissions_is_told_among_what_is_open() -> None:
+    world = Suggesting(offer=OFFER)
+    world.opened(OFFER.proposal, 8)
+    assert "| #8 |" in body_of(make_scene(world))
+
+
+def test_where_we_may_open_none_the_link_to_open_it_is_there() -> None:
+    world = Suggesting()
+    spare, best2 = world.proposals.values()
+    body = body_of(make_scene(world, beyond=(spare, best2), barred=frozenset({spare.branch})))
+    link = f"https://github.example/o/r/compare/main...{spare.branch}?expand=1"
+    assert link in body
+    assert body.count("/compare/") == 1
+    assert "Pull requests may not be opened with this token: `incumbent doctor` names the setting." in body
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"left": (5, 6)}, "Pull request 6 holds somebody's commits, so it is left as it is."),
+        ({"pushed": 3}, "3 queries were pushed without a pull request, so nobody was asked"),
+    ],
+)
+def test_what_is_particular_is_noted(more: dict[str, Any], words: str) -> None:
+    assert words in body_of(make_scene(**more))
+    assert words not in body_of(make_scene())
+
+
+def test_a_refusal_that_nobody_gave_is_noted() -> None:
+    world = Suggesting()
+    refusal = Refusal(pull_request=3, branch=world.proposals["spare"].branch)
+    world.record = world.record.model_copy(update={"refusals": (refusal,)})
+    world.elsewhere[3] = None
+    assert "The ledger names pull request 3 as a refusal, which it is not: ignored." in body_of(make_scene(world))
+
+
+def showing(**codes: str) -> Showing:
+    return Showing(digest="1" * 24, verdicts={id: Shown(verdict="2" * 24, codes=said) for id, said in codes.items()})
+
+
+def test_what_needs_a_person_is_told_by_the_pull_request_that_asks() -> None:
+    review = "INCLUDE review NOVEL_COMBO"
+    shown = showing(asked=review, decided=review, direct="INCLUDE direct NEW_COVERAGE", out="EXCLUDE direct REDUNDANT")
+    answer = decided("accept").model_copy(update={"entry": "decided"})
+    records = {
+        9: make_record(9, seen=(), showing=shown, decisions=(answer,)),
+        4: make_record(4, showing=showing(early=review)),
+        5: make_record(5, showing=showing(decided=review), decisions=(answer,)),
+        6: make_record(6),
+    }
+    body = body_of(make_scene(records=records))
+    assert "#9" in body
+    assert "`asked`" in body
+    assert body.index("#4") < body.index("#9")
+    for hidden in ("`decided`", "`direct`", "`out`", "#5", "#6"):
+        assert hidden not in body
+
+
+# Runs --------------------------------------------------------------------------------------------------------------
+
+PUSHED = PushCommits(
+    branch="main",
+    parent=commit(1),
+    commits=(Commit(files=(), message="Admit 2 queries of #7\n\nmore"), Commit(files=(), message="Pin 1 entry")),
+)
+OPENED = OpenPullRequest(branch="b", base="main", title="Evict x: redundant", body="")
+
+
+def test_a_run_is_noted_by_what_people_would_tell_of_it() -> None:
+    written = (PUSHED, CreateComment(body="x"), OPENED, ClosePullRequest(body="x"))
+    (run,) = runs_in(planned(make_scene(written=written)))
+    assert run == Run(
+        at=NOW,
+        commit=TIP,
+        did="Admit 2 queries of #7; Pin 1 entry; suggested: Evict x: redundant; closed a suggestion",
+        run=PAGE,
+    )
+    assert "Admit 2 queries of #7" in body_of(make_scene(written=written))
+
+
+def test_a_run_that_only_spoke_is_not_noted() -> None:
+    assert [type(item) for item in planned(make_scene(written=(CreateComment(body="x"),)))] == [CreateIssue]
+
+
+def test_a_run_that_is_noted_already_is_not_noted_again() -> None:
+    (run,) = runs_in(planned(make_scene(written=(OPENED,))))
+    again = planned(make_scene(written=(OPENED,), runs=RunRecord(runs=(run,))))
+    assert [type(item) for item in again] == [CreateIssue]
+
+
+def test_a_run_that_did_more_meanwhile_takes_its_own_place() -> None:
+    (run,) = runs_in(planned(make_scene(written=(OPENED,))))
+    other = run.model_copy(update={"run": None})
+    runs = runs_in(planned(make_scene(written=(OPENED, PUSHED), runs=RunRecord(runs=(other, run)))))
+    assert [item.did.count(";") for item in runs] == [2, 0]
+    assert runs[1] == other
+
+
+def test_the_latest_runs_are_kept_and_no_more() -> None:
+    old = tuple(Run(at=NOW, commit=TIP, did=f"run {place}", run=None) for place in range(RUNS_KEPT))
+    runs = runs_in(planned(make_scene(written=(OPENED,), runs=RunRecord(runs=old))))
+    assert [item.did for item in runs] == ["suggested: Evict x: redundant", *(item.did for item in old[:-1])]
+
+
+def test_a_long_run_is_told_in_so_many_characters() -> None:
+    commits = tuple(Commit(files=(), message="Admit a query of a long name") for _ in range(50))
+    (run,) = runs_in(planned(make_scene(written=(replace(PUSHED, commits=commits),))))
+    assert len(run.did) == 500
+
+
+def test_the_note_of_the_run_comes_before_the_issue() -> None:
+    assert [type(item) for item in planned(make_scene(written=(OPENED,)))] == [WriteLedger, CreateIssue]

@@ -1,0 +1,110 @@
+"""What people should be asked, and what they refused: read off closed pull requests, and looked up where it is old."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.curator.prune import EvictionKind
+from bot.ledger.model import Refusal
+from bot.reconcile.proposals import EVICT, branch_of, grounds_in
+from bot.report.suggestion import closing
+from tests.reconcile.merges import BOT, make_pull
+from tests.reconcile.proposing import BEST, OFFER, Suggesting, close, make_platform, record_in
+
+NOWHERE = "0" * 16
+
+
+def test_what_people_closed_is_refused_and_remembered_as_long_as_it_is_about_something() -> None:
+    world = Suggesting()
+    branch = close(world, "spare")
+    assert "spare" not in world.proposals
+    refusal = Refusal(pull_request=5, branch=branch)
+    assert list(world.wish.refusals) == [refusal]
+    record = record_in(world.plan())
+    assert record is not None
+    assert record.refusals == (refusal,)
+    world.platform = make_platform(*BEST)
+    assert world.wish.refusals == ()
+
+
+@pytest.mark.parametrize("more", [{"merge": "a" * 40}, {"body": closing("x", "y")}, {"branch": None}])
+def test_what_was_merged_or_closed_by_us_or_is_a_forks_refuses_nothing(more: dict[str, Any]) -> None:
+    world = Suggesting()
+    close(world, "spare", **more)
+    assert "spare" in world.proposals
+    assert world.wish.refusals == ()
+
+
+@pytest.mark.parametrize(
+    ("looked_up", "stands"),
+    [
+        (lambda branch: make_pull(3, branch=branch, merge=None), True),
+        (lambda branch: make_pull(3, branch=branch, merge=None, body=closing("x", "y")), False),
+        (lambda branch: make_pull(3, branch=branch, merge=None, closed=False), False),
+        (lambda branch: make_pull(3, branch=branch), False),
+        (lambda branch: make_pull(3, branch=None, merge=None), False),
+        (lambda branch: make_pull(3, branch=branch_of(EVICT, "spare", NOWHERE), merge=None), False),
+        (lambda branch: None, False),
+    ],
+    ids=["refused", "closed by us", "open", "merged", "a fork's", "of another branch", "gone"],
+)
+def test_a_refusal_of_the_ledger_is_looked_up_before_it_holds_anything_back(looked_up: Any, stands: bool) -> None:
+    world = Suggesting()
+    branch = world.proposals["spare"].branch
+    refusal = Refusal(pull_request=3, branch=branch)
+    world.record = world.record.model_copy(update={"refusals": (refusal,)})
+    world.elsewhere[3] = looked_up(branch)
+    wanted = world.wish
+    assert wanted.refusals == ((refusal,) if stands else ())
+    assert wanted.forged == (() if stands else (refusal,))
+    assert ("spare" in world.proposals) is not stands
+
+
+def test_a_refusal_that_holds_nothing_back_now_is_kept_without_a_look() -> None:
+    refusal = Refusal(pull_request=3, branch=branch_of(EVICT, "spare", NOWHERE))
+    world = Suggesting()
+    world.record = world.record.model_copy(update={"refusals": (refusal,)})
+    assert (world.wish.refusals, world.wish.forged) == ((refusal,), ())
+
+
+def test_reopening_takes_a_refusal_back() -> None:
+    world = Suggesting()
+    spare = world.proposals["spare"]
+    world.opened(spare, 5)
+    world.record = world.record.model_copy(update={"refusals": (Refusal(pull_request=5, branch=spare.branch),)})
+    assert world.wish.refusals == ()
+    assert "spare" in world.proposals
+
+
+def test_what_is_open_already_is_suggested_before_what_is_not() -> None:
+    world = Suggesting()
+    best2 = world.proposals["best2"]
+    world.opened(best2, 5)
+    assert next(iter(world.proposals)) == "best2"
+
+
+def test_a_refused_offer_is_remembered_with_what_it_offers() -> None:
+    world = Suggesting(platform=make_platform(*BEST[:1]), offer=OFFER)
+    record = record_in(world.plan())
+    assert record is not None
+    assert record.offers == {OFFER.branch: OFFER.contents}
+    world.record = record
+    world.offer = None
+    world.closed.append(make_pull(5, branch=OFFER.branch, merge=None, author=BOT))
+    assert world.wish.offers == {OFFER.branch: OFFER.contents}
+    assert [item.branch for item in world.wish.refusals] == [OFFER.branch]
+    world.closed.clear()
+    assert world.wish.offers == {}
+
+
+def test_what_a_curator_wants_taken_back_and_what_lost_its_source_is_suggested() -> None:
+    world = Suggesting(departed={"best2": EvictionKind.CUSTOMER_LEFT}, undone={"best1": 17})
+    assert {name: item.kind for name, item in world.proposals.items()} == {
+        "best1": "undone",
+        "best2": "customer-left",
+    }
+    assert grounds_in(world.proposals["best1"].branch) != grounds_in(
+        Suggesting(undone={"best1": 18}).proposals["best1"].branch
+    )
