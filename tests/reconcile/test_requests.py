@@ -172,10 +172,26 @@ def test_the_first_run_notes_from_when_on_comments_are_read() -> None:
     assert threads.record == RequestRecord(since=START)
 
 
-def test_where_a_review_answers_nothing_is_said_twice() -> None:
-    threads = Threads(reviewed=frozenset({7}), record=RequestRecord(since=START))
-    threads.say(7, "cora", "/incumbent undo x")
+def test_what_a_review_answers_is_neither_answered_here_nor_followed_once_it_is_over() -> None:
+    threads = Threads(reviewed=frozenset({7}))
+    id = threads.say(7, "cora", "/incumbent undo x")
+    plan = threads.plan()
+    assert (plan.stand, reactions(plan), answers(plan)) == ((), [], [])
+    assert threads.record is not None
+    assert threads.record.cursor == id
+    threads.reviewed = frozenset()
     assert threads.plan() == Plan(operations=(), stand=())
+
+
+def test_who_is_reviewed_is_asked_only_where_somebody_asks() -> None:
+    threads = Threads(record=RequestRecord(since=START))
+
+    def nobody() -> frozenset[int]:
+        raise AssertionError("it is looked up for nothing")
+
+    threads.more["reviewed"] = nobody
+    threads.say(7, "cora", "hello")
+    assert threads.plan().operations == ()
 
 
 def test_a_crowd_of_other_comments_is_not_read_for_ever() -> None:
