@@ -39,7 +39,7 @@ from bot.reconcile.pins import pinned
 from bot.reconcile.renames import follow_renames, with_entries
 from bot.reconcile.telling import Heard, remembered, tell
 from bot.report.offer import Change, Offered
-from bot.report.wording import admitting_route
+from bot.report.wording import admitting_route, counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +121,14 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
             steps.append(_step(f"Restore {id}, as {by} asked", staging, change=Change.RETURNS))
             platform = _with(platform, staging, texts)
     line = platform.regression_set.waiting.values()
-    gone = [entry for entry in line if entry.id in inventory.departed and entry.pin is None]
+    gone = [
+        entry
+        for entry in line
+        if entry.id in inventory.departed
+        and entry.pin is None
+        and entry.restored is None
+        and not scene.refused.holds(entry)
+    ]
     if gone:
         staging = out_of_line(gone)
         steps.append(_step("Take out of the line what left its eval set", staging))
@@ -142,11 +149,20 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
         item, staging = _settle(case, platform, scene, texts)
         pull = None if case.pull_request is None else case.pull_request.number
         of = "" if pull is None else f" of #{pull}"
-        steps.append(_step(f"Admit {len(staging.admitted)} queries{of}", staging, pull))
+        steps.append(_step(_admits(staging) + of, staging, pull))
         platform = _with(platform, staging, texts)
         wanted = pinned(item.hearing.judgement, platform)
         kept = {id: entry for id, entry in wanted.items() if not scene.refused.holds(entry)}
-        steps.append(_change(kept, f"Pin or unpin {len(kept)} entries{of}", Change.PINNED, platform, texts, pull))
+        steps.append(
+            _change(
+                kept,
+                "Pin or unpin " + counted(len(kept), "entry", "entries") + of,
+                Change.PINNED,
+                platform,
+                texts,
+                pull,
+            )
+        )
         platform = with_entries(platform, kept)
         heard.append(item)
     steps = [step for step in steps if step.file_changes]
@@ -276,6 +292,13 @@ def _turned_down(judgement: Judgement, refused: Refused) -> tuple[str, ...]:
         if content(id, review.queries[name].turns, review.origins[name].source(name), pin) in refused.contents:
             found.append(name)
     return tuple(found)
+
+
+def _admits(staging: Staging) -> str:
+    """What the commit of ``staging`` does, in words."""
+    if not staging.admitted:
+        return f"Let {counted(len(staging.waiting), 'query', 'queries')} wait for a slot"
+    return f"Admit {counted(len(staging.admitted), 'query', 'queries')}"
 
 
 def _step(message: str, staging: Staging, pull_request: int | None = None, change: Change = Change.ENTERS) -> Step:

@@ -18,6 +18,7 @@ from bot.ledger.store import record_text
 from bot.report.escaping import code
 from bot.report.secrets import redacted
 from bot.report.voices import quoted
+from bot.report.wording import counted
 from bot.suggest import perhaps
 
 _MANY = 100
@@ -66,15 +67,19 @@ def plan_requests(scene: Scene) -> Plan:
     people = [item for item in unread if not item.comment.is_bot and item.comment.author != scene.login]
     asking = [item for item in people if ON_ENTRIES & verbs(item.comment.body)]
     reviewed = scene.reviewed() if asking else frozenset()
-    operations: list[tuple[int | None, Operation]] = []
+    replies: dict[int, list[Reply]] = {}
     for remark in asking:
         if remark.number in reviewed:
             continue  # Its review says where to ask.
         reply, requests = _hear(remark, scene)
         asked = {(item.entry, item.action) for item in requests}
         stand = [*(item for item in stand if (item.entry, item.action) not in asked), *requests]
-        said = replies_to([reply], scene.login, scene.thread(remark.number), "request")
-        operations += [(remark.number, item) for item in said]
+        replies.setdefault(remark.number, []).append(reply)
+    operations: list[tuple[int | None, Operation]] = [
+        (number, item)
+        for number, found in replies.items()
+        for item in replies_to(found, scene.login, scene.thread(number), "request")
+    ]
     read = unread if asking or len(unread) >= _MANY else ()
     new = record.model_copy(
         update={
@@ -90,7 +95,8 @@ def plan_requests(scene: Scene) -> Plan:
 
 def noted(record: RequestRecord, ledger: str | None) -> WriteLedger:
     """The write of ``record`` on top of the ``ledger``'s commit."""
-    return WriteLedger.of(ledger, {REQUESTS: record_text(record)}, f"{len(record.requests)} requests stand")
+    message = counted(len(record.requests), "request stands", "requests stand")
+    return WriteLedger.of(ledger, {REQUESTS: record_text(record)}, message)
 
 
 def undone(requests: Sequence[Request], known: RegressionSet) -> tuple[Request, ...]:
@@ -120,7 +126,7 @@ def _hear(remark: Remark, scene: Scene) -> tuple[Reply, list[Request]]:
                 lines.append(f"{quoted(redacted(cut(name)))}: {found}")
             else:
                 requests.append(found)
-    person = Person(login=comment.author, is_bot=comment.is_bot)
+    person = Person(login=comment.author, is_bot=False)
     stranger = refusal(Verb.RUN, person, None, scene.curators, scene.permission) is not None
     return Reply(comment=comment, followed=not lines, lines=tuple(lines), stranger=stranger), requests
 

@@ -21,7 +21,7 @@ from bot.reconcile.pins import is_done
 from bot.report.escaping import code
 from bot.report.pull_request import PullRequestReport, render_comment
 from bot.report.voices import quoted
-from bot.report.wording import listed
+from bot.report.wording import agreeing, listed
 
 SHOWN = 10
 """Entries that a notice names; the rest is counted."""
@@ -144,16 +144,23 @@ def _offered(review: Review, present: RegressionSet) -> list[str]:
 def _outcome(heard: Heard, judgement: Judgement, review: Review, present: RegressionSet) -> str:
     """What became of the merged queries, in a few sentences."""
     offered = _offered(review, present)
-    entered = [name for name, entry in review.settled.items() if isinstance(entry, Entry) and name not in offered]
+    found = {name: entry.id for name, entry in review.settled.items() if isinstance(entry, Entry)}
+    entered = [name for name, id in found.items() if name not in offered and id in present.entries]
+    waiting = [name for name, id in found.items() if name not in offered and id in present.waiting]
     turned = [
         name
         for name, entry in judgement.entries.items()
         if entry in heard.seen and name in {item.id for item in review.plan.excluded}
     ]
-    text = f"Merged as {code(heard.case.merge[:12])}: {len(entered)} of its queries are in the regression set."
+    text = f"Merged as {code(heard.case.merge[:12])}: {len(entered)} of its queries "
+    text += f"{agreeing(entered, 'is', 'are')} in the regression set."
+    if waiting:
+        shown = listed([quoted(name) for name in waiting], SHOWN)
+        text += f" {shown} {agreeing(waiting, 'waits', 'wait')} for a slot."
     if offered:
         shown = listed([quoted(name) for name in offered], SHOWN)
-        text += f" Once people merge the pull request of the bot's that offers it, {shown} enters as well."
+        enters = agreeing(offered, "enters", "enter")
+        text += f" Once people merge the pull request of the bot's that offers it, {shown} {enters} as well."
     if heard.turned_down:
         shown = listed([quoted(name) for name in heard.turned_down], SHOWN)
         text += f" People closed the pull request that offered {shown}."

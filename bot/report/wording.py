@@ -124,7 +124,9 @@ def _clone(verdict: Verdict, review: Review, voice: Voice) -> str:
 def _redundant(verdict: Verdict, review: Review, voice: Voice) -> str:
     if verdict.alternate_of:
         leaders = listed([voice.name(id) for id in verdict.alternate_of])
-        return f"Offers only what {leaders} {_verb(verdict.alternate_of, 'offers', 'offer')}, awaiting your decision."
+        return (
+            f"Offers only what {leaders} {agreeing(verdict.alternate_of, 'offers', 'offer')}, awaiting your decision."
+        )
     competent = verdict.facts.competent
     if not competent:
         bar = f"{review.platform.config.knobs.competence_bar:.2f}"
@@ -156,7 +158,7 @@ def _beats(verdict: Verdict, voice: Voice) -> str:
 
 def _dominates(verdict: Verdict, review: Review, voice: Voice) -> str:
     beaten = listed([voice.name(id) for id in verdict.displaces])
-    verb = _verb(verdict.displaces, "becomes a candidate", "become candidates")
+    verb = agreeing(verdict.displaces, "becomes a candidate", "become candidates")
     return f"{_sentence(_beats(verdict, voice))} and covers all they cover: {beaten} {verb} for eviction."
 
 
@@ -164,10 +166,10 @@ def _split_or_floor(verdict: Verdict, review: Review, voice: Voice) -> str:
     facts = verdict.facts
     stays = []
     if facts.undominated:
-        verb = _verb(facts.undominated, "covers", "cover")
+        verb = agreeing(facts.undominated, "covers", "cover")
         stays.append(f"{listed([voice.name(id) for id in facts.undominated])} {verb} more than this query")
     if facts.protected:
-        verb = _verb(facts.protected, "is", "are")
+        verb = agreeing(facts.protected, "is", "are")
         stays.append(f"{listed([voice.name(id) for id in facts.protected])} {verb} pinned or best at something else")
     if facts.short_floors:
         names = listed([voice.capability(name) for name in facts.short_floors])
@@ -227,7 +229,8 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _verb(things: Sequence[str] | Mapping[str, object], one: str, many: str) -> str:
+def agreeing(things: Sequence[str] | Mapping[str, object], one: str, many: str) -> str:
+    """The form of a verb that agrees with ``things``: ``one`` if there is one."""
     return one if len(things) == 1 else many
 
 

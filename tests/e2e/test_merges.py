@@ -50,7 +50,7 @@ def told(world: World, folder: Path, method: MergeMethod) -> tuple[dict[str, Any
         assert lines[:3] == ["Step 1", "Step 2", "Step 3"]
     new = [read(world, entry)["source"] for entry in entries(world) - known]
     assert {source["pull_request"] for source in new} == {pull.number}
-    assert f"{len(new)} of its queries are in the regression set" in sticky(world, pull.number)
+    assert f"{len(new)} of its queries is in the regression set" in sticky(world, pull.number)
     left = final_state(world)
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
     return left, {f"{source['agent']} {source['item']}" for source in new}

@@ -54,7 +54,7 @@ def test_what_was_merged_enters_once_people_merge_its_pull_request(world: World,
     assert merged(world, bot, offer["number"]).codes == (0, 0)
     (new,) = entries(world) - known
     assert read(world, new)["source"]["pull_request"] == number
-    assert "1 of its queries are in the regression set" in sticky(world, number)
+    assert "1 of its queries is in the regression set" in sticky(world, number)
     assert offers(world) == []
     settled(bot)
 
@@ -118,7 +118,7 @@ def test_a_protected_branch_gets_its_admissions_by_a_pull_request(world: World, 
     settled(bot)
     assert merged(world, bot, offer["number"]).codes == (0, 0)
     assert len(entries(world) - known) == 1
-    assert "1 of its queries are in the regression set" in sticky(world, number)
+    assert "1 of its queries is in the regression set" in sticky(world, number)
 
 
 def test_pins_and_renames_are_offered_as_well(world: World, bot: Bot) -> None:

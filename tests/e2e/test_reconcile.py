@@ -61,7 +61,7 @@ def test_what_people_saw_admitted_enters_after_the_merge(world: World, bot: Bot)
     assert entry["source"]["item"] == admitted[0]
     assert entry["source"]["pull_request"] == pull.number
     assert entry["admitted"]["route"] == "direct"
-    assert "1 of its queries are in the regression set" in sticky(world, pull.number)
+    assert "1 of its queries is in the regression set" in sticky(world, pull.number)
     again = bot.on("schedule")
     assert again.codes == (0, 0)
     assert {call.method for call in again.calls} == {"GET"}
@@ -131,7 +131,7 @@ def test_a_merge_that_the_list_does_not_show_yet_is_no_push(world: World, bot: B
     world.gateway.fail(lambda call: call.path.endswith("/pulls") and "state=closed" in call.query, empty, 9)
     assert merged(world, bot, pull.number).codes == (0, 0)
     assert len(entries(world) - known) == 1
-    assert "1 of its queries are in the regression set" in sticky(world, pull.number)
+    assert "1 of its queries is in the regression set" in sticky(world, pull.number)
 
 
 def test_an_excluded_query_goes_to_review_when_it_has_merit_by_now(world: World, bot: Bot) -> None:
@@ -287,7 +287,7 @@ def test_a_killed_reconcile_ends_the_same_when_it_is_run_again(world: World, bot
     new = entries(world)
     assert bot.on("schedule").codes == (0, 0)
     assert entries(world) == new
-    assert "1 of its queries are in the regression set" in sticky(world, pull.number)
+    assert "1 of its queries is in the regression set" in sticky(world, pull.number)
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
 
 

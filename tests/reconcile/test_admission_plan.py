@@ -48,7 +48,7 @@ def test_what_people_saw_admitted_enters_by_a_commit_once_that_is_noted() -> Non
     (push,) = second.commits
     assert isinstance(push, PushCommits)
     assert (push.branch, push.parent) == ("main", TIP)
-    assert world.messages == ["Admit 1 queries of #7"]
+    assert world.messages == ["Admit 1 query of #7"]
     entry = world.platform.regression_set.entries[id_of("q01")]
     assert (entry.admitted.at, entry.admitted.by) == (MERGED_AT, None)
     assert entry.source == source("q01", eval_set=NEW.file, pull_request=7, commit=MERGE)
@@ -71,7 +71,7 @@ def test_what_nobody_saw_needs_a_person_first_and_enters_once_accepted() -> None
     world.hub.say("cora", "/incumbent accept q01")
     first, *_ = world.run()
     assert reactions(first) == ["+1"]
-    assert world.messages == ["Admit 1 queries of #7"]
+    assert world.messages == ["Admit 1 query of #7"]
     assert world.platform.regression_set.entries[id_of("q01")].admitted.by == "cora"
     assert world.records == {}
 
@@ -112,7 +112,7 @@ def test_an_entry_that_waits_for_a_slot_enters_first_where_one_is_free() -> None
     world = after(NEW, hub=Hub(platform=with_set(make_platform(ceiling=7), waiting=[waiting]))).seen()
     world.run()
     known = world.platform.regression_set
-    assert world.messages == ["Let in what waited for a slot", "Admit 0 queries of #7"]
+    assert world.messages == ["Let in what waited for a slot", "Let 1 query wait for a slot of #7"]
     assert known.entries["w"].admitted.at == "2026-11-23T10:00:00Z"
     assert list(known.waiting) == [id_of("q01")]
 
@@ -144,7 +144,7 @@ def test_a_pin_that_was_said_before_the_merge_is_written_into_the_entry() -> Non
     world = after().seen()
     world.hub.say("cora", "/incumbent pin q01 an audit")
     world.run()
-    assert world.messages == ["Admit 1 queries of #7", "Pin or unpin 1 entries of #7"]
+    assert world.messages == ["Admit 1 query of #7", "Pin or unpin 1 entry of #7"]
     assert world.platform.regression_set.entries[id_of("q01")].pin == "an audit"
     assert world.records[7].decisions == ()
 

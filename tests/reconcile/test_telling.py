@@ -40,7 +40,7 @@ def test_what_others_made_redundant_since_people_looked_is_named() -> None:
     world.hub.platform = with_set(world.platform, *rivals)
     world.run()
     assert outcome(world.comment) == (
-        "Merged as `aaaaaaaaaaaa`: 1 of its queries are in the regression set. "
+        "Merged as `aaaaaaaaaaaa`: 1 of its queries is in the regression set. "
         "Since people looked, what others brought has made `q01` redundant."
     )
     assert world.reconciled is not None
@@ -65,7 +65,7 @@ def test_what_is_offered_enters_once_people_merge_it_and_the_record_stays_until_
     assert world.plan().next == ()
     world.more["offering"] = False
     world.run()
-    assert outcome(world.comment) == "Merged as `aaaaaaaaaaaa`: 1 of its queries are in the regression set."
+    assert outcome(world.comment) == "Merged as `aaaaaaaaaaaa`: 1 of its queries is in the regression set."
     assert record_path(7) not in world.hub.ledger
 
 
