@@ -249,3 +249,25 @@ def test_where_nothing_is_to_do_the_plan_is_empty() -> None:
     world.run()
     plan = world.plan()
     assert (plan.next, plan.rest, plan.offer) == ((), (), None)
+
+
+def test_what_was_restored_stays_in_line_although_its_source_has_gone() -> None:
+    world = after(hub=Hub(platform=with_set(make_platform(ceiling=6), gone=[GRAVE])))
+    world.queries = ()
+    world.more["restores"] = {"gone": "cora"}
+    world.step()
+    world.more["restores"] = {}
+    world.told["departed"] = {"gone": "source-deleted"}
+    world.run()
+    assert list(world.hub.platform.regression_set.waiting) == ["gone"]
+
+
+def test_what_waits_leaves_the_line_with_its_source() -> None:
+    waiting = make_entry("w", {"e": 0.9})
+    world = after(hub=Hub(platform=with_set(make_platform(ceiling=6), waiting=[waiting])))
+    world.queries = ()
+    world.told["departed"] = {"w": "source-deleted"}
+    world.run()
+    known = world.hub.platform.regression_set
+    assert (list(known.waiting), list(known.tombstones)) == ([], [])
+    assert world.messages == ["Take out of the line what left its eval set"]

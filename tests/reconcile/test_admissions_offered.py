@@ -121,3 +121,14 @@ def test_each_kind_of_change_can_be_turned_down(what: str) -> None:
     assert item[0] in ("w", entry.id, "gone")
     world.more["refused"] = refused(plan)
     assert world.plan().offer is None
+
+
+def test_leaving_the_line_is_turned_down_for_good_as_well() -> None:
+    world = after(hub=Hub(platform=with_set(make_platform(ceiling=6), waiting=[make_entry("w", {"e": 0.9})])))
+    world.queries = ()
+    world.told["departed"] = {"w": "source-deleted"}
+    world.more["offering"] = True
+    offer = world.plan().offer
+    assert offer is not None
+    world.more["refused"] = Refused(branches=frozenset({offer.branch}), contents=frozenset(offer.contents))
+    assert world.plan().offer is None

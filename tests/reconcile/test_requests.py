@@ -212,6 +212,10 @@ def test_a_stranger_is_answered_once_on_a_thread() -> None:
     threads.say(7, "eve", "/incumbent undo x now!")
     plan = threads.plan()
     assert (reactions(plan), answers(plan)) == ([], [])
+    crowd = Threads()
+    for number in range(5):
+        crowd.say(7, "eve", f"/incumbent undo x {number}")
+    assert len(answers(crowd.plan())) == 1
 
 
 def test_an_answer_that_a_race_doubled_goes_when_there_is_something_to_answer() -> None:
