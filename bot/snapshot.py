@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
@@ -37,6 +37,40 @@ class Snapshot(Protocol):
     def name(self, path: str) -> str:
         """How ``path`` is called in messages to people."""
         ...
+
+
+class Overlay:
+    """A snapshot with planned files on top; one whose text is ``None`` is gone."""
+
+    def __init__(self, below: Snapshot, files: Mapping[str, str | None]) -> None:
+        self._below, self._files = below, files
+
+    def paths(self, folder: str = "") -> tuple[str, ...]:
+        """All files below ``folder``, sorted."""
+        prefix = f"{folder}/" if folder else ""
+        added = {path for path, text in self._files.items() if text is not None and path.startswith(prefix)}
+        return tuple(sorted({path for path in self._below.paths(folder) if path not in self._files} | added))
+
+    def links(self, folder: str = "") -> tuple[str, ...]:
+        """What stands below ``folder`` and is no file or folder."""
+        return self._below.links(folder)
+
+    def exists(self, path: str) -> bool:
+        """Whether ``path`` is a file."""
+        return self._files[path] is not None if path in self._files else self._below.exists(path)
+
+    def read(self, path: str, limits: ReadingLimits) -> bytes:
+        """The content of the file at ``path``; raises :class:`InputError` when absent."""
+        text = self._files.get(path)
+        if text is not None:
+            return text.encode("utf-8")
+        if path in self._files:
+            raise InputError([Problem(self.name(path), None, "the file is not there", "commit it")])
+        return self._below.read(path, limits)
+
+    def name(self, path: str) -> str:
+        """How ``path`` is called in messages to people."""
+        return self._below.name(path)
 
 
 def normal_path(path: str) -> str | None:

@@ -55,6 +55,7 @@ PURE = [
     "reconcile/confirmations.py",
     "reconcile/dashboard_plan.py",
     "reconcile/admission_plan.py",
+    "reconcile/admission_scene.py",
     "reconcile/pins.py",
     "reconcile/proposals.py",
     "reconcile/renames.py",

@@ -18,6 +18,8 @@ from bot.cli.options import (
 )
 from bot.curator import changes
 from bot.curator.staging import restoration
+from bot.curator.store import tombstone_path, unknown_scores
+from bot.errors import InputError, Problem
 from bot.report.output import AdmissionOutput
 
 
@@ -39,6 +41,10 @@ def command(id: str, dry_run: bool, repo: Path, config_path: str, as_json: bool)
     platform = open_platform(repo, config_path)
     known = platform.regression_set
     one_of(id, tuple(known.tombstones), "tombstone")
+    unknown = unknown_scores(known.tombstones[id].entry, platform.taxonomy)
+    if unknown:
+        fix = "list them under `retired` in taxonomy/taxonomy.yaml"
+        raise InputError([Problem(tombstone_path(id), None, f"it scores unknown {', '.join(unknown)}", fix)])
     full = len(known.entries) >= platform.config.ceiling
     staging = restoration(known.tombstones[id], full)
     if not dry_run:

@@ -212,14 +212,19 @@ def read_back(path: str, content: str) -> None:
         _parse(content.encode("utf-8"), path, path, Entry)
 
 
+def unknown_scores(entry: Entry, taxonomy: Taxonomy) -> tuple[str, ...]:
+    """Capabilities that ``entry`` scores, and that ``taxonomy`` neither knows nor lists as retired; sorted."""
+    return tuple(sorted(set(entry.scores) - set(taxonomy.by_id) - set(taxonomy.retired)))
+
+
 def _unknown_capabilities(
     snapshot: Snapshot, folder: str, entries: Mapping[str, Entry], taxonomy: Taxonomy
 ) -> list[Problem]:
     """Scores of capabilities that never were: retired ones only lag, anything else is a typing error."""
-    known = set(taxonomy.by_id) | set(taxonomy.retired)
     problems = []
+    known = {*taxonomy.by_id, *taxonomy.retired}
     for name, entry in entries.items():
-        unknown = sorted(set(entry.scores) - known)
+        unknown = unknown_scores(entry, taxonomy)
         if not unknown:
             continue
         path = f"{folder}/{name}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from bot.config import Curation
@@ -129,6 +129,19 @@ def suggest(
             *pruning.suggestions,
         ),
         refused=frozenset(holding),
+    )
+
+
+def also_safe(suggestions: Suggestions, others: Suggestions) -> Suggestions:
+    """Those of ``suggestions`` that are among ``others`` too, which were made of another set."""
+    swaps = {(item.admit, tuple(each.id for each in item.evictions)) for item in others.swaps}
+    ids = {item.id for item in others.evictions}
+    return replace(
+        suggestions,
+        swaps=tuple(
+            item for item in suggestions.swaps if (item.admit, tuple(each.id for each in item.evictions)) in swaps
+        ),
+        evictions=tuple(item for item in suggestions.evictions if item.id in ids),
     )
 
 

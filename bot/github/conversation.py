@@ -20,7 +20,7 @@ from bot.report.secrets import redacted
 from bot.report.voices import quoted
 
 _WITHOUT_A_PERSON = "it is admitted without a person."
-_TOO_EARLY = "What is in the set, or was, is spoken of on a pull request that is merged, or on the dashboard issue."
+TOO_EARLY = "What is in the set, or was, is spoken of on a pull request that is merged, or on the dashboard issue."
 _EXCLUDED_BY_NOW = "its verdict is EXCLUDE by now. Give a reason to accept it all the same."
 
 COMMANDS = """\
@@ -144,7 +144,7 @@ def hear(
                 _follow(item, comment, state, first, court)
         if too_early:
             state.followed = False
-            state.lines.append(_TOO_EARLY)
+            state.lines.append(TOO_EARLY)
         replies.append(
             Reply(comment=comment, followed=state.followed, lines=tuple(state.lines), stranger=state.stranger)
         )

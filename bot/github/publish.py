@@ -202,6 +202,11 @@ def replies_to(
     return operations
 
 
+def answers_to(comment: IssueComment, login: str, comments: Sequence[IssueComment]) -> list[IssueComment]:
+    """Our answers to ``comment`` among those of its thread."""
+    return [item for item, found in _answers(login, comments) if int(found[2]) == comment.id]
+
+
 def doubled_replies(login: str, comments: Sequence[IssueComment]) -> list[Operation]:
     """Remove answers of ours to a comment that has an older one."""
     answered: set[tuple[str, str]] = set()

@@ -175,6 +175,9 @@ class Reconciled(FileModel):
         default_factory=dict, description="queries that were merged and did not enter: judged again as the set changes"
     )
     rejections: Tuple[Rejection] = Field(default=(), description="of queries that are not settled")
+    moves: dict[Text, Annotated[Tuple[Text], Field(min_length=2, max_length=2)]] = Field(
+        default_factory=dict, description="folder: customer and agent that it was, while entries still say so"
+    )
 
 
 class Refusal(FileModel):
@@ -192,6 +195,7 @@ class SuggestionRecord(FileModel):
         default_factory=dict, description="branch of an open one: its commit when it held what was suggested"
     )
     refusals: Tuple[Refusal] = Field(default=(), description="looked up again before they hold anything back")
+    takes_no_commits: bool = Field(default=False, description="whether the default branch refused the last commits")
     offers: dict[str, Tuple[Digest]] = Field(
         default_factory=dict, description="branch that offers admissions, open or refused: digests of what it offers"
     )

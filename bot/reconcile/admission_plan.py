@@ -7,7 +7,7 @@ state at the end, so that a run that was killed on the way and begun again ends 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from bot.consolidator.verdict import Route
 from bot.curator import changes
@@ -19,7 +19,7 @@ from bot.github.conversation import hear
 from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.publish import displayed_in, find_sticky, replies_to
 from bot.github.standing import Court, Former
-from bot.github.values import IssueComment, Operation, PushCommits, WriteLedger
+from bot.github.values import Operation, PushCommits, WriteLedger
 from bot.ledger.model import (
     RECONCILED,
     LeftQuery,
@@ -31,46 +31,16 @@ from bot.ledger.model import (
 )
 from bot.ledger.store import record_text
 from bot.pipeline import Platform, stage_admissions
+from bot.reconcile.admission_scene import Scene
 from bot.reconcile.cases import Case, without
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.memory import remember
-from bot.reconcile.offers import NOTHING_REFUSED, Offer, Refused, Step, content
+from bot.reconcile.offers import Offer, Refused, Step, content
 from bot.reconcile.pins import pinned
 from bot.reconcile.renames import follow_renames, with_entries
-from bot.reconcile.telling import Heard, remembered, tell
+from bot.reconcile.telling import Heard, farewell, remembered, tell
 from bot.report.offer import Change, Offered
 from bot.report.wording import admitting_route, counted
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scene:
-    """GitHub as the plan finds it: the default branch ``branch`` at ``commit``, comments by pull request, the ledger's
-    commit.
-
-    ``ended`` are closed pull requests of which nothing has to be remembered unless a query of theirs was merged and
-    needs a person.  ``rejections`` were given before; their comments are among the others.  ``ledger_files`` are the
-    ledger's files by path, ``reconciled`` is one of them; ``fresh`` tells whether eval sets were merged that it does
-    not know of.  ``texts`` reads a file as it is at ``commit``.  ``offering`` tells that the branch takes no commits of
-    ours, so that people are asked to merge them; ``refused`` is what they turned down then.  ``restores`` are
-    tombstones whose entry is to come back, and who asks for it.
-    """
-
-    login: str
-    branch: str
-    commit: str
-    comments: Mapping[int, tuple[IssueComment, ...]]
-    ended: tuple[int, ...]
-    ledger: str | None
-    rejections: tuple[Rejection, ...]
-    reconciled: Reconciled | None
-    fresh: bool
-    ledger_files: Mapping[str, str]
-    permission: Callable[[str], str]
-    texts: Callable[[str], str]
-    run: str | None
-    offering: bool = False
-    refused: Refused = NOTHING_REFUSED
-    restores: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,11 +84,12 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
     before, texts = platform, _Texts(scene.texts)
     noted = [_merged(case, scene) for case in cases]
     steps: list[Step] = []
-    for id, by in sorted(scene.restores.items()):
+    for id, request in sorted(scene.restores.items()):
         tombstone = platform.regression_set.tombstones[id]
-        if not scene.refused.holds(tombstone.restored):
+        if not scene.refused.holds(tombstone.restored, request.comment):
             staging = restoration(tombstone, len(platform.regression_set.entries) >= platform.config.ceiling)
-            steps.append(_step(f"Restore {id}, as {by} asked", staging, change=Change.RETURNS))
+            step = _step(f"Restore {id}, as {request.by} asked", staging, None, Change.RETURNS, request.comment)
+            steps.append(step)
             platform = _with(platform, staging, texts)
     line = platform.regression_set.waiting.values()
     gone = [
@@ -177,18 +148,19 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
         if item.case.pull_request is not None:
             spoken.append((item.case.pull_request.number, told.operations))
             records[item.case.pull_request.number] = told.record
+    spoken += [(over.number, farewell(over, scene.login, scene.comments.get(over.number, ()))) for over in scene.over]
     pushed: tuple[Operation, ...] = ()
     if steps and not scene.offering:
         commits = tuple(step.commit for step in steps)
         pushed = (PushCommits(branch=scene.branch, parent=scene.commit, commits=commits),)
     reconciled = remember(inventory, cases, left, rejected, present, scene.reconciled, scene.fresh)
-    done: dict[int, PullRequestRecord | None] = dict.fromkeys(scene.ended)
+    done: dict[int, PullRequestRecord | None] = dict.fromkeys((*scene.ended, *(pull.number for pull in scene.over)))
     return Plan(
         note=tuple(_note(cases, heard, scene)),
         commits=pushed,
         spoken=tuple(spoken),
         ledger=tuple(_remember(reconciled, done | records, inventory.base, scene)),
-        offer=Offer(steps=tuple(steps)) if steps and scene.offering else None,
+        offer=Offer(steps=tuple(steps), leads_to=platform.regression_set) if steps and scene.offering else None,
     )
 
 
@@ -278,6 +250,7 @@ def _settle(case: Case, platform: Platform, scene: Scene, texts: _Texts) -> tupl
         unseen=unseen,
         turned_down=turned_down,
         hearing=hearing,
+        before=platform,
     )
     return heard, staging
 
@@ -301,14 +274,20 @@ def _admits(staging: Staging) -> str:
     return f"Admit {counted(len(staging.admitted), 'query', 'queries')}"
 
 
-def _step(message: str, staging: Staging, pull_request: int | None = None, change: Change = Change.ENTERS) -> Step:
+def _step(
+    message: str,
+    staging: Staging,
+    pull_request: int | None = None,
+    change: Change = Change.ENTERS,
+    asked: int | None = None,
+) -> Step:
     changed = ((change, staging.admitted), (Change.WAITS, staging.waiting), (Change.LEAVES, staging.leaving))
     touched = {change.path for change in staging.file_changes}
     return Step(
         message=message,
         file_changes=staging.file_changes,
         offered=tuple(
-            Offered(entry=entry, change=becomes, pull_request=pull_request)
+            Offered(entry=entry, change=becomes, pull_request=pull_request, asked=asked)
             for becomes, entries in changed
             for entry in entries
             if becomes is not Change.WAITS or waiting_path(entry.id) in touched
@@ -358,9 +337,7 @@ def _remember(
     reconciled: Reconciled, records: Mapping[int, PullRequestRecord | None], base: str, scene: Scene
 ) -> list[Operation]:
     """The ledger as it should be; nothing where it is so already."""
-    wanted: dict[str, str | None] = {
-        RECONCILED: record_text(reconciled),
-        **{record_path(number): None if item is None else record_text(item) for number, item in records.items()},
-    }
+    wanted = {record_path(number): None if item is None else record_text(item) for number, item in records.items()}
+    wanted[RECONCILED] = record_text(reconciled)
     files = {path: text for path, text in wanted.items() if scene.ledger_files.get(path) != text}
     return [WriteLedger.of(scene.ledger, files, f"Reconciled with {base[:12]}")] if files else []

@@ -12,6 +12,17 @@ from bot.reconcile.cases import Case, entry_of
 from bot.reconcile.inventory import Inventory
 
 
+def _moves(inventory: Inventory, platform: Platform) -> dict[str, tuple[str, ...]]:
+    """The folders that were renamed, as long as entries are said to come from where they were."""
+    known = platform.regression_set
+    places = {entry.source.place[:2] for entry in (*known.entries.values(), *known.waiting.values()) if entry.source}
+    return {
+        facts.folder: facts.moved_from
+        for facts in inventory.submissions
+        if facts.moved_from is not None and facts.moved_from in places
+    }
+
+
 def remember(
     inventory: Inventory,
     cases: Sequence[Case],
@@ -47,5 +58,6 @@ def remember(
         commit=inventory.base if before is None or inventory.since is None or fresh else before.commit,
         classifications=known,
         rejections=tuple(item for item in all_rejections if item.decision.content in contents),
+        moves=_moves(inventory, platform),
         left={entry: item for entry, item in sorted(left.items()) if (entry, item.text) in present},
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from bot.curator.changes import FileChange
 from bot.curator.entry import Entry
+from bot.curator.store import RegressionSet
 from bot.github.values import Commit, PullRequest
 from bot.ledger.keys import digest
 from bot.ledger.model import SuggestionRecord
@@ -36,9 +37,10 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """Steps that people are asked to merge as one."""
+    """Steps that people are asked to merge as one, and the set that they lead to."""
 
     steps: tuple[Step, ...]
+    leads_to: RegressionSet
 
     @property
     def offered(self) -> tuple[Offered, ...]:
@@ -48,7 +50,7 @@ class Offer:
     @property
     def contents(self) -> tuple[str, ...]:
         """Digests of what is offered."""
-        return tuple(sorted({content_of(item.entry) for item in self.offered}))
+        return tuple(sorted({content_of(item.entry, item.asked) for item in self.offered}))
 
     @property
     def branch(self) -> str:
@@ -75,19 +77,26 @@ class Offer:
         )
 
     def joined_by(self, step: Step) -> Offer:
-        """The same with ``step``, which offers nothing that could be turned down."""
-        return replace(self, steps=(*self.steps, step))
+        """The same with ``step``, which offers nothing that could be turned down, where it touches no file anew."""
+        touched = {change.path for each in self.steps for change in each.file_changes}
+        changes = tuple(change for change in step.file_changes if change.path not in touched)
+        return replace(self, steps=(*self.steps, replace(step, file_changes=changes)))
 
 
-def content_of(entry: Entry) -> str:
-    """What is offered of ``entry``: its text, where it stands, and its pin; not the verdict, which moves with R."""
+def content_of(entry: Entry, asked: int | None = None) -> str:
+    """What is offered of ``entry``: its text, where it stands, and its pin; not the verdict, which moves with R.
+
+    Who asks for something again, in another comment, is offered it again.
+    """
     place = None if entry.source is None else entry.source.place
-    return content(entry.id, entry.turns, place, entry.pin)
+    return content(entry.id, entry.turns, place, entry.pin, asked)
 
 
-def content(id: str, turns: Sequence[str], place: tuple[str, str, str] | None, pin: str | None) -> str:
+def content(
+    id: str, turns: Sequence[str], place: tuple[str, str, str] | None, pin: str | None, asked: int | None = None
+) -> str:
     """The same of what is no entry yet."""
-    return digest([id, list(turns), place, pin])
+    return digest([id, list(turns), place, pin, *([] if asked is None else [asked])])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,9 +106,9 @@ class Refused:
     branches: frozenset[str] = frozenset()
     contents: frozenset[str] = frozenset()
 
-    def holds(self, entry: Entry) -> bool:
+    def holds(self, entry: Entry, asked: int | None = None) -> bool:
         """Whether ``entry`` was turned down as it is."""
-        return content_of(entry) in self.contents
+        return content_of(entry, asked) in self.contents
 
     def met_by(self, offer: Offer) -> Refused:
         """The same with what ``offer`` holds, if its branch was refused: the ledger may have forgotten it."""

@@ -25,7 +25,8 @@ def origins(
     for record in records.values():
         if record.merged is not None and record.merged.commit not in found:
             pull = pull_request(record.pull_request)
-            if pull is not None and pull.merge == record.merged.commit:
+            # A rebase makes several commits of one pull request: any of them may be the one that was noted.
+            if pull is not None and pull.merge is not None:
                 found[record.merged.commit] = pull
     for merge in fresh:
         if merge.commit not in found:

@@ -84,6 +84,11 @@ def is_suggestion(branch: str | None) -> bool:
     return branch is not None and _NAME.fullmatch(branch) is not None
 
 
+def is_offer(branch: str | None) -> bool:
+    """Whether a branch of ours offers admissions."""
+    return branch is not None and branch.startswith(ADMIT)
+
+
 def was_refused(pull: PullRequest) -> bool:
     """Whether people closed a pull request of ours, unmerged."""
     return pull.closed and pull.merge is None and is_suggestion(pull.branch) and not was_closed_by_us(pull.body)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.curator.store import RegressionSet
+from bot.curator.store import RegressionSet, unknown_scores
 from bot.github.authority import Person, refusal
 from bot.github.command_lines import command_lines, cut, first_word, things
-from bot.github.commands import ON_ENTRIES, USAGE, Verb, verbs
-from bot.github.conversation import Reply
-from bot.github.publish import replies_to
+from bot.github.commands import MOST_COMMANDS, ON_ENTRIES, USAGE, Verb, verbs
+from bot.github.conversation import TOO_EARLY, Reply
+from bot.github.publish import answers_to, replies_to
 from bot.github.values import IssueComment, Operation, Remark, WriteLedger
 from bot.ledger.keys import digest
 from bot.ledger.model import REQUESTS, Request, RequestRecord
@@ -18,13 +18,17 @@ from bot.ledger.store import record_text
 from bot.report.escaping import code
 from bot.report.secrets import redacted
 from bot.report.voices import quoted
-from bot.report.wording import counted
+from bot.report.wording import counted, listed
 from bot.suggest import perhaps
+from bot.taxonomy.model import Taxonomy
 
 _MANY = 100
 """So many comments that ask for nothing are read again before it is noted that they were read."""
 _NAMES_COMPARED = 500
 _LONGEST_COMPARED = 150
+_MOST_NAMES = 50
+_SUGGESTIONS = 3
+"""So many names of a comment are compared with others for what may have been meant: it takes time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +42,7 @@ class Scene:
 
     login: str
     known: RegressionSet
+    taxonomy: Taxonomy
     at: str
     record: RequestRecord | None
     remarks: tuple[Remark, ...]
@@ -69,8 +74,8 @@ def plan_requests(scene: Scene) -> Plan:
     reviewed = scene.reviewed() if asking else frozenset()
     replies: dict[int, list[Reply]] = {}
     for remark in asking:
-        if remark.number in reviewed:
-            continue  # Its review says where to ask.
+        if remark.number in reviewed or _was_too_early(remark.comment, scene.login, scene.thread(remark.number)):
+            continue  # Its review says, or said, where to ask.
         reply, requests = _hear(remark, scene)
         asked = {(item.entry, item.action) for item in requests}
         stand = [*(item for item in stand if (item.entry, item.action) not in asked), *requests]
@@ -93,6 +98,11 @@ def plan_requests(scene: Scene) -> Plan:
     return Plan(operations=tuple(operations), stand=tuple(stand))
 
 
+def _was_too_early(comment: IssueComment, login: str, thread: Sequence[IssueComment]) -> bool:
+    """Whether the review of its pull request answered ``comment`` that it came too early."""
+    return any(TOO_EARLY in item.body for item in answers_to(comment, login, thread))
+
+
 def noted(record: RequestRecord, ledger: str | None) -> WriteLedger:
     """The write of ``record`` on top of the ``ledger``'s commit."""
     message = counted(len(record.requests), "request stands", "requests stand")
@@ -112,22 +122,30 @@ def _hear(remark: Remark, scene: Scene) -> tuple[Reply, list[Request]]:
     edited = comment.updated_at != comment.created_at
     if edited:
         lines.append("It was edited before it was read, perhaps by somebody else. Say it in a new comment.")
-    names = _names(remark.number, scene.known)
-    for _, line, words in () if edited else command_lines(comment.body):
+    person = Person(login=comment.author, is_bot=False)
+    stranger = refusal(Verb.RUN, person, None, scene.curators, scene.permission) is not None
+    names = {} if stranger else _names(remark.number, scene.known)
+    written = [] if edited else list(command_lines(comment.body))
+    said = [item for item in written if first_word(item[2]) in ON_ENTRIES]
+    for _, line, words in said[:MOST_COMMANDS]:
         verb = first_word(words)
-        if verb not in ON_ENTRIES:
+        why = refusal(Verb(verb), person, None, scene.curators, scene.permission)
+        if why is not None:
+            lines.append(why)
             continue
-        said = things(words)
-        if not said:
+        named = things(words)
+        if not named:
             lines.append(f"{quoted(cut(line))}: it does not say which entries. Write: {code(USAGE[Verb(verb)])}")
-        for name in said:
-            found = _request(name, verb, names, comment, scene)
+        for name in named[:_MOST_NAMES]:
+            found = _request(name, verb, names, comment, scene, helpful=len(lines) < _SUGGESTIONS)
             if isinstance(found, str):
                 lines.append(f"{quoted(redacted(cut(name)))}: {found}")
             else:
                 requests.append(found)
-    person = Person(login=comment.author, is_bot=False)
-    stranger = refusal(Verb.RUN, person, None, scene.curators, scene.permission) is not None
+        if len(named) > _MOST_NAMES:
+            lines.append(f"One line may name {_MOST_NAMES} entries; say the rest in another.")
+    if len(said) > MOST_COMMANDS:
+        lines.append(f"This comment has more than {MOST_COMMANDS} commands; write the rest in another comment.")
     return Reply(comment=comment, followed=not lines, lines=tuple(lines), stranger=stranger), requests
 
 
@@ -137,16 +155,19 @@ def _names(number: int, known: RegressionSet) -> dict[str, str]:
     by_item: dict[str, set[str]] = {}
     for id, entry in entries.items():
         if entry.source is not None and entry.source.pull_request == number:
-            by_item.setdefault(entry.source.item.casefold(), set()).add(id)
+            for name in (entry.source.item, "/".join(entry.source.place)):
+                by_item.setdefault(name.casefold(), set()).add(id)
     alone = {item: min(ids) for item, ids in by_item.items() if len(ids) == 1}
     return {**alone, **{id.casefold(): id for id in entries}}
 
 
-def _request(name: str, verb: str, names: Mapping[str, str], comment: IssueComment, scene: Scene) -> Request | str:
+def _request(
+    name: str, verb: str, names: Mapping[str, str], comment: IssueComment, scene: Scene, helpful: bool
+) -> Request | str:
     """What is asked of the entry called ``name``, or why it cannot be."""
     id = names.get(name.casefold())
     if id is None:
-        near = perhaps(name, list(names)[:_NAMES_COMPARED]) if len(name) <= _LONGEST_COMPARED else ""
+        near = perhaps(name, list(names)[:_NAMES_COMPARED]) if helpful and len(name) <= _LONGEST_COMPARED else ""
         return code(f"no entry and no tombstone is called so{near}; a reason goes behind a colon") + "."
     request = Request.model_validate(
         {"entry": id, "action": verb, "by": comment.author, "comment": comment.id, "said": digest(comment.body)}
@@ -164,6 +185,10 @@ def _obstacle(request: Request, scene: Scene) -> str | None:
             return "a person pinned it: take the pin out first."
     elif id not in known.tombstones:
         return "it was not evicted."
+    elif unknown := unknown_scores(known.tombstones[id].entry, scene.taxonomy):
+        return (
+            f"it scores {listed(list(map(code, unknown)))}, which the taxonomy does not know: list it under `retired`."
+        )
     elif scene.by_hand:
         return f"admissions are made by hand here: {code(f'incumbent restore {id}')}."
     return None

@@ -5,10 +5,11 @@ Each stage is read, planned and applied until nothing is left to do, so that the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from bot.classifier.model import Backend, Progress
+from bot.curator.store import load_regression_set
 from bot.errors import InputError, OutsideError
 from bot.github.check import post_check
 from bot.github.client import GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
@@ -23,6 +24,7 @@ from bot.reconcile.stages import admit_merged, confirm_evictions, forget_request
 from bot.reconcile.suggesting import suggest_changes
 from bot.reconcile.survey import survey
 from bot.reconcile.tip import Carried, Stage, Tip
+from bot.snapshot import Overlay
 
 TRIES = 5
 """How often a stage is derived again after a lost race."""
@@ -67,9 +69,12 @@ def survey_event(
         reconciled = None
     known = known_of(ledger) | ({} if reconciled is None else reconciled.classifications)
     since = None if reconciled is None else reconciled.commit
+    moves = {} if reconciled is None else reconciled.moves
     if since is not None and not world.store.exists(since):
         since = None
-    return survey(event.repository, commits.base, since, platform, world.store, known, backend(platform), progress)
+    return survey(
+        event.repository, commits.base, since, platform, world.store, known, moves, backend(platform), progress
+    )
 
 
 def reconcile_event(
@@ -212,10 +217,22 @@ class _Run:
         )
 
 
+def _read_back(files: Mapping[str, str | None], tip: Tip) -> None:
+    """Read the regression set as ``files`` would make it: nobody could work with one that is not whole.
+
+    Raises :class:`OutsideError`, so that nothing is written.
+    """
+    try:
+        load_regression_set(Overlay(tip.snapshot, files), tip.platform.taxonomy)
+    except InputError as error:
+        raise OutsideError(f"what would be written could not be read again, so nothing is: {error}") from None
+
+
 def _apply(number: int | None, operation: Operation, tip: Tip) -> None:
     """Carry ``operation`` out, with the tree that its commits start from."""
     match operation:
-        case PushCommits(branch=branch, parent=parent):
+        case PushCommits(branch=branch, parent=parent, commits=commits):
+            _read_back({path: text for commit in commits for path, text in commit.files}, tip)
             try:
                 tip.github.apply(number, operation, tip.world.store.tree(parent))
             except (LostRaceError, ProtectedBranchError):
@@ -223,7 +240,8 @@ def _apply(number: int | None, operation: Operation, tip: Tip) -> None:
             except OutsideError as error:
                 fix = f"let the token push to {branch} past its rules, or set `admissions: pull-request`"
                 raise OutsideError(f"{error}; {fix}") from None
-        case PushBranch(base=base):
+        case PushBranch(base=base, files=files):
+            _read_back(dict(files), tip)
             tip.github.apply(number, operation, tip.world.store.tree(base))
         case WriteLedger(parent=ledger):
             tip.github.apply(number, operation, None if ledger is None else tip.world.store.tree(ledger))

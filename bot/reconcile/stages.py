@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -11,19 +11,17 @@ from bot.github.events import is_own
 from bot.github.publish import doubled_replies
 from bot.github.values import Operation, PullRequest, PushCommits
 from bot.github.world import records_of, rejections_of
-from bot.ledger.model import (
-    FOLDER,
-    RECONCILED,
-    Reconciled,
-)
+from bot.ledger.model import FOLDER, RECONCILED, PullRequestRecord, Reconciled
 from bot.ledger.store import load_requests
 from bot.object_store import CommitSnapshot
 from bot.reconcile import admission_plan, requests
+from bot.reconcile.admission_scene import Scene
 from bot.reconcile.cases import Case, cases_of, has_merit, judged_again
 from bot.reconcile.confirmations import confirmed
+from bot.reconcile.inventory import MergeFacts
 from bot.reconcile.offers import turned_down
 from bot.reconcile.origins import origins
-from bot.reconcile.proposals import ADMIT
+from bot.reconcile.proposals import is_offer
 from bot.reconcile.tip import Carried, Staged, Tip
 from bot.reconcile.wishes import own
 
@@ -41,6 +39,7 @@ def hear_requests(tip: Tip) -> Staged:
         requests.Scene(
             login=tip.github.login,
             known=tip.platform.regression_set,
+            taxonomy=tip.platform.taxonomy,
             at=tip.inventory.at,
             record=record,
             remarks=tip.github.comments_since(tip.inventory.at if record is None else record.since),
@@ -65,20 +64,26 @@ def admit_merged(tip: Tip) -> Staged:
     records = records_of(tip.ledger)
     reconciled = tip.reconciled
     fresh = [merge for merge in tip.inventory.merges if not _is_known(merge.commit, reconciled, tip)]
+    fresh += _reviewed_and_merged(tip, pulls, records)
     found = origins(fresh, pulls, records, tip.github.introduced_by, tip.github.find_pull_request)
     cases = cases_of(tip.inventory, fresh, found, records)
     cases += _with_merit(tip, cases, pulls)
     rejections = rejections_of(tip.ledger)
     contents = {content for case in cases for facts in case.analysis.submissions for content in facts.contents.values()}
     spoken = {case.pull_request.number for case in cases if case.pull_request is not None}
+    # Of what cannot be read nobody knows whether it is there.
+    unread = {number for number, item in records.items() if item.merged is not None and tip.inventory.unread}
+    over = () if tip.inventory.unread else _over(records, found, spoken)
+    spoken |= {pull.number for pull in over}
     spoken |= {item.pull_request for item in rejections if item.decision.content in contents}
-    scene = admission_plan.Scene(
+    scene = Scene(
         login=tip.github.login,
         branch=tip.event.default_branch,
         commit=tip.commit,
         comments={number: tip.github.comments(number) for number in sorted(spoken)},
         rejections=rejections,
-        ended=tuple(sorted(pull.number for pull in pulls if pull.number in records)),
+        ended=tuple(sorted(pull.number for pull in pulls if pull.number in records.keys() - unread)),
+        over=over,
         ledger=tip.ledger_commit,
         ledger_files=_files(tip.ledger),
         reconciled=reconciled,
@@ -88,7 +93,7 @@ def admit_merged(tip: Tip) -> Staged:
         run=tip.world.run,
         offering=tip.platform.config.admissions == "pull-request" or tip.event.default_branch in tip.barred,
         restores={
-            id: item.by
+            id: item
             for id, item in requests.asked(tip.carried.requests, "restore").items()
             if id in tip.platform.regression_set.tombstones
         },
@@ -103,6 +108,31 @@ def admit_merged(tip: Tip) -> Staged:
     if tip.dry_run:
         return Staged(writes=(*plan.note, *plan.rest), carried=carried)
     return Staged(writes=(*_single(tip), *plan.next), carried=carried)
+
+
+def _reviewed_and_merged(
+    tip: Tip, pulls: Sequence[PullRequest], records: Mapping[int, PullRequestRecord]
+) -> list[MergeFacts]:
+    """Merges of what was reviewed and not noted since, where the ledger forgot from when on merges count."""
+    store, known = tip.world.store, {merge.commit for merge in tip.inventory.merges}
+    return [
+        MergeFacts(commit=pull.merge, at=store.commit_time(pull.merge), brought=records[pull.number].texts)
+        for pull in pulls
+        if pull.merge is not None
+        and pull.number in records
+        and records[pull.number].merged is None
+        and pull.merge not in known
+        and store.exists(pull.merge)
+        and store.is_ancestor(pull.merge, tip.inventory.base)
+    ]
+
+
+def _over(
+    records: Mapping[int, PullRequestRecord], found: Mapping[str, PullRequest], spoken: Collection[int]
+) -> tuple[PullRequest, ...]:
+    """The pull requests with queries that needed a person, and of which none is there any more."""
+    noted = [(number, record.merged.commit) for number, record in sorted(records.items()) if record.merged is not None]
+    return tuple(found[commit] for number, commit in noted if number not in spoken and commit in found)
 
 
 def _is_known(commit: str, reconciled: Reconciled | None, tip: Tip) -> bool:
@@ -136,7 +166,8 @@ def forget_requests(tip: Tip) -> Staged:
 
 def _is_offering(tip: Tip) -> bool:
     """Whether a pull request is open that offers admissions."""
-    return any((pull.branch or "").startswith(ADMIT) for pull in own(tip.open_pull_requests()))
+    offers = tip.suggestions.offers
+    return any(is_offer(pull.branch) and pull.branch in offers for pull in own(tip.open_pull_requests()))
 
 
 def _single(tip: Tip) -> tuple[tuple[int, Operation], ...]:
@@ -149,7 +180,8 @@ def confirm_evictions(tip: Tip) -> Staged:
     """Tombstones of merged evictions say who confirmed them, and when."""
     config, branch, offer = tip.platform.config, tip.event.default_branch, tip.carried.offer
     nothing = Staged(carried=tip.carried)
-    offering = config.admissions == "pull-request" or branch in tip.barred or offer is not None
+    refusing = branch in tip.barred or tip.suggestions.takes_no_commits
+    offering = config.admissions == "pull-request" or refusing or offer is not None
     if config.admissions == "by-hand" or (offering and offer is None):
         # No pull request is opened for this alone.
         return nothing

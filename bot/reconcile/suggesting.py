@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.curator.prune import EvictionKind
 from bot.github.events import is_own
-from bot.github.values import CreateIssue, OpenPullRequest
+from bot.github.values import CreateIssue, OpenPullRequest, PushCommits
 from bot.github.world import records_of
 from bot.ledger.model import (
     RunRecord,
@@ -83,6 +83,8 @@ def _suggestion_scene(tip: Tip) -> Scene:
         record=tip.suggestions,
         barred=tip.barred - {tip.event.default_branch},
         opened=frozenset(item.branch for item in tip.written if isinstance(item, OpenPullRequest)),
+        takes_no_commits=base in tip.barred
+        or (tip.suggestions.takes_no_commits and not any(isinstance(item, PushCommits) for item in tip.written)),
         comments=github.comments,
         pull_request=github.find_pull_request,
     )

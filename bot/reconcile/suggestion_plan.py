@@ -98,12 +98,17 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
     free += sum(1 for item in new if item.branch.startswith(ADMIT))
     for proposal in new[:free]:
         branch = scene.branches.get(proposal.branch)
-        if branch is None:
+        if branch is None or branch.blobs != proposal.blobs:
             operations.append((None, _push(proposal, branch, scene)))
         if proposal.branch not in scene.barred:
             words = {"title": proposal.title, "body": proposal.body}
             operations.append((None, OpenPullRequest(branch=proposal.branch, base=scene.default_branch, **words)))
-    record = SuggestionRecord(heads=dict(sorted(heads.items())), refusals=wanted.refusals, offers=dict(wanted.offers))
+    record = SuggestionRecord(
+        heads=dict(sorted(heads.items())),
+        refusals=wanted.refusals,
+        offers=dict(wanted.offers),
+        takes_no_commits=scene.takes_no_commits,
+    )
     if record != scene.record:
         written = WriteLedger.of(scene.ledger, {SUGGESTIONS: record_text(record)}, f"Suggestions on {scene.base[:12]}")
         operations.append((None, written))
@@ -115,8 +120,14 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
 
 
 def _is_taken(proposal: Proposal, scene: Scene) -> bool:
+    """Whether somebody committed to a branch without a pull request; what was merged is ours to move on."""
     branch = scene.branches.get(proposal.branch)
-    return branch is not None and branch.blobs != proposal.blobs
+    if branch is None or branch.blobs == proposal.blobs or not branch.blobs:
+        return False
+    return not any(
+        pull.branch == proposal.branch and pull.merge is not None and pull.head == branch.commit
+        for pull in scene.closed
+    )
 
 
 def _keep(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) -> list[Operation]:
@@ -184,7 +195,7 @@ def _why_closed(pull: PullRequest, platform: Platform) -> str:
     """Why what ``pull`` suggests is not suggested any more."""
     known = platform.regression_set
     if (pull.branch or "").startswith(ADMIT):
-        return "nothing of what it offers is left to enter as it is; what is left, another pull request offers."
+        return "what it offers does not enter as it is any more; what is left of it is in another, or on the dashboard."
     about = [id for id in (*known.entries, *known.waiting) if is_about(pull.branch or "", id)]
     if not about:
         return "what it is about is not in the regression set any more."

@@ -34,12 +34,14 @@ def survey(
     platform: Platform,
     store: ObjectStore,
     known: Mapping[str, StoredClassification],
+    moves: Mapping[str, Sequence[str]],
     backend: Backend,
     progress: Progress,
 ) -> Inventory:
     """The facts of the commit ``tip`` of the default branch, and of what was merged after ``since``.
 
-    ``known`` are the ledger's classifications by key: what is among them is not classified again.
+    ``moves`` are renames of folders before that which no entry has followed yet; ``known`` are the ledger's
+    classifications by key: what is among them is not classified again.
     """
     merges = store.first_parents(since, tip) if since is not None else ()
     if since is not None and not merges and since != tip:
@@ -50,7 +52,8 @@ def survey(
     problems: list[Problem] = []
     unread: list[str] = []
     snapshot = store.snapshot(tip)
-    packages = _packages(platform, snapshot, [item for merge in merges for item in changes[merge]], problems, unread)
+    new = [item for merge in merges for item in changes[merge]]
+    packages = _packages(platform, snapshot, new, moves, problems, unread)
     packages = [called_by_agent(package) for package in refuse_shared_ids(packages, platform.regression_set)]
     found = classify_all(platform, packages, known, backend, progress)
     return Inventory(
@@ -81,6 +84,7 @@ def _packages(
     platform: Platform,
     snapshot: CommitSnapshot,
     changes: Sequence[Change],
+    moves: Mapping[str, Sequence[str]],
     problems: list[Problem],
     unread: list[str],
 ) -> list[Package]:
@@ -95,6 +99,8 @@ def _packages(
             unread.append(folder)
             continue
         moved = moved_from(folder, set(folders), changes)
+        if moved is None and folder in moves:
+            moved = (moves[folder][0], moves[folder][1])
         packages.append(replace(package, submission=replace(package.submission, moved_from=moved)))
     return packages
 

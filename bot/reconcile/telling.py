@@ -9,27 +9,29 @@ from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.github.check import result_of
 from bot.github.conversation import Hearing
+from bot.github.displayed import NOTHING
 from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.notices import notices_of
 from bot.github.publish import comment_operations, find_sticky, label_operations
-from bot.github.values import IssueComment, Operation
+from bot.github.values import IssueComment, Operation, PullRequest
 from bot.ledger.keys import digest
 from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Rejection, Showing
 from bot.pipeline import Platform, Review
 from bot.reconcile.cases import Case
 from bot.reconcile.pins import is_done
 from bot.report.escaping import code
-from bot.report.pull_request import PullRequestReport, render_comment
+from bot.report.pull_request import PullRequestReport, marker, render_comment
 from bot.report.voices import quoted
 from bot.report.wording import agreeing, listed
 
 SHOWN = 10
 """Entries that a notice names; the rest is counted."""
+_OVER = f"{marker(NOTHING)}\nMerged. What of it needed a person was changed or taken out since.\n"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Heard:
-    """A case after its comments were heard against R as it was then, without what people ``turned_down``."""
+    """A case after its comments were heard against R as it was ``before`` it, without what people ``turned_down``."""
 
     case: Case
     author: Author | None
@@ -39,6 +41,7 @@ class Heard:
     unseen: tuple[str, ...]
     turned_down: tuple[str, ...]
     hearing: Hearing
+    before: Platform
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +69,10 @@ def tell(
     ``present`` is R where what ``platform`` holds besides is only offered.
     """
     case, hearing = heard.case, heard.hearing
-    judgement = judge_facts(case.analysis, platform, heard.author, hearing.judgement.decisions, (), heard.unseen)
+    offering = present is not platform.regression_set
+    # What is only offered is shown with the verdict that it is offered on, and may still be decided otherwise.
+    judged_on = heard.before if offering else platform
+    judgement = judge_facts(case.analysis, judged_on, heard.author, hearing.judgement.decisions, (), heard.unseen)
     review = judgement.review
     assert review is not None
     showing = Showing(
@@ -89,7 +95,7 @@ def tell(
     operations += label_operations(result_of(judgement).labels, pull)
     merged = replace(platform, regression_set=present)
     pins = [item for item in hearing.judgement.decisions if is_done(item, hearing.judgement, platform)]
-    settled = all(is_done(item, hearing.judgement, merged) for item in pins) and not _offered(review, present)
+    settled = all(is_done(item, hearing.judgement, merged) for item in pins) and not (offering and _offered(review))
     if settled and not review.plan.waiting_for_review and not heard.turned_down:
         rejections = tuple(
             Rejection(pull_request=pull.number, decision=item) for item in hearing.own if item.action == "reject"
@@ -131,22 +137,17 @@ def remembered(hearing: Hearing) -> dict[str, object]:
     return {"decisions": hearing.own, "void": hearing.void, "cursor": hearing.cursor}
 
 
-def _offered(review: Review, present: RegressionSet) -> list[str]:
-    """The queries that enter, or change their entry, once people merge what is offered."""
-    known = {**present.waiting, **present.entries}
-    return [
-        name
-        for name, entry in review.settled.items()
-        if isinstance(entry, Entry) and (entry.id not in known or known[entry.id].turns != entry.turns)
-    ]
+def _offered(review: Review) -> list[str]:
+    """The queries that enter, or wait for a slot, once people merge what is offered."""
+    return [verdict.id for verdict in (*review.plan.admitted, *review.plan.waiting_for_slot)]
 
 
 def _outcome(heard: Heard, judgement: Judgement, review: Review, present: RegressionSet) -> str:
     """What became of the merged queries, in a few sentences."""
-    offered = _offered(review, present)
+    offered = _offered(review)
     found = {name: entry.id for name, entry in review.settled.items() if isinstance(entry, Entry)}
-    entered = [name for name, id in found.items() if name not in offered and id in present.entries]
-    waiting = [name for name, id in found.items() if name not in offered and id in present.waiting]
+    entered = [name for name, id in found.items() if id in present.entries]
+    waiting = [name for name, id in found.items() if id in present.waiting]
     turned = [
         name
         for name, entry in judgement.entries.items()
@@ -168,3 +169,10 @@ def _outcome(heard: Heard, judgement: Judgement, review: Review, present: Regres
         shown = listed([quoted(name) for name in turned], SHOWN)
         text += f" Since people looked, what others brought has made {shown} redundant."
     return text
+
+
+def farewell(pull: PullRequest, login: str, comments: Sequence[IssueComment]) -> tuple[Operation, ...]:
+    """What is said on a pull request of which nothing is left to decide."""
+    sticky, doubled = find_sticky(login, comments)
+    words = [] if sticky is None else comment_operations(_OVER, sticky, doubled)
+    return (*words, *label_operations((), pull))

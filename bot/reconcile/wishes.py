@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from bot.curator.prune import EvictionKind
-from bot.curator.suggestions import Suggestions, suggest
+from bot.curator.suggestions import Suggestions, also_safe, suggest
 from bot.github.values import (
     CheckRun,
     IssueComment,
@@ -51,6 +51,7 @@ class Scene:
 
     ``barred`` are branches for which GitHub lets us open no pull request, ``opened`` those for which this run opened
     one, which its lists may not show yet.
+    ``takes_no_commits`` tells that the default branch refused the last commits.
     ``comments`` reads those of a pull request, ``pull_request`` one that is in neither list.
     """
 
@@ -65,6 +66,7 @@ class Scene:
     record: SuggestionRecord
     barred: frozenset[str]
     opened: frozenset[str]
+    takes_no_commits: bool = False
     comments: Callable[[int], tuple[IssueComment, ...]]
     pull_request: Callable[[int], PullRequest | None]
 
@@ -122,8 +124,11 @@ def wish(
 
     def suggested(refusals: Sequence[Refusal]) -> Suggestions:
         refused = {grounds_in(item.branch) for item in refusals}
-        known, taxonomy, config = platform.regression_set, platform.taxonomy, platform.config
-        return suggest(known, taxonomy, config, departed, frozenset(busy), refused, undone)
+        taxonomy, config = platform.taxonomy, platform.config
+        sets = [platform.regression_set, *(() if offer is None else (offer.leads_to,))]
+        now, *after = [suggest(known, taxonomy, config, departed, frozenset(busy), refused, undone) for known in sets]
+        # Whether what is offered is merged before them or after them, they have to be safe.
+        return also_safe(now, after[0]) if after else now
 
     found = suggested(known)
     forged = [

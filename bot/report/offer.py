@@ -25,11 +25,12 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Offered:
-    """What becomes of ``entry``, and the pull request that brought it, if one did."""
+    """What becomes of ``entry``, and the pull request that brought it, or the comment in which it was ``asked`` for."""
 
     entry: Entry
     change: Change
     pull_request: int | None = None
+    asked: int | None = None
 
 
 def render_offer(items: Sequence[Offered]) -> str:

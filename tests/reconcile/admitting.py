@@ -11,9 +11,10 @@ from bot.curator.entry import Evicted, Tombstone
 from bot.curator.store import entry_path
 from bot.github.analysis import QueryFacts, classified_of
 from bot.github.values import CreateComment, EditComment, PullRequest, PushCommits, WriteLedger
-from bot.ledger.model import FOLDER, RECONCILED, PullRequestRecord, Reconciled
+from bot.ledger.model import FOLDER, RECONCILED, PullRequestRecord, Reconciled, Request
 from bot.pipeline import Platform, unsettled
-from bot.reconcile.admission_plan import Plan, Scene, plan_admissions
+from bot.reconcile.admission_plan import Plan, plan_admissions
+from bot.reconcile.admission_scene import Scene
 from bot.reconcile.cases import Case, cases_of
 from bot.reconcile.inventory import Inventory, MergeFacts
 from tests.factories import make_entry
@@ -31,6 +32,8 @@ GRAVE = Tombstone(
     entry=make_entry("gone", {"e": 0.9}),
 )
 """An entry that was evicted on grounds that it remembers."""
+ASKED = Request(entry="gone", action="restore", by="cora", comment=101, said="0" * 24)
+"""A curator wants it back."""
 
 
 @dataclass

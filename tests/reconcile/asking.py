@@ -11,7 +11,7 @@ from bot.github.values import CreateComment, IssueComment, React, Remark, WriteL
 from bot.ledger.keys import digest
 from bot.ledger.model import REQUESTS, Request, RequestRecord
 from bot.reconcile.requests import Plan, Scene, plan_requests
-from tests.factories import make_entry
+from tests.factories import make_entry, make_taxonomy
 from tests.reconcile.merges import BOT, make_comment, source
 
 START = "2026-11-20T00:00:00Z"
@@ -52,6 +52,7 @@ class Threads:
         defaults: dict[str, Any] = {
             "login": BOT,
             "known": self.known,
+            "taxonomy": make_taxonomy(*"abcdefgh"),
             "at": START,
             "record": self.record,
             "remarks": tuple(sorted(remarks, key=lambda item: item.comment.id)),

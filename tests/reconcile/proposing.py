@@ -29,7 +29,8 @@ OFFER = Offer(
             file_changes=(),
             offered=(Offered(entry=NEWCOMER, change=Change.ENTERS, pull_request=7),),
         ),
-    )
+    ),
+    leads_to=RegressionSet({item.id: item for item in (*BEST, NEWCOMER, SPARE)}, {}, {}),
 )
 
 

@@ -13,7 +13,7 @@ from bot.reconcile.admission_plan import Plan
 from bot.reconcile.cases import judged_again
 from tests.factories import make_entry
 from tests.github.scenes import BOT, Hub, make_platform, make_query
-from tests.reconcile.admitting import GRAVE, NEW, after, said
+from tests.reconcile.admitting import ASKED, GRAVE, NEW, after, said
 from tests.reconcile.merges import (
     MERGE,
     MERGED_AT,
@@ -172,7 +172,7 @@ def test_a_pin_on_what_took_over_its_entry_keeps_what_people_wrote_there() -> No
 def test_what_a_curator_asks_back_returns_or_waits(ceiling: int, part: str) -> None:
     world = after(hub=Hub(platform=with_set(make_platform(ceiling=ceiling), gone=[GRAVE])))
     world.queries = ()
-    world.more["restores"] = {"gone": "cora"}
+    world.more["restores"] = {"gone": ASKED}
     world.step()
     known = world.platform.regression_set
     assert world.messages == ["Restore gone, as cora asked"]
@@ -254,7 +254,7 @@ def test_where_nothing_is_to_do_the_plan_is_empty() -> None:
 def test_what_was_restored_stays_in_line_although_its_source_has_gone() -> None:
     world = after(hub=Hub(platform=with_set(make_platform(ceiling=6), gone=[GRAVE])))
     world.queries = ()
-    world.more["restores"] = {"gone": "cora"}
+    world.more["restores"] = {"gone": ASKED}
     world.step()
     world.more["restores"] = {}
     world.told["departed"] = {"gone": "source-deleted"}

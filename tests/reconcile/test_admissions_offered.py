@@ -10,7 +10,7 @@ from bot.reconcile.offers import Refused, content_of
 from bot.report.offer import Change
 from tests.factories import make_entry
 from tests.github.scenes import Hub, make_platform, make_query
-from tests.reconcile.admitting import GRAVE, NEW, OTHER, after, said
+from tests.reconcile.admitting import ASKED, GRAVE, NEW, OTHER, after, said
 from tests.reconcile.merges import entry_of, id_of, source, with_set
 
 
@@ -38,7 +38,7 @@ def test_everything_that_changes_is_offered_but_not_what_goes_on_waiting() -> No
     entry = entry_of(renamed, source=source("before"))
     platform = with_set(make_platform(ceiling=9), entry, waiting=line, gone=[GRAVE])
     world = after(renamed, hub=Hub(platform=platform))
-    world.more |= {"offering": True, "restores": {"gone": "cora"}}
+    world.more |= {"offering": True, "restores": {"gone": ASKED}}
     assert offered(world.plan()) == [
         ("gone", Change.RETURNS, None),
         ("w1", Change.ENTERS, None),
@@ -113,7 +113,7 @@ def test_each_kind_of_change_can_be_turned_down(what: str) -> None:
         world.hub.review()
     else:
         world.queries, platform = (), with_set(platform, gone=[GRAVE])
-        world.more["restores"] = {"gone": "cora"}
+        world.more["restores"] = {"gone": ASKED}
     world.hub.platform = platform
     world.more["offering"] = True
     plan = world.plan()

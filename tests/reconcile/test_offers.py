@@ -9,6 +9,7 @@ import pytest
 from bot.curator import changes
 from bot.curator.changes import FileChange
 from bot.curator.entry import Entry
+from bot.curator.store import RegressionSet
 from bot.github.values import PullRequest
 from bot.ledger.model import Refusal, SuggestionRecord
 from bot.reconcile.offers import NOTHING_REFUSED, Offer, Refused, Step, content_of, turned_down
@@ -27,7 +28,7 @@ def step_of(entry: Entry, change: Change = Change.ENTERS, number: int | None = 7
 
 
 def offer_of(*steps: Step) -> Offer:
-    return Offer(steps=steps)
+    return Offer(steps=steps, leads_to=RegressionSet({}, {}, {}))
 
 
 def test_the_branch_is_named_after_who_brought_it_and_after_the_content() -> None:

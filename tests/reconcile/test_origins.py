@@ -32,10 +32,15 @@ def test_an_open_record_that_the_list_does_not_reach_is_looked_up() -> None:
     assert origins((), [], records, no_commit, {7: make_pull()}.get) == {MERGE: make_pull()}
 
 
-def test_a_record_whose_pull_request_is_gone_or_was_merged_otherwise_has_none() -> None:
+def test_a_record_whose_pull_request_is_gone_or_not_merged_has_none() -> None:
     records = {7: make_record(seen=())}
-    assert origins((), [], records, no_commit, {7: make_pull(merge=commit(9))}.get) == {}
+    assert origins((), [], records, no_commit, {7: make_pull(merge=None)}.get) == {}
     assert origins((), [], records, no_commit, {7: None}.get) == {}
+
+
+def test_a_record_of_any_commit_of_a_rebase_is_of_its_pull_request() -> None:
+    pull = make_pull(merge=commit(9))
+    assert origins((), [], {7: make_record(seen=())}, no_commit, {7: pull}.get) == {MERGE: pull}
 
 
 def test_a_commit_of_a_rebase_is_of_the_first_merged_pull_request_that_holds_it() -> None:

@@ -297,7 +297,7 @@ def test_an_offer_of_which_nothing_is_left_is_closed_with_words_of_its_own() -> 
     world.offer = None
     assert (
         closing_of(world)
-        == "nothing of what it offers is left to enter as it is; what is left, another pull request offers."
+        == "what it offers does not enter as it is any more; what is left of it is in another, or on the dashboard."
     )
 
 

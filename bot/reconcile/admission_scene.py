@@ -1,0 +1,47 @@
+"""What the plan of admissions is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bot.github.values import IssueComment, PullRequest
+from bot.ledger.model import (
+    Reconciled,
+    Rejection,
+    Request,
+)
+from bot.reconcile.offers import NOTHING_REFUSED, Refused
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """GitHub as the plan finds it: the default branch ``branch`` at ``commit``, comments by pull request, the ledger's
+    commit.
+
+    ``ended`` are closed pull requests of which nothing has to be remembered unless a query of theirs was merged and
+    needs a person.  ``rejections`` were given before; their comments are among the others.  ``ledger_files`` are the
+    ledger's files by path, ``reconciled`` is one of them; ``fresh`` tells whether eval sets were merged that it does
+    not know of.  ``texts`` reads a file as it is at ``commit``.  ``offering`` tells that the branch takes no commits of
+    ours, so that people are asked to merge them; ``refused`` is what they turned down then.  ``restores`` are
+    tombstones whose entry is to come back, and who asks for it.  ``over`` are pull requests with queries that needed a
+    person, none of which is there any more.
+    """
+
+    login: str
+    branch: str
+    commit: str
+    comments: Mapping[int, tuple[IssueComment, ...]]
+    ended: tuple[int, ...]
+    ledger: str | None
+    rejections: tuple[Rejection, ...]
+    reconciled: Reconciled | None
+    fresh: bool
+    ledger_files: Mapping[str, str]
+    permission: Callable[[str], str]
+    texts: Callable[[str], str]
+    run: str | None
+    offering: bool = False
+    refused: Refused = NOTHING_REFUSED
+    restores: Mapping[str, Request] = field(default_factory=dict)
+    over: tuple[PullRequest, ...] = ()
