@@ -10,6 +10,7 @@ from typing import Any
 from tests.e2e.bot import BRANCH_LINE, Bot, customer_files, platform_files
 from tests.e2e.final_state import differences, final_state
 from tests.e2e.harness.merging import MergeMethod
+from tests.e2e.harness.people import CURATOR
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import entries, merged, read, sticky
 
@@ -63,3 +64,20 @@ def test_a_rebase_of_three_commits_ends_as_a_merge_commit_does(
     rebased_left, rebased_in = told(make_world(), tmp_path, "rebase")
     assert rebased_in == merged_in == {"branch-line b03"}, "what the first commit brought and the second changed"
     assert differences(merged_left | {"commits": []}, rebased_left | {"commits": []}) == []
+
+
+def test_a_rebase_whose_last_commit_brings_no_eval_set_keeps_asking(world: World, tmp_path: Path) -> None:
+    world.push("main", platform_files())
+    bot = Bot(world, tmp_path / "runs")
+    bot.on("schedule")
+    world.push("quillow", customer_files())
+    world.push("quillow", {"README.md": "words\n"})
+    pull = world.open_pull_request("quillow")
+    bot.on("pull_request_target", number=pull.number)
+    before = world.head("main")
+    after = world.merge(pull.number, method="rebase")
+    assert bot.on("push", before=before, after=after).codes == (0, 0)
+    known = entries(world)
+    comment = world.comment(CURATOR, pull.number, "/incumbent accept b05 it matters")
+    assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 0)
+    assert len(entries(world) - known) == 1
