@@ -519,3 +519,7 @@ def test_many_names_that_look_alike_are_compared_in_bounded_time(before: str) ->
     begin = time.process_time()
     parse(body, ["aa", *words])
     assert time.process_time() - begin < 5
+
+
+def test_what_is_said_of_entries_is_read_elsewhere() -> None:
+    assert parse("/incumbent undo q01\n/incumbent restore q02", NAMES) == ()

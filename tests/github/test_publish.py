@@ -1113,3 +1113,11 @@ def test_a_rejected_query_that_is_gone_is_told() -> None:
     hub.review(make_analysis((make_query("q77", {"d": 0.9}, text="all anew"), *QUERIES[1:]), head="2" * 40))
     assert "`cora` rejected `acme-desk-q01-" in hub.ours[0]
     assert "which is not there any more" in hub.ours[0]
+
+
+def test_entries_are_not_spoken_of_while_the_pull_request_is_reviewed() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent undo q01")
+    hub.review()
+    assert "on a pull request that is merged, or on the dashboard issue" in hub.ours[-1]

@@ -21,6 +21,7 @@ from bot.reconcile.proposals import (
     branch_of,
     grounds_in,
     is_about,
+    is_offer,
     is_suggestion,
     proposals_of,
     slug,
@@ -145,3 +146,9 @@ def test_a_suggestion_is_known_by_the_name_of_its_branch(branch: str | None, exp
 def test_closed_by_people_and_unmerged_it_was_refused(more: dict[str, Any], expected: bool) -> None:
     pull = make_pull(5, **{"branch": f"{ADMIT}set-7-{DIGEST}", "merge": None, "body": "it is spare"} | more)
     assert was_refused(pull) is expected
+
+
+def test_an_offer_is_known_by_its_branch() -> None:
+    assert is_offer(f"{ADMIT}set-7-0123456789abcdef")
+    assert not is_offer(f"{EVICT}x-0123456789abcdef")
+    assert not is_offer(None)

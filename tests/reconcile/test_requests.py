@@ -10,6 +10,7 @@ from bot.curator.store import RegressionSet
 from bot.github.values import DeleteComment, React, WriteLedger
 from bot.ledger.model import RequestRecord
 from bot.reconcile.requests import Plan
+from tests.factories import make_taxonomy
 from tests.reconcile.asking import (
     DASHBOARD,
     LATER,
@@ -226,3 +227,20 @@ def test_an_answer_that_a_race_doubled_goes_when_there_is_something_to_answer() 
     threads.say(7, "cora", "/incumbent undo x")
     removed = [item.id for _, item in threads.plan().operations if isinstance(item, DeleteComment)]
     assert removed == [doubled]
+
+
+def test_a_comment_may_say_so_much_and_no_more() -> None:
+    threads = Threads()
+    threads.say(7, "cora", "/incumbent undo " + " ".join(f"nobody{number}" for number in range(60)))
+    threads.say(8, "cora", "\n".join(["/incumbent undo nobody"] * 25))
+    first, second = answers(threads.plan())
+    assert "One line may name 50 entries" in first
+    assert "more than 20 commands" in second
+
+
+def test_what_the_taxonomy_does_not_know_is_not_restored() -> None:
+    threads = Threads(more={"taxonomy": make_taxonomy("z")})
+    threads.say(7, "cora", "/incumbent restore gone")
+    plan = threads.plan()
+    assert plan.stand == ()
+    assert "which the taxonomy does not know" in answers(plan)[0]

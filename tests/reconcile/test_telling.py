@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from bot.github.values import AddLabels, RemoveLabel
+from bot.github.values import AddLabels, EditComment, RemoveLabel
 from bot.ledger.model import record_path
 from bot.reconcile.admission_plan import Plan
 from bot.reconcile.offers import Refused
+from bot.reconcile.telling import farewell
 from tests.factories import make_entry
 from tests.github.scenes import QUERIES, Hub, make_platform, make_query
 from tests.reconcile.admitting import NEW, OTHER, after, said
-from tests.reconcile.merges import id_of, make_left, with_set
+from tests.reconcile.merges import BOT, id_of, make_left, make_pull, with_set
 
 LOW = make_query("q04", {"a": 0.7}, line=6)
 
@@ -131,3 +132,15 @@ def test_what_was_pushed_is_told_to_nobody() -> None:
     assert world.reconciled is not None
     assert {item.pull_request for item in world.reconciled.left.values()} == {None}
     assert set(world.reconciled.left) == {id_of("q01"), id_of("q04")}
+
+
+def test_where_nothing_is_left_to_decide_the_comment_and_the_labels_say_so() -> None:
+    hub = Hub()
+    hub.review()
+    comments = tuple(hub.comments)
+    pull = make_pull(labels=("incumbent: needs a curator", "mine"))
+    edit, label = farewell(pull, BOT, comments)
+    assert isinstance(edit, EditComment)
+    assert "was changed or taken out since" in edit.body
+    assert label == RemoveLabel(name="incumbent: needs a curator")
+    assert farewell(make_pull(), BOT, ()) == ()
