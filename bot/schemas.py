@@ -10,13 +10,23 @@ from pydantic.json_schema import JsonSchemaMode
 from bot.config import Curation
 from bot.curator.entry import Entry, Tombstone
 from bot.doctor.output import DoctorOutput
+from bot.evaluation.label_yaml import LabelsFile
+from bot.evaluation.predictions import Predictions
 from bot.github.analysis import Analysis
 from bot.github.output import CiOutput
 from bot.intake.agents.agent_yaml import AgentFile
 from bot.intake.eval_sets.own_yaml import EvalSetFile
-from bot.ledger.model import PullRequestRecord, Reconciled, RequestRecord, RunRecord, SuggestionRecord
+from bot.ledger.model import (
+    CorrectionRecord,
+    PullRequestRecord,
+    Reconciled,
+    RequestRecord,
+    RunRecord,
+    SuggestionRecord,
+)
 from bot.rater.scores import ScoresFile
 from bot.reconcile.inventory import Inventory
+from bot.report.evaluation_output import EvaluateOutput
 from bot.report.output import (
     AdmissionOutput,
     ClassifyOutput,
@@ -37,6 +47,8 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "agent": AgentFile,
     "eval-set": EvalSetFile,
     "scores": ScoresFile,
+    "labels": LabelsFile,
+    "predictions": Predictions,
     "analysis": Analysis,
     "inventory": Inventory,
     "ledger-record": PullRequestRecord,
@@ -44,8 +56,10 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "ledger-suggestions": SuggestionRecord,
     "ledger-requests": RequestRecord,
     "ledger-runs": RunRecord,
+    "ledger-corrections": CorrectionRecord,
     "review-output": ReviewOutput,
     "classify-output": ClassifyOutput,
+    "evaluate-output": EvaluateOutput,
     "consolidate-output": ConsolidateOutput,
     "admit-output": AdmissionOutput,
     "evict-output": AdmissionOutput,

@@ -23,6 +23,7 @@ COMMANDS = {
     "init": "Make a repository a platform repository.",
     "review": "Judge an eval set against the regression set; writes nothing.",
     "classify": "Say which capabilities each query exercises.",
+    "evaluate": "Measure the classifier against labels, or compare two.",
     "consolidate": "From scores to verdicts against the regression set.",
     "admit": "Stage admissions into the regression set of the working tree.",
     "prune": "Suggest evictions; writes nothing.",

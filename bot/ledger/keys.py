@@ -19,6 +19,11 @@ def digest(value: object) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:LENGTH]
 
 
+def text_key(turns: Sequence[str]) -> str:
+    """A query's text, as comparisons see it: normalised turns, whatever the agent."""
+    return digest([normalise([turn]) for turn in turns])
+
+
 def classification_key(turns: Sequence[str], specification: str, taxonomy: str, identity: Identity) -> str:
     """What a classification depends on: normalised turns, digest of the specification, taxonomy version, identity."""
     classifier = [identity.backend, identity.model, identity.prompt, identity.samples]

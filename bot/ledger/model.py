@@ -12,6 +12,7 @@ from pydantic import Field
 
 from bot.classifier.model import Classification, Judgement
 from bot.curator.entry import EntryId, Timestamp
+from bot.taxonomy.model import Identifier
 from bot.validation import FileModel, Score, Text, Tuple
 
 FORMAT = 1
@@ -21,6 +22,7 @@ RECONCILED = "reconciled.json"
 SUGGESTIONS = "suggestions.json"
 RUNS = "runs.json"
 REQUESTS = "requests.json"
+CORRECTIONS = "corrections.json"
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 CommitId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
@@ -234,6 +236,24 @@ class RunRecord(FileModel):
 
     format: Literal[1] = 1
     runs: Tuple[Run] = ()
+
+
+class Correction(FileModel):
+    """What a person said of one capability of a text, and where it was said."""
+
+    value: bool | None = Field(description="whether the text exercises the capability; null: nobody can tell")
+    by: Login
+    comment: int
+    said: Digest = Field(description="digest of the comment as it was read")
+
+
+class CorrectionRecord(FileModel):
+    """``corrections.json``: tags that people corrected, by the digest of a query's text, whatever the agent."""
+
+    format: Literal[1] = 1
+    texts: dict[Digest, dict[Identifier, Correction]] = Field(
+        default_factory=dict, description="digest of normalised turns: capability: the last word on it"
+    )
 
 
 def record_path(number: int) -> str:

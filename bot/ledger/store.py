@@ -9,10 +9,12 @@ from bot.config import REVIEWED_FILES
 from bot.documents import parse_json
 from bot.errors import InputError, Problem
 from bot.ledger.model import (
+    CORRECTIONS,
     RECONCILED,
     REQUESTS,
     RUNS,
     SUGGESTIONS,
+    CorrectionRecord,
     PullRequestRecord,
     Reconciled,
     RequestRecord,
@@ -23,7 +25,7 @@ from bot.ledger.model import (
 from bot.snapshot import Snapshot
 from bot.validation import validate
 
-Kind = TypeVar("Kind", PullRequestRecord, Reconciled, SuggestionRecord, RequestRecord, RunRecord)
+Kind = TypeVar("Kind", PullRequestRecord, Reconciled, SuggestionRecord, RequestRecord, RunRecord, CorrectionRecord)
 
 README = """\
 # Incumbent's ledger
@@ -67,12 +69,19 @@ def load_runs(snapshot: Snapshot | None) -> RunRecord | None:
     return _load(snapshot, RUNS, RunRecord)
 
 
+def load_corrections(snapshot: Snapshot | None) -> CorrectionRecord | None:
+    """Tags that people corrected; raises :class:`InputError` when the file was mangled."""
+    return _load(snapshot, CORRECTIONS, CorrectionRecord)
+
+
 def _load(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | None:
     if snapshot is None or not snapshot.exists(path):
         return None
     return validate(model, parse_json(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES))
 
 
-def record_text(record: PullRequestRecord | Reconciled | SuggestionRecord | RequestRecord | RunRecord) -> str:
+def record_text(
+    record: PullRequestRecord | Reconciled | SuggestionRecord | RequestRecord | RunRecord | CorrectionRecord,
+) -> str:
     """``record`` as its file; equal records give equal bytes."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from bot.errors import OutsideError, UsageError
-from bot.object_store.process import OUTPUT_BYTES, GitProcess, checked, library, refused
+from bot.object_store.process import OUTPUT_BYTES, GitProcess, checked, is_ref_name, library, refused
 from bot.object_store.remote import fetch
 from bot.object_store.snapshot import CommitSnapshot, Listing
 
@@ -152,6 +152,13 @@ class ObjectStore:
         """Whether ``commit`` is a commit of this store."""
         found = self._git.run("rev-parse", "--verify", "--quiet", f"{checked(commit)}^{{commit}}")[1]
         return found.decode().strip() == commit
+
+    def find(self, reference: str) -> str | None:
+        """The commit that ``reference`` (its full name) points to here; ``None`` where there is none."""
+        if not is_ref_name(reference):
+            raise UsageError(f"{reference!r} is no name of a reference: write it in full, as in refs/heads/main")
+        status, output, _ = self._git.run("rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}")
+        return None if status else output.decode().strip()
 
     def _list(self, commit: str) -> Listing:
         if commit not in self._listings:

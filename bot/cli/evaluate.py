@@ -1,0 +1,193 @@
+"""``incumbent evaluate``: the classifier against labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bot.cli.options import Command, json_option, open_platform, print_json, repository_options
+from bot.errors import IncompleteError, UsageError
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+def _source_options(function: Command) -> Command:
+    """Where labels and predictions come from."""
+    for option in (
+        click.option(
+            "--against",
+            metavar="CONFIG|FILE.json",
+            help="Compare with another classifier: that of another config, or predictions that --save wrote.",
+        ),
+        click.option(
+            "--save", type=FILE, metavar="FILE", help="Keep the predictions, for --predictions and --against."
+        ),
+        click.option(
+            "--predictions", type=FILE, metavar="FILE", help="Measure predictions that --save wrote; ask no classifier."
+        ),
+        click.option(
+            "--agent",
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            metavar="DIR",
+            help="The agent package that all queries are for, so that `source: spec` capabilities can be labelled.",
+        ),
+        click.option(
+            "--name",
+            "names",
+            multiple=True,
+            metavar="NAME=CAPABILITY",
+            help="What a name in label files stands for; `NAME=-` leaves it out. Repeatable.",
+        ),
+        click.option("--ledger", is_flag=True, help="People's corrections in the local branch incumbent/ledger."),
+        click.option("--labels", multiple=True, type=FILE, metavar="FILE...", help="Label files, TSV or YAML."),
+        click.argument("more", nargs=-1, type=FILE, metavar=""),
+    ):
+        function = option(function)
+    return function
+
+
+def _measure_options(function: Command) -> Command:
+    """How measures are found and shown."""
+    for option in (
+        click.option(
+            "--plot",
+            type=click.Path(file_okay=False, path_type=Path),
+            metavar="DIR",
+            help="Write a reliability diagram and bars of phi there, as SVG.",
+        ),
+        click.option(
+            "--bins",
+            type=click.IntRange(2, 100),
+            default=10,
+            show_default=True,
+            help="Bins of equal width that calibration is judged in.",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(0, 2**32 - 1),
+            default=20260101,
+            show_default=True,
+            help="Seed of the bootstrap.",
+        ),
+        click.option(
+            "--resamples",
+            type=click.IntRange(100, 100_000),
+            default=2000,
+            show_default=True,
+            help="Resamples of the bootstrap.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+@click.command("evaluate")
+@_source_options
+@_measure_options
+@repository_options
+@json_option
+def command(
+    labels: tuple[Path, ...],
+    more: tuple[Path, ...],
+    ledger: bool,
+    names: tuple[str, ...],
+    agent: Path | None,
+    predictions: Path | None,
+    save: Path | None,
+    against: str | None,
+    resamples: int,
+    seed: int,
+    bins: int,
+    plot: Path | None,
+    repo: Path,
+    config_path: str,
+    as_json: bool,
+) -> None:
+    """Measure the classifier against labels: correlation with intervals, and calibration.
+
+    Without --labels and --ledger, the label files in labels/ of the platform repository are taken.
+
+    \b
+    Examples:
+      incumbent evaluate --labels labels/*.yaml
+      incumbent evaluate --labels queries.tsv --name attach_audio=request.attachments.audio --plot plots
+      incumbent evaluate --labels queries.tsv --against config/other.yaml
+      incumbent evaluate --labels queries.tsv --save before.json
+      incumbent evaluate --labels queries.tsv --against before.json --json
+    """
+    from bot.cli import evaluation_sources as sources
+    from bot.config import load_config
+    from bot.evaluation.bootstrap import Sampling
+    from bot.evaluation.cells import lay_out
+    from bot.evaluation.labels import Vocabulary
+    from bot.evaluation.measures import compare, evaluate
+    from bot.evaluation.predictions import unpredicted
+    from bot.report import evaluation_output as outputs
+    from bot.snapshot import WorkingTree
+
+    if more and not labels:
+        raise UsageError(f"say what {more[0]} is: `--labels {more[0]}`")
+    if save is not None and predictions is not None:
+        raise UsageError("--predictions are saved already: leave out --save, or --predictions")
+    platform = open_platform(repo, config_path)
+    vocabulary = Vocabulary(
+        taxonomy=platform.taxonomy,
+        meanings=sources.read_meanings(names, platform.taxonomy),
+        with_agent=agent is not None,
+    )
+    specification = sources.agent_specification(agent, platform)
+
+    # Everything that people wrote is read before a classifier is asked.
+    queries = sources.labelled_queries((*labels, *more), ledger, repo, platform, vocabulary)
+    ours = None if predictions is None else sources.load_predictions(predictions, specification)
+    theirs, other = None, None
+    if against is not None and against.lower().endswith(".json"):
+        theirs = sources.load_predictions(Path(against), specification)
+    elif against is not None:
+        other = load_config(WorkingTree(repo), frozenset(platform.taxonomy.by_id), against).classifier
+    if ours is None:
+        ours = sources.ask(queries, specification, platform.config.classifier, vocabulary)
+    if save is not None:
+        sources.write_files({save: ours.text})
+    if other is not None:
+        theirs = sources.ask(queries, specification, other, vocabulary)
+
+    missing = {item.key for each in (ours, theirs) if each is not None for item in unpredicted(queries, each)}
+    measured = [query for query in queries if query.key not in missing]
+    unclassified = [query for query in queries if query.key in missing]
+    if not measured:
+        raise IncompleteError(f"no query has a prediction, of {len(queries)} that are labelled; run again")
+    sampling = Sampling(resamples, seed)
+    cells = lay_out(measured, ours, vocabulary.capabilities)
+    compared = None
+    if theirs is None:
+        evaluation = evaluate(cells, sampling, bins)
+    else:
+        assert against is not None
+        other_cells = lay_out(measured, theirs, vocabulary.capabilities)
+        evaluation, comparison = compare(cells, other_cells, sampling, bins)
+        compared = outputs.against(against, comparison, theirs.classifier, bins)
+    output = outputs.EvaluateOutput.of(
+        evaluation,
+        ours.classifier,
+        ours.taxonomy,
+        [outputs.PlaceOutput(file=query.file, line=query.line) for query in unclassified],
+        sampling,
+        bins,
+        compared,
+    )
+    if plot is not None:
+        from bot.report.evaluation_plots import plots
+
+        sources.write_files({plot / name: text for name, text in plots(output).items()})
+    if as_json:
+        print_json(output)
+    else:
+        from bot.report.evaluation_text import print_evaluation
+
+        print_evaluation(output)
+    if unclassified:
+        places = [query.file if query.line is None else f"{query.file}:{query.line}" for query in unclassified]
+        shown = ", ".join(places[:10]) + (f" and {len(places) - 10} more" if len(places) > 10 else "")
+        raise IncompleteError(f"no prediction for {len(places)} queries, which were left out: {shown}; run again")

@@ -1,0 +1,185 @@
+"""Where ``incumbent evaluate`` has its labels and predictions from: files, the ledger, and classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bot.classifier.backends import make_backend
+from bot.classifier.classify import classify
+from bot.cli.options import progress_bar, say
+from bot.config import REVIEWED_FILES, ClassifierSettings
+from bot.documents import parse_json
+from bot.errors import InputError, OutsideError, Problem, UsageError
+from bot.evaluation.corrections import Corrected, corrected
+from bot.evaluation.labels import LEFT_OUT, LabelledQuery, Vocabulary, join
+from bot.evaluation.predictions import IdentityFile, Predictions, predict
+from bot.evaluation.reading import DOCUMENTS, TABLES, read_labels
+from bot.git import read_top
+from bot.intake.agents import read_specification
+from bot.intake.eval_sets import read_eval_sets
+from bot.intake.query import Query
+from bot.intake.specification import UNDECLARED, Specification
+from bot.ledger.keys import text_key
+from bot.ledger.model import BRANCH, CorrectionRecord
+from bot.ledger.store import load_corrections
+from bot.object_store import ObjectStore
+from bot.pipeline import Platform
+from bot.settling import turns_of
+from bot.snapshot import WorkingTree
+from bot.submission import submission_folders
+from bot.suggest import perhaps
+from bot.taxonomy.model import Taxonomy
+from bot.validation import validate
+
+LABELS_FOLDER = "labels"
+
+
+def read_meanings(given: Sequence[str], taxonomy: Taxonomy) -> dict[str, str]:
+    """``--name NAME=CAPABILITY`` as a mapping; raises :class:`UsageError` for what says something else."""
+    meanings: dict[str, str] = {}
+    for item in given:
+        name, equals, meaning = (part.strip() for part in item.partition("="))
+        if not (name and equals and meaning):
+            raise UsageError(f"--name must be NAME=CAPABILITY, and is {item!r}")
+        if meaning != LEFT_OUT and meaning not in taxonomy.by_id:
+            raise UsageError(f"--name: the taxonomy has no capability {meaning!r}{perhaps(meaning, taxonomy.by_id)}")
+        if meanings.setdefault(name, meaning) != meaning:
+            raise UsageError(f"--name: {name!r} stands for two capabilities; keep one of the two")
+    return meanings
+
+
+def agent_specification(folder: Path | None, platform: Platform) -> Specification:
+    """The specification of the agent in ``folder``; without one, one that says nothing."""
+    if folder is None:
+        return UNDECLARED
+    return read_specification(WorkingTree(folder, folder.as_posix()), platform.config.limits)
+
+
+def label_files(given: Sequence[Path], repo: Path, ledger: bool) -> tuple[Path, ...]:
+    """The label files: those ``given``, or else, unless the ledger is read, those in the folder ``labels/``."""
+    if given or ledger:
+        return tuple(given)
+    folder = repo / LABELS_FOLDER
+    found = tuple(path for path in sorted(folder.glob("*")) if path.name.lower().endswith((*TABLES, *DOCUMENTS)))
+    if not found:
+        raise UsageError(f"there are no labels: give --labels FILE or --ledger, or put files into {folder.as_posix()}/")
+    return found
+
+
+def read_label_files(files: Sequence[Path], vocabulary: Vocabulary, platform: Platform) -> tuple[LabelledQuery, ...]:
+    """The labelled queries of ``files``; all their faults at once as :class:`InputError`."""
+    contents: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    for path in files:
+        try:
+            contents[path.as_posix()] = _read(path)
+        except InputError as error:
+            problems.extend(error.problems)
+    try:
+        found = read_labels(contents, vocabulary, platform.config.limits)
+    except InputError as error:
+        problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _read(path: Path) -> bytes:
+    """The file at ``path``, which people named: it may be a link or a pipe, but not without end."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(REVIEWED_FILES.file_bytes + 1)
+    except OSError as error:
+        fault = Problem(path.as_posix(), None, f"the file cannot be read: {error.strerror}", "check its name")
+        raise InputError([fault]) from None
+    if len(content) > REVIEWED_FILES.file_bytes:
+        message = f"the file has more than {REVIEWED_FILES.file_bytes:,} bytes"
+        raise InputError([Problem(path.as_posix(), None, message, "split the file")])
+    return content
+
+
+def read_corrections(repo: Path, platform: Platform, vocabulary: Vocabulary) -> Corrected:
+    """What people corrected, by the local clone's ledger, joined with the texts that are at hand."""
+    top = read_top(repo)
+    if top is None:
+        raise UsageError(f"{repo} is not inside a git repository, so there is no ledger to read")
+    with ObjectStore.open(top) as store:
+        names = (f"refs/remotes/origin/{BRANCH}", f"refs/heads/{BRANCH}")
+        commit = next((found for name in names if (found := store.find(name)) is not None), None)
+        if commit is None:
+            raise UsageError(f"there is no branch {BRANCH} here: `git fetch origin {BRANCH}:{BRANCH}` gets it")
+        record = load_corrections(store.snapshot(commit))
+    return corrected(record or CorrectionRecord(), _texts(repo, platform), vocabulary)
+
+
+def _texts(repo: Path, platform: Platform) -> dict[str, tuple[str, ...]]:
+    """The digests of all texts of the regression set and of the eval sets in the working tree, with their turns."""
+    known = platform.regression_set
+    found = [turns_of(item) for part in (known.entries, known.waiting, known.tombstones) for item in part.values()]
+    for folder in submission_folders(WorkingTree(repo)):
+        try:
+            eval_sets = read_eval_sets(WorkingTree(repo / folder, folder), platform.config.limits)
+        except InputError:
+            # `incumbent validate` tells what is wrong with it; the texts of the others are of use all the same.
+            continue
+        found += [query.turns for eval_set in eval_sets for query in eval_set.queries]
+    return {text_key(turns): turns for turns in found}
+
+
+def labelled_queries(
+    files: Sequence[Path], ledger: bool, repo: Path, platform: Platform, vocabulary: Vocabulary
+) -> tuple[LabelledQuery, ...]:
+    """The labels of all sources in one; raises :class:`InputError` where there are none."""
+    queries = read_label_files(label_files(files, repo, ledger), vocabulary, platform)
+    if ledger:
+        found = read_corrections(repo, platform, vocabulary)
+        queries = join([*queries, *found.queries])
+        say(f"corrections in the ledger: {len(found.queries)} queries", err=True)
+        if found.lost:
+            say(f"left out: corrections of {len(found.lost)} texts that are not here any more", err=True)
+        if found.unlabelled:
+            say(f"left out: corrections of {', '.join(found.unlabelled)}, which cannot be labelled here", err=True)
+    queries = tuple(query for query in queries if query.values)
+    if not queries:
+        source = ", ".join(path.as_posix() for path in files) or BRANCH
+        raise InputError(
+            [Problem(source, None, "nothing is labelled there", "label some queries (docs/evaluation.md)")]
+        )
+    return queries
+
+
+def ask(
+    queries: Sequence[LabelledQuery],
+    specification: Specification,
+    settings: ClassifierSettings,
+    vocabulary: Vocabulary,
+) -> Predictions:
+    """What the classifier that ``settings`` name says of ``queries``; unclassified ones are missing."""
+    backend = make_backend(settings, vocabulary.taxonomy)
+    asked = [Query(id=query.key, turns=query.turns, file=query.file, line=query.line) for query in queries]
+    result = classify(asked, specification, vocabulary.taxonomy, backend, progress_bar("classifying"))
+    return Predictions(
+        classifier=IdentityFile.of(backend.identity),
+        taxonomy=vocabulary.taxonomy.version,
+        specification=specification.digest,
+        queries={item.query_id: predict(item, vocabulary.capabilities) for item in result.classifications},
+    )
+
+
+def load_predictions(path: Path, specification: Specification) -> Predictions:
+    """Predictions saved before; :class:`UsageError` for those of another agent."""
+    found = validate(Predictions, parse_json(_read(path), path.as_posix(), REVIEWED_FILES))
+    if found.specification != specification.digest:
+        raise UsageError(f"{path} holds predictions for another agent: give the same --agent as then")
+    return found
+
+
+def write_files(files: Mapping[Path, str]) -> None:
+    """Write ``files``, whose folders are made; raises :class:`OutsideError` where the file system refuses."""
+    for path, text in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise OutsideError(f"{path} cannot be written: {error.strerror}; name another place") from None

@@ -1,0 +1,77 @@
+"""What a classifier says of labelled queries: kept in a file, it can be compared later without being asked again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from bot.classifier.model import Classification, Identity, Judgement
+from bot.evaluation.labels import LabelledQuery
+from bot.ledger.model import Digest
+from bot.validation import FileModel, Score, Text, Tuple
+
+
+class IdentityFile(FileModel):
+    """The classifier that predicted."""
+
+    backend: Text
+    model: Text
+    prompt: Text
+    samples: int = Field(ge=1)
+
+    @staticmethod
+    def of(identity: Identity) -> IdentityFile:
+        """``identity`` for storage."""
+        return IdentityFile(
+            backend=identity.backend, model=identity.model, prompt=identity.prompt, samples=identity.samples
+        )
+
+
+class Prediction(FileModel):
+    """What was predicted of one query."""
+
+    true: Tuple[Text] = Field(description="the capabilities with the value TRUE")
+    probabilities: dict[str, Score] = Field(description="capability: the probability that it is TRUE")
+
+
+class Predictions(FileModel):
+    """Predictions by the digest of the query's text: hashes and numbers, never texts."""
+
+    format: Literal[1] = 1
+    classifier: IdentityFile
+    taxonomy: Text = Field(description="version of the taxonomy")
+    specification: Text = Field(description="digest of the agent specification that they were made under")
+    queries: dict[Digest, Prediction]
+
+    @property
+    def text(self) -> str:
+        """The file; equal predictions give equal bytes."""
+        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def probability(judgement: Judgement) -> float:
+    """The probability of TRUE, in [0, 1] (semantics, section 8).
+
+    κ, the samples' mean probability of TRUE, on the inference path and after arbitration, whatever the value; 1 or 0
+    on the specification path; 0 for what nothing speaks of.
+    """
+    if judgement.path == "specification":
+        return float(judgement.value)
+    return judgement.confidence
+
+
+def predict(classification: Classification, capabilities: Sequence[str]) -> Prediction:
+    """What ``classification`` says of ``capabilities``."""
+    judgements = classification.judgements
+    return Prediction(
+        true=tuple(name for name in capabilities if judgements[name].value),
+        probabilities={name: probability(judgements[name]) for name in capabilities},
+    )
+
+
+def unpredicted(queries: Iterable[LabelledQuery], predictions: Predictions) -> tuple[LabelledQuery, ...]:
+    """The ``queries`` of which ``predictions`` say nothing."""
+    return tuple(query for query in queries if query.key not in predictions.queries)

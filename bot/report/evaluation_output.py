@@ -1,0 +1,205 @@
+"""What ``incumbent evaluate --json`` prints, as models: a documented, stable schema."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from bot.evaluation.bootstrap import LEVEL, Interval, Sampling
+from bot.evaluation.measures import CapabilityMeasures, Comparison, Difference, Evaluation
+from bot.evaluation.predictions import IdentityFile
+from bot.rounding import rounded
+
+_PHI = Field(ge=-1, le=1, description="phi coefficient (MCC) of predicted and labelled values")
+_LOW = Field(description="lower bound of the bootstrap's 95 % percentile interval")
+_HIGH = Field(description="its upper bound")
+
+
+class OneClassOutput(BaseModel):
+    """A capability whose labels are all TRUE or all FALSE."""
+
+    support: int = Field(ge=0, description="queries labelled TRUE")
+    labelled: int = Field(ge=1, description="queries labelled at all; the others are unknown")
+    accuracy: float = Field(ge=0, le=1)
+    always_false_accuracy: float = Field(ge=0, le=1, description="accuracy of answering FALSE to everything")
+    precision: float | None = Field(ge=0, le=1, description="null where nothing is predicted TRUE")
+    recall: float | None = Field(ge=0, le=1, description="null where nothing is labelled TRUE")
+    brier: float = Field(ge=0, le=1, description="Brier score of the probability of TRUE")
+    ece: float = Field(ge=0, le=1, description="expected calibration error")
+
+    @classmethod
+    def parts(cls, item: CapabilityMeasures) -> dict[str, float | None]:
+        """The fields of ``item`` that need no correlation."""
+        return {
+            "support": item.support,
+            "labelled": item.labelled,
+            "accuracy": rounded(item.accuracy),
+            "always_false_accuracy": rounded(item.always_false),
+            "precision": None if item.precision is None else rounded(item.precision),
+            "recall": None if item.recall is None else rounded(item.recall),
+            "brier": rounded(item.brier),
+            "ece": rounded(item.calibration_error),
+        }
+
+
+class CapabilityOutput(OneClassOutput):
+    """A capability of which both classes are labelled."""
+
+    phi: float = _PHI
+    low: float | None = _LOW
+    high: float | None = _HIGH
+    resamples: int = Field(ge=0, description="resamples that hold both classes, which the interval rests on")
+
+
+class BinOutput(BaseModel):
+    """Predictions of about one probability."""
+
+    low: float = Field(ge=0, le=1)
+    high: float = Field(ge=0, le=1)
+    count: int = Field(ge=1)
+    probability: float = Field(ge=0, le=1, description="mean probability of TRUE")
+    true: float = Field(ge=0, le=1, description="share labelled TRUE")
+
+
+class PooledOutput(BaseModel):
+    """All labels of all capabilities together."""
+
+    labels: int = Field(ge=1)
+    brier: float = Field(ge=0, le=1)
+    ece: float = Field(ge=0, le=1)
+    bins: int = Field(ge=1, description="bins of equal width over [0, 1] that calibration is judged in")
+    reliability: list[BinOutput] = Field(description="the bins that hold predictions")
+
+
+class MeasuresOutput(BaseModel):
+    """A classifier against the labels."""
+
+    classifier: IdentityFile
+    macro_phi: float | None = Field(ge=-1, le=1, description="mean of phi over `capabilities`; null without any")
+    low: float | None = _LOW
+    high: float | None = _HIGH
+    capabilities: dict[str, CapabilityOutput]
+    undefined: list[str] = Field(description="capabilities with labels of one class only: no correlation is defined")
+    one_class: dict[str, OneClassOutput] = Field(description="what can be said of these")
+    pooled: PooledOutput
+
+    @staticmethod
+    def measures(evaluation: Evaluation, classifier: IdentityFile, bins: int) -> dict[str, object]:
+        """The fields of ``evaluation``."""
+        return {
+            "classifier": classifier,
+            "macro_phi": None if evaluation.macro_phi is None else rounded(evaluation.macro_phi),
+            **_bounds(evaluation.interval),
+            "capabilities": {
+                item.capability: {
+                    "phi": rounded(item.phi),
+                    **_bounds(item.interval),
+                    "resamples": item.resamples,
+                    **OneClassOutput.parts(item),
+                }
+                for item in evaluation.capabilities
+                if item.phi is not None
+            },
+            "undefined": [item.capability for item in evaluation.undefined],
+            "one_class": {item.capability: OneClassOutput.parts(item) for item in evaluation.undefined},
+            "pooled": {
+                "labels": evaluation.labels,
+                "brier": rounded(evaluation.brier),
+                "ece": rounded(evaluation.calibration_error),
+                "bins": bins,
+                "reliability": [
+                    {
+                        "low": rounded(item.low),
+                        "high": rounded(item.high),
+                        "count": item.count,
+                        "probability": rounded(item.probability),
+                        "true": rounded(item.true),
+                    }
+                    for item in evaluation.bins
+                ],
+            },
+        }
+
+
+class DifferenceOutput(BaseModel):
+    """How much higher the first classifier's phi is than the other's."""
+
+    difference: float = Field(ge=-2, le=2)
+    low: float | None = Field(description="lower bound of the paired bootstrap's 95 % percentile interval")
+    high: float | None = _HIGH
+
+    @staticmethod
+    def of(item: Difference) -> DifferenceOutput:
+        """``item`` for output."""
+        return DifferenceOutput(difference=rounded(item.value), **_bounds(item.interval))
+
+
+class AgainstOutput(BaseModel):
+    """Another classifier on the same labels."""
+
+    name: str = Field(description="config or file of predictions that was compared against")
+    measures: MeasuresOutput
+    macro_phi: DifferenceOutput | None
+    capabilities: dict[str, DifferenceOutput]
+
+
+class PlaceOutput(BaseModel):
+    """Where a query stands."""
+
+    file: str
+    line: int | None
+
+
+class BootstrapOutput(BaseModel):
+    """How the intervals were found."""
+
+    level: float
+    resamples: int = Field(ge=1)
+    seed: int = Field(ge=0)
+
+
+class EvaluateOutput(MeasuresOutput):
+    """`incumbent evaluate --json`."""
+
+    taxonomy: str = Field(description="version of the taxonomy")
+    queries: int = Field(ge=1, description="queries that were measured")
+    unclassified: list[PlaceOutput] = Field(description="labelled queries without a prediction; measured nowhere")
+    bootstrap: BootstrapOutput
+    against: AgainstOutput | None
+
+    @staticmethod
+    def of(
+        evaluation: Evaluation,
+        classifier: IdentityFile,
+        taxonomy: str,
+        unclassified: list[PlaceOutput],
+        sampling: Sampling,
+        bins: int,
+        against: AgainstOutput | None,
+    ) -> EvaluateOutput:
+        """The whole for output."""
+        return EvaluateOutput.model_validate(
+            {
+                **MeasuresOutput.measures(evaluation, classifier, bins),
+                "taxonomy": taxonomy,
+                "queries": evaluation.queries,
+                "unclassified": unclassified,
+                "bootstrap": {"level": LEVEL, "resamples": sampling.resamples, "seed": sampling.seed},
+                "against": against,
+            }
+        )
+
+
+def against(name: str, comparison: Comparison, classifier: IdentityFile, bins: int) -> AgainstOutput:
+    """``comparison`` for output; ``classifier`` is the other one, and ``name`` what people called it."""
+    return AgainstOutput(
+        name=name,
+        measures=MeasuresOutput.model_validate(MeasuresOutput.measures(comparison.other, classifier, bins)),
+        macro_phi=None if comparison.macro_phi is None else DifferenceOutput.of(comparison.macro_phi),
+        capabilities={name: DifferenceOutput.of(item) for name, item in comparison.capabilities.items()},
+    )
+
+
+def _bounds(interval: Interval | None) -> dict[str, float | None]:
+    if interval is None:
+        return {"low": None, "high": None}
+    return {"low": rounded(interval.low), "high": rounded(interval.high)}
