@@ -39,8 +39,8 @@ class Confusion:
         predicted = (self.true_positive + self.false_positive) * (self.true_negative + self.false_negative)
         labelled = self.positive * self.negative
         product = self.true_positive * self.true_negative - self.false_positive * self.false_negative
-        # Two roots, since the product of all four is beyond what a float holds exactly.
-        scale = np.sqrt(np.where(predicted > 0, predicted, 1.0)) * np.sqrt(np.where(labelled > 0, labelled, 1.0))
+        # One root of the square of a number is that number, so that perfect predictions have exactly 1.
+        scale = np.sqrt(np.where(predicted * labelled > 0, predicted * labelled, 1.0))
         return np.where(labelled > 0, np.clip(product / scale, -1.0, 1.0), np.nan)
 
 

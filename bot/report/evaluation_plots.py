@@ -89,7 +89,7 @@ def _capabilities(output: EvaluateOutput) -> str:
 
     for place, (name, measures, style, _) in enumerate(series):
         y = 66.0 + 20 * place
-        macro = "no phi" if measures.macro_phi is None else f"macro phi {measures.macro_phi:.2f}"
+        macro = "no phi" if measures.macro_phi is None else f"macro phi {measures.macro_phi:z.2f}"
         drawing.circle(22, y, 5, style)
         drawing.text(34, y + 4, f"{name}: {macro}")
     for tick in sorted({start, *_TICKS}):

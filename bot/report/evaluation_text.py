@@ -53,7 +53,7 @@ def _headline(output: EvaluateOutput) -> str:
     words = (
         "no capability has a phi"
         if output.macro_phi is None
-        else f"macro phi {output.macro_phi:.2f} {_bounds(output.low, output.high)}"
+        else f"macro phi {output.macro_phi:z.2f} {_bounds(output.low, output.high)}"
     )
     capabilities = f"{count} {'capability' if count == 1 else 'capabilities'}"
     return f"{words}: {capabilities}, {output.queries:,} {'query' if output.queries == 1 else 'queries'}"
@@ -62,7 +62,7 @@ def _headline(output: EvaluateOutput) -> str:
 def _measures(name: str, item: CapabilityOutput) -> tuple[str, ...]:
     return (
         name,
-        f"{item.phi:.2f}",
+        f"{item.phi:z.2f}",
         _bounds(item.low, item.high),
         f"{item.support}/{item.labelled}",
         f"{item.accuracy:.2f}",
@@ -86,7 +86,7 @@ def _print_comparison(output: EvaluateOutput, other: AgainstOutput, out: Console
         return
     total = other.macro_phi
     sign = "told apart" if _tells(total) else "not told apart"
-    words = f"macro phi {total.difference:+.3f} {_bounds(total.low, total.high, '+.3f')}, {sign}"
+    words = f"macro phi {total.difference:+z.3f} {_bounds(total.low, total.high, '+z.3f')}, {sign}"
     out.print(f"Against {visible(other.name)}: {words}", style="bold")
     out.print()
     rows = [
@@ -103,10 +103,10 @@ def _print_comparison(output: EvaluateOutput, other: AgainstOutput, out: Console
 def _difference(name: str, item: DifferenceOutput, ours: MeasuresOutput, theirs: MeasuresOutput) -> tuple[str, ...]:
     return (
         name,
-        f"{ours.capabilities[name].phi:.2f}",
-        f"{theirs.capabilities[name].phi:.2f}",
-        f"{item.difference:+.2f}",
-        _bounds(item.low, item.high, "+.2f"),
+        f"{ours.capabilities[name].phi:z.2f}",
+        f"{theirs.capabilities[name].phi:z.2f}",
+        f"{item.difference:+z.2f}",
+        _bounds(item.low, item.high, "+z.2f"),
         "yes" if _tells(item) else "no",
     )
 
@@ -135,7 +135,7 @@ def _print_table(header: Sequence[str], rows: Sequence[tuple[tuple[str, ...], st
     out.print(table, soft_wrap=False)
 
 
-def _bounds(low: float | None, high: float | None, form: str = ".2f") -> str:
+def _bounds(low: float | None, high: float | None, form: str = "z.2f") -> str:
     return "[–]" if low is None or high is None else f"[{low:{form}}, {high:{form}}]"
 
 
