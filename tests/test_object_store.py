@@ -480,6 +480,17 @@ def test_ancestors_times_and_existence(origin: Origin, store: ObjectStore) -> No
         store.snapshot(NOBODY)
 
 
+def test_a_reference_of_the_store_leads_to_its_commit(origin: Origin, store: ObjectStore) -> None:
+    commit = origin.commit({"a": b"1"}, ref="refs/heads/team/one")
+    origin.git("update-ref", "refs/tags/blob", origin.blob(b"x"))
+    assert store.find("refs/heads/team/one") == commit
+    assert store.find("refs/heads/one") is None
+    assert store.find("refs/tags/blob") is None
+    for name in ("main", "--all", "-x/y", "refs/heads/a b", "refs/heads/x^{tree}"):
+        with pytest.raises(UsageError, match="no name of a reference"):
+            store.find(name)
+
+
 def test_first_parents_are_one_commit_for_each_merge(origin: Origin, store: ObjectStore) -> None:
     first = origin.commit({"x": b"1"})
     side = origin.commit({"x": b"1", "y": b"1"}, origin.commit({"x": b"1", "y": b"0"}, first))

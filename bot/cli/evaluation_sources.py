@@ -14,7 +14,7 @@ from bot.errors import InputError, OutsideError, Problem, UsageError
 from bot.evaluation.corrections import Corrected, corrected
 from bot.evaluation.labels import LEFT_OUT, LabelledQuery, Vocabulary, join
 from bot.evaluation.predictions import IdentityFile, Predictions, predict
-from bot.evaluation.reading import DOCUMENTS, TABLES, read_labels
+from bot.evaluation.reading import DOCUMENTS, read_labels
 from bot.git import read_top
 from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets
@@ -61,7 +61,7 @@ def label_files(given: Sequence[Path], repo: Path, ledger: bool) -> tuple[Path, 
     if given or ledger:
         return tuple(given)
     folder = repo / LABELS_FOLDER
-    found = tuple(path for path in sorted(folder.glob("*")) if path.name.lower().endswith((*TABLES, *DOCUMENTS)))
+    found = tuple(path for path in sorted(folder.glob("*")) if path.name.lower().endswith((".tsv", *DOCUMENTS)))
     if not found:
         raise UsageError(f"there are no labels: give --labels FILE or --ledger, or put files into {folder.as_posix()}/")
     return found
@@ -135,9 +135,9 @@ def labelled_queries(
     if ledger:
         found = read_corrections(repo, platform, vocabulary)
         queries = join([*queries, *found.queries])
-        say(f"corrections in the ledger: {len(found.queries)} queries", err=True)
+        say(f"queries that people corrected: {len(found.queries)}", err=True)
         if found.lost:
-            say(f"left out: corrections of {len(found.lost)} texts that are not here any more", err=True)
+            say(f"left out: corrections of texts that are not here any more: {len(found.lost)}", err=True)
         if found.unlabelled:
             say(f"left out: corrections of {', '.join(found.unlabelled)}, which cannot be labelled here", err=True)
     queries = tuple(query for query in queries if query.values)

@@ -46,7 +46,8 @@ def test_a_table_labels_what_occurs_in_it() -> None:
 
 
 def test_a_table_may_say_what_it_labels() -> None:
-    head = "# Made by hand: see there\n# just words\n# from: a survey\n# capabilities: a, c\n# capabilities: b\n\nlabels\tquery\n"
+    head = "# Made by hand: see there\n# just words\n# from: a survey\n"
+    head += "# capabilities: a, c\n# capabilities: b\n\nlabels\tquery\n"
     assert read(f"{head}a\tone\n") == {("one",): {"a": True, "b": False, "c": False}}
 
 
