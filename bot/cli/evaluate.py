@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from bot.cli.options import Command, json_option, open_platform, print_json, repository_options
 from bot.errors import IncompleteError, UsageError
 
+if TYPE_CHECKING:
+    from bot.evaluation.bootstrap import Sampling
+    from bot.evaluation.labels import LabelledQuery
+    from bot.evaluation.predictions import Predictions
+    from bot.report.evaluation_output import EvaluateOutput
+
 FILE = click.Path(path_type=Path, dir_okay=False)
+_PLACES = 10  # of queries without a prediction, that a message names
 
 
 def _source_options(function: Command) -> Command:
@@ -119,11 +128,7 @@ def command(
     from bot.cli import evaluation_sources as sources
     from bot.config import load_config
     from bot.evaluation.bootstrap import Sampling
-    from bot.evaluation.cells import lay_out
     from bot.evaluation.labels import Vocabulary
-    from bot.evaluation.measures import compare, evaluate
-    from bot.evaluation.predictions import unpredicted
-    from bot.report import evaluation_output as outputs
     from bot.snapshot import WorkingTree
 
     if more and not labels:
@@ -153,30 +158,7 @@ def command(
     if other is not None:
         theirs = sources.ask(queries, specification, other, vocabulary)
 
-    missing = {item.key for each in (ours, theirs) if each is not None for item in unpredicted(queries, each)}
-    measured = [query for query in queries if query.key not in missing]
-    unclassified = [query for query in queries if query.key in missing]
-    if not measured:
-        raise IncompleteError(f"no query has a prediction, of {len(queries)} that are labelled; run again")
-    sampling = Sampling(resamples, seed)
-    cells = lay_out(measured, ours, vocabulary.capabilities)
-    compared = None
-    if theirs is None:
-        evaluation = evaluate(cells, sampling, bins)
-    else:
-        assert against is not None
-        other_cells = lay_out(measured, theirs, vocabulary.capabilities)
-        evaluation, comparison = compare(cells, other_cells, sampling, bins)
-        compared = outputs.against(against, comparison, theirs.classifier, bins)
-    output = outputs.EvaluateOutput.of(
-        evaluation,
-        ours.classifier,
-        ours.taxonomy,
-        [outputs.PlaceOutput(file=query.file, line=query.line) for query in unclassified],
-        sampling,
-        bins,
-        compared,
-    )
+    output = _measure(queries, ours, theirs, against or "", vocabulary.capabilities, Sampling(resamples, seed), bins)
     if plot is not None:
         from bot.report.evaluation_plots import plots
 
@@ -187,7 +169,41 @@ def command(
         from bot.report.evaluation_text import print_evaluation
 
         print_evaluation(output)
-    if unclassified:
-        places = [query.file if query.line is None else f"{query.file}:{query.line}" for query in unclassified]
-        shown = ", ".join(places[:10]) + (f" and {len(places) - 10} more" if len(places) > 10 else "")
+    if output.unclassified:
+        places = [item.file if item.line is None else f"{item.file}:{item.line}" for item in output.unclassified]
+        shown = ", ".join(places[:_PLACES]) + (f" and {len(places) - _PLACES} more" if len(places) > _PLACES else "")
         raise IncompleteError(f"no prediction for {len(places)} queries, which were left out: {shown}; run again")
+
+
+def _measure(
+    queries: Sequence[LabelledQuery],
+    ours: Predictions,
+    theirs: Predictions | None,
+    name: str,
+    capabilities: Sequence[str],
+    sampling: Sampling,
+    bins: int,
+) -> EvaluateOutput:
+    """The measures over the ``queries`` that all have predicted; ``name`` is what people called the other classifier.
+
+    Raises :class:`IncompleteError` where there are none.
+    """
+    from bot.evaluation.cells import lay_out
+    from bot.evaluation.measures import compare, evaluate
+    from bot.evaluation.predictions import unpredicted
+    from bot.report import evaluation_output as outputs
+
+    missing = {item.key for each in (ours, theirs) if each is not None for item in unpredicted(queries, each)}
+    measured = [query for query in queries if query.key not in missing]
+    if not measured:
+        raise IncompleteError(f"no query has a prediction, of {len(queries)} that are labelled; run again")
+    cells = lay_out(measured, ours, capabilities)
+    against = None
+    if theirs is None:
+        evaluation = evaluate(cells, sampling, bins)
+    else:
+        evaluation, comparison = compare(cells, lay_out(measured, theirs, capabilities), sampling, bins)
+        against = outputs.against(name, comparison, theirs.classifier, bins)
+    places = sorted((query.file, query.line or 0, query.line) for query in queries if query.key in missing)
+    unclassified = [outputs.PlaceOutput(file=file, line=line) for file, _, line in places]
+    return outputs.EvaluateOutput.of(evaluation, ours.classifier, ours.taxonomy, unclassified, sampling, bins, against)

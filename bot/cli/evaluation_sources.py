@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bot.classifier.backends import make_backend
 from bot.classifier.classify import classify
 from bot.cli.options import progress_bar, say
 from bot.config import REVIEWED_FILES, ClassifierSettings
@@ -156,6 +155,9 @@ def ask(
     vocabulary: Vocabulary,
 ) -> Predictions:
     """What the classifier that ``settings`` name says of ``queries``; unclassified ones are missing."""
+    # Imported here: predictions that were kept need none of it, and it is slow to load.
+    from bot.classifier.backends import make_backend
+
     backend = make_backend(settings, vocabulary.taxonomy)
     asked = [Query(id=query.key, turns=query.turns, file=query.file, line=query.line) for query in queries]
     result = classify(asked, specification, vocabulary.taxonomy, backend, progress_bar("classifying"))
