@@ -56,6 +56,7 @@ PURE = [
     "reconcile/cases.py",
     "reconcile/confirmations.py",
     "reconcile/dashboard_plan.py",
+    "reconcile/draft.py",
     "reconcile/admission_plan.py",
     "reconcile/admission_scene.py",
     "reconcile/pins.py",

@@ -134,13 +134,11 @@ def suggest(
 
 def also_safe(suggestions: Suggestions, others: Suggestions) -> Suggestions:
     """Those of ``suggestions`` that are among ``others`` too, which were made of another set."""
-    swaps = {(item.admit, tuple(each.id for each in item.evictions)) for item in others.swaps}
+    swaps = {item.swap for item in others.swaps}
     ids = {item.id for item in others.evictions}
     return replace(
         suggestions,
-        swaps=tuple(
-            item for item in suggestions.swaps if (item.admit, tuple(each.id for each in item.evictions)) in swaps
-        ),
+        swaps=tuple(item for item in suggestions.swaps if item.swap in swaps),
         evictions=tuple(item for item in suggestions.evictions if item.id in ids),
     )
 

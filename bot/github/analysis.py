@@ -180,6 +180,11 @@ class Analysis(FileModel):
         refuse_doubles(self.submissions)
         return self
 
+    @property
+    def contents(self) -> dict[str, str]:
+        """Query → digest of its text and of the agent that it is for: what a decision is bound to."""
+        return {name: content for submission in self.submissions for name, content in submission.contents.items()}
+
     def fits(self, taxonomy: Taxonomy) -> bool:
         """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
         return all(item.fits(taxonomy) for item in self.submissions)

@@ -66,7 +66,7 @@ class Judgement:
     @cached_property
     def contents(self) -> Mapping[str, str]:
         """Entry → digest of its content; of a change by hand, the head and what it changes."""
-        facts = _contents(self.analysis)
+        facts = self.analysis.contents
         found = {} if self.review is None else {self.entries[name]: facts[name] for name in self.review.queries}
         if self.analysis.set_changes:
             changes = [[item.path, item.kind, item.before] for item in self.analysis.set_changes]
@@ -102,11 +102,6 @@ class Judgement:
         """Whether the regression set is changed, and no curator allowed it for this very head."""
         allowed = any(item.entry == SET_NAME and item.action == "accept" for item in self.decisions)
         return bool(self.analysis.set_changes) and not allowed
-
-
-def _contents(analysis: Analysis) -> dict[str, str]:
-    """Query → digest of its text and of the agent that it is for: what a decision is bound to."""
-    return {name: content for submission in analysis.submissions for name, content in submission.contents.items()}
 
 
 def _removes(change: SetChange) -> bool:
@@ -162,7 +157,7 @@ class _Names:
     @classmethod
     def of(cls, analysis: Analysis, classified: Sequence[Classified]) -> _Names:
         by_content: dict[str, list[str]] = {}
-        for name, content in _contents(analysis).items():
+        for name, content in analysis.contents.items():
             by_content.setdefault(content, []).append(name)
         pairs = [(query.id, item.submission) for item in classified for query in item.submission.queries]
         return cls(by_content, {name: submission.entry_id(name) for name, submission in pairs})

@@ -162,11 +162,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         ledger=commits.ledger,
         record=record_of(ledger, event.pull_request),
         run=world.run,
-        former=Former.of(
-            rejections_of(ledger),
-            {content for facts in analysis.submissions for content in facts.contents.values()},
-            github.comments,
-        ),
+        former=Former.of(rejections_of(ledger), set(analysis.contents.values()), github.comments),
     )
     plan = plan_review(analysis, platform, scene, cache(github.permission))
     if not dry_run:

@@ -70,7 +70,7 @@ def still_stands(item: Decision, written: Mapping[int, IssueComment], court: Cou
     comment = written.get(item.comment)
     return (
         comment is not None
-        and _is_as_read(comment, item.by, item.said, _VERBS[item.action], court)
+        and _bears_out(comment, item.by, item.said, _VERBS[item.action], court)
         and (item.reason is None or item.reason in " ".join(comment.body.split()))
     )
 
@@ -78,20 +78,19 @@ def still_stands(item: Decision, written: Mapping[int, IssueComment], court: Cou
 def still_released(item: Release | None, written: Mapping[int, IssueComment], court: Court) -> Release | None:
     """``item`` if its comment is there as it was read."""
     comment = None if item is None else written.get(item.comment)
-    if item is None or comment is None or not _is_as_read(comment, item.by, item.said, Verb.RUN, court):
+    if item is None or comment is None or not _bears_out(comment, item.by, item.said, Verb.RUN, court):
         return None
     return item
 
 
-def _is_as_read(comment: IssueComment, by: str, said: str, verb: Verb, court: Court) -> bool:
-    """Whether ``comment`` is by the same person, who may say ``verb``, and not a letter of it has changed.
+def is_as_read(comment: IssueComment, by: str, said: str, verb: Verb) -> bool:
+    """Whether ``comment`` is by the same person, says ``verb``, and not a letter of it has changed.
 
     What was read once is not read again by the names of now: no push could else turn a decision into another, or void
     it.  That it gives such a command at all is looked at again, so that nobody's decision can be made up.
     """
-    return (
-        comment.author == by
-        and digest(comment.body) == said
-        and verb in verbs(comment.body)
-        and court.refusal(verb, comment) is None
-    )
+    return comment.author == by and digest(comment.body) == said and verb in verbs(comment.body)
+
+
+def _bears_out(comment: IssueComment, by: str, said: str, verb: Verb, court: Court) -> bool:
+    return is_as_read(comment, by, said, verb) and court.refusal(verb, comment) is None

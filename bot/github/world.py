@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from bot.errors import InputError
 from bot.github.events import Event, Flow
-from bot.ledger.model import BRANCH, FOLDER, PullRequestRecord, Rejection, StoredClassification
+from bot.ledger.model import BRANCH, FOLDER, PullRequestRecord, Reconciled, Rejection, StoredClassification
 from bot.ledger.store import load_reconciled, load_record
 from bot.object_store import CommitSnapshot, ObjectStore
 
@@ -68,12 +68,17 @@ def records_of(ledger: CommitSnapshot | None) -> dict[int, PullRequestRecord]:
     return {number: record for number, record in found.items() if record is not None}
 
 
+def reconciled_of(ledger: CommitSnapshot | None) -> Reconciled | None:
+    """How far the default branch was reconciled; a mangled record is as good as none: what is new needs a person."""
+    try:
+        return load_reconciled(ledger)
+    except InputError:
+        return None
+
+
 def rejections_of(ledger: CommitSnapshot | None) -> tuple[Rejection, ...]:
     """The rejections that were given on pull requests which were merged since."""
-    try:
-        reconciled = load_reconciled(ledger)
-    except InputError:
-        reconciled = None
+    reconciled = reconciled_of(ledger)
     known = () if reconciled is None else reconciled.rejections
     given = [
         Rejection(pull_request=record.pull_request, decision=item)

@@ -6,15 +6,11 @@ state at the end, so that a run that was killed on the way and begun again ends 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.consolidator.verdict import Route
-from bot.curator import changes
-from bot.curator.changes import FileChange
-from bot.curator.entry import Entry
 from bot.curator.staging import Occasion, Staging, out_of_line, restoration, stage_waiting
-from bot.curator.store import RegressionSet, entry_path, waiting_path
 from bot.github.conversation import hear
 from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.publish import displayed_in, find_sticky, replies_to
@@ -33,13 +29,14 @@ from bot.ledger.store import record_text
 from bot.pipeline import Platform, stage_admissions
 from bot.reconcile.admission_scene import Scene
 from bot.reconcile.cases import Case, without
+from bot.reconcile.draft import Draft
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.memory import remember
-from bot.reconcile.offers import Offer, Refused, Step, content
+from bot.reconcile.offers import Offer, Refused, content
 from bot.reconcile.pins import pinned
-from bot.reconcile.renames import follow_renames, with_entries
+from bot.reconcile.renames import follow_renames
 from bot.reconcile.telling import Heard, farewell, remembered, tell
-from bot.report.offer import Change, Offered
+from bot.report.offer import Change
 from bot.report.wording import admitting_route, counted
 
 
@@ -81,68 +78,27 @@ def plan_admissions(inventory: Inventory, cases: Sequence[Case], platform: Platf
 
 
 def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene: Scene) -> Plan:
-    before, texts = platform, _Texts(scene.texts)
     noted = [_merged(case, scene) for case in cases]
-    steps: list[Step] = []
-    for id, request in sorted(scene.restores.items()):
-        tombstone = platform.regression_set.tombstones[id]
-        if not scene.refused.holds(tombstone.restored, request.comment):
-            staging = restoration(tombstone, len(platform.regression_set.entries) >= platform.config.ceiling)
-            step = _step(f"Restore {id}, as {request.by} asked", staging, None, Change.RETURNS, request.comment)
-            steps.append(step)
-            platform = _with(platform, staging, texts)
-    line = platform.regression_set.waiting.values()
-    gone = [
-        entry
-        for entry in line
-        if entry.id in inventory.departed
-        and entry.pin is None
-        and entry.restored is None
-        and not scene.refused.holds(entry)
-    ]
-    if gone:
-        staging = out_of_line(gone)
-        steps.append(_step("Take out of the line what left its eval set", staging))
-        platform = _with(platform, staging, texts)
-    line = platform.regression_set.waiting.values()
-    waiting = [entry for entry in line if not scene.refused.holds(entry)]
-    if waiting:
-        residents, _ = platform.regression_set.residents(platform.taxonomy)
-        occasion = Occasion(at=inventory.at, commit=inventory.base, by=None)
-        staging = stage_waiting(waiting, residents, platform.config, platform.taxonomy, occasion)
-        steps.append(_step("Let in what waited for a slot", staging))
-        platform = _with(platform, staging, texts)
-    moved = {id: entry for id, entry in follow_renames(inventory, platform).items() if not scene.refused.holds(entry)}
-    steps.append(_change(moved, "Follow renamed queries", Change.MOVES, platform, texts))
-    platform = with_entries(platform, moved)
+    draft = Draft(platform, scene.texts, scene.refused)
+    _restore(draft, scene)
+    _move_the_line(draft, inventory)
+    draft.edit(follow_renames(inventory, draft.platform), "Follow renamed queries", Change.MOVES)
     heard = []
     for case in noted:
-        item, staging = _settle(case, platform, scene, texts)
+        item, staging = _settle(case, draft, scene)
         pull = None if case.pull_request is None else case.pull_request.number
         of = "" if pull is None else f" of #{pull}"
-        steps.append(_step(_admits(staging) + of, staging, pull))
-        platform = _with(platform, staging, texts)
-        wanted = pinned(item.hearing.judgement, platform)
-        kept = {id: entry for id, entry in wanted.items() if not scene.refused.holds(entry)}
-        steps.append(
-            _change(
-                kept,
-                "Pin or unpin " + counted(len(kept), "entry", "entries") + of,
-                Change.PINNED,
-                platform,
-                texts,
-                pull,
-            )
-        )
-        platform = with_entries(platform, kept)
+        draft.stage(_admits(staging) + of, staging, pull)
+        kept = draft.not_refused(pinned(item.hearing.judgement, draft.platform))
+        draft.edit(kept, "Pin or unpin " + counted(len(kept), "entry", "entries") + of, Change.PINNED, pull)
         heard.append(item)
-    steps = [step for step in steps if step.file_changes]
-    present = before if scene.offering else platform
+    steps = tuple(draft.steps)
+    present = platform if scene.offering else draft.platform
     spoken, records = [], {}
     left: dict[str, LeftQuery] = {}
     rejected: list[Rejection] = []
     for item in heard:
-        told = tell(item, platform, present.regression_set, scene.login, scene.comments, scene.run)
+        told = tell(item, draft.platform, present, scene)
         left |= told.left
         rejected += told.rejections
         if item.case.pull_request is not None:
@@ -160,8 +116,31 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
         commits=pushed,
         spoken=tuple(spoken),
         ledger=tuple(_remember(reconciled, done | records, inventory.base, scene)),
-        offer=Offer(steps=tuple(steps), leads_to=platform.regression_set) if steps and scene.offering else None,
+        offer=Offer(steps=steps, leads_to=draft.platform.regression_set) if steps and scene.offering else None,
     )
+
+
+def _restore(draft: Draft, scene: Scene) -> None:
+    """What curators ask for comes back, first of all."""
+    for id, request in sorted(scene.restores.items()):
+        known, config = draft.platform.regression_set, draft.platform.config
+        if not scene.refused.holds(known.tombstones[id].restored, request.comment):
+            staging = restoration(known.tombstones[id], len(known.entries) >= config.ceiling)
+            draft.stage(f"Restore {id}, as {request.by} asked", staging, None, Change.RETURNS, request.comment)
+
+
+def _move_the_line(draft: Draft, inventory: Inventory) -> None:
+    """Of the entries that wait for a slot those leave whose source has gone, and those enter that earn a free one."""
+    line = draft.not_refused(draft.platform.regression_set.waiting)
+    gone = [entry for id, entry in line.items() if id in inventory.departed and not (entry.pin or entry.restored)]
+    draft.stage("Take out of the line what left its eval set", out_of_line(gone))
+    waiting = [entry for entry in line.values() if entry not in gone]
+    if waiting:
+        platform = draft.platform
+        residents, _ = platform.regression_set.residents(platform.taxonomy)
+        occasion = Occasion(at=inventory.at, commit=inventory.base, by=None)
+        staging = stage_waiting(waiting, residents, platform.config, platform.taxonomy, occasion)
+        draft.stage("Let in what waited for a slot", staging)
 
 
 def _merged(case: Case, scene: Scene) -> Case:
@@ -196,24 +175,9 @@ def _note(cases: Sequence[Case], heard: Sequence[Heard], scene: Scene) -> list[t
     return operations
 
 
-class _Texts:
-    """The files of entries as the commits planned so far leave them."""
-
-    def __init__(self, read: Callable[[str], str]) -> None:
-        self._read = read
-        self._planned: dict[str, str | None] = {}
-
-    def of(self, entries: Mapping[str, Entry]) -> dict[str, str]:
-        paths = {entry.id: entry_path(entry.id) for entry in entries.values()}
-        return {id: self._planned.get(path) or self._read(path) for id, path in paths.items()}
-
-    def plan(self, planned: Sequence[FileChange]) -> None:
-        self._planned |= {change.path: change.content for change in planned}
-
-
-def _settle(case: Case, platform: Platform, scene: Scene, texts: _Texts) -> tuple[Heard, Staging]:
+def _settle(case: Case, draft: Draft, scene: Scene) -> tuple[Heard, Staging]:
     """Judge ``case`` against R of now, hear its comments, and stage what enters."""
-    pull = case.pull_request
+    pull, platform = case.pull_request, draft.platform
     number = None if pull is None else pull.number
     record = case.record or PullRequestRecord(pull_request=number or 1, head=case.merge)
     comments = scene.comments.get(number, ()) if number is not None else ()
@@ -233,13 +197,13 @@ def _settle(case: Case, platform: Platform, scene: Scene, texts: _Texts) -> tupl
         permission=scene.permission,
         merged=True,
     )
-    contents = {content for facts in case.analysis.submissions for content in facts.contents.values()}
+    contents = set(case.analysis.contents.values())
     former = Former.of(scene.rejections, contents, lambda number: scene.comments.get(number, ()))
     hearing = hear([item for item in comments if item.author != scene.login], record, court, former)
     review = hearing.judgement.review
     assert review is not None
     staging = stage_admissions(
-        review, texts.of(review.edited), Occasion(at=case.at, commit=case.merge, by=None), number
+        review, draft.texts(review.edited), Occasion(at=case.at, commit=case.merge, by=None), number
     )
     heard = Heard(
         case=case,
@@ -272,65 +236,6 @@ def _admits(staging: Staging) -> str:
     if not staging.admitted:
         return f"Let {counted(len(staging.waiting), 'query', 'queries')} wait for a slot"
     return f"Admit {counted(len(staging.admitted), 'query', 'queries')}"
-
-
-def _step(
-    message: str,
-    staging: Staging,
-    pull_request: int | None = None,
-    change: Change = Change.ENTERS,
-    asked: int | None = None,
-) -> Step:
-    changed = ((change, staging.admitted), (Change.WAITS, staging.waiting), (Change.LEAVES, staging.leaving))
-    touched = {change.path for change in staging.file_changes}
-    return Step(
-        message=message,
-        file_changes=staging.file_changes,
-        offered=tuple(
-            Offered(entry=entry, change=becomes, pull_request=pull_request, asked=asked)
-            for becomes, entries in changed
-            for entry in entries
-            if becomes is not Change.WAITS or waiting_path(entry.id) in touched
-        ),
-    )
-
-
-def _change(
-    changed: Mapping[str, Entry],
-    message: str,
-    change: Change,
-    platform: Platform,
-    texts: _Texts,
-    pull_request: int | None = None,
-) -> Step:
-    """Write the entries ``changed``, in R or in line, as edits of their files."""
-    planned = tuple(
-        changes.admit(entry, texts.of({id: entry})[id])
-        if id in platform.regression_set.entries
-        else changes.let_wait(entry)
-        for id, entry in sorted(changed.items())
-    )
-    texts.plan(planned)
-    offered = (Offered(entry=entry, change=change, pull_request=pull_request) for _, entry in sorted(changed.items()))
-    return Step(message=message, file_changes=planned, offered=tuple(offered))
-
-
-def _with(platform: Platform, staging: Staging, texts: _Texts) -> Platform:
-    """``platform`` once ``staging`` has taken effect."""
-    texts.plan(staging.file_changes)
-    known = platform.regression_set
-    entering = {entry.id: entry for entry in staging.admitted}
-    gone = {entry.id for entry in staging.leaving}
-    line = {id: entry for id, entry in known.waiting.items() if id not in entering and id not in gone}
-    entries = {**known.entries, **entering}
-    waiting = {**line, **{entry.id: entry for entry in staging.waiting}}
-    graves = {id: item for id, item in known.tombstones.items() if id not in entries and id not in waiting}
-    return replace(
-        platform,
-        regression_set=RegressionSet(
-            dict(sorted(entries.items())), dict(sorted(waiting.items())), dict(sorted(graves.items()))
-        ),
-    )
 
 
 def _remember(

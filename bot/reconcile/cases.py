@@ -22,10 +22,9 @@ from bot.reconcile.inventory import Inventory, MergeFacts
 class Case:
     """A merge, the facts of what it brought and nobody settled since, and where it was talked about.
 
-    ``again`` tells that all of that was over, and that the set has changed since.
-
     ``merge`` is its commit and ``at`` the time of that; ``pull_request`` is unknown for what was pushed directly.
-    ``texts`` maps the entries that it brought to digests of their turns.
+    ``texts`` maps the entries that it brought to digests of their turns; ``again`` tells that all of it was settled
+    once, and that the set has changed since.
     """
 
     merge: str

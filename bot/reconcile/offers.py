@@ -15,7 +15,7 @@ from bot.curator.store import RegressionSet
 from bot.github.values import Commit, PullRequest
 from bot.ledger.keys import digest
 from bot.ledger.model import SuggestionRecord
-from bot.reconcile.proposals import ADMIT, Proposal, branch_of, grounds_in, was_refused
+from bot.reconcile.proposals import ADMIT, Proposal, branch_of, grounds_in, is_offer, was_refused
 from bot.report.offer import Change, Offered, render_offer
 
 _DIGITS = 16
@@ -53,20 +53,23 @@ class Offer:
         return tuple(sorted({content_of(item.entry, item.asked) for item in self.offered}))
 
     @property
+    def numbers(self) -> tuple[int, ...]:
+        """The pull requests that brought it."""
+        return tuple(sorted({item.pull_request for item in self.offered if item.pull_request is not None}))
+
+    @property
     def branch(self) -> str:
         """The branch that offers it, named after the pull requests that brought it and after the content."""
-        numbers = sorted({item.pull_request for item in self.offered if item.pull_request is not None})
-        return branch_of(ADMIT, "-".join(["set", *map(str, numbers)]), _digest(self.contents))
+        return branch_of(ADMIT, "-".join(["set", *map(str, self.numbers)]), _digest(self.contents))
 
     @property
     def proposal(self) -> Proposal:
         """The pull request."""
-        numbers = sorted({item.pull_request for item in self.offered if item.pull_request is not None})
         admitted = sum(1 for item in self.offered if item.change is Change.ENTERS)
         changed = len(self.offered) - admitted
         parts = [f"admit {admitted}"] if admitted else []
         parts += [f"change {changed}"] if changed else []
-        of = f" of {', '.join(f'#{number}' for number in numbers)}" if numbers else ""
+        of = f" of {', '.join(f'#{number}' for number in self.numbers)}" if self.numbers else ""
         return Proposal(
             branch=self.branch,
             kind="admission",
@@ -128,10 +131,10 @@ def turned_down(
     ``closed`` are the last ones that were closed; others of which the ledger speaks are looked up.
     """
     listed = {pull.number for pull in closed}
-    remembered = [item for item in record.refusals if item.branch.startswith(ADMIT) and item.pull_request not in listed]
+    remembered = [item for item in record.refusals if is_offer(item.branch) and item.pull_request not in listed]
     found = [pull_request(item.pull_request) for item in remembered]
     pulls = [*closed, *(pull for pull in found if pull is not None)]
-    branches = {pull.branch or "" for pull in pulls if (pull.branch or "").startswith(ADMIT) and was_refused(pull)}
+    branches = {pull.branch or "" for pull in pulls if is_offer(pull.branch) and was_refused(pull)}
     contents = {
         content
         for branch in branches

@@ -11,6 +11,7 @@ from bot.github.command_lines import command_lines, cut, first_word, things
 from bot.github.commands import MOST_COMMANDS, ON_ENTRIES, USAGE, Verb, verbs
 from bot.github.conversation import TOO_EARLY, Reply
 from bot.github.publish import answers_to, replies_to
+from bot.github.standing import is_as_read
 from bot.github.values import IssueComment, Operation, Remark, WriteLedger
 from bot.ledger.keys import digest
 from bot.ledger.model import REQUESTS, Request, RequestRecord
@@ -211,10 +212,8 @@ def _still_stands(request: Request, scene: Scene) -> bool:
     comment = scene.comment(request.comment)
     return (
         comment is not None
-        and comment.author == request.by
         and not comment.is_bot
-        and digest(comment.body) == request.said
-        and Verb(request.action) in verbs(comment.body)
+        and is_as_read(comment, request.by, request.said, Verb(request.action))
     )
 
 

@@ -16,8 +16,7 @@ from bot.github.client import GitHubClient, LostRaceError, ProtectedBranchError,
 from bot.github.events import Event
 from bot.github.unreviewed import apply_all
 from bot.github.values import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
-from bot.github.world import World, known_of
-from bot.ledger.store import load_reconciled
+from bot.github.world import World, known_of, reconciled_of
 from bot.pipeline import Platform, load_platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.stages import admit_merged, confirm_evictions, forget_requests, hear_requests
@@ -62,11 +61,7 @@ def survey_event(
     if platform.config.mode == "observe":
         return OBSERVING
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
-    try:
-        reconciled = load_reconciled(ledger)
-    except InputError:
-        # A mangled record is as good as none: what is new then needs a person.
-        reconciled = None
+    reconciled = reconciled_of(ledger)
     known = known_of(ledger) | ({} if reconciled is None else reconciled.classifications)
     since = None if reconciled is None else reconciled.commit
     moves = {} if reconciled is None else reconciled.moves
@@ -129,6 +124,7 @@ class _Run:
         self._wait, self._dry_run = wait, dry_run
         self._spoken: set[int] = set()
         self._barred: set[str] = set()
+        self._refused = False
         self._carried = Carried()
         self._platforms: dict[str, Platform] = {}
 
@@ -175,9 +171,9 @@ class _Run:
             self._barred.add(operation.branch)
             return
         except ProtectedBranchError as error:
-            if not isinstance(operation, PushCommits) or operation.branch in self._barred:
+            if not isinstance(operation, PushCommits) or self._refused:
                 raise
-            self._barred.add(operation.branch)
+            self._refused = True
             raise _PlanAgainError from error
         if isinstance(operation, CreateComment) and number is not None:
             self._spoken.add(number)
@@ -213,6 +209,7 @@ class _Run:
             written=tuple(self.written),
             spoken=frozenset(self._spoken),
             barred=frozenset(self._barred),
+            refused=self._refused,
             carried=self._carried,
         )
 

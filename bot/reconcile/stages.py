@@ -10,7 +10,7 @@ from bot.config import REVIEWED_FILES
 from bot.github.events import is_own
 from bot.github.publish import doubled_replies
 from bot.github.values import Operation, PullRequest, PushCommits
-from bot.github.world import records_of, rejections_of
+from bot.github.world import records_of
 from bot.ledger.model import FOLDER, RECONCILED, PullRequestRecord, Reconciled
 from bot.ledger.store import load_requests
 from bot.object_store import CommitSnapshot
@@ -45,7 +45,7 @@ def hear_requests(tip: Tip) -> Staged:
             remarks=tip.github.comments_since(tip.inventory.at if record is None else record.since),
             reviewed=lambda: frozenset(pull.number for pull in tip.open_pull_requests() if not is_own(pull.branch)),
             comment=cache(tip.github.find_comment),
-            thread=tip.github.comments,
+            thread=cache(tip.github.comments),
             author=author,
             curators=tip.platform.config.curators,
             permission=cache(tip.github.permission),
@@ -68,20 +68,19 @@ def admit_merged(tip: Tip) -> Staged:
     found = origins(fresh, pulls, records, tip.github.introduced_by, tip.github.find_pull_request)
     cases = cases_of(tip.inventory, fresh, found, records)
     cases += _with_merit(tip, cases, pulls)
-    rejections = rejections_of(tip.ledger)
-    contents = {content for case in cases for facts in case.analysis.submissions for content in facts.contents.values()}
+    contents = {content for case in cases for content in case.analysis.contents.values()}
     spoken = {case.pull_request.number for case in cases if case.pull_request is not None}
     # Of what cannot be read nobody knows whether it is there.
     unread = {number for number, item in records.items() if item.merged is not None and tip.inventory.unread}
     over = () if tip.inventory.unread else _over(records, found, spoken)
     spoken |= {pull.number for pull in over}
-    spoken |= {item.pull_request for item in rejections if item.decision.content in contents}
+    spoken |= {item.pull_request for item in tip.rejections if item.decision.content in contents}
     scene = Scene(
         login=tip.github.login,
         branch=tip.event.default_branch,
         commit=tip.commit,
         comments={number: tip.github.comments(number) for number in sorted(spoken)},
-        rejections=rejections,
+        rejections=tip.rejections,
         ended=tuple(sorted(pull.number for pull in pulls if pull.number in records.keys() - unread)),
         over=over,
         ledger=tip.ledger_commit,
@@ -91,7 +90,7 @@ def admit_merged(tip: Tip) -> Staged:
         permission=cache(tip.github.permission),
         texts=tip.read,
         run=tip.world.run,
-        offering=tip.platform.config.admissions == "pull-request" or tip.event.default_branch in tip.barred,
+        offering=tip.offering,
         restores={
             id: item
             for id, item in requests.asked(tip.carried.requests, "restore").items()
@@ -144,9 +143,10 @@ def _is_known(commit: str, reconciled: Reconciled | None, tip: Tip) -> bool:
 def _with_merit(tip: Tip, cases: Sequence[Case], pulls: Sequence[PullRequest]) -> tuple[Case, ...]:
     """What did not enter, and would by now if a person agreed: the set, the taxonomy or the knobs have changed."""
     known = {pull.number: pull for pull in pulls}
+    rejected = [item.decision for item in tip.rejections]
     found = []
     for number, case in judged_again(tip.inventory, tip.left, cases):
-        if has_merit(case, tip.platform, [item.decision for item in rejections_of(tip.ledger)]):
+        if has_merit(case, tip.platform, rejected):
             pull = known.get(number) or tip.github.find_pull_request(number)
             if pull is not None:
                 found.append(replace(case, pull_request=pull))
@@ -178,11 +178,10 @@ def _single(tip: Tip) -> tuple[tuple[int, Operation], ...]:
 
 def confirm_evictions(tip: Tip) -> Staged:
     """Tombstones of merged evictions say who confirmed them, and when."""
-    config, branch, offer = tip.platform.config, tip.event.default_branch, tip.carried.offer
+    branch, offer = tip.event.default_branch, tip.carried.offer
     nothing = Staged(carried=tip.carried)
-    refusing = branch in tip.barred or tip.suggestions.takes_no_commits
-    offering = config.admissions == "pull-request" or refusing or offer is not None
-    if config.admissions == "by-hand" or (offering and offer is None):
+    offering = tip.offering or tip.suggestions.takes_no_commits
+    if tip.platform.config.admissions == "by-hand" or (offering and offer is None):
         # No pull request is opened for this alone.
         return nothing
     unsaid = [item for item in tip.platform.regression_set.tombstones.values() if item.evicted.at is None]

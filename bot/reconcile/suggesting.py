@@ -9,9 +9,7 @@ from bot.curator.prune import EvictionKind
 from bot.github.events import is_own
 from bot.github.values import CreateIssue, OpenPullRequest, PushCommits
 from bot.github.world import records_of
-from bot.ledger.model import (
-    RunRecord,
-)
+from bot.ledger.model import RunRecord
 from bot.ledger.store import load_runs
 from bot.reconcile import dashboard_plan, requests
 from bot.reconcile.suggestion_plan import plan_suggestions
@@ -43,7 +41,7 @@ def suggest_changes(tip: Tip) -> Staged:
         open=own(scene.open),
         wanted=wanted,
         beyond=plan.beyond,
-        barred=tip.barred - {tip.event.default_branch},
+        barred=tip.barred,
         left=plan.left,
         pushed=sum(1 for item in tip.left.values() if item.pull_request is None),
         records=records_of(tip.ledger),
@@ -81,9 +79,9 @@ def _suggestion_scene(tip: Tip) -> Scene:
         checks={commit: github.check(commit) for commit in sorted(commits)},
         ledger=tip.ledger_commit,
         record=tip.suggestions,
-        barred=tip.barred - {tip.event.default_branch},
+        barred=tip.barred,
         opened=frozenset(item.branch for item in tip.written if isinstance(item, OpenPullRequest)),
-        takes_no_commits=base in tip.barred
+        takes_no_commits=tip.refused
         or (tip.suggestions.takes_no_commits and not any(isinstance(item, PushCommits) for item in tip.written)),
         comments=github.comments,
         pull_request=github.find_pull_request,

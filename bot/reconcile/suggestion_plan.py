@@ -27,10 +27,10 @@ from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.ledger.store import record_text
 from bot.pipeline import Platform
 from bot.reconcile.proposals import (
-    ADMIT,
     LABEL,
     Proposal,
     is_about,
+    is_offer,
     is_suggestion,
 )
 from bot.reconcile.wishes import Branch, Scene, Wish, own
@@ -89,13 +89,13 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
     for pull in scene.open:
         if not is_suggestion(pull.branch):
             operations += [(pull.number, item) for item in _turn_down(pull, scene)]
-    free = max(0, platform.config.limits.open_evictions - sum(1 for name in staying if not name.startswith(ADMIT)))
+    free = max(0, platform.config.limits.open_evictions - sum(1 for name in staying if not is_offer(name)))
     waiting = [item for item in wanted.proposals if item.branch not in staying and item.branch not in scene.opened]
     # A branch without a pull request that holds something else holds what somebody committed.
     held = [item for item in waiting if _is_taken(item, scene)]
     new = [item for item in waiting if item not in held]
     # Only what takes something out is limited.
-    free += sum(1 for item in new if item.branch.startswith(ADMIT))
+    free += sum(1 for item in new if is_offer(item.branch))
     for proposal in new[:free]:
         branch = scene.branches.get(proposal.branch)
         if branch is None or branch.blobs != proposal.blobs:
@@ -194,7 +194,7 @@ def _close(pull: PullRequest, why: str, own_tip: str | None, scene: Scene) -> li
 def _why_closed(pull: PullRequest, platform: Platform) -> str:
     """Why what ``pull`` suggests is not suggested any more."""
     known = platform.regression_set
-    if (pull.branch or "").startswith(ADMIT):
+    if is_offer(pull.branch):
         return "what it offers does not enter as it is any more; what is left of it is in another, or on the dashboard."
     about = [id for id in (*known.entries, *known.waiting) if is_about(pull.branch or "", id)]
     if not about:

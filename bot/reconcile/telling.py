@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
@@ -17,6 +17,7 @@ from bot.github.values import IssueComment, Operation, PullRequest
 from bot.ledger.keys import digest
 from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Rejection, Showing
 from bot.pipeline import Platform, Review
+from bot.reconcile.admission_scene import Scene
 from bot.reconcile.cases import Case
 from bot.reconcile.pins import is_done
 from bot.report.escaping import code
@@ -56,22 +57,14 @@ class Told:
     rejections: tuple[Rejection, ...] = ()
 
 
-def tell(
-    heard: Heard,
-    platform: Platform,
-    present: RegressionSet,
-    login: str,
-    comments: Mapping[int, Sequence[IssueComment]],
-    run: str | None,
-) -> Told:
+def tell(heard: Heard, platform: Platform, present: Platform, scene: Scene) -> Told:
     """What is said on the pull request once all is settled, and what is remembered of it while somebody is needed.
 
-    ``present`` is R where what ``platform`` holds besides is only offered.
+    ``present`` is the same without what is only offered.
     """
     case, hearing = heard.case, heard.hearing
-    offering = present is not platform.regression_set
     # What is only offered is shown with the verdict that it is offered on, and may still be decided otherwise.
-    judged_on = heard.before if offering else platform
+    judged_on = heard.before if scene.offering else platform
     judgement = judge_facts(case.analysis, judged_on, heard.author, hearing.judgement.decisions, (), heard.unseen)
     review = judgement.review
     assert review is not None
@@ -82,20 +75,25 @@ def tell(
     report = PullRequestReport(
         commit=case.merge,
         digest=showing.digest,
-        notices=(_outcome(heard, judgement, review, present), *notices_of(judgement, hearing, heard.record)),
+        notices=(
+            _outcome(heard, judgement, review, present.regression_set),
+            *notices_of(judgement, hearing, heard.record),
+        ),
         problems=(),
         review=review,
-        run=run,
+        run=scene.run,
     )
     pull = case.pull_request
     left = _left(heard, judgement, review)
     if pull is None:
         return Told(operations=(), record=None, left=left)
-    operations = comment_operations(render_comment(report), *find_sticky(login, comments.get(pull.number, ())))
+    comments = scene.comments.get(pull.number, ())
+    operations = comment_operations(render_comment(report), *find_sticky(scene.login, comments))
     operations += label_operations(result_of(judgement).labels, pull)
-    merged = replace(platform, regression_set=present)
     pins = [item for item in hearing.judgement.decisions if is_done(item, hearing.judgement, platform)]
-    settled = all(is_done(item, hearing.judgement, merged) for item in pins) and not (offering and _offered(review))
+    settled = all(is_done(item, hearing.judgement, present) for item in pins) and not (
+        scene.offering and _offered(review)
+    )
     if settled and not review.plan.waiting_for_review and not heard.turned_down:
         rejections = tuple(
             Rejection(pull_request=pull.number, decision=item) for item in hearing.own if item.action == "reject"
@@ -108,7 +106,7 @@ def tell(
             "showing": showing,
             "classifications": {},
             **remembered(hearing),
-            "decisions": tuple(item for item in hearing.own if not is_done(item, hearing.judgement, merged)),
+            "decisions": tuple(item for item in hearing.own if not is_done(item, hearing.judgement, present)),
         }
     )
     # What is displayed by now is found out again from the comment: no reason to write.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 from bot.config import REVIEWED_FILES
@@ -11,14 +12,9 @@ from bot.errors import InputError
 from bot.github.client import GitHubClient
 from bot.github.events import Event
 from bot.github.values import Operation, PullRequest
-from bot.github.world import World
-from bot.ledger.model import (
-    LeftQuery,
-    Reconciled,
-    Request,
-    SuggestionRecord,
-)
-from bot.ledger.store import load_reconciled, load_suggestions
+from bot.github.world import World, reconciled_of, rejections_of
+from bot.ledger.model import LeftQuery, Reconciled, Rejection, Request, SuggestionRecord
+from bot.ledger.store import load_suggestions
 from bot.object_store import CommitSnapshot
 from bot.pipeline import Platform
 from bot.reconcile.inventory import Inventory
@@ -53,8 +49,8 @@ class Tip:
 
     ``commit`` is the branch's; the inventory's facts hold for it.  In a ``dry_run`` nothing is written.
     ``written`` is what this run has done so far, ``spoken`` are the pull requests on which it commented, ``barred``
-    the branches for which GitHub let it open no pull request, or that take no commits of ours; ``carried`` is what the
-    stages before hand on.
+    the branches for which GitHub let it open no pull request; ``refused`` tells that the default branch took no commits
+    of ours; ``carried`` is what the stages before hand on.
     """
 
     event: Event
@@ -70,6 +66,7 @@ class Tip:
     written: tuple[Operation, ...]
     spoken: frozenset[int]
     barred: frozenset[str]
+    refused: bool
     carried: Carried
 
     def read(self, path: str) -> str:
@@ -77,14 +74,24 @@ class Tip:
         return self.snapshot.read(path, REVIEWED_FILES).decode("utf-8")
 
     @property
+    def offering(self) -> bool:
+        """Whether what enters is offered in a pull request, by the config or since the branch takes no commits."""
+        return self.platform.config.admissions == "pull-request" or self.refused
+
+    @cached_property
     def suggestions(self) -> SuggestionRecord:
         """What the ledger says of our pull requests."""
         return self.known(load_suggestions, SuggestionRecord())
 
-    @property
+    @cached_property
     def reconciled(self) -> Reconciled | None:
         """How far the branch was reconciled."""
-        return self.known(load_reconciled, None)
+        return reconciled_of(self.ledger)
+
+    @cached_property
+    def rejections(self) -> tuple[Rejection, ...]:
+        """What curators rejected on pull requests that were merged since."""
+        return rejections_of(self.ledger)
 
     @property
     def left(self) -> Mapping[str, LeftQuery]:

@@ -12,11 +12,7 @@ from types import MappingProxyType
 
 from bot.curator.prune import EvictionKind
 from bot.curator.suggestions import Suggestions, also_safe, suggest
-from bot.github.values import (
-    CheckRun,
-    IssueComment,
-    PullRequest,
-)
+from bot.github.values import CheckRun, IssueComment, PullRequest
 from bot.ledger.model import Refusal, SuggestionRecord
 from bot.pipeline import Platform
 from bot.reconcile.offers import Offer

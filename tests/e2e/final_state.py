@@ -33,7 +33,8 @@ def final_state(world: World, login: str = JOB) -> dict[str, Any]:
     people = [item["id"] for items in said.values() for item in items if item["user"]["login"] != login]
     found = {
         "branches": sorted(world.hosted.bare.references()),
-        "commits": world.hosted.bare.git("log", "--format=%s", "main").splitlines(),
+        # By where they stand, as two of one second have no other order.
+        "commits": world.hosted.bare.git("log", "--topo-order", "--format=%s", "main").splitlines(),
         "main": _files(world, "main"),
         "pull requests": {str(pull["number"]): _pull(world, pull, said[pull["number"]]) for pull in pulls},
         "issues": [_without_runs(item["body"]) for item in world.pages("/issues?state=open") if _is_issue(item)],

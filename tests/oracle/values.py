@@ -107,10 +107,13 @@ class Verdict:
         }
 
 
+Kind = Literal["displaced", "redundant", "source-deleted", "customer-left"]
+
+
 @dataclass(frozen=True)
 class Grounds:
     """Why an eviction is suggested, and what a refusal is remembered by. A redundant entry yields to nobody by name."""
 
     id: str
-    kind: Literal["displaced", "redundant"]
+    kind: Kind
     yields_to: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ import yaml
 from bot.curator.entry import Entry
 from bot.curator.store import EVICTED, FOLDER, RegressionSet, tombstone_path
 from bot.reconcile.proposals import LABEL
-from tests.oracle.values import Grounds, Item
+from tests.oracle.values import Grounds, Item, Kind
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull
 from tests.reconcile.people import AGENTS, Agent, Content, Memory, own_entry, record_of, told
 from tests.reconcile.rules_of_set import Offered, check_floors, is_excluded, item_of, prunable, query_item
@@ -176,15 +176,15 @@ def _check_suggestions(hub: Hub, known: Known, now: RegressionSet) -> None:
     }
     open_ids = {id for item in offered for id in item.removes}
     wanted = prunable(staying, open_ids, refused, platform.config)
-    leaving = {id: Grounds(id, kind, ()) for id, kind in gone.items()}  # type: ignore[arg-type]
+    leaving = {id: Grounds(id, kind, ()) for id, kind in gone.items()}
     wanted |= {id: grounds for id, grounds in leaving.items() if grounds not in refused}
     found = {id: grounds for item in offered for id, grounds in item.removes.items()}
     assert found == wanted, ("not what could go", found, wanted)
 
 
-def departed_entries(hub: Hub, now: RegressionSet) -> dict[str, str] | None:
+def departed_entries(hub: Hub, now: RegressionSet) -> dict[str, Kind] | None:
     """The entries whose query has gone, and how; ``None`` where texts are doubled, so that nobody can tell."""
-    found = {}
+    found: dict[str, Kind] = {}
     files = hub.repository.files(MAIN)
     settled = settled_contents(now)
     for id, entry in now.entries.items():
