@@ -81,17 +81,49 @@ class EmbeddedSettings(FileModel):
     )
 
 
+Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Prices(FileModel):
+    """What the endpoint charges, per million tokens."""
+
+    currency: Text = Field(description="for reports, as in USD")
+    input: Money = Field(description="tokens of prompts that the endpoint has not cached")
+    cached: Money = Field(description="tokens of prompts that it has cached")
+    output: Money = Field(description="tokens of answers")
+
+
+class Budget(FileModel):
+    """What one run may spend; when it is used up the run ends as incomplete, and what is done is kept."""
+
+    requests: Count = Field(description="requests, retries and probing included")
+    tokens: Count = Field(description="tokens in and out, as the endpoint counts them")
+
+
 class OpenAISettings(FileModel):
     """Any OpenAI-compatible endpoint; the key itself is never in a file."""
 
     endpoint: Text | None = Field(description="base URL of the endpoint; null is the provider's default")
+    api_version: Text | None = Field(
+        description="API version of a deployment on Azure OpenAI; null everywhere else, its `/openai/v1` included"
+    )
     model: Text = Field(description="model name as the endpoint knows it")
     key_variable: Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")] = Field(
         description="name of the environment variable that holds the key; never the key itself"
     )
-    temperature: Annotated[float, Field(ge=0, le=2)] = Field(description="sampling temperature of the samples")
+    temperature: Annotated[float, Field(gt=0, le=2)] = Field(
+        description="sampling temperature; above 0, since samples that cannot differ say nothing about consistency"
+    )
+    seed: int = Field(ge=0, description="seed of the first request of a query, where the endpoint takes seeds")
     timeout_seconds: Annotated[float, Field(gt=0)] = Field(description="time one request may take")
     retries: int = Field(ge=0, description="how often a failed request is tried again")
+    in_flight: Annotated[int, Field(ge=1, le=100)] = Field(description="queries that are asked at the same time")
+    prompt_characters: Count = Field(
+        description="characters of one prompt at most; longer queries and descriptions of tools are cut to fit"
+    )
+    answer_tokens: Count = Field(description="tokens of one answer at most, a model's own reasoning included")
+    budget: Budget
+    prices: Prices | None = Field(description="null: reports name tokens and no money")
 
 
 class ClassifierSettings(FileModel):
@@ -205,7 +237,7 @@ def load_config(snapshot: Snapshot, capabilities: frozenset[str] | None, path: s
             document.problem(
                 ("classifier",),
                 "classifier.openai: the key is missing, and the backend is openai",
-                "add `openai` with endpoint, model, key_variable, temperature, timeout_seconds and retries",
+                "add `openai`; docs/configuration.md has whole examples",
             )
         )
     if problems or config is None:

@@ -6,7 +6,7 @@ Everything that commands, the Action and the MCP server share; nothing here writ
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -14,13 +14,14 @@ from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.model import Backend, Classification, Identity, Progress
 from bot.config import CONFIG_FILE, Curation, load_config
 from bot.consolidator.cycle import Trust
+from bot.consolidator.trust import doubt_attempts
 from bot.consolidator.verdict import Verdict
 from bot.curator.admission import AdmissionPlan, Swap, plan_admissions, suggest_swaps
 from bot.curator.answers import Answer, Derivation, derive, resident
 from bot.curator.entry import Entry, Lag, Source, Tombstone
 from bot.curator.staging import Candidate, Occasion, Staging, Standing, stage
 from bot.curator.store import RegressionSet, load_regression_set
-from bot.errors import InputError, Problem
+from bot.errors import IncumbentError, InputError, Problem
 from bot.intake.query import Query
 from bot.rater.adapter import rate
 from bot.rater.contextualizer import LiveSet
@@ -125,6 +126,21 @@ class Review:
         """Queries without a verdict, because too few inference samples were valid: the run is incomplete."""
         return tuple(id for result in self.results for id in result.unclassified)
 
+    @property
+    def attempts(self) -> tuple[str, ...]:
+        """Queries that argued with the classifier, whatever became of them."""
+        return tuple(item.query_id for result in self.results for item in result.classifications if item.attempt)
+
+    @property
+    def shortfalls(self) -> Mapping[str, str]:
+        """Why those queries have no verdict."""
+        return {id: why for result in self.results for id, why in result.shortfalls.items()}
+
+    @property
+    def stopped(self) -> IncumbentError | None:
+        """What kept the classifier from going on, if anything did."""
+        return next((result.stopped for result in self.results if result.stopped is not None), None)
+
     def entry_id(self, name: str) -> str:
         """The id of the entry that the query called ``name`` has or would have."""
         return self.origins[name].entry_id(name)
@@ -165,7 +181,7 @@ def classify_package(
     classifications = tuple(found[query.id] for query in queries if query.id in found)
     return Classified(
         submission=package.submission,
-        result=ClassifierResult(classifications=classifications, unclassified=result.unclassified),
+        result=replace(result, classifications=classifications),
     )
 
 
@@ -180,7 +196,7 @@ def judge(
     classified: Sequence[Classified],
     identity: Identity,
     answers: Sequence[Answer] = (),
-    trust: Trust | None = None,
+    trust: Trust = doubt_attempts,
 ) -> Review:
     """Judge what was ``classified`` as one cycle against R, under people's ``answers``; pure."""
     submissions = tuple(item.submission for item in classified)

@@ -22,11 +22,18 @@ TEXT = (REPOSITORY / CONFIG_FILE).read_text(encoding="utf-8")
 DATA: dict[str, Any] = yaml.safe_load(TEXT)
 OPENAI: dict[str, Any] = {
     "endpoint": None,
+    "api_version": None,
     "model": "small",
     "key_variable": "MODEL_KEY",
     "temperature": 0.5,
+    "seed": 3,
     "timeout_seconds": 30,
     "retries": 1,
+    "in_flight": 4,
+    "prompt_characters": 24_000,
+    "answer_tokens": 4_000,
+    "budget": {"requests": 100, "tokens": 1_000_000},
+    "prices": None,
 }
 
 
@@ -160,7 +167,7 @@ def test_a_mistyped_key_is_both_unknown_and_missing(old: str, new: str, message:
         ("folds: 5", "folds: 1", "classifier.embedded.folds: must be greater than or equal to 2"),
         ("regularisation: 4.0", "regularisation: 0", "classifier.embedded.regularisation: must be greater than 0"),
         ("regularisation: 4.0", "regularisation: .inf", "not valid YAML: '.inf' is not a finite number"),
-        ("openai: null", "openai: {}", "classifier.openai.endpoint: the key is missing"),
+        ("openai: null", "openai: {}", "classifier.openai.answer_tokens: the key is missing"),
         ("turns: 40", "turns: 0", "limits.turns: must be greater than or equal to 1"),
         ("curators: []", "curators: robin", "curators: must be a list"),
         ("curators: []", "curators: [robin, 12]", "curators.1: must be a string"),

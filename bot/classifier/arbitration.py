@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bot.classifier.consistency import Consensus
-from bot.classifier.model import Classification, Judgement, ToolChoice
+from bot.classifier.model import BASES, Classification, Consensus, Judgement, ToolChoice
 from bot.classifier.specification_path import Declared
 from bot.rounding import rounded
 from bot.taxonomy.model import Capability, Taxonomy
@@ -22,13 +21,15 @@ class Evidence:
 
     ``declared``: what the rules say; ``inferred``: the samples' consensus on what went to the inference path;
     ``tool``: the declared tool that the query would call, if that was asked and there is one; ``implied``: the
-    capabilities whose rules hold over that tool's part of the specification.
+    capabilities whose rules hold over that tool's part of the specification; ``attempt``: the query argued with the
+    classifier.
     """
 
     declared: Declared
     inferred: Mapping[str, Consensus]
     tool: ToolChoice | None = None
     implied: frozenset[str] = frozenset()
+    attempt: bool = False
 
 
 def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: Evidence) -> Classification:
@@ -48,6 +49,8 @@ def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: Evidence) -> Classifi
         judgements=state.judgements,
         off_taxonomy=tuple(group for group in taxonomy.exactly_one if group in state.off_taxonomy),
         arbitrated=frozenset(state.arbitrated),
+        attempt=evidence.attempt,
+        basis=max((item.basis for item in evidence.inferred.values()), key=BASES.index, default=None),
     )
 
 

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache, user_cache_folder
+from bot.classifier.finding_files import FindingFiles
+from bot.classifier.findings import FindingsStore
 from bot.classifier.model import Backend
-from bot.classifier.openai import OpenAIBackend
+from bot.classifier.remembering import RememberingBackend
 from bot.config import ClassifierSettings
 from bot.errors import UsageError
 from bot.taxonomy.model import Taxonomy
@@ -19,15 +21,22 @@ def make_backend(
     taxonomy: Taxonomy,
     cache: ModelCache | None = None,
     environment: Mapping[str, str] = os.environ,
+    store: FindingsStore | None = None,
 ) -> Backend:
     """The backend that ``settings`` name; nothing is fitted, read or connected before it is asked.
 
-    ``cache`` keeps fitted models (default: the user's cache folder); ``environment`` holds keys.
+    ``cache`` keeps fitted models (default: the user's cache folder); ``environment`` holds keys; ``store`` keeps what
+    a language model found (default: that folder too).
     """
+    folder = user_cache_folder(environment) if cache is None else cache.folder
     if settings.backend == "openai":
         if settings.openai is None:
             raise UsageError("the config names the backend openai and has no `classifier.openai`; add it")
-        return OpenAIBackend(taxonomy, settings.openai, settings.samples, environment)
-    if cache is None:
-        cache = ModelCache(user_cache_folder(environment))
-    return EmbeddedBackend(taxonomy, settings.embedded, settings.samples, cache)
+        from bot.classifier.language_model.backend import LanguageModelBackend
+        from bot.classifier.language_model.remembered import RememberedAbilities
+
+        model = LanguageModelBackend(
+            taxonomy, settings.openai, settings.samples, environment, RememberedAbilities(folder)
+        )
+        return RememberingBackend(model, taxonomy, FindingFiles(folder) if store is None else store)
+    return EmbeddedBackend(taxonomy, settings.embedded, settings.samples, cache or ModelCache(folder))

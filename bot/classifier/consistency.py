@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import fsum
 
-from bot.classifier.model import Sample
-
-
-@dataclass(frozen=True, slots=True)
-class Consensus:
-    """What the valid samples say of one capability: the majority's value, and κ, their mean probability in [0, 1]."""
-
-    value: bool
-    confidence: float
+from bot.classifier.model import BASES, Consensus, Sample
 
 
 def agree(samples: Sequence[Sample], capabilities: Iterable[str], asked_for: int) -> dict[str, Consensus] | None:
@@ -26,10 +17,12 @@ def agree(samples: Sequence[Sample], capabilities: Iterable[str], asked_for: int
     valid = len(samples)
     if 2 * valid <= asked_for:
         return None
+    basis = max((sample.basis for sample in samples), key=BASES.index)
     return {
         name: Consensus(
             value=2 * sum(sample.votes[name] for sample in samples) > valid,
             confidence=fsum(sample.probabilities[name] for sample in samples) / valid,
+            basis=basis,
         )
         for name in capabilities
     }

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias, get_args
 
+from bot.classifier.usage import Usage
 from bot.intake.specification import Tool
 
 Path: TypeAlias = Literal["specification", "inference", "arbitration", "undeclared"]
+Basis: TypeAlias = Literal["calibrated", "log-probabilities", "stated", "vote"]
+"""What a probability rests on: a calibrated score, the log-probabilities of the words true and false, the certainty
+that a model states, or nothing but its vote."""
+BASES: Final[tuple[Basis, ...]] = get_args(Basis)
+"""From the firmest to the weakest."""
 Progress: TypeAlias = Callable[[int, int], None]
 
 
@@ -37,6 +43,19 @@ class Sample:
 
     votes: Mapping[str, bool]
     probabilities: Mapping[str, float]
+    basis: Basis = "calibrated"
+
+
+@dataclass(frozen=True, slots=True)
+class Consensus:
+    """What the valid samples say of one capability: the majority's value, and κ, their mean probability in [0, 1].
+
+    ``basis`` is the weakest that a sample's probability rests on.
+    """
+
+    value: bool
+    confidence: float
+    basis: Basis = "calibrated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +80,38 @@ class InferenceRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inference:
-    """A backend's answer: the valid samples (possibly fewer than asked for), and the chosen tool if one was asked."""
+class Finding:
+    """A backend's answer: the samples' consensus on each capability asked for, and the chosen tool if one was asked.
 
-    samples: tuple[Sample, ...]
+    ``attempt``: the query argued with the classifier.  ``shortfall`` says why fewer than a majority of the samples are
+    valid; the rest is then empty.
+    """
+
+    consensus: Mapping[str, Consensus] = field(default_factory=dict)
     tool: ToolChoice | None = None
+    attempt: bool = False
+    shortfall: str | None = None
 
 
 class Backend(Protocol):
-    """An inference backend: pure text in, samples out; it never sees specification facts or other queries."""
+    """An inference backend: pure text in, findings out; it never sees specification facts or other queries."""
 
     @property
     def identity(self) -> Identity:
-        """Under which identity its samples are comparable."""
+        """Under which identity its findings are comparable."""
         ...
 
-    def infer(self, requests: Sequence[InferenceRequest], progress: Progress) -> tuple[Inference, ...]:
-        """One answer per request, in order; raises :class:`bot.errors.OutsideError` when it cannot be reached."""
+    @property
+    def usage(self) -> Usage | None:
+        """What it has cost so far; ``None`` for a backend that costs nothing."""
+        ...
+
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        """Place and finding of each request, in the order in which they are done.
+
+        Raises :class:`bot.errors.OutsideError` when the backend cannot be reached, and
+        :class:`bot.errors.IncompleteError` when a budget is used up; what was yielded before holds.
+        """
         ...
 
 
@@ -86,13 +120,16 @@ class Classification:
     """What the classifier says of one query.
 
     ``judgements`` holds every capability of the taxonomy in its order; ``off_taxonomy`` the exactly-one groups whose
-    members all fail; ``arbitrated`` the members that arbitration alone made TRUE.
+    members all fail; ``arbitrated`` the members that arbitration alone made TRUE.  ``attempt``: it argued with the
+    classifier; ``basis``: the weakest that an inferred confidence rests on (``None``: nothing was inferred).
     """
 
     query_id: str
     judgements: Mapping[str, Judgement]
     off_taxonomy: tuple[str, ...] = ()
     arbitrated: frozenset[str] = field(default_factory=frozenset)
+    attempt: bool = False
+    basis: Basis | None = None
 
     @property
     def signature(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -20,18 +20,20 @@ from bot.cli.options import (
     open_platform,
     print_json,
     progress_bar,
+    refuse_incomplete,
     refuse_lag,
     repository_options,
     require_text,
     say,
     show_problems,
+    show_usage,
     whole_text,
 )
 from bot.curator.answers import Answer
 from bot.curator.changes import apply
 from bot.curator.entry import Entry
 from bot.curator.staging import Occasion, Staging, stage_waiting
-from bot.errors import IncompleteError, InputError, Problem, UsageError
+from bot.errors import InputError, Problem, UsageError
 from bot.pipeline import Platform, Review, classify_package, judge, stage_admissions
 from bot.report.output import AdmissionOutput
 
@@ -89,7 +91,7 @@ def command(
     if reason and not accepted and not line:
         raise UsageError("--reason goes with --accept")
     platform = open_platform(repo, config_path)
-    unclassified: tuple[str, ...] = ()
+    shortfalls: Mapping[str, str] = {}
     problems: tuple[Problem, ...] = ()
     if eval_set_dir is None:
         if accepted or reason:
@@ -99,6 +101,10 @@ def command(
         package = open_package(platform, repo, eval_set_dir, customer, agent)
         backend = open_backend(platform)
         classified = classify_package(platform, package, backend, progress_bar("classifying"))
+        show_usage(backend)
+        if classified.result.stopped is not None:
+            # Who enters depends on who else is judged: what is known by now is kept, and nothing is staged.
+            raise classified.result.stopped
         now = occasion(repo, at, by)
         why = reason and require_text(reason, "--reason")
         answers = [
@@ -110,7 +116,7 @@ def command(
         _refuse_without_effect(outcome, answers)
         texts = {entry.id: entry_text(repo, entry.id) for entry in outcome.edited.values()}
         staging = stage_admissions(outcome, texts, now)
-        unclassified, problems = outcome.unclassified, outcome.problems
+        shortfalls, problems = outcome.shortfalls, outcome.problems
     if not dry_run:
         apply(staging.file_changes, repo)
     if as_json:
@@ -118,8 +124,7 @@ def command(
     else:
         _show(staging, dry_run)
     show_problems(problems)
-    if unclassified:
-        raise IncompleteError(f"no verdict for {', '.join(unclassified)}: too few valid samples; run again")
+    refuse_incomplete(shortfalls, None)
     return InputError.exit_code if problems else 0
 
 
@@ -142,9 +147,8 @@ def _serve_the_line_first(platform: Platform, now: Occasion) -> None:
 
 def _refuse_without_effect(outcome: Review, answers: Sequence[Answer]) -> None:
     """Raise what is wrong with acceptances that change nothing: whoever gave them thinks that they do."""
-    lacking = [answer.id for answer in answers if answer.id in outcome.unclassified]
-    if lacking:
-        raise IncompleteError(f"no verdict for {', '.join(lacking)}: too few valid samples; run again")
+    named = {answer.id for answer in answers}
+    refuse_incomplete({id: why for id, why in outcome.shortfalls.items() if id in named}, None)
     problems = [
         _refused(id, "there is no such query that is not settled", f"use one of: {', '.join(sorted(outcome.scored))}")
         for id in dict.fromkeys(answer.id for answer in answers)

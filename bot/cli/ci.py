@@ -18,11 +18,13 @@ from bot.cli.options import open_backend, progress_bar
 from bot.errors import InputError, OutsideError, UsageError
 
 if TYPE_CHECKING:
+    from bot.classifier.model import Backend
     from bot.github.analysis import Analysis
     from bot.github.client import GitHubClient
     from bot.github.events import Event
     from bot.github.unreviewed import Publication
     from bot.github.world import World
+    from bot.pipeline import Platform
     from bot.reconcile.inventory import Inventory
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -142,24 +144,36 @@ def _analyse(
     from bot.github.events import Flow
     from bot.github.run import analyse_event, redirected
     from bot.reconcile.run import survey_event
+    from bot.report.usage import told
 
     try:
         document.unlink(missing_ok=True)
     except OSError as error:
         raise OutsideError(f"{document} cannot be written: {error.strerror}") from None
     progress = progress_bar("classifying")
+    opened: list[Backend] = []
+
+    def open_once(platform: Platform) -> Backend:
+        opened.append(open_backend(platform))
+        return opened[-1]
+
     event = redirected(event, lambda number: _client(event, login, environment).pull_request(number))
     found: Analysis | Inventory | str
     if event.flow is Flow.RECONCILE:
-        found = survey_event(event, world, open_backend, progress)
+        found = survey_event(event, world, open_once, progress)
     else:
-        found = analyse_event(event, world, open_backend, progress)
+        found = analyse_event(event, world, open_once, progress)
     say: Callable[[str], None] = (lambda text: None) if quiet else log
     if isinstance(found, str):
         say(f"nothing to analyse: {found}")
         return
     _write(document, found.model_dump_json(indent=1) + "\n", "w")
     say(f"{found.classified} queries classified, {found.reused} known from before; facts in {document}")
+    for backend in opened:
+        if backend.usage is not None:
+            say(told(backend.usage))
+    if found.stopped is not None:
+        say(f"not every query was asked about: {found.stopped.message}")
 
 
 def _publish(

@@ -14,12 +14,14 @@ from bot.cli.options import (
     open_platform,
     print_json,
     progress_bar,
+    refuse_incomplete,
     repository_options,
     say,
     show_problems,
+    show_usage,
     submission_options,
 )
-from bot.errors import IncompleteError, InputError
+from bot.errors import InputError
 from bot.report.output import ClassifyOutput
 
 
@@ -40,15 +42,12 @@ def command(
     platform = open_platform(repo, config_path)
     package = open_package(platform, repo, eval_set_dir, customer, agent)
     submission = package.submission
+    backend = open_backend(platform)
     result = classify(
-        submission.queries,
-        package.specification,
-        platform.taxonomy,
-        open_backend(platform),
-        progress_bar("classifying"),
+        submission.queries, package.specification, platform.taxonomy, backend, progress_bar("classifying")
     )
     if as_json:
-        print_json(ClassifyOutput.of(result, submission.queries, platform.taxonomy))
+        print_json(ClassifyOutput.of(result, submission.queries, platform.taxonomy, backend.usage))
     else:
         for item in result.classifications:
             true = [
@@ -57,8 +56,9 @@ def command(
                 if judged.value
             ]
             off = [f"off taxonomy: {group}" for group in item.off_taxonomy]
-            say("\n  ".join([item.query_id, *(true or ["exercises no capability"]), *off]))
+            doubt = ["argues with the classifier, or hides text from people"] if item.attempt else []
+            say("\n  ".join([item.query_id, *(true or ["exercises no capability"]), *off, *doubt]))
     show_problems(submission.problems)
-    if result.unclassified:
-        raise IncompleteError(f"too few valid samples for: {', '.join(result.unclassified)}; run again")
+    show_usage(backend)
+    refuse_incomplete(result.shortfalls, result.stopped)
     return InputError.exit_code if submission.problems else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
@@ -19,7 +19,7 @@ from bot.curator.entry import Lag, utc
 from bot.curator.lock import sole_curator
 from bot.curator.staging import Occasion
 from bot.curator.store import entry_path
-from bot.errors import InputError, Problem, UsageError
+from bot.errors import IncompleteError, IncumbentError, InputError, Problem, UsageError
 from bot.pipeline import Platform, load_platform
 from bot.report.escaping import printable, visible
 from bot.snapshot import WorkingTree
@@ -124,6 +124,23 @@ def open_backend(platform: Platform) -> Backend:
     from bot.classifier.backends import make_backend
 
     return make_backend(platform.config.classifier, platform.taxonomy)
+
+
+def show_usage(backend: Backend) -> None:
+    """Say on standard error what asking a model has cost; nothing for a backend that costs nothing."""
+    from bot.report.usage import told
+
+    if backend.usage is not None:
+        click.echo(told(backend.usage), err=True)
+
+
+def refuse_incomplete(shortfalls: Mapping[str, str], stopped: IncumbentError | None) -> None:
+    """Raise what kept the classifier from going on, or that queries lack a verdict; ``shortfalls`` says of each why."""
+    if stopped is not None:
+        raise stopped
+    if shortfalls:
+        each = "; ".join(f"{id}: {why}" for id, why in shortfalls.items())
+        raise IncompleteError(f"not classified: {each}; run again, or see the endpoint")
 
 
 def occasion(repo: Path, at: str | None, by: str | None) -> Occasion:

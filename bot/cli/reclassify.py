@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
-from bot.classifier.classify import classify
+from bot.classifier.classify import ClassifierResult, classify
+from bot.classifier.model import Identity
 from bot.cli.options import (
     dry_run_option,
     entry_text,
@@ -17,13 +19,15 @@ from bot.cli.options import (
     open_platform,
     print_json,
     progress_bar,
+    refuse_incomplete,
     repository_options,
     say,
+    show_usage,
 )
 from bot.curator.changes import admit, apply, let_wait
 from bot.curator.entry import Entry
 from bot.curator.staging import classified_by, stored
-from bot.errors import IncompleteError, InputError
+from bot.errors import IncumbentError, InputError
 from bot.intake.agents import read_specification
 from bot.intake.query import Query
 from bot.intake.specification import Specification
@@ -31,6 +35,7 @@ from bot.pipeline import Platform
 from bot.rater.adapter import rate
 from bot.report.output import ReclassifyOutput
 from bot.snapshot import WorkingTree
+from bot.taxonomy.model import Taxonomy
 
 
 @click.command("reclassify")
@@ -58,15 +63,20 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
         else:
             by_folder[entry.source.eval_set.rpartition("/")[0]].append(entry)
     renewed: list[Entry] = []
-    unclassified: list[str] = []
+    shortfalls: dict[str, str] = {}
+    stopped: IncumbentError | None = None
+    backend = open_backend(platform)
     for folder, entries in sorted(by_folder.items()):
         specification = _specification(repo, folder, platform)
         if specification is None:
             kept.update({entry.id: f"the agent specification in {folder} cannot be read" for entry in entries})
             continue
-        again, missing = _renew(entries, specification, platform)
-        renewed.extend(again)
-        unclassified.extend(missing)
+        result = classify(_queries(entries), specification, platform.taxonomy, backend, progress_bar("classifying"))
+        renewed.extend(_renewed(entries, result, backend.identity, platform.taxonomy))
+        shortfalls |= result.shortfalls
+        if result.stopped is not None:
+            stopped = result.stopped
+            break
     changed = [entry for entry in renewed if entry != before[entry.id]]
     plan = tuple(
         admit(entry, entry_text(repo, entry.id)) if entry.id in known.entries else let_wait(entry) for entry in changed
@@ -82,8 +92,8 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
         for id, why in sorted(kept.items()):
             say(f"kept as it is: {id}: {why}")
         say(f"{len(changed)} changed, {len(renewed) - len(changed)} unchanged, {len(kept)} kept")
-    if unclassified:
-        raise IncompleteError(f"too few valid samples for: {', '.join(unclassified)}; run again")
+    show_usage(backend)
+    refuse_incomplete(shortfalls, stopped)
 
 
 def _specification(repo: Path, folder: str, platform: Platform) -> Specification | None:
@@ -95,21 +105,16 @@ def _specification(repo: Path, folder: str, platform: Platform) -> Specification
         return None
 
 
-def _renew(entries: list[Entry], specification: Specification, platform: Platform) -> tuple[list[Entry], list[str]]:
-    queries = [Query(id=entry.id, turns=entry.turns, file="", line=None) for entry in entries]
-    backend = open_backend(platform)
-    result = classify(queries, specification, platform.taxonomy, backend, progress_bar("classifying"))
+def _queries(entries: Sequence[Entry]) -> list[Query]:
+    return [Query(id=entry.id, turns=entry.turns, file="", line=None) for entry in entries]
+
+
+def _renewed(
+    entries: Sequence[Entry], result: ClassifierResult, identity: Identity, taxonomy: Taxonomy
+) -> Iterator[Entry]:
     by_id = {entry.id: entry for entry in entries}
-    renewed = []
     for item in result.classifications:
         entry = by_id[item.query_id]
         scores = stored(rate(item, entry.turns).scores)
-        renewed.append(
-            entry.model_copy(
-                update={
-                    "scores": scores,
-                    "classified": classified_by(backend.identity, platform.taxonomy, tuple(scores)),
-                }
-            )
-        )
-    return renewed, list(result.unclassified)
+        classified = classified_by(identity, taxonomy, tuple(scores))
+        yield entry.model_copy(update={"scores": scores, "classified": classified})

@@ -12,11 +12,13 @@ from bot.cli.options import (
     open_platform,
     print_json,
     progress_bar,
+    refuse_incomplete,
     repository_options,
     show_problems,
+    show_usage,
     submission_options,
 )
-from bot.errors import IncompleteError, InputError
+from bot.errors import InputError
 from bot.pipeline import review
 
 
@@ -54,7 +56,8 @@ def command(
     """
     platform = open_platform(repo, config_path)
     package = open_package(platform, repo, eval_set_dir, customer, agent)
-    outcome = review(platform, package, open_backend(platform), progress_bar("classifying"))
+    backend = open_backend(platform)
+    outcome = review(platform, package, backend, progress_bar("classifying"))
     if as_json or form == "json":
         from bot.report.review_output import ReviewOutput
 
@@ -68,8 +71,6 @@ def command(
 
         print_text(outcome)
     show_problems(outcome.problems)
-    if outcome.unclassified:
-        raise IncompleteError(
-            f"no verdict for {', '.join(outcome.unclassified)}: too few valid samples; run again, or see the endpoint"
-        )
+    show_usage(backend)
+    refuse_incomplete(outcome.shortfalls, outcome.stopped)
     return InputError.exit_code if outcome.problems else 0

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from bot.config import Curation
+from bot.consolidator.trust import doubt_attempts
 from bot.consolidator.verdict import Decision, Reason, Ruling, Verdict
 from bot.consolidator.verdict_engine import decide
 from bot.rater.contextualizer import LiveSet, Similarity
@@ -28,7 +29,7 @@ Trust: TypeAlias = Callable[[ScoredQuery, RelationalFacts, Ruling, Sequence[str]
 
 
 def run_cycle(
-    queries: Sequence[ScoredQuery], residents: Sequence[Resident], config: Curation, trust: Trust | None = None
+    queries: Sequence[ScoredQuery], residents: Sequence[Resident], config: Curation, trust: Trust = doubt_attempts
 ) -> tuple[Verdict, ...]:
     """One verdict per query, in the cycle's order; the order of ``queries`` and ``residents`` does not matter.
 
@@ -52,8 +53,7 @@ def run_cycle(
         nearest.settle(place)
         facts = live.facts(ordered[place], profiles[place], nearest.of(place))
         ruling = decide(facts, config.knobs, config.options)
-        if trust is not None:
-            ruling = trust(ordered[place], facts, ruling, [item.id for item in verdicts if item.admitted])
+        ruling = trust(ordered[place], facts, ruling, [item.id for item in verdicts if item.admitted])
         verdict = _verdict(ordered[place].id, facts, ruling)
         verdicts.append(verdict)
         if verdict.admitted:

@@ -13,9 +13,20 @@ from bot.rater.model import RelationalFacts, ScoredQuery
 from bot.rounding import rounded
 
 
+def doubt_attempts(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
+    """``ruling``, or for a query that argued with the classifier the same on the review route, as ``ATTEMPT``."""
+    return _reviewed(ruling, [Reason.ATTEMPT] if query.attempt else [])
+
+
+def _reviewed(ruling: Ruling, reasons: Sequence[Reason]) -> Ruling:
+    if not reasons or not ruling.decision.admits or ruling.route is Route.REVIEW:
+        return ruling
+    return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, *reasons))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustGate:
-    """Sends direct admissions to review, as ``UNTRUSTED_AUTHOR``, ``CUSTOMER_SHARE``, ``UNSEEN`` or ``CONTESTED``.
+    """Sends direct admissions to review, with the codes of gate 7 that say why.
 
     ``declared`` maps each query to the capabilities that its agent's specification decided; ``customers`` each query
     to its customer; ``held`` each customer to the slots held already; ``updates`` are queries that need no new slot.
@@ -35,9 +46,7 @@ class TrustGate:
 
     def __call__(self, query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
         """``ruling``, or the same on the review route with the codes that say why."""
-        if not ruling.decision.admits or ruling.route is Route.REVIEW:
-            return ruling
-        reasons = []
+        reasons = [Reason.ATTEMPT] if query.attempt else []
         evidence = {*facts.new_capabilities, *facts.wins}
         if not self.author_trusted and not evidence & self.declared[query.id]:
             reasons.append(Reason.UNTRUSTED_AUTHOR)
@@ -50,4 +59,4 @@ class TrustGate:
             reasons.append(Reason.UNSEEN)
         if query.id in self.contested:
             reasons.append(Reason.CONTESTED)
-        return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, *reasons)) if reasons else ruling
+        return _reviewed(ruling, reasons)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bot.config import Curation
 from bot.consolidator.cycle import Trust, run_cycle
+from bot.consolidator.trust import doubt_attempts
 from bot.consolidator.verdict import Verdict
 from bot.rater.model import Resident, ScoredQuery
 
@@ -48,7 +49,7 @@ def derive(
     residents: Sequence[Resident],
     answers: Sequence[Answer],
     config: Curation,
-    trust: Trust | None = None,
+    trust: Trust = doubt_attempts,
 ) -> Derivation:
     """One cycle over ``queries`` under people's ``answers``, the last of which counts for each query.
 

@@ -7,17 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot.classifier.model import Backend, Classification, Progress
+from bot.classifier.remembering import HaltedBackend, RememberingBackend
 from bot.config import REVIEWED_FILES
 from bot.curator.entry import Tombstone
 from bot.curator.store import EVICTED, is_part
 from bot.documents import parse_yaml
-from bot.errors import InputError, Problem
+from bot.errors import IncumbentError, InputError, Problem
 from bot.github.analysis import (
     Analysis,
     EvictionFacts,
     IdentityFacts,
     ProblemFacts,
     SetChange,
+    StoppedFacts,
     SubmissionFacts,
     facts_of,
     whole,
@@ -75,16 +77,21 @@ def analyse(
         problems=tuple(ProblemFacts.of(problem) for problem in InputError(problems).problems),
         reused=found.reused,
         classified=found.classified,
+        stopped=StoppedFacts.of(found.stopped),
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifiedPackages:
-    """The facts of packages, how many of their classifications were known, and how many were made."""
+    """The facts of packages, how many of their classifications were known, and how many were made.
+
+    ``stopped`` is what kept the classifier from going on, if anything did.
+    """
 
     submissions: tuple[SubmissionFacts, ...]
     reused: int
     classified: int
+    stopped: IncumbentError | None
 
 
 def classify_all(
@@ -97,6 +104,9 @@ def classify_all(
     """Classify the unsettled queries of ``packages``, but for those whose classification is ``known`` by its key."""
     submissions: list[SubmissionFacts] = []
     reused = classified = 0
+    stopped: IncumbentError | None = None
+    if isinstance(backend, RememberingBackend):
+        backend = backend.knowing({key: item for stored in known.values() for key, item in stored.findings.items()})
     for package in packages:
         queries = unsettled(platform, package.submission)
         keys = {
@@ -111,10 +121,20 @@ def classify_all(
             if key in known and known[key].fits(platform.taxonomy.by_id)
         }
         found = classify_package(platform, package, backend, progress, before)
-        submissions.append(facts_of(found, package.specification.digest, keys))
+        findings = (
+            {query.id: backend.known(query.turns) for query in queries}
+            if isinstance(backend, RememberingBackend)
+            else {}
+        )
+        submissions.append(facts_of(found, package.specification.digest, keys, findings))
         reused += len(before)
-        classified += len(queries) - len(before)
-    return ClassifiedPackages(submissions=tuple(submissions), reused=reused, classified=classified)
+        classified += len(found.result.classifications) - len(before)
+        if stopped is None and found.result.stopped is not None:
+            stopped = found.result.stopped
+            # What failed or is used up is not asked again for the next package; what is known still counts.
+            halted = HaltedBackend(backend.identity, backend.usage, stopped)
+            backend = replace(backend, inner=halted) if isinstance(backend, RememberingBackend) else halted
+    return ClassifiedPackages(submissions=tuple(submissions), reused=reused, classified=classified, stopped=stopped)
 
 
 def _held(event: Event, platform: Platform, record: PullRequestRecord | None) -> bool:

@@ -5,15 +5,16 @@ It holds no verdicts: these are derived where they are published, from reviewed 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, model_validator
 
 from bot.classifier.classify import ClassifierResult
+from bot.classifier.findings import Findings
 from bot.classifier.model import Identity
 from bot.curator.entry import EntryId, Evicted, entry_id
-from bot.errors import Problem
+from bot.errors import IncompleteError, IncumbentError, Problem
 from bot.intake.eval_sets.own_yaml import SetupFile
 from bot.intake.query import Query
 from bot.ledger.keys import digest
@@ -75,8 +76,14 @@ class QueryFacts(FileModel):
     line: Line | None
     key: Digest | None
     classification: StoredClassification | None
+    shortfall: str | None = Field(default=None, description="why it could not be classified")
     expected: JsonValue = None
     setup: SetupFile = SetupFile()
+
+    @property
+    def unclassified(self) -> bool:
+        """Whether it is not settled, and could not be classified."""
+        return self.key is not None and self.classification is None
 
 
 class SubmissionFacts(FileModel):
@@ -140,6 +147,22 @@ class IdentityFacts(FileModel):
         return Identity(backend=self.backend, model=self.model, prompt=self.prompt, samples=self.samples)
 
 
+class StoppedFacts(FileModel):
+    """What kept the classifier from going on: a budget that is used up, or an endpoint that failed."""
+
+    message: Text
+    exit_code: Literal[3, 4]
+
+    @staticmethod
+    def of(error: IncumbentError | None) -> StoppedFacts | None:
+        """``error`` for the document; ``None`` for none."""
+        return None if error is None else StoppedFacts(message=whole(str(error)), exit_code=_exit_code(error))
+
+
+def _exit_code(error: IncumbentError) -> Literal[3, 4]:
+    return 3 if isinstance(error, IncompleteError) else 4
+
+
 class EvictionFacts(FileModel):
     """What a tombstone of the head says of an eviction."""
 
@@ -174,6 +197,7 @@ class Analysis(FileModel):
     problems: Tuple[ProblemFacts] = Field(description="faults that left a folder or a reviewed file unread")
     reused: Annotated[int, Field(ge=0)] = Field(description="classifications that the ledger knew")
     classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
+    stopped: StoppedFacts | None = Field(default=None, description="why not every query was asked about")
 
     @model_validator(mode="after")
     def _ids_are_told_apart(self) -> Analysis:
@@ -198,14 +222,18 @@ class Analysis(FileModel):
 def facts_of(
     item: Classified,
     specification: str,
-    keys: dict[str, str],
+    keys: Mapping[str, str],
+    findings: Mapping[str, Mapping[str, Findings]],
 ) -> SubmissionFacts:
     """``item`` for the document; ``keys`` holds the ledger's key of every query that is not settled.
 
-    ``specification`` is the digest of the agent's.
+    ``specification`` is the digest of the agent's; ``findings`` are what a language model found of a query.
     """
     submission = item.submission
-    found = {each.query_id: StoredClassification.of(each) for each in item.result.classifications}
+    found = {
+        each.query_id: StoredClassification.of(each, findings.get(each.query_id, {}))
+        for each in item.result.classifications
+    }
     return SubmissionFacts(
         customer=submission.customer,
         agent=submission.agent,
@@ -221,6 +249,7 @@ def facts_of(
                 line=query.line,
                 key=keys.get(query.id),
                 classification=found.get(query.id),
+                shortfall=item.result.shortfalls.get(query.id),
                 expected=query.expected,
                 setup=SetupFile.of(query.setup),
             )
@@ -261,8 +290,7 @@ def classified_of(facts: SubmissionFacts) -> Classified:
                 for query in facts.queries
                 if query.classification is not None
             ),
-            unclassified=tuple(
-                query.id for query in facts.queries if query.key is not None and query.classification is None
-            ),
+            unclassified=tuple(query.id for query in facts.queries if query.unclassified),
+            shortfalls={query.id: query.shortfall or "" for query in facts.queries if query.unclassified},
         ),
     )

@@ -65,6 +65,9 @@ def result_of(judgement: Judgement, decided: bool = False) -> Result:
     if review is not None and review.unclassified:
         labels.append(Label.INCOMPLETE)
         code = IncompleteError.exit_code
+    if analysis.stopped is not None:
+        titles.append(analysis.stopped.message)
+        code = analysis.stopped.exit_code
     if judgement.removed_for_good:
         titles.insert(0, "An entry is removed without a tombstone")
     elif judgement.changed_by_hand:

@@ -5,12 +5,14 @@ Hashes and facts, never texts of queries.  What a person wrote as the reason of 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.classifier.model import Classification, Judgement
+from bot.classifier.findings import Findings, FindingsKey
+from bot.classifier.model import Basis, Classification, Judgement
 from bot.curator.entry import EntryId, Timestamp
 from bot.taxonomy.model import Identifier
 from bot.validation import FileModel, Score, Text, Tuple
@@ -43,10 +45,15 @@ class StoredClassification(FileModel):
     judgements: dict[str, StoredJudgement]
     off_taxonomy: Tuple[Text] = ()
     arbitrated: Tuple[Text] = ()
+    attempt: bool = Field(default=False, description="whether the query argued with the classifier")
+    basis: Basis | None = Field(default=None, description="the weakest that an inferred confidence rests on")
+    findings: dict[FindingsKey, Findings] = Field(
+        default_factory=dict, description="what a language model found, by what it was asked"
+    )
 
     @staticmethod
-    def of(item: Classification) -> StoredClassification:
-        """``item`` for storage."""
+    def of(item: Classification, findings: Mapping[str, Findings] = MappingProxyType({})) -> StoredClassification:
+        """``item`` for storage, with the ``findings`` that it rests on."""
         return StoredClassification(
             judgements={
                 name: StoredJudgement(value=judged.value, confidence=judged.confidence, path=judged.path)
@@ -54,6 +61,9 @@ class StoredClassification(FileModel):
             },
             off_taxonomy=item.off_taxonomy,
             arbitrated=tuple(sorted(item.arbitrated)),
+            attempt=item.attempt,
+            basis=item.basis,
+            findings=dict(findings),
         )
 
     def fits(self, capabilities: Collection[str]) -> bool:
@@ -70,6 +80,8 @@ class StoredClassification(FileModel):
             },
             off_taxonomy=self.off_taxonomy,
             arbitrated=frozenset(self.arbitrated),
+            attempt=self.attempt,
+            basis=self.basis,
         )
 
 

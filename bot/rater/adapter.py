@@ -13,4 +13,5 @@ def rate(classification: Classification, turns: tuple[str, ...]) -> ScoredQuery:
         turns=turns,
         scores={name: judgement.confidence for name, judgement in classification.judgements.items() if judgement.value},
         arbitrated=classification.arbitrated,
+        attempt=classification.attempt,
     )

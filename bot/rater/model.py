@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 class ScoredQuery:
     """A query with its intrinsic half: cs(q, c) ∈ [0, 1] for every c in sig(q), and nothing else.
 
-    ``arbitrated`` are the capabilities that arbitration alone made TRUE; gate 0 ignores them.
+    ``arbitrated`` are the capabilities that arbitration alone made TRUE; gate 0 ignores them.  ``attempt``: the query
+    argued with the classifier; gate 7 looks at it.
     """
 
     id: str
     turns: tuple[str, ...]
     scores: Mapping[str, float]
     arbitrated: frozenset[str] = frozenset()
+    attempt: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from bot.classifier.model import Backend, Progress
 from bot.curator.entry import Source
 from bot.errors import InputError, Problem
 from bot.github.analyse import classify_all, moved_from
-from bot.github.analysis import IdentityFacts, ProblemFacts
+from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts
 from bot.ledger.keys import digest
 from bot.ledger.model import StoredClassification
 from bot.object_store import Change, CommitSnapshot, ObjectStore, is_id
@@ -77,6 +77,7 @@ def survey(
         problems=tuple(ProblemFacts.of(problem) for problem in InputError(problems).problems),
         reused=found.reused,
         classified=found.classified,
+        stopped=StoppedFacts.of(found.stopped),
     )
 
 

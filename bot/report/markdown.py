@@ -153,8 +153,10 @@ def _remarks(review: Review, voice: MarkdownVoice) -> list[str]:
         remarks.append(f"- {voice.name(query)} is an edit of {voice.name(entry.id)} and was judged without it.")
     for id, groups in review.off_taxonomy.items():
         remarks += [f"- {voice.name(id)} fits no member of {code(group)}." for group in groups]
-    for id in review.unclassified:
-        remarks.append(f"- {voice.name(id)} has no verdict: too few valid samples.")
+    for id, why in review.shortfalls.items():
+        remarks.append(f"- {voice.name(id)} has no verdict: {plain(why)}.")
+    for id in review.attempts:
+        remarks.append(f"- {voice.name(id)} argues with the classifier, or hides text from people.")
     for lag in review.lags:
         remarks.append(f"- {voice.name(lag.id)} lags behind ({plain(lag.reason)}): run `incumbent reclassify`.")
     return [folded(f"Remarks ({len(remarks)})", "\n".join(remarks))] if remarks else []

@@ -7,6 +7,8 @@ from typing import Literal
 from pydantic import BaseModel, Field, JsonValue
 
 from bot.classifier.classify import ClassifierResult
+from bot.classifier.model import Basis
+from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
 from bot.curator.entry import Lag
 from bot.curator.prune import Pruning
@@ -45,6 +47,35 @@ class ClassifiedQueryOutput(BaseModel):
     turns: list[str]
     values: dict[str, ValueOutput] = Field(description="by capability, in the taxonomy's order")
     off_taxonomy: list[str] = Field(description="exactly-one groups none of whose members fits")
+    attempt: bool = Field(description="whether it argues with the classifier, or hides text from people")
+    basis: Basis | None = Field(description="the weakest that an inferred confidence rests on; null: none was inferred")
+
+
+class UsageOutput(BaseModel):
+    """What asking a language model has cost."""
+
+    requests: int = Field(description="requests sent, retries and probing included")
+    probing: int = Field(description="requests that only found out what the endpoint can do")
+    tokens_in: int
+    tokens_cached: int = Field(description="tokens of prompts that the endpoint had cached")
+    tokens_out: int
+    cost: float | None = Field(description="money, where prices are configured")
+    currency: str | None
+
+    @staticmethod
+    def of(usage: Usage | None) -> UsageOutput | None:
+        """``usage`` for output; ``None`` for none."""
+        if usage is None:
+            return None
+        return UsageOutput(
+            requests=usage.requests,
+            probing=usage.probing,
+            tokens_in=usage.tokens_in,
+            tokens_cached=usage.tokens_cached,
+            tokens_out=usage.tokens_out,
+            cost=usage.cost,
+            currency=None if usage.prices is None else usage.prices.currency,
+        )
 
 
 class ClassifyOutput(BaseModel):
@@ -52,10 +83,14 @@ class ClassifyOutput(BaseModel):
 
     taxonomy: str = Field(description="version of the taxonomy")
     queries: list[ClassifiedQueryOutput]
-    unclassified: list[str] = Field(description="queries with too few valid samples")
+    unclassified: list[str] = Field(description="queries that could not be classified")
+    shortfalls: dict[str, str] = Field(description="query: why it could not be classified")
+    usage: UsageOutput | None = Field(description="null: the backend costs nothing")
 
     @staticmethod
-    def of(result: ClassifierResult, queries: tuple[Query, ...], taxonomy: Taxonomy) -> ClassifyOutput:
+    def of(
+        result: ClassifierResult, queries: tuple[Query, ...], taxonomy: Taxonomy, usage: Usage | None
+    ) -> ClassifyOutput:
         """``result`` for output."""
         turns = {query.id: list(query.turns) for query in queries}
         return ClassifyOutput(
@@ -69,10 +104,14 @@ class ClassifyOutput(BaseModel):
                         for name, judged in item.judgements.items()
                     },
                     off_taxonomy=list(item.off_taxonomy),
+                    attempt=item.attempt,
+                    basis=item.basis,
                 )
                 for item in result.classifications
             ],
             unclassified=list(result.unclassified),
+            shortfalls=dict(result.shortfalls),
+            usage=UsageOutput.of(usage),
         )
 
 

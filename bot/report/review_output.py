@@ -66,6 +66,8 @@ class ReviewOutput(BaseModel):
     settled: dict[str, str] = Field(description="query: the entry or tombstone that settles it")
     edited: dict[str, str] = Field(description="query: its entry in the set, which it was judged without")
     unclassified: list[str]
+    shortfalls: dict[str, str] = Field(description="query: why it has no verdict")
+    attempts: list[str] = Field(description="queries that argue with the classifier, or hide text from people")
     off_taxonomy: dict[str, list[str]] = Field(description="query: exactly-one groups none of whose members fits")
     coverage: list[CoverageOutput] = Field(description="in the taxonomy's order")
     lagging: list[LagOutput]
@@ -95,6 +97,8 @@ class ReviewOutput(BaseModel):
             settled={query: record.id for query, record in review.settled.items()},
             edited={query: entry.id for query, entry in review.edited.items()},
             unclassified=list(review.unclassified),
+            shortfalls=dict(review.shortfalls),
+            attempts=list(review.attempts),
             off_taxonomy={query: list(groups) for query, groups in review.off_taxonomy.items()},
             coverage=[
                 CoverageOutput(capability=item.capability, before=item.before, after=item.after, floor=item.floor)

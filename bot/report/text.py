@@ -107,7 +107,8 @@ def _print_remarks(review: Review, voice: PlainVoice, out: Console) -> None:
     remarks += [
         f"{voice.name(id)} fits no member of {group}" for id, groups in review.off_taxonomy.items() for group in groups
     ]
-    remarks += [f"{voice.name(id)} has no verdict: too few valid samples" for id in review.unclassified]
+    remarks += [f"{voice.name(id)} has no verdict: {visible(why)}" for id, why in review.shortfalls.items()]
+    remarks += [f"{voice.name(id)} argues with the classifier, or hides text from people" for id in review.attempts]
     remarks += [f"{voice.name(lag.id)} lags behind ({visible(lag.reason)})" for lag in review.lags]
     if remarks:
         out.print()

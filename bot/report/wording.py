@@ -191,6 +191,10 @@ def _low_confidence(verdict: Verdict, review: Review, voice: Voice) -> str:
     return f"The evidence is weak: {shown} is below the honesty floor ({floor:.2f})."
 
 
+def _attempt(verdict: Verdict, review: Review, voice: Voice) -> str:
+    return "Its text argues with the classifier, or hides something from people."
+
+
 def _untrusted_author(verdict: Verdict, review: Review, voice: Voice) -> str:
     return "It would enter on inferred tags alone, and its author is not among the trusted ones."
 
@@ -218,6 +222,7 @@ _EXPLANATIONS = {
     Reason.SPLIT_OR_FLOOR: _split_or_floor,
     Reason.CONCENTRATION: _concentration,
     Reason.LOW_CONFIDENCE: _low_confidence,
+    Reason.ATTEMPT: _attempt,
     Reason.UNTRUSTED_AUTHOR: _untrusted_author,
     Reason.CUSTOMER_SHARE: _customer_share,
     Reason.UNSEEN: _unseen,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.classifier.model import Identity, Inference, InferenceRequest, Progress, Sample, ToolChoice
+from bot.classifier.consistency import agree
+from bot.classifier.model import Backend, Finding, Identity, InferenceRequest, Sample, ToolChoice
+from bot.classifier.usage import Usage
+from bot.config import OpenAISettings
+from bot.errors import IncumbentError
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, AuthDeclaration, AuthMode, Specification, Tool
 from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
@@ -81,6 +85,26 @@ def sample(**probabilities: float) -> Sample:
     return Sample(votes={name: value > 0.5 for name, value in by_id.items()}, probabilities=by_id)
 
 
+def openai_settings(**overrides: Any) -> OpenAISettings:
+    """Settings of the openai backend, patient and rich unless told otherwise."""
+    defaults: dict[str, Any] = {
+        "endpoint": None,
+        "api_version": None,
+        "model": "test-model",
+        "key_variable": "TEST_KEY",
+        "temperature": 0.7,
+        "seed": 7,
+        "timeout_seconds": 10.0,
+        "retries": 0,
+        "in_flight": 4,
+        "prompt_characters": 20_000,
+        "answer_tokens": 1_000,
+        "budget": {"requests": 10_000, "tokens": 100_000_000},
+        "prices": None,
+    }
+    return OpenAISettings.model_validate(defaults | overrides)
+
+
 def silent(done: int, total: int) -> None:
     """Progress that nobody watches."""
 
@@ -89,25 +113,37 @@ def silent(done: int, total: int) -> None:
 class ScriptedBackend:
     """A backend whose answers are written down per query id; it remembers what it was asked."""
 
-    answers: Mapping[str, Inference]
+    answers: Mapping[str, Finding]
     samples: int = 1
     asked: list[InferenceRequest] = field(default_factory=list)
+    fails: IncumbentError | None = None
+    """What it raises after its answers."""
+    usage: Usage | None = None
 
     @property
     def identity(self) -> Identity:
         return Identity(backend="scripted", model="test", prompt="none", samples=self.samples)
 
-    def infer(self, requests: Sequence[InferenceRequest], progress: Progress) -> tuple[Inference, ...]:
-        self.asked.extend(requests)
-        for number in range(len(requests)):
-            progress(number + 1, len(requests))
-        return tuple(self.answers[item.query_id] for item in requests)
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        for place, item in enumerate(requests):
+            if self.fails is None or item.query_id in self.answers:
+                self.asked.append(item)
+                yield place, self.answers[item.query_id]
+        if self.fails is not None:
+            raise self.fails
 
 
-def says(tool: str | None = None, confidence: float = 1.0, **probabilities: float) -> Inference:
-    """An answer of one sample, and perhaps a tool."""
+def says(tool: str | None = None, confidence: float = 1.0, **probabilities: float) -> Finding:
+    """The finding of one sample, and perhaps a tool."""
     choice = None if tool is None else ToolChoice(tool, confidence)
-    return Inference(samples=(sample(**probabilities),), tool=choice)
+    one = sample(**probabilities)
+    return Finding(consensus=agree([one], one.votes, 1) or {}, tool=choice)
+
+
+def answers(backend: Backend, *requests: InferenceRequest) -> tuple[Finding, ...]:
+    """What ``backend`` finds, in the order of ``requests``."""
+    found = dict(backend.infer(requests))
+    return tuple(found[place] for place in range(len(requests)))
 
 
 NOTHING = UNDECLARED

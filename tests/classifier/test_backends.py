@@ -9,16 +9,14 @@ import pytest
 from bot.classifier.backends import make_backend
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.openai import OpenAIBackend
-from bot.config import ClassifierSettings, OpenAISettings
+from bot.classifier.remembering import RememberingBackend
+from bot.config import ClassifierSettings
 from bot.errors import UsageError
 from bot.taxonomy.model import Taxonomy
-from tests.classifier.factories import request, silent
+from tests.classifier.factories import answers, openai_settings, request
 from tests.factories import SHIPPED
 
-OPENAI = OpenAISettings(
-    endpoint=None, model="m", key_variable="NO_SUCH_KEY", temperature=0.7, timeout_seconds=1.0, retries=0
-)
+OPENAI = openai_settings(key_variable="NO_SUCH_KEY")
 
 
 def settings(**overrides: object) -> ClassifierSettings:
@@ -34,15 +32,15 @@ def test_the_shipped_config_names_the_embedded_backend(exemplary: Taxonomy) -> N
 def test_models_are_kept_in_the_users_cache_folder_unless_another_is_given(exemplary: Taxonomy, tmp_path: Path) -> None:
     for cache, folder in ((None, tmp_path / "user"), (ModelCache(tmp_path / "given"), tmp_path / "given")):
         backend = make_backend(settings(samples=1), exemplary, cache, {"INCUMBENT_CACHE": str(tmp_path / "user")})
-        backend.infer([request("q", capabilities=tuple(exemplary.by_id))], silent)
+        answers(backend, request("q", capabilities=tuple(exemplary.by_id)))
         assert len(list(folder.glob("*.npz"))) == 1
 
 
 def test_the_openai_backend_is_made_without_a_key_and_wants_one_when_asked(exemplary: Taxonomy) -> None:
     backend = make_backend(settings(backend="openai", openai=OPENAI), exemplary, None, {})
-    assert isinstance(backend, OpenAIBackend)
+    assert isinstance(backend, RememberingBackend)
     with pytest.raises(UsageError, match="NO_SUCH_KEY"):
-        backend.infer([request("q", capabilities=tuple(exemplary.by_id))], silent)
+        answers(backend, request("q", capabilities=tuple(exemplary.by_id)))
 
 
 def test_the_openai_backend_wants_its_settings(exemplary: Taxonomy) -> None:

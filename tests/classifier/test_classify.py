@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.classifier.classify import ClassifierResult, classify, distinct
-from bot.classifier.model import Inference
+from bot.classifier.model import Consensus, Finding
+from bot.errors import IncompleteError, IncumbentError, OutsideError, UsageError
 from bot.intake.specification import Specification
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.factories import (
@@ -14,7 +17,6 @@ from tests.classifier.factories import (
     declared,
     intent,
     query,
-    sample,
     says,
     silent,
     specification,
@@ -31,7 +33,7 @@ TWO_TOOLS = specification([tool("get_parts", "oauth"), tool("get_fares", "api-ke
 
 
 def run(
-    answers: dict[str, Inference], spec: Specification, tax: Taxonomy = EVERYTHING, samples: int = 1
+    answers: dict[str, Finding], spec: Specification, tax: Taxonomy = EVERYTHING, samples: int = 1
 ) -> tuple[ClassifierResult, ScriptedBackend]:
     backend = ScriptedBackend(answers, samples)
     return classify([query(id) for id in answers], spec, tax, backend, silent), backend
@@ -90,16 +92,52 @@ def test_of_two_tools_with_one_name_the_first_counts() -> None:
 
 
 def test_a_query_with_too_few_valid_samples_is_unclassified_and_the_others_are_not() -> None:
-    good = Inference(samples=(sample(call=0.9, table=0.2),) * 3)
-    poor = Inference(samples=(sample(call=0.9, table=0.2),) * 2)
-    result, _ = run({"a": good, "b": poor, "c": good}, NOTHING, samples=5)
+    good = says(call=0.9, table=0.2)
+    result, _ = run({"a": good, "b": Finding(shortfall="2 of 5"), "c": good}, NOTHING, samples=5)
     assert [item.query_id for item in result.classifications] == ["a", "c"]
     assert result.unclassified == ("b",)
+    assert result.shortfalls == {"b": "2 of 5"}
+    assert result.stopped is None
+
+
+@pytest.mark.parametrize("error", [OutsideError("away"), IncompleteError("spent")])
+def test_what_was_found_before_a_failure_is_kept_and_the_failure_told(error: IncumbentError) -> None:
+    backend = ScriptedBackend({"b": says(call=0.9, table=0.1)}, fails=error)
+    result = classify([query(id) for id in "abc"], NOTHING, EVERYTHING, backend, silent)
+    assert [item.query_id for item in result.classifications] == ["b"]
+    assert tuple(result.shortfalls) == result.unclassified == ("a", "c")
+    assert result.stopped is error
+
+
+def test_an_error_of_the_call_itself_ends_it() -> None:
+    backend = ScriptedBackend({}, fails=UsageError("no key"))
+    with pytest.raises(UsageError):
+        classify([query("a")], NOTHING, EVERYTHING, backend, silent)
+
+
+@pytest.mark.parametrize(
+    ("text", "finding", "attempt"),
+    [
+        ("Show my bills", says(call=0.9, table=0.1), False),
+        ("Show my bills", replace(says(call=0.9, table=0.1), attempt=True), True),
+        ("Show my bills\U000e0041\U000e0042", says(call=0.9, table=0.1), True),
+    ],
+)
+def test_a_query_that_argues_or_hides_text_is_an_attempt(text: str, finding: Finding, attempt: bool) -> None:
+    backend = ScriptedBackend({"q": finding})
+    (item,) = classify([query("q", text)], NOTHING, EVERYTHING, backend, silent).classifications
+    assert item.attempt is attempt
+
+
+def test_the_weakest_basis_of_what_was_inferred_is_recorded() -> None:
+    bases = {"call": Consensus(True, 0.9, "stated"), "table": Consensus(False, 0.0, "vote")}
+    (item,) = run({"q": Finding(consensus=bases)}, NOTHING)[0].classifications
+    assert item.basis == "vote"
 
 
 def test_a_taxonomy_that_the_specification_decides_alone_needs_no_inference() -> None:
     alone = taxonomy(declared("oauth", "contains(auth_modes, 'oauth')"))
-    result, backend = run({"q": Inference(samples=())}, specification(auth=["oauth"]), alone)
+    result, backend = run({"q": Finding()}, specification(auth=["oauth"]), alone)
     assert backend.asked == []
     assert result.classifications[0].signature == {"oauth"}
     assert result.unclassified == ()

@@ -16,17 +16,17 @@ from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.embedded.stored import from_arrays, model_key, to_arrays
-from bot.classifier.model import Inference
+from bot.classifier.consistency import agree
+from bot.classifier.model import Sample
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.exemplary import PLAIN, SAMPLES, SETTINGS
-from tests.classifier.factories import request, silent, tool
+from tests.classifier.factories import answers, request, tool
 
 CAPABILITIES = ("format.table", "attachment.image", "orchestration.branching", "turns.single", "turns.several")
 
 
-def ask(backend: EmbeddedBackend, *turns: str, capabilities: tuple[str, ...] = CAPABILITIES) -> Inference:
-    (answer,) = backend.infer([request(*turns, capabilities=capabilities)], silent)
-    return answer
+def ask(backend: EmbeddedBackend, *turns: str, capabilities: tuple[str, ...] = CAPABILITIES) -> tuple[Sample, ...]:
+    return backend.samples(request(*turns, capabilities=capabilities))
 
 
 @pytest.mark.parametrize(
@@ -43,43 +43,45 @@ def ask(backend: EmbeddedBackend, *turns: str, capabilities: tuple[str, ...] = C
 def test_unseen_queries_get_the_tags_their_exemplars_teach(
     fitted: EmbeddedBackend, turns: tuple[str, ...], true: set[str]
 ) -> None:
-    votes = [sample.votes for sample in ask(fitted, *turns).samples]
+    votes = [sample.votes for sample in ask(fitted, *turns)]
     assert {name for name in CAPABILITIES if 2 * sum(vote[name] for vote in votes) > len(votes)} == true
 
 
 def test_every_sample_is_valid_and_votes_for_what_is_likelier_than_not(fitted: EmbeddedBackend) -> None:
     for text in (*PLAIN, "Put that in a table if you can"):
-        answer = ask(fitted, text)
-        assert len(answer.samples) == SAMPLES
-        for sample in answer.samples:
+        samples = ask(fitted, text)
+        assert len(samples) == SAMPLES
+        for sample in samples:
             assert tuple(sample.votes) == tuple(sample.probabilities) == CAPABILITIES
             assert all(0 <= probability <= 1 for probability in sample.probabilities.values())
             assert all(sample.votes[name] is (sample.probabilities[name] >= 0.5) for name in CAPABILITIES)
 
 
 def test_only_what_was_asked_is_answered(fitted: EmbeddedBackend) -> None:
-    (sample, *_) = ask(fitted, "In a table", capabilities=("turns.single", "format.table")).samples
+    (sample, *_) = ask(fitted, "In a table", capabilities=("turns.single", "format.table"))
     assert tuple(sample.votes) == ("turns.single", "format.table")
 
 
 def test_a_capability_that_nothing_taught_is_never_true(fitted: EmbeddedBackend) -> None:
-    for sample in ask(fitted, "anything", capabilities=("untaught",)).samples:
+    for sample in ask(fitted, "anything", capabilities=("untaught",)):
         assert sample.votes == {"untaught": False}
         assert sample.probabilities == {"untaught": 0.0}
 
 
-def test_answers_are_in_the_order_of_the_requests_and_progress_counts_them(fitted: EmbeddedBackend) -> None:
-    seen: list[tuple[int, int]] = []
+def test_findings_are_the_consensus_of_the_samples_in_the_order_of_the_requests(fitted: EmbeddedBackend) -> None:
     requests = [request(text, capabilities=CAPABILITIES) for text in PLAIN[:3]]
-    answers = fitted.infer(requests, lambda done, total: seen.append((done, total)))
-    assert list(answers) == [ask(fitted, text) for text in PLAIN[:3]]
-    assert seen == [(1, 3), (2, 3), (3, 3)]
+    found = list(fitted.infer(requests))
+    assert [place for place, _ in found] == [0, 1, 2]
+    for (_, finding), text in zip(found, PLAIN, strict=False):
+        assert finding.consensus == agree(ask(fitted, text), CAPABILITIES, SAMPLES)
+        assert (finding.attempt, finding.shortfall) == (False, None)
+    assert fitted.usage is None
 
 
 def test_a_query_is_judged_alike_whatever_stands_beside_it(fitted: EmbeddedBackend) -> None:
-    alone = ask(fitted, "In a table")
+    (alone,) = answers(fitted, request("In a table", capabilities=CAPABILITIES))
     requests = [request(text, capabilities=CAPABILITIES) for text in ("If so, stop", "In a table", "!!!")]
-    assert fitted.infer(requests, silent)[1] == alone
+    assert answers(fitted, *requests)[1] == alone
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_a_query_is_judged_alike_whatever_stands_beside_it(fitted: EmbeddedBacke
 def test_odd_and_huge_queries_are_judged_in_time(fitted: EmbeddedBackend, text: str) -> None:
     ask(fitted, "warm up")
     started = time.process_time()
-    assert len(ask(fitted, text).samples) == SAMPLES
+    assert len(ask(fitted, text)) == SAMPLES
     assert time.process_time() - started < 2.0
 
 
@@ -186,11 +188,11 @@ from pathlib import Path
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from tests.classifier.exemplary import PLAIN, SAMPLES, SETTINGS, exemplary_taxonomy
-from tests.classifier.factories import request, silent
+from tests.classifier.factories import request
 tax = exemplary_taxonomy()
 backend = EmbeddedBackend(tax, SETTINGS, SAMPLES, ModelCache(Path(sys.argv[1])))
-answers = backend.infer([request(text, capabilities=tuple(tax.by_id)) for text in PLAIN], silent)
-numbers = [[dict(sample.probabilities) for sample in answer.samples] for answer in answers]
+asked = [request(text, capabilities=tuple(tax.by_id)) for text in PLAIN]
+numbers = [[dict(sample.probabilities) for sample in backend.samples(each)] for each in asked]
 print(json.dumps({"numbers": numbers, "imported": sorted({"sklearn", "scipy"} & set(sys.modules))}))
 """
 
@@ -223,9 +225,7 @@ def test_warm_prediction_is_quick(fitted: EmbeddedBackend, exemplary: Taxonomy, 
     ask(fitted, "fit if need be")
     restored = EmbeddedBackend(exemplary, SETTINGS, SAMPLES, ModelCache(model_folder))
     started = time.process_time()
-    restored.infer(
-        [request(f"{text} {number}", capabilities=CAPABILITIES) for number, text in enumerate(PLAIN)], silent
-    )
+    answers(restored, *(request(f"{text} {number}", capabilities=CAPABILITIES) for number, text in enumerate(PLAIN)))
     assert time.process_time() - started < 0.3
 
 
@@ -240,7 +240,7 @@ TOOLS = (
 
 def chosen(backend: EmbeddedBackend, text: str, *tools: str) -> tuple[str, float]:
     declared = [item for item in TOOLS if item.name in tools] if tools else list(TOOLS)
-    (answer,) = backend.infer([request(text, tools=declared)], silent)
+    (answer,) = answers(backend, request(text, tools=declared))
     assert answer.tool is not None
     return answer.tool.tool, answer.tool.confidence
 
@@ -271,18 +271,18 @@ def test_a_query_that_resembles_no_tool_gets_the_first_with_little_confidence(fi
 
 def test_tools_that_are_equally_similar_share_the_confidence(fitted: EmbeddedBackend) -> None:
     twins = (tool("abc", description="open bills"), tool("xyz", description="open bills"))
-    (answer,) = fitted.infer([request("open bills", tools=twins)], silent)
+    (answer,) = answers(fitted, request("open bills", tools=twins))
     assert answer.tool is not None
     assert (answer.tool.tool, answer.tool.confidence) == ("abc", 0.5)
 
 
 def test_no_tool_is_chosen_unless_asked(fitted: EmbeddedBackend) -> None:
-    assert ask(fitted, "repairs").tool is None
+    assert answers(fitted, request("repairs", capabilities=CAPABILITIES))[0].tool is None
 
 
 def test_many_long_tool_descriptions_are_read_in_time(fitted: EmbeddedBackend) -> None:
     tools = [tool(f"tool{number}", description=f"w{number} " + "lorem ipsum dolor " * 5_000) for number in range(500)]
     started = time.process_time()
-    (answer, *_) = fitted.infer([request(f"w7 {number} lorem", tools=tools) for number in range(20)], silent)
+    (answer, *_) = answers(fitted, *(request(f"w7 {number} lorem", tools=tools) for number in range(20)))
     assert answer.tool is not None
     assert time.process_time() - started < 10.0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import yaml
 
-from bot.classifier.model import Identity, Inference, InferenceRequest, Progress, Sample
+from bot.classifier.consistency import agree
+from bot.classifier.model import Finding, Identity, InferenceRequest, Sample
 from bot.config import CONFIG_FILE
 from bot.curator.changes import admit
 from bot.curator.entry import Entry
@@ -41,17 +42,17 @@ class Reader:
     """The classifier: it finds what the query says."""
 
     identity = IDENTITY
+    usage = None
 
-    def infer(self, requests: Sequence[InferenceRequest], progress: Progress) -> tuple[Inference, ...]:
-        found = []
-        for request in requests:
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        for place, request in enumerate(requests):
             scores = scores_of(request.turns[0])
             sample = Sample(
                 votes={name: name in scores for name in request.capabilities},
                 probabilities={name: scores.get(name, 0.1) for name in request.capabilities},
             )
-            found.append(Inference(samples=(sample,) * IDENTITY.samples))
-        return tuple(found)
+            samples = [sample] * IDENTITY.samples
+            yield place, Finding(consensus=agree(samples, request.capabilities, len(samples)) or {})
 
 
 def config_text(**values: Any) -> str:

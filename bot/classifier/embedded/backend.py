@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
+from bot.classifier.consistency import agree
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.stored import from_arrays, model_key, to_arrays
 from bot.classifier.embedded.tools import ToolIndex
-from bot.classifier.model import Identity, Inference, InferenceRequest, Progress, Sample
+from bot.classifier.model import Finding, Identity, InferenceRequest, Sample
 from bot.config import EmbeddedSettings
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
@@ -48,21 +49,24 @@ class EmbeddedBackend:
         digest = hashlib.sha256(settings.encode()).hexdigest()[:8]
         return Identity(backend="embedded", model=METHOD, prompt=f"settings-{digest}", samples=self._samples)
 
-    def infer(self, requests: Sequence[InferenceRequest], progress: Progress) -> tuple[Inference, ...]:
-        """One answer per request, in order, all samples valid; a capability without exemplars is never TRUE."""
-        answers: list[Inference] = []
+    @property
+    def usage(self) -> None:
+        """It costs nothing."""
+
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        """The findings in order, all samples valid; a capability without exemplars is never TRUE."""
         indexes: dict[tuple[Tool, ...], ToolIndex] = {}
-        for done, request in enumerate(requests, 1):
+        for place, request in enumerate(requests):
             tool = None
             if request.tools:
                 if request.tools not in indexes:
                     indexes[request.tools] = ToolIndex(request.tools)
                 tool = indexes[request.tools].choose(request.turns)
-            answers.append(Inference(samples=self._sample(request), tool=tool))
-            progress(done, len(requests))
-        return tuple(answers)
+            consensus = agree(self.samples(request), request.capabilities, self._samples)
+            yield place, Finding(consensus=consensus or {}, tool=tool)
 
-    def _sample(self, request: InferenceRequest) -> tuple[Sample, ...]:
+    def samples(self, request: InferenceRequest) -> tuple[Sample, ...]:
+        """What each member says of ``request``: one valid sample a member."""
         by_name = dict.fromkeys(request.capabilities, (0.0,) * self._samples)
         if request.capabilities:
             fitted = self._model.probabilities(request.turns).round(_DECIMALS).tolist()

@@ -7,11 +7,9 @@ written is not used, and processes that write the same key at once leave one who
 from __future__ import annotations
 
 import hashlib
-import os
 import stat
 import struct
 import sys
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -26,6 +24,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from bot.validation import FileModel, Tuple
+from bot.whole_file import write_whole
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
@@ -107,19 +106,9 @@ class ModelCache:
         """Keep ``arrays`` under ``key``, if the folder can be written."""
         if self.folder is None:
             return
-        temporary: Path | None = None
-        try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(suffix=".tmp", dir=self.folder)
-            temporary = Path(name)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(_pack(arrays, key))
-            temporary.replace(self._file(self.folder, key))
-            _tidy(self.folder)
-        except OSError:
-            if temporary is not None:
-                with suppress(OSError):
-                    temporary.unlink(missing_ok=True)
+        if write_whole(self._file(self.folder, key), _pack(arrays, key)):
+            with suppress(OSError):
+                _tidy(self.folder)
 
     @staticmethod
     def _file(folder: Path, key: str) -> Path:

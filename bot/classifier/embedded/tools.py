@@ -37,16 +37,24 @@ class ToolIndex:
         Its confidence is its similarity's share of the sum with its nearest rival's: 1 if no other tool has anything in
         common with the query, 0.5 if another one is as similar; 1 / n if none of the n tools has anything in common.
         """
-        similarities = [0.0] * len(self.tools)
-        for term, value in zip(*self.vocabulary.weigh(character_terms(read_text(turns))), strict=True):
-            for place, own in self.holders[term]:
-                similarities[place] += value * own
-        similarities = [rounded(value) for value in similarities]
+        similarities = self._similarities(turns)
         best = max(range(len(self.tools)), key=lambda place: similarities[place])
         rival = max((value for place, value in enumerate(similarities) if place != best), default=0.0)
         total = similarities[best] + rival
         confidence = similarities[best] / total if total else 1 / len(self.tools)
         return ToolChoice(self.tools[best].name, round(confidence, 6))
+
+    def ranked(self, turns: Sequence[str]) -> list[int]:
+        """The places of the tools, the most similar to the query first; ties by the order of declaration."""
+        similarities = self._similarities(turns)
+        return sorted(range(len(self.tools)), key=lambda place: -similarities[place])
+
+    def _similarities(self, turns: Sequence[str]) -> list[float]:
+        similarities = [0.0] * len(self.tools)
+        for term, value in zip(*self.vocabulary.weigh(character_terms(read_text(turns))), strict=True):
+            for place, own in self.holders[term]:
+                similarities[place] += value * own
+        return [rounded(value) for value in similarities]
 
 
 def _text(tool: Tool) -> str:

@@ -1,0 +1,48 @@
+"""What people see of a text: the only part of it that a backend reads."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Final
+
+_SPACES: Final = re.compile(r"[^\S\n]+")
+_LINE_BREAKS: Final = re.compile(r"\s*\n\s*")
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
+
+# Flags of regions are spelt with tag characters; writing is turned round where its language is; a single joiner or
+# non-joiner belongs to emoji and to several scripts.  What is left has no honest use in a query.
+_FLAGS: Final = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,10}\U000e007f")
+_HIDDEN: Final = re.compile(
+    "[\U000e0000-\U000e007f]"
+    "|[\u202d\u202e]"
+    "|[\u00ad\u034f\u115f\u1160\u180e\u200b-\u200f\u2060-\u2064\u3164\ufeff\uffa0]{3}"
+    "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2}"
+)
+
+
+def clean(text: str, length: int) -> str:
+    """NFKC without control, format and unassigned characters; white space collapsed, line breaks kept.
+
+    Of a longer text than ``length`` characters, the beginning and the end.
+    """
+    text = _SPACES.sub(" ", cut(unicodedata.normalize("NFKC", cut(text, length)), length))
+    if not text.isprintable():
+        text = "".join(
+            character for character in text if character == "\n" or unicodedata.category(character) not in _UNSEEN
+        )
+    return _LINE_BREAKS.sub("\n", _SPACES.sub(" ", text)).strip()
+
+
+def cut(text: str, length: int) -> str:
+    """``text``, or its first three quarters and last quarter with ``length`` characters and a space between them."""
+    return text if len(text) <= length else text[: length - length // 4] + " " + text[len(text) - length // 4 :]
+
+
+def hides_text(turns: Sequence[str]) -> bool:
+    """Whether characters that nobody sees carry a message, or turn the order of what is read (semantics, gate 7).
+
+    Tag characters outside flags, overrides of the writing direction, and runs of invisible characters.
+    """
+    return any(_HIDDEN.search(_FLAGS.sub("", turn)) is not None for turn in turns)

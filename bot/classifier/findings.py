@@ -1,0 +1,139 @@
+"""What a backend found of a query, kept by content (architecture, one verdict, one set of facts).
+
+Nobody is asked twice for the same, and a new capability is asked about alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final, Protocol
+
+from pydantic import Field
+
+from bot.classifier.model import Basis, Consensus, Finding, Identity, InferenceRequest, ToolChoice
+from bot.intake.specification import Tool
+from bot.taxonomy.model import Taxonomy
+from bot.text import normalise
+from bot.validation import FileModel, Score, Text
+
+_LENGTH: Final = 24
+
+FindingsKey = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
+"""A digest of the normalised turns and the classifier identity."""
+
+
+class KeptConsensus(FileModel):
+    """The samples' consensus on one capability, and whether the query argued with the classifier in them."""
+
+    value: bool
+    confidence: Score
+    basis: Basis
+    attempt: bool = False
+
+
+class KeptChoice(FileModel):
+    """The declared tool that the query would call, ``None`` for none, among the tools that were shown."""
+
+    tool: Text | None
+    confidence: Score = 0.0
+    attempt: bool = False
+
+
+class Findings(FileModel):
+    """All that was found of one query: by the digest of a capability's definition, and by that of a list of tools."""
+
+    capabilities: dict[str, KeptConsensus] = Field(default_factory=dict)
+    tools: dict[str, KeptChoice] = Field(default_factory=dict)
+
+    def missing(self, request: InferenceRequest, taxonomy: Taxonomy) -> InferenceRequest | None:
+        """The part of ``request`` that has to be asked; ``None`` if all of it is known."""
+        names = request.capabilities
+        unknown = tuple(name for name in names if taxonomy.by_id[name].definition not in self.capabilities)
+        tools = () if self._choice(request.tools) else request.tools
+        if not unknown and not tools:
+            return None
+        return InferenceRequest(query_id=request.query_id, turns=request.turns, capabilities=unknown, tools=tools)
+
+    def with_finding(self, asked: InferenceRequest, finding: Finding, taxonomy: Taxonomy) -> Findings:
+        """These and what ``finding`` answers to ``asked``."""
+        capabilities = {
+            taxonomy.by_id[name].definition: KeptConsensus(
+                value=item.value, confidence=item.confidence, basis=item.basis, attempt=finding.attempt
+            )
+            for name, item in finding.consensus.items()
+        }
+        tools: dict[str, KeptChoice] = {}
+        if asked.tools:
+            choice = finding.tool
+            tools[tools_digest(asked.tools)] = KeptChoice(
+                tool=None if choice is None else choice.tool,
+                confidence=0.0 if choice is None else choice.confidence,
+                attempt=finding.attempt,
+            )
+        return Findings(capabilities=self.capabilities | capabilities, tools=self.tools | tools)
+
+    def finding(self, request: InferenceRequest, taxonomy: Taxonomy) -> Finding:
+        """The answer to ``request``, all of which is known."""
+        kept = {name: self.capabilities[taxonomy.by_id[name].definition] for name in request.capabilities}
+        choice = self._choice(request.tools)
+        return Finding(
+            consensus={name: Consensus(item.value, item.confidence, item.basis) for name, item in kept.items()},
+            tool=None if choice is None or choice.tool is None else ToolChoice(choice.tool, choice.confidence),
+            attempt=any(item.attempt for item in (*kept.values(), *([choice] if choice else ()))),
+        )
+
+    def _choice(self, tools: Sequence[Tool]) -> KeptChoice | None:
+        """The choice among ``tools``, if it is known and they hold what it names."""
+        kept = self.tools.get(tools_digest(tools)) if tools else None
+        names = {tool.name for tool in tools}
+        return kept if kept is not None and (kept.tool is None or kept.tool in names) else None
+
+
+class FindingsStore(Protocol):
+    """Where findings are kept."""
+
+    def get(self, key: str) -> Findings:
+        """What is known under ``key``; empty if nothing is."""
+        ...
+
+    def put(self, key: str, findings: Findings) -> None:
+        """Keep ``findings`` under ``key``."""
+        ...
+
+
+class FindingsInMemory:
+    """Findings ``known`` to this run, over those of another store."""
+
+    def __init__(self, known: Mapping[str, Findings], beneath: FindingsStore | None = None) -> None:
+        self._known = dict(known)
+        self._beneath = beneath
+
+    def get(self, key: str) -> Findings:
+        """What this run knows, else what is beneath."""
+        if key in self._known or self._beneath is None:
+            return self._known.get(key, Findings())
+        return self._beneath.get(key)
+
+    def put(self, key: str, findings: Findings) -> None:
+        """Keep ``findings`` here and beneath."""
+        self._known[key] = findings
+        if self._beneath is not None:
+            self._beneath.put(key, findings)
+
+
+def findings_key(turns: Sequence[str], identity: Identity) -> str:
+    """Under which key findings on ``turns`` are kept."""
+    classifier = [identity.backend, identity.model, identity.prompt, identity.samples]
+    return _digest([[normalise([turn]) for turn in turns], classifier])
+
+
+def tools_digest(tools: Sequence[Tool]) -> str:
+    """A digest of what a backend sees of ``tools``."""
+    return _digest([[tool.name, tool.description] for tool in tools])
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]

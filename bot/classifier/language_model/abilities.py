@@ -1,0 +1,133 @@
+"""What an endpoint can do: found out once, by asking for as much as possible and then for less."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from bot.classifier.language_model.answers import Answer
+from bot.validation import FileModel
+
+Format: TypeAlias = Literal["json_schema", "json_object", "plain"]
+LengthKey: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
+
+SCHEMA_NAME: Final = "classification"
+TOP_LOG_PROBABILITIES: Final = 5
+"""How many alternatives of a token are asked for: enough for true and false, and all that most endpoints give."""
+
+_PROBE_SAMPLES: Final = 2
+_PROBE_TOKENS: Final = 64
+_PROBE_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {"works": {"type": "boolean"}},
+    "required": ["works"],
+    "additionalProperties": False,
+}
+_PROBE: Final = [{"role": "user", "content": 'Answer with exactly this JSON object and nothing else: {"works": true}'}]
+
+
+class Abilities(FileModel):
+    """What one endpoint can do with one model.
+
+    ``format``: how an answer is bound to a schema; ``several``: whether one request gives several samples;
+    ``log_probabilities`` and ``seed``: whether it gives the ones and takes the other; ``length``: the key by which it
+    takes a limit of tokens, if any.
+    """
+
+    format: Format
+    several: bool
+    log_probabilities: bool
+    seed: bool
+    length: LengthKey | None
+
+
+BEST: Final = Abilities(format="json_schema", several=True, log_probabilities=True, seed=True, length="max_tokens")
+LEAST: Final = Abilities(format="plain", several=False, log_probabilities=False, seed=False, length=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What is wanted of one request: ``samples`` answers of at most ``tokens`` tokens each, that fit ``schema``."""
+
+    messages: Sequence[dict[str, str]]
+    schema: dict[str, Any]
+    samples: int
+    seed: int
+    tokens: int
+
+
+def parameters(draw: Draw, abilities: Abilities) -> dict[str, Any]:
+    """``draw`` as an endpoint with ``abilities`` takes it; without ``several`` it gives a single answer."""
+    found: dict[str, Any] = {"messages": draw.messages}
+    if abilities.format == "json_schema":
+        schema = {"name": SCHEMA_NAME, "strict": True, "schema": draw.schema}
+        found["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif abilities.format == "json_object":
+        found["response_format"] = {"type": "json_object", "schema": draw.schema}
+    if abilities.several and draw.samples > 1:
+        found["n"] = draw.samples
+    if abilities.log_probabilities:
+        found |= {"logprobs": True, "top_logprobs": TOP_LOG_PROBABILITIES}
+    if abilities.seed:
+        found["seed"] = draw.seed
+    if abilities.length is not None:
+        found[abilities.length] = draw.tokens
+    return found
+
+
+Ask: TypeAlias = Callable[[dict[str, Any]], Sequence[Answer] | None]
+"""Parameters of a request → its answers, or ``None`` if the endpoint does not take these parameters."""
+
+
+def find_out(ask: Ask, demand: Callable[[dict[str, Any]], Sequence[Answer]]) -> Abilities:
+    """What the endpoint can do, in one request where it can do everything, and in ten at most.
+
+    ``ask`` asks for what may not be known there; ``demand`` for what every endpoint knows, and raises its refusal.
+    """
+    draw = Draw(messages=_PROBE, schema=_PROBE_SCHEMA, samples=_PROBE_SAMPLES, seed=0, tokens=_PROBE_TOKENS)
+
+    def works(abilities: Abilities) -> bool:
+        answers = ask(parameters(draw, abilities))
+        return answers is not None and _shows(answers, abilities)
+
+    for length in ("max_tokens", "max_completion_tokens"):
+        best = BEST.model_copy(update={"length": length})
+        if works(best):
+            return best
+    demand(parameters(draw, LEAST))
+    known = LEAST
+    for change in _CHANGES:
+        for step in change:
+            bolder = known.model_copy(update=step)
+            if works(bolder):
+                known = bolder
+                break
+    return known
+
+
+_CHANGES: Final[tuple[tuple[dict[str, Any], ...], ...]] = (
+    ({"length": "max_tokens"}, {"length": "max_completion_tokens"}),
+    ({"format": "json_schema"}, {"format": "json_object"}),
+    ({"several": True},),
+    ({"log_probabilities": True},),
+    ({"seed": True},),
+)
+
+
+def _shows(answers: Sequence[Answer], abilities: Abilities) -> bool:
+    """Whether ``answers`` to the probe bear out ``abilities``, and were not merely accepted."""
+    if len(answers) != (_PROBE_SAMPLES if abilities.several else 1):
+        return False
+    if abilities.log_probabilities and not all(answer.tokens for answer in answers):
+        return False
+    return abilities.format == "plain" or all(map(_fits, answers))
+
+
+def _fits(answer: Answer) -> bool:
+    try:
+        data = json.loads(answer.text or "")
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(data, dict) and data.keys() == {"works"} and isinstance(data["works"], bool)

@@ -1,0 +1,195 @@
+"""The ``openai`` backend: each query asked in one prompt for all capabilities, several queries at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
+from functools import partial
+from typing import Any, Final
+
+from bot.classifier.consistency import agree
+from bot.classifier.language_model.abilities import Abilities, Draw, find_out, parameters
+from bot.classifier.language_model.answers import Answer, Vote, agree_on_tool, read_answer
+from bot.classifier.language_model.endpoint import Endpoint, QueryRefusedError, UnsupportedError
+from bot.classifier.language_model.meter import Meter
+from bot.classifier.language_model.prompt import PROMPT, Prompt, answer_schema, compose
+from bot.classifier.language_model.remembered import RememberedAbilities
+from bot.classifier.model import Finding, Identity, InferenceRequest
+from bot.classifier.usage import Usage
+from bot.config import OpenAISettings
+from bot.errors import IncumbentError
+from bot.taxonomy.model import Taxonomy
+
+_DRAWS: Final = 2
+"""A sample that does not parse is drawn again once, then dropped (semantics, section 2.2)."""
+
+
+class LanguageModelBackend:
+    """A language model behind an OpenAI-compatible endpoint; ``environment`` holds the key.
+
+    ``memory`` keeps what the endpoint can do.  Nothing is connected before it is asked.
+    """
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy,
+        settings: OpenAISettings,
+        samples: int,
+        environment: Mapping[str, str],
+        memory: RememberedAbilities,
+    ) -> None:
+        self._taxonomy = taxonomy
+        self._settings = settings
+        self._samples = samples
+        self._environment = environment
+        self._memory = memory
+        self._meter = Meter(settings.budget, settings.prices)
+
+    @property
+    def identity(self) -> Identity:
+        """The model by its name, and a digest of the prompt's template."""
+        return Identity(backend="openai", model=self._settings.model, prompt=PROMPT, samples=self._samples)
+
+    @property
+    def usage(self) -> Usage:
+        """What has been asked so far."""
+        return self._meter.usage
+
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        """Findings in the order in which they are made; those in flight when something fails are kept.
+
+        Raises :class:`bot.errors.UsageError` if there is no usable key, endpoint or room for a query, and
+        :class:`bot.errors.OutsideError` or :class:`bot.errors.IncompleteError` after what could be found.
+        """
+        if not requests:
+            return
+        with Endpoint(self._settings, self._environment, self._meter) as endpoint:
+            # The first query of a prompt goes alone, so that the others find its unchanging part in the cache.
+            places: dict[object, list[int]] = {}
+            for place, request in enumerate(requests):
+                places.setdefault((request.capabilities, request.tools), []).append(place)
+            first, *leaders = [group[0] for group in places.values()]
+            others = [place for group in places.values() for place in group[1:]]
+            abilities, finding = self._begin(endpoint, requests[first])
+            yield first, finding
+            ask = partial(self._ask, endpoint, abilities)
+            yield from _in_flight(ask, requests, leaders, self._settings.in_flight)
+            yield from _in_flight(ask, requests, others, self._settings.in_flight)
+
+    def _begin(self, endpoint: Endpoint, request: InferenceRequest) -> tuple[Abilities, Finding]:
+        """What the endpoint can do, and the first finding, which shows whether what is remembered still holds."""
+        known = self._memory.load(self._settings)
+        if known is not None:
+            try:
+                return known, self._ask(endpoint, known, request)
+            except UnsupportedError:
+                pass
+        self._prompt(request, stated=True)  # a prompt that leaves no room costs no probing
+        abilities = self._probe(endpoint)
+        self._memory.store(self._settings, abilities)
+        try:
+            return abilities, self._ask(endpoint, abilities, request)
+        except UnsupportedError as error:
+            raise error.outside from None
+
+    def _probe(self, endpoint: Endpoint) -> Abilities:
+        def ask(asked: dict[str, Any]) -> Sequence[Answer] | None:
+            try:
+                return endpoint.complete(asked, retry=False)
+            except (UnsupportedError, QueryRefusedError):
+                return None
+
+        def demand(asked: dict[str, Any]) -> Sequence[Answer]:
+            try:
+                return endpoint.complete(asked)
+            except UnsupportedError as error:
+                raise error.outside from None
+            except QueryRefusedError:
+                return ()
+
+        self._meter.probe(True)
+        try:
+            return find_out(ask, demand)
+        finally:
+            self._meter.probe(False)
+
+    def _prompt(self, request: InferenceRequest, *, stated: bool) -> Prompt:
+        return compose(self._taxonomy, request, stated=stated, characters=self._settings.prompt_characters)
+
+    def _ask(self, endpoint: Endpoint, abilities: Abilities, request: InferenceRequest) -> Finding:
+        prompt = self._prompt(request, stated=not abilities.log_probabilities)
+        votes: list[Vote] = []
+        faults: Counter[str] = Counter()
+        try:
+            for draw in range(_DRAWS):
+                lacking = self._samples - len(votes)
+                for answer in self._draw(endpoint, abilities, prompt, lacking, draw * self._samples):
+                    vote = read_answer(answer, prompt.asked, embedded_in_prose=abilities.format == "plain")
+                    if isinstance(vote, str):
+                        faults[vote] += 1
+                    else:
+                        votes.append(vote)
+                if len(votes) >= self._samples:
+                    break
+        except QueryRefusedError as error:
+            faults[str(error)] += 1
+        return self._finding(request, prompt, votes[: self._samples], faults)
+
+    def _draw(
+        self, endpoint: Endpoint, abilities: Abilities, prompt: Prompt, samples: int, drawn: int
+    ) -> Iterator[Answer]:
+        """``samples`` answers, in one request where the endpoint can; ``drawn`` were asked for before."""
+        requests = 1 if abilities.several else samples
+        for number in range(requests):
+            draw = Draw(
+                messages=prompt.messages,
+                schema=answer_schema(prompt.asked),
+                samples=samples if abilities.several else 1,
+                seed=self._settings.seed + drawn + number,
+                tokens=self._settings.answer_tokens,
+            )
+            yield from endpoint.complete(parameters(draw, abilities))
+
+    def _finding(
+        self, request: InferenceRequest, prompt: Prompt, votes: Sequence[Vote], faults: Counter[str]
+    ) -> Finding:
+        consensus = agree([vote.sample for vote in votes], request.capabilities, self._samples)
+        if consensus is None:
+            why = ", ".join(
+                f"{fault} ({count} times)" if count > 1 else fault for fault, count in sorted(faults.items())
+            )
+            return Finding(shortfall=f"{len(votes)} of {self._samples} samples are valid; otherwise {why}")
+        return Finding(
+            consensus=consensus,
+            tool=agree_on_tool([vote.tool for vote in votes], prompt.asked.tools),
+            attempt=2 * sum(vote.canary for vote in votes) > len(votes),
+        )
+
+
+def _in_flight(
+    ask: Callable[[InferenceRequest], Finding], requests: Sequence[InferenceRequest], places: Sequence[int], size: int
+) -> Iterator[tuple[int, Finding]]:
+    """The findings on the requests at ``places``, ``size`` at a time; the first failure is raised after them."""
+    failure: IncumbentError | None = None
+    pool = ThreadPoolExecutor(size, thread_name_prefix="incumbent-model")
+    try:
+        asked: dict[Future[Finding], int] = {pool.submit(ask, requests[place]): place for place in places}
+        for future in as_completed(asked):
+            try:
+                finding = future.result()
+            except CancelledError:
+                continue
+            except UnsupportedError as error:
+                failure = failure or error.outside
+            except IncumbentError as error:
+                failure = failure or error
+            else:
+                yield asked[future], finding
+                continue
+            for other in asked:
+                other.cancel()
+    finally:
+        pool.shutdown(cancel_futures=True)
+    if failure is not None:
+        raise failure

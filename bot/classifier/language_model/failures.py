@@ -1,0 +1,85 @@
+"""What an endpoint's refusals and failures mean, in our words and without the key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bot.config import OpenAISettings
+
+if TYPE_CHECKING:
+    import openai
+
+_KEY_PART: Final = 6
+"""So many characters of the key in a row count as the key."""
+
+_UNSUPPORTED: Final = frozenset({400, 404, 415, 422, 500, 501})
+"""How endpoints answer that do not know a parameter, or a value of it."""
+
+_FILTERED: Final = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
+_TOO_LONG: Final = frozenset({"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"})
+_TOO_LARGE: Final = frozenset({"tokens_limit_reached"})
+
+
+def is_unsupported(error: openai.OpenAIError) -> bool:
+    """Whether the endpoint may have refused what it was asked for, rather than being out of order."""
+    import openai
+
+    return isinstance(error, openai.APIStatusError) and error.status_code in _UNSUPPORTED
+
+
+def is_about_the_query(error: openai.OpenAIError) -> str | None:
+    """Why the endpoint takes this query from nobody; ``None`` if something else is wrong."""
+    import openai
+
+    if not isinstance(error, openai.APIStatusError):
+        return None
+    names = {str(name) for name in (error.code, error.type) if name}
+    if names & _FILTERED:
+        return "the endpoint's content filter refused the query"
+    if names & (_TOO_LONG | _TOO_LARGE) or error.status_code == 413:
+        return "the prompt is too long for the model; lower classifier.openai.prompt_characters"
+    return None
+
+
+def advice(error: openai.OpenAIError, settings: OpenAISettings, host: str, key: str, retries: int) -> str:
+    """What went wrong and what to do, without the key."""
+    import openai
+
+    tries = f"also after {retries} retries" if retries else "and nothing was tried again"
+    if isinstance(error, openai.APITimeoutError):
+        return (
+            f"{host} did not answer within {settings.timeout_seconds:g} s, {tries}; "
+            "try later, or raise classifier.openai.timeout_seconds"
+        )
+    if not isinstance(error, openai.APIStatusError):
+        return (
+            f"{host} cannot be reached or is no OpenAI-compatible endpoint, {tries}; "
+            "check the network and classifier.openai.endpoint"
+        )
+    status = error.status_code
+    if status in (401, 403):
+        return (
+            f"{host} refuses the key (HTTP {status}); put a valid key for the model {settings.model} into the "
+            f"environment variable {settings.key_variable}"
+        )
+    if status == 404:
+        return (
+            f"{host} knows no such path or model (HTTP 404); check classifier.openai.endpoint and "
+            f"classifier.openai.model ({settings.model})"
+        )
+    if status == 429:
+        return (
+            f"{host} limits the rate or the budget (HTTP 429), {tries}; try later, check the account's quota, "
+            "lower classifier.openai.in_flight, or raise classifier.openai.retries"
+        )
+    if status >= 500:
+        return f"{host} failed (HTTP {status}), {tries}; try later"
+    return f"{host} refused the request (HTTP {status}){_quoted(error, key)}; check classifier.openai"
+
+
+def _quoted(error: openai.APIStatusError, key: str) -> str:
+    """The endpoint's own words, unless they may hold a part of the key."""
+    message = error.message.removeprefix(f"Error code: {error.status_code} - ")
+    text = " ".join("".join(character if character.isprintable() else " " for character in message).split())[:200]
+    parts = {key[start : start + _KEY_PART] for start in range(max(1, len(key) - _KEY_PART + 1))}
+    return "" if not text or any(part in text for part in parts) else f": {text}"

@@ -1,0 +1,45 @@
+"""What endpoints were found to be able to do, in the user's cache folder: one small file an endpoint and model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from bot.classifier.language_model.abilities import Abilities
+from bot.classifier.language_model.endpoint import DEFAULT_ENDPOINT
+from bot.config import OpenAISettings
+from bot.whole_file import write_whole
+
+_LARGEST: Final = 10_000
+
+
+class RememberedAbilities:
+    """A memory in ``folder``; without one nothing is remembered, and what cannot be read is as good as none."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def load(self, settings: OpenAISettings) -> Abilities | None:
+        """What is known of the endpoint and model that ``settings`` name."""
+        path = self._file(settings)
+        with suppress(OSError, ValueError, ValidationError):
+            if path is not None and path.is_file() and path.stat().st_size <= _LARGEST:
+                return Abilities.model_validate_json(path.read_bytes())
+        return None
+
+    def store(self, settings: OpenAISettings, abilities: Abilities) -> None:
+        """Remember ``abilities``, if the folder can be written."""
+        path = self._file(settings)
+        if path is not None:
+            write_whole(path, abilities.model_dump_json().encode())
+
+    def _file(self, settings: OpenAISettings) -> Path | None:
+        if self._folder is None:
+            return None
+        told = json.dumps([settings.endpoint or DEFAULT_ENDPOINT, settings.api_version, settings.model])
+        return self._folder / f"endpoint-{hashlib.sha256(told.encode()).hexdigest()[:24]}.json"

@@ -1,0 +1,92 @@
+"""A backend that asks another one only for what is not known yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bot.classifier.findings import Findings, FindingsInMemory, FindingsStore, findings_key
+from bot.classifier.model import Backend, Finding, Identity, InferenceRequest
+from bot.classifier.usage import Usage
+from bot.errors import IncumbentError
+from bot.taxonomy.model import Taxonomy
+
+
+@dataclass(frozen=True, slots=True)
+class HaltedBackend:
+    """In place of a backend that has ``stopped``: it asks nobody any more."""
+
+    identity: Identity
+    usage: Usage | None
+    stopped: IncumbentError
+
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        """Raises what stopped the backend, if there is anything to ask."""
+        if requests:
+            raise self.stopped
+        yield from ()
+
+
+@dataclass(frozen=True)
+class RememberingBackend:
+    """``inner`` with a memory: each finding is kept in ``store`` as soon as it is made.
+
+    Only for a backend whose word on a capability rests on the definition of that capability alone.
+    """
+
+    inner: Backend
+    taxonomy: Taxonomy
+    store: FindingsStore
+
+    @property
+    def identity(self) -> Identity:
+        """That of the backend it asks."""
+        return self.inner.identity
+
+    @property
+    def usage(self) -> Usage | None:
+        """What that backend has cost."""
+        return self.inner.usage
+
+    def knowing(self, known: Mapping[str, Findings]) -> RememberingBackend:
+        """The same, with what is ``known`` from elsewhere."""
+        return replace(self, store=FindingsInMemory(known, self.store))
+
+    def known(self, turns: Sequence[str]) -> dict[str, Findings]:
+        """All that is known of a query by now, under its key."""
+        key = findings_key(turns, self.identity)
+        return {key: self.store.get(key)}
+
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        """First what is known, then what has to be asked, a text that occurs twice once."""
+        identity = self.identity
+        keys = [findings_key(request.turns, identity) for request in requests]
+        asked: list[int] = []
+        twins: dict[int, int] = {}
+        leaders: dict[object, int] = {}
+        unknown: list[InferenceRequest] = []
+        for place, request in enumerate(requests):
+            known = self.store.get(keys[place])
+            missing = known.missing(request, self.taxonomy)
+            if missing is None:
+                yield place, known.finding(request, self.taxonomy)
+                continue
+            leader = leaders.setdefault((keys[place], missing.capabilities, missing.tools), place)
+            if leader == place:
+                asked.append(place)
+                unknown.append(missing)
+            else:
+                twins[place] = leader
+        refused: dict[int, Finding] = {}
+        for number, finding in self.inner.infer(unknown):
+            place = asked[number]
+            if finding.shortfall is not None:
+                refused[place] = finding
+                yield place, finding
+                continue
+            kept = self.store.get(keys[place]).with_finding(unknown[number], finding, self.taxonomy)
+            self.store.put(keys[place], kept)
+            yield place, kept.finding(requests[place], self.taxonomy)
+        for place, leader in twins.items():
+            known = self.store.get(keys[place])
+            yield place, refused[leader] if leader in refused else known.finding(requests[place], self.taxonomy)
