@@ -100,7 +100,6 @@ class Model:
 
 def log_probabilities(text: str, sure: float = 0.8) -> list[dict[str, Any]]:
     """Each word of ``text`` as a token; true and false with probability ``sure``, and the other word with the rest."""
-
     tokens: list[dict[str, Any]] = []
     for part in _parts(text):
         word = part.strip()

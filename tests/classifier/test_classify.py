@@ -77,7 +77,7 @@ def test_tools_are_passed_only_where_they_decide_between_declared_members(
     ],
 )
 def test_the_chosen_tools_declaration_decides_between_declared_members(
-    answer: Inference, signature: dict[str, float], off: tuple[str, ...]
+    answer: Finding, signature: dict[str, float], off: tuple[str, ...]
 ) -> None:
     result, _ = run({"q": answer}, TWO_TOOLS)
     (item,) = result.classifications

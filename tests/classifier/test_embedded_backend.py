@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bot.classifier.consistency import agree
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.embedded.stored import from_arrays, model_key, to_arrays
-from bot.classifier.consistency import agree
 from bot.classifier.model import Sample
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.exemplary import PLAIN, SAMPLES, SETTINGS

@@ -1,0 +1,120 @@
+"""What an endpoint can do is found out by asking, and believed only where the answer bears it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import pytest
+
+from bot.classifier.language_model.abilities import BEST, LEAST, Abilities, Draw, LengthKey, find_out, parameters
+from bot.classifier.language_model.answers import Answer, Token
+
+FITTING = Answer('{"works": true}', (Token('{"works": true}', {"x": 0.0}),))
+DRAW = Draw(messages=[{"role": "user", "content": "x"}], schema={"type": "object"}, samples=5, seed=3, tokens=70)
+
+
+class Endpoint:
+    """Takes what ``abilities`` say; does what it takes, unless it only ``pretends``."""
+
+    def __init__(self, abilities: Abilities, pretends: frozenset[str] = frozenset(), lengths: int = 1) -> None:
+        self.abilities = abilities
+        self.pretends = pretends
+        self.asked: list[Mapping[str, Any]] = []
+
+    def __call__(self, asked: dict[str, Any]) -> Sequence[Answer] | None:
+        self.asked.append(asked)
+        known = self.abilities
+        form = asked.get("response_format", {}).get("type", "plain")
+        formats = {"json_schema": ("json_schema", "json_object", "plain"), "json_object": ("json_object", "plain")}
+        if form not in formats.get(known.format, ("plain",)) and "format" not in self.pretends:
+            return None
+        if "n" in asked and not known.several and "several" not in self.pretends:
+            return None
+        if "logprobs" in asked and not known.log_probabilities and "log_probabilities" not in self.pretends:
+            return None
+        if "seed" in asked and not known.seed:
+            return None
+        if any(key in asked and key != known.length for key in ("max_tokens", "max_completion_tokens")):
+            return None
+        fits = form in formats.get(known.format, ("plain",)) and form != "plain"
+        answer = FITTING if fits else Answer("Sure, it works!", FITTING.tokens)
+        if not ("logprobs" in asked and known.log_probabilities):
+            answer = Answer(answer.text)
+        return [answer] * (asked.get("n", 1) if known.several else 1)
+
+    def demand(self, asked: dict[str, Any]) -> Sequence[Answer]:
+        found = self(asked)
+        assert found is not None
+        return found
+
+
+LENGTHS: tuple[LengthKey | None, ...] = ("max_tokens", "max_completion_tokens", None)
+ALL = [
+    Abilities(format=form, several=several, log_probabilities=measured, seed=seed, length=length)
+    for form, several, measured, seed, length in product(
+        ("json_schema", "json_object", "plain"), (True, False), (True, False), (True, False), LENGTHS
+    )
+]
+
+
+@pytest.mark.parametrize(
+    "abilities", ALL, ids=lambda item: "-".join(str(value) for value in item.model_dump().values())
+)
+def test_whatever_an_endpoint_can_do_is_found_out_in_few_requests(abilities: Abilities) -> None:
+    endpoint = Endpoint(abilities)
+    assert find_out(endpoint, endpoint.demand) == abilities
+    assert len(endpoint.asked) <= 10
+    if abilities == BEST:
+        assert len(endpoint.asked) == 1
+
+
+@pytest.mark.parametrize("pretended", ["format", "several", "log_probabilities"])
+def test_what_is_accepted_and_not_done_does_not_count(pretended: str) -> None:
+    endpoint = Endpoint(LEAST, frozenset({pretended}))
+    assert find_out(endpoint, endpoint.demand) == LEAST
+
+
+@pytest.mark.parametrize("text", ["[" * 50_000, '{"works": "yes"}', '{"works": true, "x": 1}', "null", None])
+def test_an_answer_to_the_probe_that_does_not_fit_shows_nothing(text: str | None) -> None:
+    def ask(asked: dict[str, Any]) -> Sequence[Answer]:
+        return [Answer(text, FITTING.tokens)] * asked.get("n", 1)
+
+    found = find_out(ask, ask)
+    assert (found.format, found.several, found.log_probabilities) == ("plain", True, True)
+
+
+def test_a_refusal_of_what_everybody_knows_is_raised() -> None:
+    def demand(asked: dict[str, Any]) -> Sequence[Answer]:
+        raise LookupError(str(asked))
+
+    with pytest.raises(LookupError):
+        find_out(lambda asked: None, demand)
+
+
+@pytest.mark.parametrize(
+    ("abilities", "expected"),
+    [
+        (LEAST, {}),
+        (LEAST.model_copy(update={"several": True}), {"n": 5}),
+        (LEAST.model_copy(update={"seed": True}), {"seed": 3}),
+        (LEAST.model_copy(update={"length": "max_completion_tokens"}), {"max_completion_tokens": 70}),
+        (LEAST.model_copy(update={"log_probabilities": True}), {"logprobs": True, "top_logprobs": 5}),
+        (
+            LEAST.model_copy(update={"format": "json_object"}),
+            {"response_format": {"type": "json_object", "schema": DRAW.schema}},
+        ),
+        (
+            LEAST.model_copy(update={"format": "json_schema"}),
+            {
+                "response_format": {
+                    "type": "json_schema",
+                    "json_schema": {"name": "classification", "strict": True, "schema": DRAW.schema},
+                }
+            },
+        ),
+    ],
+)
+def test_only_what_the_endpoint_knows_is_sent(abilities: Abilities, expected: dict[str, Any]) -> None:
+    assert parameters(DRAW, abilities) == {"messages": DRAW.messages} | expected

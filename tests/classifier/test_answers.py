@@ -1,0 +1,299 @@
+"""Which answers of a language model count, and the probabilities in them."""
+
+from __future__ import annotations
+
+import json
+from math import log
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.classifier.language_model.answers import Answer, Token, Vote, agree_on_tool, read_answer
+from bot.classifier.language_model.prompt import TOOL_KEY, Asked
+from bot.classifier.model import ToolChoice
+from tests.classifier.model_server import log_probabilities
+
+ASKED = Asked(("call", "format.table"), "canary", (), True)
+WITH_TOOLS = Asked(("call", "format.table"), "canary", ("get_bills", "get_boats"), True)
+VOTES = Asked(("call", "format.table"), "canary", (), False)
+GOOD: dict[str, Any] = {
+    "call": {"exercised": True, "certainty": 90},
+    "canary": {"exercised": False, "certainty": 100},
+    "format.table": {"exercised": False, "certainty": 80},
+}
+
+
+def read(value: object, asked: Asked = ASKED, *, prose: bool = False) -> Vote | str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return read_answer(Answer(text), asked, embedded_in_prose=prose)
+
+
+def valid(value: object, asked: Asked = ASKED, *, prose: bool = False) -> Vote:
+    vote = read(value, asked, prose=prose)
+    assert isinstance(vote, Vote), vote
+    return vote
+
+
+def with_vote(value: object, name: str = "call") -> dict[str, Any]:
+    return GOOD | {name: value}
+
+
+def test_a_vote_with_its_certainty_is_a_probability_of_true() -> None:
+    vote = valid(GOOD)
+    assert vote.sample.votes == {"call": True, "format.table": False}
+    assert vote.sample.probabilities == {"call": 0.9, "format.table": pytest.approx(0.2)}
+    assert vote.sample.basis == "stated"
+    assert (vote.canary, vote.tool) == (False, None)
+    assert valid(with_vote({"exercised": True, "certainty": 90}, "canary")).canary
+
+
+@pytest.mark.parametrize(
+    ("exercised", "certainty", "probability"),
+    [
+        (True, 100, 1.0),
+        (False, 100, 0.0),
+        (True, 50, 0.5),
+        (False, 50, 0.5),
+        (True, 3, 0.5),
+        (False, 0, 0.5),
+        (True, 72.5, 0.725),
+    ],
+)
+def test_a_certainty_never_contradicts_its_vote(exercised: bool, certainty: float, probability: float) -> None:
+    vote = valid(with_vote({"exercised": exercised, "certainty": certainty}))
+    assert vote.sample.probabilities["call"] == pytest.approx(probability)
+
+
+@pytest.mark.parametrize("value", [True, {"exercised": True}])
+def test_without_every_certainty_the_votes_count(value: object) -> None:
+    vote = valid(with_vote(value))
+    assert vote.sample.probabilities == {"call": 1.0, "format.table": 0.0}
+    assert vote.sample.basis == "vote"
+
+
+INVALID: list[Any] = [
+    pytest.param("", id="empty"),
+    pytest.param("Sure! The query calls a tool.", id="prose"),
+    pytest.param(f"```json\n{json.dumps(GOOD)}\n```", id="fenced"),
+    pytest.param(json.dumps(GOOD)[:-3], id="truncated"),
+    pytest.param([GOOD], id="a list"),
+    pytest.param("[" * 100_000, id="very deep"),
+    pytest.param('{"a":' * 100_000, id="very deep objects"),
+    pytest.param(" " * 300_000 + json.dumps(GOOD), id="far too long"),
+    pytest.param({name: value for name, value in GOOD.items() if name != "call"}, id="a capability is missing"),
+    pytest.param({name: value for name, value in GOOD.items() if name != "canary"}, id="the canary is missing"),
+    pytest.param(GOOD | {"note": "x"}, id="a key too many"),
+    pytest.param(GOOD | {"other": GOOD["call"]}, id="a capability too many"),
+    pytest.param(with_vote({"exercised": "true", "certainty": 90}), id="a text for a boolean"),
+    pytest.param(with_vote({"exercised": 1, "certainty": 90}), id="a number for a boolean"),
+    pytest.param(with_vote({"certainty": 90}), id="no decision"),
+    pytest.param(with_vote({"exercised": True, "certainty": 101}), id="too certain"),
+    pytest.param(with_vote({"exercised": True, "certainty": -1}), id="too uncertain"),
+    pytest.param(with_vote({"exercised": True, "certainty": "90"}), id="a text for a number"),
+    pytest.param(with_vote({"exercised": True, "certainty": True}), id="a boolean for a number"),
+    pytest.param(with_vote({"exercised": True, "certainty": None}), id="nothing for a number"),
+    pytest.param(with_vote({"exercised": True, "certainty": 90, "why": "x"}), id="an explanation"),
+    pytest.param(with_vote("true"), id="a text for a vote"),
+    pytest.param(with_vote(None), id="nothing for a vote"),
+    pytest.param(json.dumps(GOOD).replace("90", "NaN"), id="NaN"),
+    pytest.param(json.dumps(GOOD).replace("90", "1e999"), id="infinite"),
+    pytest.param(json.dumps(GOOD)[:-1] + ', "call": true}', id="a key twice"),
+]
+
+
+@pytest.mark.parametrize("value", INVALID)
+def test_what_does_not_fit_the_schema_is_no_answer(value: object) -> None:
+    assert isinstance(read(value), str)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from([*GOOD, "x"]), inner),
+    )
+)
+def test_no_json_is_taken_for_an_answer_by_half(value: object) -> None:
+    found = read(value)
+    assert isinstance(found, str) or set(found.sample.votes) == {"call", "format.table"}
+
+
+@pytest.mark.parametrize("text", [None, ""])
+def test_nothing_at_all_is_no_answer(text: str | None) -> None:
+    assert read_answer(Answer(text), ASKED, embedded_in_prose=True) == "the answer was empty"
+
+
+def test_an_answer_that_was_cut_off_or_refused_does_not_count_whatever_it_holds() -> None:
+    assert read_answer(Answer(json.dumps(GOOD), fault="the answer was cut off"), ASKED, embedded_in_prose=False) == (
+        "the answer was cut off"
+    )
+
+
+# Endpoints that cannot be held to JSON.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```json\n{}\n```",
+        "Let me think: { is a brace, {} is empty.\n{}",
+        '<think>perhaps {"call": ...}</think>{}',
+        "{}",
+        "{} I hope this helps { :-)",
+    ],
+)
+def test_the_one_object_that_fits_is_found_in_prose(text: str) -> None:
+    assert valid(
+        text.replace("{}", json.dumps(GOOD), 1)
+        if text.count("{}") == 1
+        else text[::-1].replace("}{", json.dumps(GOOD)[::-1], 1)[::-1],
+        prose=True,
+    )
+
+
+def test_of_two_objects_that_fit_nobody_knows_which_is_the_answer() -> None:
+    assert read(f"{json.dumps(GOOD)}\n{json.dumps(with_vote(False))}", prose=True) == "the text held several answers"
+
+
+@pytest.mark.parametrize("text", ["{" * 150_000, "{}" * 75_000, '{"a":' * 30_000 + "1" + "}" * 30_000])
+def test_hostile_prose_ends_in_time(text: str) -> None:
+    assert isinstance(read(text, prose=True), str)
+
+
+# Log-probabilities.
+
+
+def tokens(text: str, sure: float = 0.8) -> tuple[Token, ...]:
+    return tuple(
+        Token(item["token"], {each["token"]: each["logprob"] for each in item["top_logprobs"]})
+        for item in log_probabilities(text, sure)
+    )
+
+
+PLAIN_VOTES = {"call": True, "canary": False, "format.table": False}
+
+
+@pytest.mark.parametrize("value", [PLAIN_VOTES, GOOD])
+def test_log_probabilities_of_true_and_false_are_the_firmest_basis(value: object) -> None:
+    text = json.dumps(value)
+    vote = read_answer(Answer(text, tokens(text)), VOTES if value is PLAIN_VOTES else ASKED, embedded_in_prose=False)
+    assert isinstance(vote, Vote)
+    assert vote.sample.basis == "log-probabilities"
+    assert vote.sample.votes == {"call": True, "format.table": False}
+    assert vote.sample.probabilities == pytest.approx({"call": 0.8, "format.table": 0.2})
+
+
+def measured(*alternatives: dict[str, float], token: str = "true", before: str = "") -> float | str:
+    """P(true) of a capability whose vote is ``token``, with these alternatives."""
+    text = '{"call": ' + "true" + ', "canary": false, "format.table": false}'
+    head, _, tail = text.partition("true")
+    if before:
+        head = head.removesuffix(before)
+    parts = [Token(head, {head: 0.0}), Token(before + token, alternatives[0]), *tokens(tail)]
+    vote = read_answer(Answer(text, tuple(parts)), VOTES, embedded_in_prose=False)
+    assert isinstance(vote, Vote)
+    return vote.sample.probabilities["call"] if vote.sample.basis == "log-probabilities" else vote.sample.basis
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "before", "expected"),
+    [
+        ({"true": log(0.6), "false": log(0.4)}, "", 0.6),
+        ({" true": log(0.6), " false": log(0.4)}, " ", 0.6),
+        ({" true": log(0.5), " false": log(0.25), "true": log(0.25)}, " ", 0.75),
+        ({"true": log(0.3), "false": log(0.1), "maybe": log(0.6)}, "", 0.75),
+        ({"true": log(0.5)}, "", 0.75),
+        ({"false": log(0.9)}, "", 0.05),
+        ({"true": 0.0}, "", 1.0),
+        ({"tr": log(0.6), "fal": log(0.4)}, "", 0.6),
+        ({"true": 3.0}, "", 1.0),
+        ({"maybe": log(0.9)}, "", "vote"),
+        ({"": 0.0}, "", "vote"),
+    ],
+)
+def test_probability_is_shared_between_true_and_false_alone(
+    alternatives: dict[str, float], before: str, expected: float | str
+) -> None:
+    found = measured(alternatives, before=before)
+    assert found == (expected if isinstance(expected, str) else pytest.approx(expected))
+
+
+def test_tokens_that_are_not_those_of_the_text_are_not_believed() -> None:
+    text = json.dumps(PLAIN_VOTES)
+    vote = read_answer(Answer(text, tokens(text + " ")), VOTES, embedded_in_prose=False)
+    assert isinstance(vote, Vote)
+    assert vote.sample.basis == "vote"
+
+
+def test_a_vote_that_cannot_be_placed_leaves_the_stated_certainties() -> None:
+    text = json.dumps(GOOD).replace('"call"', '"c\\u0061ll"')
+    vote = read_answer(Answer(text, tokens(text)), ASKED, embedded_in_prose=False)
+    assert isinstance(vote, Vote)
+    assert vote.sample.basis == "stated"
+
+
+# The choice of a tool.
+
+
+def with_tool(value: object) -> dict[str, Any]:
+    return GOOD | {TOOL_KEY: value}
+
+
+@pytest.mark.parametrize(
+    ("value", "tool"),
+    [
+        ({"name": "get_boats", "certainty": 80}, ToolChoice("get_boats", 0.8)),
+        ({"name": "get_boats"}, ToolChoice("get_boats", 1.0)),
+        ({"name": None, "certainty": 80}, None),
+    ],
+)
+def test_an_answer_names_a_declared_tool_or_none(value: object, tool: ToolChoice | None) -> None:
+    assert valid(with_tool(value), WITH_TOOLS).tool == tool
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        GOOD,
+        with_tool({"name": "format_disk", "certainty": 90}),
+        with_tool({"name": "get_bills", "certainty": 200}),
+        with_tool({"name": "get_bills", "why": "x"}),
+        with_tool({"certainty": 90}),
+        with_tool(None),
+        with_tool("get_bills"),
+        with_tool({"name": ["get_bills"], "certainty": 90}),
+    ],
+)
+def test_an_answer_without_such_a_choice_does_not_fit(value: object) -> None:
+    assert isinstance(read(value, WITH_TOOLS), str)
+
+
+def test_a_tool_that_nobody_asked_for_does_not_fit() -> None:
+    assert isinstance(read(with_tool({"name": "get_bills", "certainty": 90})), str)
+
+
+BILLS, BOATS = ToolChoice("get_bills", 0.6), ToolChoice("get_boats", 0.9)
+
+
+@pytest.mark.parametrize(
+    ("choices", "expected"),
+    [
+        ([BILLS, BILLS, BOATS], ToolChoice("get_bills", 0.4)),
+        ([BILLS, BOATS], ToolChoice("get_boats", 0.45)),
+        ([BILLS, ToolChoice("get_boats", 0.6)], ToolChoice("get_bills", 0.3)),
+        ([None, None, BOATS], None),
+        ([None, BOATS], ToolChoice("get_boats", 0.45)),
+        ([], None),
+    ],
+)
+def test_the_tool_that_most_samples_name_is_chosen(
+    choices: list[ToolChoice | None], expected: ToolChoice | None
+) -> None:
+    agreed = agree_on_tool(choices, ("get_bills", "get_boats"))
+    assert (agreed and agreed.tool) == (expected and expected.tool)
+    assert (agreed and agreed.confidence) == pytest.approx(expected and expected.confidence)
+
+
+def test_without_tools_none_is_chosen() -> None:
+    assert agree_on_tool([None], ()) is None
