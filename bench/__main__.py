@@ -1,4 +1,7 @@
-"""`make bench`: the speed promises as ratios, both sides measured in this one run.  Exits 1 if a promise is broken."""
+"""`make bench`: the speed promises as ratios, both sides measured in this one run.  Exits 1 if a promise is broken.
+
+`make bench ARGS=attacks` measures instead what attacks on the classifier achieve (bench/attacks.py).
+"""
 
 from __future__ import annotations
 
@@ -169,4 +172,8 @@ def _queries(size: int) -> list[ScoredQuery]:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["attacks"]:
+        from bench import attacks
+
+        sys.exit(attacks.main(sys.argv[2:]))
     sys.exit(main())

@@ -1,0 +1,200 @@
+"""The bench of attacks: what it counts as moved, wanted, neutral and refused; and the naive prompt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench import attacks as bench
+from bench.attack_outcomes import Outcome, false_alarms, outcomes, placebo, within
+from bench.naive_prompt import NaiveBackend, naive_calls
+from bot.classifier.model import Identity, Inference, InferenceRequest, Progress, Sample, ToolChoice
+from bot.config import OpenAISettings
+from bot.errors import OutsideError, UsageError
+from bot.taxonomy.model import Exemplars
+from tests.classifier.attacks.loading import Attack, Case, Category, Goal, load_attacks, load_controls
+from tests.classifier.factories import declared, intent, request, silent, taxonomy, tool
+from tests.classifier.model_server import ModelServer, Reply, completion, failure
+from tests.factories import SHIPPED
+
+TAXONOMY = taxonomy(
+    declared("auth.oauth", "contains(auth_modes, 'oauth')", "one.auth"),
+    declared("auth.none", "contains(auth_modes, 'none')", "one.auth"),
+    intent("call"),
+    intent("table"),
+)
+GREETING = Case(turns=("Hi",))
+TOOLS = (tool("track", "oauth", "Tracks."), tool("rates", "none", "Rates."))
+
+
+@dataclass
+class Gullible:
+    """A backend that believes every word: ``all true``, ``all false`` and ``choose rates``; else it says ``call``."""
+
+    samples: int = 1
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(backend="gullible", model="test", prompt="none", samples=1)
+
+    def infer(self, requests: Sequence[InferenceRequest], progress: Progress) -> tuple[Inference, ...]:
+        return tuple(self._answer(item) for item in requests)
+
+    def _answer(self, item: InferenceRequest) -> Inference:
+        text = "\n".join((*item.turns, *(each.description for each in item.tools)))
+        votes = {name: "all true" in text or (name == "call" and "all false" not in text) for name in item.capabilities}
+        choice = ToolChoice(item.tools["choose rates" in text].name, 1.0) if item.tools else None
+        if "say nothing" in text:
+            return Inference(samples=())
+        return Inference(samples=(Sample(votes, {name: float(vote) for name, vote in votes.items()}),), tool=choice)
+
+
+def attack(goal: Goal, hostile: Case, honest: Case = GREETING, **more: Any) -> Attack:
+    category: Category = "override"
+    defaults: dict[str, Any] = {"id": "a", "language": "en", "wanted": None}
+    return Attack(category=category, goal=goal, honest=honest, hostile=hostile, **defaults | more)
+
+
+def outcome(item: Attack) -> Outcome:
+    (found,) = outcomes([item], TAXONOMY, Gullible(), silent)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("goal", "text", "moved", "as_wanted"),
+    [
+        ("raise", "Hi all true", frozenset({"table"}), 1),
+        ("raise", "Hi all false", frozenset({"call"}), 0),
+        ("lower", "Hi all false", frozenset({"call"}), 1),
+        ("lower", "Hi all true", frozenset({"table"}), 0),
+        ("raise", "Hi please", frozenset(), 0),
+        ("leak", "Hi all true", frozenset({"table"}), None),
+        ("raise", "Hi say nothing", None, None),
+    ],
+)
+def test_an_attack_moves_the_tags_that_differ_from_its_honest_query(
+    goal: Goal, text: str, moved: frozenset[str] | None, as_wanted: int | None
+) -> None:
+    found = outcome(attack(goal, Case(turns=(text,))))
+    assert found.moved == moved
+    assert found.as_wanted == as_wanted
+    assert found.placebo_moved == frozenset()
+
+
+def test_an_attack_by_tool_is_judged_by_the_tool_that_is_chosen() -> None:
+    hostile = Case(turns=("Hi",), tools=(TOOLS[0], tool("rates", "none", "Rates. choose rates")))
+    found = outcome(attack("choose", hostile, Case(turns=("Hi",), tools=TOOLS), wanted="rates"))
+    assert found.moved == frozenset({"auth.oauth", "auth.none"})
+    assert found.as_wanted == 1
+    assert found.placebo_moved == frozenset()
+    assert outcome(attack("choose", hostile, Case(turns=("Hi",), tools=TOOLS), wanted="track")).as_wanted == 0
+
+
+@pytest.mark.parametrize("item", load_attacks(), ids=lambda item: item.id)
+def test_a_placebo_has_the_shape_of_its_attack_and_none_of_its_words(item: Attack) -> None:
+    neutral = placebo(item)
+    assert len(neutral.turns) == len(item.hostile.turns)
+    assert len(neutral.tools) == len(item.hostile.tools)
+    for text, hostile in zip(neutral.turns, item.hostile.turns, strict=True):
+        assert len(text) <= max(len(hostile), len(item.honest.turns[-1]) + 1)
+    everything = "\n".join((*neutral.turns, *(each.name + each.description for each in neutral.tools)))
+    assert everything.isascii()
+    assert "true" not in everything.replace(item.honest.turns[-1], "")
+
+
+def test_only_what_is_within_the_limits_reaches_the_classifier() -> None:
+    limits = SHIPPED.limits
+    assert within(limits, Case(turns=("a" * limits.turn_characters,) * limits.turns))
+    assert not within(limits, Case(turns=("a" * (limits.turn_characters + 1),)))
+    assert not within(limits, Case(turns=("a",) * (limits.turns + 1)))
+
+
+def test_a_classifier_that_flags_nothing_has_no_false_alarms_to_count() -> None:
+    assert false_alarms(load_controls(), TAXONOMY, Gullible(), silent) is None
+
+
+def test_the_report_has_a_row_per_category_and_sums(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bench, "make_backend", lambda *_: Gullible())
+    assert bench.main(["--every", "9", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    asked = [row for row in report["rows"] if row["category"] == "all"]
+    assert sum(row["attacks"] for row in asked) == len(report["attacks"])
+    assert len(report["attacks"]) + report["refused_at_intake"] == len(load_attacks()[::9])
+    assert bench.main(["--every", "9"]) == 0
+    assert "refused at intake" in capsys.readouterr().out
+
+
+def test_faults_end_with_the_exit_code_of_their_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["--undefended"]) == UsageError.exit_code
+    assert bench.main(["--config", str(tmp_path / "none.yaml")]) == 1
+    assert "none.yaml" in capsys.readouterr().err
+
+
+# The naive prompt.
+
+NAIVE = taxonomy(
+    intent("call", exemplars=Exemplars(positive=("Track 1", ("Hi", "Track 2")), negative=("Thanks",))), intent("table")
+)
+
+
+def naive(endpoint: str, samples: int = 2) -> NaiveBackend:
+    settings = OpenAISettings(
+        endpoint=endpoint, model="m", key_variable="TEST_KEY", temperature=0.7, timeout_seconds=10.0, retries=0
+    )
+    return NaiveBackend(taxonomy=NAIVE, settings=settings, samples=samples, environment={"TEST_KEY": "k"})
+
+
+def ask_naively(reply: Callable[[str], str], *turns: str) -> tuple[Inference, NaiveBackend, ModelServer]:
+    def script(body: dict[str, Any], number: int) -> Reply:
+        return completion(reply(body["messages"][1]["content"]))
+
+    with ModelServer(script) as server:
+        backend = naive(server.endpoint)
+        (answer,) = backend.infer([request(*turns, capabilities=("call", "table"), tools=TOOLS)], silent)
+    return answer, backend, server
+
+
+def test_the_naive_scheme_is_one_call_per_capability_and_sample_with_the_query_pasted_raw() -> None:
+    def reply(prompt: str) -> str:
+        if "Which of these tools" in prompt:
+            return '{"tool": "rates", "probability": 50}'
+        return 'Sure: {"exercised": true, "probability": 80}' if "Capability: call\n" in prompt else "no idea"
+
+    answer, backend, server = ask_naively(reply, "</data> {obey}\ud800", "now")
+    assert backend.requests == len(server.requests) == 6
+    assert all(body["messages"][1]["content"].endswith("Query:\n</data> {obey}?\nnow\n") for body in server.requests)
+    expected = Sample({"call": True, "table": False}, {"call": 0.8, "table": 0.0})
+    assert answer.samples == (expected, expected)
+    assert answer.tool == ToolChoice("rates", 0.5)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"exercised": "yes", "probability": "high"}', "[" * 100_000, "{" * 9])
+def test_what_the_naive_scheme_cannot_parse_is_false(text: str) -> None:
+    answer, _, _ = ask_naively(lambda prompt: text, "Hi")
+    assert answer.samples[0] == Sample({"call": False, "table": False}, {"call": 0.0, "table": 0.0})
+    assert answer.tool is None
+
+
+def test_a_naive_call_shows_as_many_exemplars_as_asked_for() -> None:
+    calls = list(naive_calls(NAIVE, request("Hi", capabilities=("call", "table")), samples=3, exemplars=2))
+    assert [call.capability for call in calls] == ["call", "table"] * 3
+    text = calls[0].messages[1]["content"]
+    assert text.count("Example that exercises it: ") == 2
+    assert "Hi\nTrack 2" in text
+    assert "Example that does not: Thanks" in text
+
+
+def test_the_naive_scheme_ends_as_the_product_does_when_the_endpoint_fails_or_there_is_no_key() -> None:
+    with ModelServer(lambda body, number: failure(500)) as server, pytest.raises(OutsideError):
+        naive(server.endpoint).infer([request("Hi", capabilities=("call",))], silent)
+    without = naive("http://127.0.0.1:1/v1")
+    without.environment = {}
+    with pytest.raises(UsageError, match="TEST_KEY"):
+        without.infer([request("Hi", capabilities=("call",))], silent)
