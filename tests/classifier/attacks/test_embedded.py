@@ -1,0 +1,87 @@
+"""The embedded backend on the shipped taxonomy answers every attack, in bounded time.
+
+How many tags an attack moves is measured by ``python -m bench attacks``.
+"""
+
+from __future__ import annotations
+
+import time
+from math import isfinite
+
+import pytest
+
+from bot.classifier.backends import make_backend
+from bot.classifier.classify import classify
+from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.embedded.text import READ_CHARACTERS
+from bot.classifier.model import Backend
+from bot.snapshot import WorkingTree
+from bot.taxonomy.loading import load_taxonomy
+from bot.taxonomy.model import Taxonomy
+from tests.classifier.attacks.loading import Case, load_attacks
+from tests.classifier.factories import NOTHING, query, request, silent
+from tests.factories import REPOSITORY, SHIPPED
+
+ATTACKS = {attack.id: attack for attack in load_attacks()}
+SLOWER = 20
+"""So many times what an ordinary query of the greatest length that is read takes, an attack may take."""
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Taxonomy:
+    return load_taxonomy(WorkingTree(REPOSITORY))
+
+
+@pytest.fixture(scope="module")
+def inferred(shipped: Taxonomy) -> tuple[str, ...]:
+    return tuple(item.id for item in shipped.capabilities if item.source == "intent")
+
+
+@pytest.fixture(scope="module")
+def backend(shipped: Taxonomy, tmp_path_factory: pytest.TempPathFactory) -> Backend:
+    return make_backend(SHIPPED.classifier, shipped, ModelCache(tmp_path_factory.mktemp("models")))
+
+
+@pytest.fixture(scope="module")
+def ordinary(backend: Backend, inferred: tuple[str, ...]) -> float:
+    """Seconds of processor time that a long, ordinary query takes; the fit is not counted."""
+    sentence = "The parcel was scanned at the depot and went on to the next one. "
+    text = sentence * (READ_CHARACTERS // len(sentence))
+    seconds(Case(turns=("Hi",)), backend, inferred)
+    return seconds(Case(turns=(text,)), backend, inferred)
+
+
+def seconds(case: Case, backend: Backend, inferred: tuple[str, ...]) -> float:
+    begun = time.process_time()
+    backend.infer([request(*case.turns, capabilities=inferred, tools=case.tools)], silent)
+    return time.process_time() - begun
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_every_attack_is_answered_with_valid_samples_in_bounded_time(
+    name: str, backend: Backend, inferred: tuple[str, ...], ordinary: float
+) -> None:
+    case = ATTACKS[name].hostile
+    begun = time.process_time()
+    (answer,) = backend.infer([request(*case.turns, capabilities=inferred, tools=case.tools)], silent)
+    assert time.process_time() - begun <= SLOWER * ordinary
+    assert len(answer.samples) == SHIPPED.classifier.samples
+    for sample in answer.samples:
+        assert tuple(sample.votes) == tuple(sample.probabilities) == inferred
+        assert all(isfinite(value) and 0 <= value <= 1 for value in sample.probabilities.values())
+    if case.tools:
+        assert answer.tool is not None
+        assert answer.tool.tool in {tool.name for tool in case.tools}
+        assert 0 <= answer.tool.confidence <= 1
+    else:
+        assert answer.tool is None
+
+
+def test_an_attack_leaves_the_other_queries_of_its_run_alone(shipped: Taxonomy, backend: Backend) -> None:
+    honest = [query(f"h{number}", *attack.honest.turns) for number, attack in enumerate(ATTACKS.values())]
+    hostile = [query(f"a{number}", *attack.hostile.turns) for number, attack in enumerate(ATTACKS.values())]
+    alone = classify(honest, NOTHING, shipped, backend, silent).classifications
+    mixed = [item for pair in zip(hostile, honest, strict=True) for item in pair]
+    together = classify(mixed, NOTHING, shipped, backend, silent)
+    assert together.unclassified == ()
+    assert together.classifications[1::2] == alone
