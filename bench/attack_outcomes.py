@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from bot.classifier.classify import classify
 from bot.classifier.model import Backend, Classification, Identity, Inference, InferenceRequest, Progress, ToolChoice
@@ -117,7 +118,7 @@ def ask(cases: Iterable[Case], taxonomy: Taxonomy, backend: Backend, progress: P
             agent(tools),
             taxonomy,
             listening,
-            lambda number, _, done=done: progress(done + number, len(distinct)),  # type: ignore[misc]
+            partial(_further, progress, done, len(distinct)),
         )
         by_id = {item.query_id: item for item in result.classifications}
         for name, case in asked.items():
@@ -128,6 +129,10 @@ def ask(cases: Iterable[Case], taxonomy: Taxonomy, backend: Backend, progress: P
                 flagged=None if item is None else flagged(item),
             )
     return answers
+
+
+def _further(progress: Progress, before: int, total: int, done: int, _: int) -> None:
+    progress(before + done, total)
 
 
 def agent(tools: tuple[Tool, ...]) -> Specification:

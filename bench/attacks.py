@@ -78,7 +78,7 @@ def _measure(options: argparse.Namespace) -> int:
         "attacks": [_told(outcome) for outcome in found],
     }
     if isinstance(backend, NaiveBackend):
-        report |= {"requests": backend.requests, "prompt_tokens": backend.prompt_tokens}
+        report |= {"requests": backend.requests, "prompt_tokens": backend.prompt_tokens, "refused": backend.refused}
     if options.json:
         print(json.dumps(report, indent=1))
     else:
@@ -173,7 +173,7 @@ def _print(report: dict[str, Any]) -> None:
     else:
         print(f"{len(alarms)} of {report['controls']} innocent queries flagged. {', '.join(alarms)}")
     if "requests" in report:
-        print(f"{report['requests']} requests, {report['prompt_tokens']} prompt tokens.")
+        print(f"{report['requests']} requests ({report['refused']} refused), {report['prompt_tokens']} prompt tokens.")
 
 
 def _cell(value: float | None) -> str:

@@ -102,7 +102,8 @@ def _joined(turns: str | Sequence[str]) -> str:
 class NaiveBackend:
     """The naive scheme as an inference backend; counts its requests and the prompt tokens that the endpoint reports.
 
-    What does not parse counts as FALSE with probability 0.
+    What does not parse counts as FALSE with probability 0.  So does what the endpoint refuses, for its length perhaps;
+    ``refused`` counts it.
     """
 
     taxonomy: Taxonomy
@@ -112,6 +113,7 @@ class NaiveBackend:
     exemplars: int = 0
     requests: int = 0
     prompt_tokens: int = 0
+    refused: int = 0
     _client: Any = field(default=None, init=False)
 
     @property
@@ -165,12 +167,18 @@ class NaiveBackend:
         return Inference(samples=tuple(samples), tool=tool)
 
     def _answer(self, messages: Messages) -> Mapping[str, Any]:
+        import openai
+
         self.requests += 1
         # Half of a surrogate pair is no text and cannot be sent; the naive author would lose it in a file.
         sent = [{**message, "content": message["content"].encode("utf-8", "replace").decode()} for message in messages]
-        completion = self._client.chat.completions.create(
-            model=self.settings.model, messages=sent, temperature=self.settings.temperature
-        )
+        try:
+            completion = self._client.chat.completions.create(
+                model=self.settings.model, messages=sent, temperature=self.settings.temperature
+            )
+        except openai.BadRequestError:
+            self.refused += 1
+            return {}
         self.prompt_tokens += completion.usage.prompt_tokens if completion.usage else 0
         return _parsed(completion.choices[0].message.content or "")
 

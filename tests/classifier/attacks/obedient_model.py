@@ -47,10 +47,8 @@ def _vote(body: dict[str, Any], value: Callable[[Path], bool], tool: str | None 
 def _broken(body: dict[str, Any], number: int) -> Reply:
     voted = instance(sent_schema(body), lambda path: True)
     whole = json.dumps(voted)
-    numbers = (
-        json.dumps(instance(sent_schema(body), lambda path: True, number=wrong))
-        for wrong in (float("nan"), float("inf"), -1, 1e300, "one hundred", True, [])
-    )
+    wrong: tuple[object, ...] = (float("nan"), float("inf"), -1, 1e300, "one hundred", True, [])
+    numbers = (json.dumps(instance(sent_schema(body), lambda path: True, number=value)) for value in wrong)
     replies = (
         completion(whole[: len(whole) // 2]),
         completion(whole + "\0" + whole),

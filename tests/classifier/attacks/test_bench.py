@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from bench import attacks as bench
 from bench.attack_outcomes import Outcome, false_alarms, outcomes, placebo, within
@@ -18,6 +19,7 @@ from bot.config import OpenAISettings
 from bot.errors import OutsideError, UsageError
 from bot.taxonomy.model import Exemplars
 from tests.classifier.attacks.loading import Attack, Case, Category, Goal, load_attacks, load_controls
+from tests.classifier.attacks.obedient_model import honest_reply
 from tests.classifier.factories import declared, intent, request, silent, taxonomy, tool
 from tests.classifier.model_server import ModelServer, Reply, completion, failure
 from tests.factories import SHIPPED
@@ -52,6 +54,12 @@ class Gullible:
         if "say nothing" in text:
             return Inference(samples=())
         return Inference(samples=(Sample(votes, {name: float(vote) for name, vote in votes.items()}),), tool=choice)
+
+
+def settings_of(endpoint: str) -> OpenAISettings:
+    return OpenAISettings(
+        endpoint=endpoint, model="m", key_variable="TEST_KEY", temperature=0.7, timeout_seconds=10.0, retries=0
+    )
 
 
 def attack(goal: Goal, hostile: Case, honest: Case = GREETING, **more: Any) -> Attack:
@@ -131,6 +139,31 @@ def test_the_report_has_a_row_per_category_and_sums(
     assert "refused at intake" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("undefended", [False, True])
+def test_any_endpoint_that_a_config_names_is_measured(
+    undefended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def script(body: dict[str, Any], number: int) -> Reply:
+        if "response_format" in body:
+            return honest_reply(body)
+        return completion('{"exercised": true, "probability": 90, "tool": null}')
+
+    monkeypatch.setenv("TEST_KEY", "k")
+    with ModelServer(script) as server:
+        config = SHIPPED.model_dump(mode="json")
+        config["classifier"] |= {"backend": "openai", "samples": 1, "openai": settings_of(server.endpoint).model_dump()}
+        path = tmp_path / "endpoint.yaml"
+        path.write_text(yaml.safe_dump(config), encoding="utf-8")
+        assert bench.main(["--config", str(path), "--every", "45", "--json", *["--undefended"][: int(undefended)]]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["backend"] == ("naive" if undefended else "openai")
+    assert {row["moved"] for row in report["rows"]} == {0.0}
+    assert ("requests" in report) == undefended
+    if undefended:
+        assert report["requests"] == len(server.requests)
+        assert report["refused"] == 0
+
+
 def test_faults_end_with_the_exit_code_of_their_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert bench.main(["--undefended"]) == UsageError.exit_code
     assert bench.main(["--config", str(tmp_path / "none.yaml")]) == 1
@@ -145,10 +178,7 @@ NAIVE = taxonomy(
 
 
 def naive(endpoint: str, samples: int = 2) -> NaiveBackend:
-    settings = OpenAISettings(
-        endpoint=endpoint, model="m", key_variable="TEST_KEY", temperature=0.7, timeout_seconds=10.0, retries=0
-    )
-    return NaiveBackend(taxonomy=NAIVE, settings=settings, samples=samples, environment={"TEST_KEY": "k"})
+    return NaiveBackend(taxonomy=NAIVE, settings=settings_of(endpoint), samples=samples, environment={"TEST_KEY": "k"})
 
 
 def ask_naively(reply: Callable[[str], str], *turns: str) -> tuple[Inference, NaiveBackend, ModelServer]:
@@ -189,6 +219,14 @@ def test_a_naive_call_shows_as_many_exemplars_as_asked_for() -> None:
     assert text.count("Example that exercises it: ") == 2
     assert "Hi\nTrack 2" in text
     assert "Example that does not: Thanks" in text
+
+
+def test_a_prompt_that_the_endpoint_refuses_counts_as_false_and_is_counted() -> None:
+    with ModelServer(lambda body, number: failure(400, "too long")) as server:
+        backend = naive(server.endpoint, samples=1)
+        (answer,) = backend.infer([request("Hi", capabilities=("call", "table"))], silent)
+    assert answer.samples == (Sample({"call": False, "table": False}, {"call": 0.0, "table": 0.0}),)
+    assert backend.refused == 2
 
 
 def test_the_naive_scheme_ends_as_the_product_does_when_the_endpoint_fails_or_there_is_no_key() -> None:

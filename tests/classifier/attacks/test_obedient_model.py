@@ -42,14 +42,6 @@ BY_TOOL = [attack.id for attack in ATTACKS if attack.surface == "tool"]
 CASE = re.compile(r"Case ([ah])(\d+)\.")
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server is on this machine, whatever proxy the machine uses."""
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-
-
 def classified(attacks: Sequence[Attack], agent: Specification, *, obedient: bool) -> ClassifierResult:
     """Each attack's hostile query (``a0``, …) and after each its honest one (``h0``, …), asked in one run."""
 
