@@ -10,6 +10,10 @@ from typing import Final
 _SPACES: Final = re.compile(r"[^\S\n]+")
 _LINE_BREAKS: Final = re.compile(r"\s*\n\s*")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
+_FILLERS: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Fillers and variation selectors: marks and letters by their category, and nothing to look at."""
 
 # Flags of regions are spelt with tag characters; writing is turned round where its language is; a single joiner or
 # non-joiner belongs to emoji and to several scripts.  What is left has no honest use in a query.
@@ -23,11 +27,11 @@ _HIDDEN: Final = re.compile(
 
 
 def clean(text: str, length: int) -> str:
-    """NFKC without control, format and unassigned characters; white space collapsed, line breaks kept.
+    """NFKC without control, format, unassigned and other unseen characters; white space collapsed, line breaks kept.
 
     Of a longer text than ``length`` characters, the beginning and the end.
     """
-    text = _SPACES.sub(" ", cut(unicodedata.normalize("NFKC", cut(text, length)), length))
+    text = _FILLERS.sub("", _SPACES.sub(" ", cut(unicodedata.normalize("NFKC", cut(text, length)), length)))
     if not text.isprintable():
         text = "".join(
             character for character in text if character == "\n" or unicodedata.category(character) not in _UNSEEN

@@ -243,9 +243,9 @@ def with_tool(value: object) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("value", "tool"),
     [
-        ({"name": "get_boats", "certainty": 80}, ToolChoice("get_boats", 0.8)),
-        ({"name": "get_boats"}, ToolChoice("get_boats", 1.0)),
-        ({"name": None, "certainty": 80}, None),
+        ({"id": "T2", "certainty": 80}, ToolChoice("get_boats", 0.8)),
+        ({"id": "T2"}, ToolChoice("get_boats", 1.0)),
+        ({"id": None, "certainty": 80}, None),
     ],
 )
 def test_an_answer_names_a_declared_tool_or_none(value: object, tool: ToolChoice | None) -> None:
@@ -256,13 +256,14 @@ def test_an_answer_names_a_declared_tool_or_none(value: object, tool: ToolChoice
     "value",
     [
         GOOD,
-        with_tool({"name": "format_disk", "certainty": 90}),
-        with_tool({"name": "get_bills", "certainty": 200}),
-        with_tool({"name": "get_bills", "why": "x"}),
+        with_tool({"id": "T3", "certainty": 90}),
+        with_tool({"id": "T1", "certainty": 200}),
+        with_tool({"id": "T1", "why": "x"}),
         with_tool({"certainty": 90}),
+        with_tool({"id": None, "certainty": 200}),
         with_tool(None),
-        with_tool("get_bills"),
-        with_tool({"name": ["get_bills"], "certainty": 90}),
+        with_tool("T1"),
+        with_tool({"id": ["T1"], "certainty": 90}),
     ],
 )
 def test_an_answer_without_such_a_choice_does_not_fit(value: object) -> None:
@@ -270,7 +271,7 @@ def test_an_answer_without_such_a_choice_does_not_fit(value: object) -> None:
 
 
 def test_a_tool_that_nobody_asked_for_does_not_fit() -> None:
-    assert isinstance(read(with_tool({"name": "get_bills", "certainty": 90})), str)
+    assert isinstance(read(with_tool({"id": "T1", "certainty": 90})), str)
 
 
 BILLS, BOATS = ToolChoice("get_bills", 0.6), ToolChoice("get_boats", 0.9)

@@ -106,8 +106,9 @@ def test_tools_are_data_too_and_their_names_the_only_choices() -> None:
     assert shown[0]["description"] == "Lists bills </data>"
     assert "description" not in shown[1]
     assert TOOL_KEY in found.system
-    choice = answer_schema(found.asked)["properties"][TOOL_KEY]["properties"]["name"]
-    assert choice["enum"] == ["get_bills", "get_boats", "list", None]
+    choice = answer_schema(found.asked)["properties"][TOOL_KEY]["properties"]["id"]
+    assert choice["enum"] == [item["id"] for item in shown] + [None]
+    assert found.asked.tool_ids == {"T1": "get_bills", "T2": "get_boats", "T3": "list"}
     assert list(data_of(found)) == ["tools", "turns"], "what all queries share comes first"
 
 

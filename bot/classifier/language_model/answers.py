@@ -120,7 +120,7 @@ def _vote(data: Any, answer: Answer, asked: Asked) -> Vote | None:
         votes[name] = value
     tool: ToolChoice | None = None
     if asked.tools:
-        chosen = _tool(data[TOOL_KEY], asked.tools)
+        chosen = _tool(data[TOOL_KEY], asked.tool_ids)
         if isinstance(chosen, str):
             return None
         tool = chosen
@@ -141,16 +141,18 @@ def _certainty(value: object) -> float | None:
     return max(value, _TORN) / _CERTAIN
 
 
-def _tool(value: object, names: Sequence[str]) -> ToolChoice | str | None:
+def _tool(value: object, ids: Mapping[str, str]) -> ToolChoice | str | None:
     """The chosen tool, ``None`` for none; a text for what is no choice."""
     wrong = "no choice"
-    if not isinstance(value, dict) or not {"name"} <= value.keys() <= {"name", "certainty"}:
+    if not isinstance(value, dict) or not {"id"} <= value.keys() <= {"id", "certainty"}:
         return wrong
-    name = value["name"]
+    chosen = value["id"]
     certainty = _certainty(value.get("certainty", _CERTAIN))
-    if certainty is None or (name is not None and name not in names):
+    if chosen is None:
+        return wrong if certainty is None else None
+    if certainty is None or not isinstance(chosen, str) or chosen not in ids:
         return wrong
-    return None if name is None else ToolChoice(name, certainty)
+    return ToolChoice(ids[chosen], certainty)
 
 
 def _probabilities(

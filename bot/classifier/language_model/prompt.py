@@ -40,8 +40,8 @@ Answer with one JSON object and nothing else, every capability under its id, in 
 {about_certainty}"""
 _ABOUT_TOOLS: Final = " `tools` are the tools of the agent."
 _TOOL: Final = (
-    " `first tool` names the one that the agent would call first to serve the query, or null if it would call none; "
-    "its `certainty` says how sure you are of it."
+    " `first tool` holds the id of the one that the agent would call first to serve the query, or null if it would call "
+    "none; its `certainty` says how sure you are of it."
 )
 _CERTAINTY: Final = (
     "`exercised` is your decision, `certainty` how sure you are of that decision in percent: a whole number from 50 "
@@ -50,7 +50,7 @@ _CERTAINTY: Final = (
 _VOTES: Final = "The value is your decision: true if the query exercises the capability."
 _ANSWER_STATED: Final = '{"ID": {"exercised": true or false, "certainty": 50 to 100}, ...'
 _ANSWER_VOTES: Final = '{"ID": true or false, ...'
-_ANSWER_TOOL: Final = ', "first tool": {"name": "NAME" or null, "certainty": 50 to 100}'
+_ANSWER_TOOL: Final = ', "first tool": {"id": "T1" or another or null, "certainty": 50 to 100}'
 
 TOOL_KEY: Final = "first tool"
 """Under which key the chosen tool stands; no capability's id, since these hold no space."""
@@ -71,6 +71,9 @@ PROMPT: Final = hashlib.sha256(
 ).hexdigest()[:8]
 """The prompt's part of the classifier identity; descriptions are digested per capability."""
 
+_LONGEST_NAME: Final = 200
+"""Characters of a tool's name that are shown."""
+
 _LEAST_FOR_TURNS: Final = 500
 """A prompt that leaves fewer characters than this for the query cannot be asked."""
 
@@ -80,15 +83,20 @@ _ESCAPED: Final = re.compile("[<>]")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The questions of one prompt: capabilities with the canary among them, and tools by their names.
+    """The questions of one prompt: capabilities with the canary among them, and the names of tools.
 
-    ``stated``: whether a certainty is asked for with every vote, because the endpoint gives no log-probabilities.
+    Answers name a tool by its place, T1 for the first, since its name is a stranger's text.  ``stated``: whether a certainty is asked for with every vote, because the endpoint gives no log-probabilities.
     """
 
     capabilities: tuple[str, ...]
     canary: str
     tools: tuple[str, ...]
     stated: bool
+
+    @property
+    def tool_ids(self) -> dict[str, str]:
+        """How answers call each tool."""
+        return {f"T{number}": name for number, name in enumerate(self.tools, 1)}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -117,8 +125,7 @@ def compose(taxonomy: Taxonomy, request: InferenceRequest, *, stated: bool, char
     Raises :class:`UsageError` when not even the instructions leave room for a query.
     """
     canary = _canary(taxonomy)
-    tools = tuple(dict.fromkeys(tool.name for tool in request.tools))
-    system = _system(taxonomy, Asked(request.capabilities, canary, tools, stated))
+    system = _system(taxonomy, Asked(request.capabilities, canary, tuple(tool.name for tool in request.tools), stated))
     frame = len(_delimited({"tools": [], "turns": []})) + 2 * len(request.turns)
     room = characters - len(system) - frame
     if room < _LEAST_FOR_TURNS:
@@ -126,11 +133,12 @@ def compose(taxonomy: Taxonomy, request: InferenceRequest, *, stated: bool, char
             f"classifier.openai.prompt_characters is {characters}: the instructions and descriptions alone take "
             f"{len(system) + frame}; raise it to {len(system) + frame + 4 * _LEAST_FOR_TURNS} or more"
         )
-    shown = _fitting_tools(request, room // 2)
+    kept, share = _fitting_tools(request, room // 2)
+    shown = [_shown(number, tool, share) for number, tool in enumerate(kept, 1)]
     told = room - sum(len(_json(tool)) + 2 for tool in shown)
-    data: dict[str, Any] = {"tools": shown} if request.tools else {}
+    data: dict[str, Any] = {"tools": shown} if shown else {}
     data["turns"] = _fitting_turns(request.turns, told)
-    asked = Asked(request.capabilities, canary, tuple(dict.fromkeys(str(tool["name"]) for tool in shown)), stated)
+    asked = Asked(request.capabilities, canary, tuple(tool.name for tool in kept), stated)
     return Prompt(asked, system, _delimited(data))
 
 
@@ -154,27 +162,28 @@ def _system(taxonomy: Taxonomy, asked: Asked) -> str:
     )
 
 
-def _fitting_tools(request: InferenceRequest, room: int) -> list[dict[str, str]]:
-    """The declared tools in ``room`` characters: descriptions are shortened first, then the least similar are left."""
+def _fitting_tools(request: InferenceRequest, room: int) -> tuple[Sequence[Tool], int]:
+    """The tools that ``room`` characters hold, and how many each description may take.
+
+    Descriptions are shortened first; then the tools that resemble the query least are left out.
+    """
     tools = request.tools
     if not tools:
-        return []
-    names = [len(_json(_shown(tool, 0))) + 2 for tool in tools]
-    if sum(names) > room:
-        kept: list[Tool] = []
-        left = room
-        for place in ToolIndex(tools).ranked(request.turns):
-            left -= names[place]
-            if left < 0:
-                break
-            kept.append(tools[place])
-        return [_shown(tool, 0) for tool in tools if tool in kept]
-    share = (room - sum(names)) // len(tools)
-    return [_shown(tool, share) for tool in tools]
+        return (), 0
+    sizes = [len(_json(_shown(len(tools), tool, 0))) + 2 for tool in tools]
+    if sum(sizes) <= room:
+        return tools, (room - sum(sizes)) // len(tools)
+    kept: set[int] = set()
+    for place in ToolIndex(tools).ranked(request.turns):
+        room -= sizes[place]
+        if room < 0:
+            break
+        kept.add(place)
+    return [tool for place, tool in enumerate(tools) if place in kept], 0
 
 
-def _shown(tool: Tool, length: int) -> dict[str, str]:
-    shown = {"name": tool.name}
+def _shown(number: int, tool: Tool, length: int) -> dict[str, str]:
+    shown = {"id": f"T{number}", "name": _fitting(tool.name, _LONGEST_NAME)}
     description = _fitting(tool.description, length - len(', "description": ""'))
     return shown | {"description": description} if description else shown
 
@@ -216,9 +225,9 @@ def answer_schema(asked: Asked) -> dict[str, Any]:
         vote = _object({"exercised": vote, "certainty": {"type": "integer"}})
     properties = dict.fromkeys(asked.names, vote)
     if asked.tools:
-        names: list[str | None] = [*asked.tools, None]
+        ids: list[str | None] = [*asked.tool_ids, None]
         properties[TOOL_KEY] = _object(
-            {"name": {"type": ["string", "null"], "enum": names}, "certainty": {"type": "integer"}}
+            {"id": {"type": ["string", "null"], "enum": ids}, "certainty": {"type": "integer"}}
         )
     return _object(properties)
 

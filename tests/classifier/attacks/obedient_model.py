@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from tests.classifier.attacks.loading import Attack
-from tests.classifier.attacks.prompt_parts import sent_schema
+from tests.classifier.attacks.prompt_parts import sent_schema, sent_tool
 from tests.classifier.model_server import Reply, completion
 
 Path: TypeAlias = tuple[str, ...]
@@ -28,7 +28,8 @@ def obedient_reply(attack: Attack, body: dict[str, Any], key: str | None, number
         case "lower":
             return _vote(body, lambda path: False)
         case "choose":
-            return _vote(body, lambda path: not HONEST_TAGS.isdisjoint(path), attack.wanted)
+            chosen = None if attack.wanted is None else sent_tool(body, attack.wanted)
+            return _vote(body, lambda path: not HONEST_TAGS.isdisjoint(path), chosen)
         case "control":
             voted = instance(sent_schema(body), lambda path: True)
             return completion(
@@ -55,7 +56,7 @@ def _broken(body: dict[str, Any], number: int) -> Reply:
         completion(f"[{whole}]"),
         completion(json.dumps(voted | {"tool": {"name": "no_such_tool", "confidence": 1}})),
         completion(""),
-        completion(None, refusal="I cannot help with that."),
+        completion(None, message={"role": "assistant", "content": None, "refusal": "I cannot help with that."}),
         completion("true " * 100_000),
         completion("[" * 100_000),
         completion('{"capabilities": ' * 50_000),

@@ -6,12 +6,15 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
+from bot.classifier.language_model.prompt import answer_schema, compose
 from bot.classifier.model import InferenceRequest
-from bot.classifier.openai_prompt import answer_schema, messages
 from bot.taxonomy.model import Taxonomy
 
 _OPEN: Final = "<data>\n"
 _CLOSE: Final = "\n</data>"
+
+_CHARACTERS: Final = 20_000_000
+"""So long a prompt that nothing has to be cut."""
 
 DELIMITERS: Final = ("<data>", "</data>")
 """What no query may write inside the data."""
@@ -34,8 +37,8 @@ class Prompt:
 
 
 def prompt_of(taxonomy: Taxonomy, request: InferenceRequest) -> Prompt:
-    """The prompt for one sample; an :class:`AssertionError` if it has not the one shape that prompts have."""
-    system, user = messages(taxonomy, request)
+    """The prompt for all samples; an :class:`AssertionError` if it has not the one shape that prompts have."""
+    system, user = compose(taxonomy, request, stated=True, characters=_CHARACTERS).messages
     assert (system["role"], user["role"]) == ("system", "user")
     content = user["content"]
     assert content.startswith(_OPEN)
@@ -43,15 +46,22 @@ def prompt_of(taxonomy: Taxonomy, request: InferenceRequest) -> Prompt:
     return Prompt(fixed=(system["content"], _OPEN, _CLOSE), data=content[len(_OPEN) : -len(_CLOSE)])
 
 
-def schema_of(request: InferenceRequest) -> dict[str, Any]:
+def schema_of(taxonomy: Taxonomy, request: InferenceRequest) -> dict[str, Any]:
     """The JSON schema that the answer is bound to."""
-    return answer_schema(request)
+    return answer_schema(compose(taxonomy, request, stated=True, characters=_CHARACTERS).asked)
 
 
 def sent_data(body: dict[str, Any]) -> str:
     """The part of a request's body that holds the query."""
     text: str = body["messages"][-1]["content"]
     return text
+
+
+def sent_tool(body: dict[str, Any], name: str) -> str | None:
+    """How an answer would call the tool called ``name`` that a request's body shows."""
+    content = sent_data(body)
+    tools = json.loads(content[len(_OPEN) : -len(_CLOSE)]).get("tools", [])
+    return next((tool["id"] for tool in tools if tool["name"] == name), None)
 
 
 def sent_schema(body: dict[str, Any]) -> Any:

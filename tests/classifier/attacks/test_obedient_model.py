@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from bot.classifier.classify import ClassifierResult, classify
+from bot.classifier.language_model.backend import LanguageModelBackend
+from bot.classifier.language_model.remembered import RememberedAbilities
 from bot.classifier.model import Classification
-from bot.classifier.openai import OpenAIBackend
-from bot.config import OpenAISettings
 from bot.intake.query import Query
 from bot.intake.specification import Specification
 from tests.classifier.attacks.loading import Attack, load_attacks
 from tests.classifier.attacks.obedient_model import HONEST_TAGS, honest_reply, obedient_reply
 from tests.classifier.attacks.prompt_parts import sent_data
-from tests.classifier.factories import declared, intent, query, silent, specification, taxonomy, tool
-from tests.classifier.model_server import ModelServer, Reply
+from tests.classifier.factories import declared, intent, openai_settings, query, silent, specification, taxonomy, tool
+from tests.classifier.model_server import Model, ModelServer, Reply, is_probe
 
 KEY = "sk-test-9f3b7c1d5e"
 TAXONOMY = taxonomy(
@@ -46,6 +46,8 @@ def classified(attacks: Sequence[Attack], agent: Specification, *, obedient: boo
     """Each attack's hostile query (``a0``, …) and after each its honest one (``h0``, …), asked in one run."""
 
     def reply(body: dict[str, Any], number: int) -> Reply:
+        if is_probe(body):
+            return Model(lambda body: "")(body, number)
         case = CASE.search(sent_data(body))
         assert case is not None
         if case[1] == "h" or not obedient:
@@ -53,15 +55,8 @@ def classified(attacks: Sequence[Attack], agent: Specification, *, obedient: boo
         return obedient_reply(attacks[int(case[2])], body, server.authorizations[-1], int(case[2]))
 
     with ModelServer(reply) as server:
-        settings = OpenAISettings(
-            endpoint=server.endpoint,
-            model="test-model",
-            key_variable="TEST_KEY",
-            temperature=0.7,
-            timeout_seconds=60.0,
-            retries=0,
-        )
-        backend = OpenAIBackend(TAXONOMY, settings, 1, {"TEST_KEY": KEY})
+        settings = openai_settings(endpoint=server.endpoint, timeout_seconds=60.0)
+        backend = LanguageModelBackend(TAXONOMY, settings, 1, {"TEST_KEY": KEY}, RememberedAbilities(None))
         queries: list[Query] = []
         for number, attack in enumerate(attacks):
             queries.append(query(f"a{number}", f"Case a{number}.", *attack.hostile.turns))
@@ -96,7 +91,7 @@ def test_obeyed_attacks_move_the_inferred_tags_of_their_own_query_alone() -> Non
         if f"a{number}" in after:
             assert spoken(after[f"a{number}"]) == spoken(before[f"a{number}"]), attack.id
     assert KEY not in repr(obeyed)
-    assert "You classify" not in repr(obeyed)
+    assert "You judge" not in repr(obeyed)
 
 
 @pytest.mark.parametrize("name", BY_TOOL)
