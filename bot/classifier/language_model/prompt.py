@@ -40,8 +40,8 @@ Answer with one JSON object and nothing else, every capability under its id, in 
 {about_certainty}"""
 _ABOUT_TOOLS: Final = " `tools` are the tools of the agent."
 _TOOL: Final = (
-    " `first tool` holds the id of the one that the agent would call first to serve the query, or null if it would call "
-    "none; its `certainty` says how sure you are of it."
+    " `first tool` holds the id of the one that the agent would call first to serve the query, or null if it would "
+    "call none; its `certainty` says how sure you are of it."
 )
 _CERTAINTY: Final = (
     "`exercised` is your decision, `certainty` how sure you are of that decision in percent: a whole number from 50 "
@@ -85,7 +85,8 @@ _ESCAPED: Final = re.compile("[<>]")
 class Asked:
     """The questions of one prompt: capabilities with the canary among them, and the names of tools.
 
-    Answers name a tool by its place, T1 for the first, since its name is a stranger's text.  ``stated``: whether a certainty is asked for with every vote, because the endpoint gives no log-probabilities.
+    Answers name a tool by its place, T1 for the first, since its name is a stranger's text.  ``stated``: whether a
+    certainty is asked for with every vote, because the endpoint gives no log-probabilities.
     """
 
     capabilities: tuple[str, ...]

@@ -19,8 +19,8 @@ _CHARACTERS: Final = 20_000_000
 DELIMITERS: Final = ("<data>", "</data>")
 """What no query may write inside the data."""
 
-MOST_PER_CHARACTER: Final = 12
-"""How much one character of a query may become in a prompt: two escaped halves of a surrogate pair."""
+MOST_PER_CHARACTER: Final = 18
+"""How much one character of a query may become in a prompt: what NFKC makes of the longest ligature."""
 
 
 @dataclass(frozen=True, slots=True)
