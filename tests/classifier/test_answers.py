@@ -136,20 +136,15 @@ def test_an_answer_that_was_cut_off_or_refused_does_not_count_whatever_it_holds(
 @pytest.mark.parametrize(
     "text",
     [
-        "```json\n{}\n```",
-        "Let me think: { is a brace, {} is empty.\n{}",
-        '<think>perhaps {"call": ...}</think>{}',
-        "{}",
-        "{} I hope this helps { :-)",
+        "```json\n@\n```",
+        "Let me think: { is a brace, {} is empty.\n@",
+        '<think>perhaps {"call": true, ...}</think>@',
+        "@",
+        "@ I hope this helps { :-)",
     ],
 )
 def test_the_one_object_that_fits_is_found_in_prose(text: str) -> None:
-    assert valid(
-        text.replace("{}", json.dumps(GOOD), 1)
-        if text.count("{}") == 1
-        else text[::-1].replace("}{", json.dumps(GOOD)[::-1], 1)[::-1],
-        prose=True,
-    )
+    assert valid(text.replace("@", json.dumps(GOOD)), prose=True) == valid(GOOD)
 
 
 def test_of_two_objects_that_fit_nobody_knows_which_is_the_answer() -> None:

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.arbitration import Evidence, arbitrate
-from bot.classifier.consistency import Consensus
-from bot.classifier.model import Classification, Judgement, ToolChoice
+from bot.classifier.model import Classification, Consensus, Judgement, ToolChoice
 from bot.taxonomy.model import Capability
 from tests.classifier.factories import declared, intent, taxonomy
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.consistency import Consensus, agree
-from bot.classifier.model import Sample
+from bot.classifier.consistency import agree
+from bot.classifier.model import Consensus, Sample
 
 
 def votes(*pairs: tuple[bool, float]) -> list[Sample]:

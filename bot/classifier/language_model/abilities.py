@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from itertools import product
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from bot.classifier.language_model.answers import Answer
 from bot.validation import FileModel
@@ -82,7 +83,7 @@ Ask: TypeAlias = Callable[[dict[str, Any]], Sequence[Answer] | None]
 
 
 def find_out(ask: Ask, demand: Callable[[dict[str, Any]], Sequence[Answer]]) -> Abilities:
-    """What the endpoint can do, in one request where it can do everything, and in ten at most.
+    """What the endpoint can do, in one request where it can do everything, and in twelve at most.
 
     ``ask`` asks for what may not be known there; ``demand`` for what every endpoint knows, and raises its refusal.
     """
@@ -92,8 +93,9 @@ def find_out(ask: Ask, demand: Callable[[dict[str, Any]], Sequence[Answer]]) -> 
         answers = ask(parameters(draw, abilities))
         return answers is not None and _shows(answers, abilities)
 
-    for length in ("max_tokens", "max_completion_tokens"):
-        best = BEST.model_copy(update={"length": length})
+    # Many endpoints lack log-probabilities and nothing else.
+    for measured, length in product((True, False), get_args(LengthKey)):
+        best = BEST.model_copy(update={"length": length, "log_probabilities": measured})
         if works(best):
             return best
     demand(parameters(draw, LEAST))
