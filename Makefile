@@ -27,7 +27,7 @@ test-servers:  ## the tests with a real model against every model server; compil
 test-llm:  ## measure a model of 1.5 billion parameters (1.1 GB, fetched once): make test-llm ARGS="--labels FILE"
 	@sh tools/setup.sh dev
 	@.venv/bin/python -m tools.weights large >/dev/null
-	@.venv/bin/python -m tools.test_llm $(ARGS)
+	@.venv/bin/python -m tools.large_model $(ARGS)
 
 check:  ## the static checks: lint, format, types, and that the installed packages agree
 	@sh tools/setup.sh dev

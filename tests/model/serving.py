@@ -64,7 +64,7 @@ class Server:
     kind: Kind
     log: Path
     options: Mapping[str, str | None] = field(default_factory=dict)
-    """Further options of ``serve.py``; ``None`` for one without a value."""
+    """Further options of ``tools/serve_model.py``; ``None`` for one without a value."""
     endpoint: str = ""
     _process: subprocess.Popen[str] | None = None
 
@@ -82,7 +82,7 @@ class Server:
         """Start the process and wait until it answers."""
         python = sys.executable if self.kind == "llama.cpp" else str(_COMPILED / "bin" / "python")
         model = WEIGHTS["small"].path(_ENVIRONMENT)
-        command = [python, "-P", str(Path(__file__).with_name("serve.py")), self.kind, str(model)]
+        command = [python, "-P", str(REPOSITORY / "tools" / "serve_model.py"), self.kind, str(model)]
         for name, value in self.options.items():
             command += [name] if value is None else [name, value]
         if self.endpoint:

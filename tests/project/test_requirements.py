@@ -14,7 +14,8 @@ from packaging.version import Version
 
 REPOSITORY = Path(__file__).parents[2]
 PYPROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
-LOCKS = ("run", "build", "dev")
+LOCKS = ("run", "build", "dev", "model_server", "model_small", "model_large")
+WEIGHTS = ("model_small", "model_large")
 
 
 def lock_text(lock: str) -> str:
@@ -66,11 +67,26 @@ def test_the_development_lock_holds_the_same_versions(lock: str) -> None:
     assert {name: development.get(name) for name in pins(lock)} == pins(lock)
 
 
+def test_the_model_server_has_the_same_versions_of_what_it_shares() -> None:
+    development, server = pins("dev"), pins("model_server")
+    shared = development.keys() & server.keys()
+    assert {name: development[name] for name in shared} == {name: server[name] for name in shared}
+
+
+@pytest.mark.parametrize("lock", WEIGHTS)
+def test_weights_are_locked_alone_and_part_of_no_environment(lock: str) -> None:
+    assert pins(lock).keys() == {canonicalize_name(requirement.name) for requirement in asked(lock)}
+    for other in set(LOCKS) - {lock}:
+        assert not pins(lock).keys() & pins(other).keys()
+
+
 def test_every_dependency_is_explained_in_one_row() -> None:
     text = (REPOSITORY / "docs" / "dependencies.md").read_text(encoding="utf-8")
     cells = re.findall(r"^\| ([a-z][\w.-]+) \|", text, flags=re.MULTILINE)
     rows = [canonicalize_name(cell) for cell in cells if cell != "package"]
-    assert rows == [canonicalize_name(requirement.name) for lock in LOCKS for requirement in asked(lock)]
+    # The many parts of a large model have one row together.
+    locks = [lock for lock in LOCKS if lock != "model_large"]
+    assert rows == [canonicalize_name(requirement.name) for lock in locks for requirement in asked(lock)]
 
 
 def test_every_part_of_the_pure_core_under_the_coverage_bar_exists() -> None:

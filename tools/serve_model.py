@@ -1,7 +1,7 @@
-"""A server process for the tests: ``serve.py KIND MODEL``, one OpenAI-compatible server on loopback.
+"""An OpenAI-compatible server on loopback, in a process of its own: ``python serve_model.py KIND MODEL``.
 
-It says ``ready URL`` on its output when it answers, and ends when its input does: so it never outlives the tests, even
-if they are killed.
+It says ``ready URL`` on its output when it answers, and ends when its input does: so it never outlives the program that
+started it, even if that is killed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import threading
 
 
 def main() -> None:
+    """Serve until the input ends."""
     parser = argparse.ArgumentParser()
     parser.add_argument("kind", choices=["llama.cpp", "llama-cpp-python"])
     parser.add_argument("model")
