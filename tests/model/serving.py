@@ -66,7 +66,7 @@ class Server:
     options: Mapping[str, str | None] = field(default_factory=dict)
     """Further options of ``tools/serve_model.py``; ``None`` for one without a value."""
     endpoint: str = ""
-    _process: subprocess.Popen[str] | None = None
+    process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
         demand(self.kind)
@@ -89,10 +89,10 @@ class Server:
             command += ["--port", self.endpoint.removesuffix("/v1").rpartition(":")[2]]
         with self.log.open("a", encoding="utf-8") as log:
             # Its input stays open as long as this process lives, and it ends with its input.
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8"
             )
-        line = self._first_line(self._process)
+        line = self._first_line(self.process)
         if not line.startswith("ready "):
             self.kill()
             pytest.fail(f"{self.kind} did not start; it said:\n{self.said()}")
@@ -110,7 +110,7 @@ class Server:
 
     def kill(self) -> None:
         """End the process at once, in the middle of whatever it does."""
-        process, self._process = self._process, None
+        process, self.process = self.process, None
         if process is None:
             return
         process.kill()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -94,3 +95,13 @@ def test_log_probabilities_are_of_the_tokens_of_the_answer(client: openai.OpenAI
 def test_a_prompt_beyond_the_context_is_refused(client: openai.OpenAI) -> None:
     with pytest.raises(openai.BadRequestError, match="context"):
         ask(client, "word " * 4000)
+
+
+def test_a_server_ends_with_the_program_that_started_it(tmp_path: Path) -> None:
+    with Server("llama.cpp", tmp_path / "log") as server:
+        process = server.process
+        assert process is not None
+        assert process.stdin is not None
+        assert process.poll() is None
+        process.stdin.close()  # as the system does for a program that was killed
+        assert process.wait(10) == 0
