@@ -9,9 +9,10 @@ import pytest
 from tests.model.serving import KINDS, Server
 
 SLOTS = 2
+# A small model may write white space until the context is full, and this server has no other limit of its own.
 OPTIONS: dict[str, dict[str, str | None]] = {
     "llama.cpp": {"--slots": str(SLOTS)},
-    "llama-cpp-python": {"--logits-all": None},
+    "llama-cpp-python": {"--logits-all": None, "--context": "1536"},
 }
 
 

@@ -36,7 +36,7 @@ def settings(server: Server, **overrides: Any) -> dict[str, Any]:
         "model": "any",
         "key_variable": KEY_VARIABLE,
         "temperature": 0.8,
-        "timeout_seconds": 60.0,
+        "timeout_seconds": 120.0,
         "retries": 0,
     }
     return defaults | overrides
