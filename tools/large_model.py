@@ -25,6 +25,19 @@ from tools.weights import WEIGHTS
 ROOT = Path(__file__).resolve().parent.parent
 KEY_VARIABLE = "INCUMBENT_LOCAL_KEY"
 CONTEXT = 8192
+SETTINGS: dict[str, Any] = {
+    "api_version": None,
+    "temperature": 0.7,
+    "seed": 1,
+    "timeout_seconds": 300,
+    "retries": 2,
+    "in_flight": 1,
+    "prompt_characters": 20_000,
+    "answer_tokens": 1_500,
+    "budget": {"requests": 10_000, "tokens": 100_000_000},
+    "prices": None,
+}
+"""What the platform's config leaves open: a patient client for a server that answers one request at a time."""
 
 
 def main() -> int:
@@ -54,8 +67,8 @@ def with_model(config: str, endpoint: str, model: str) -> str:
     content: Any = yaml.load(config)
     classifier = content["classifier"]
     classifier["backend"] = "openai"
-    settings = classifier["openai"] or {"temperature": 0.7, "timeout_seconds": 300, "retries": 2}
-    classifier["openai"] = {**settings, "endpoint": endpoint, "model": model, "key_variable": KEY_VARIABLE}
+    settings = {"endpoint": endpoint, "model": model, "key_variable": KEY_VARIABLE}
+    classifier["openai"] = SETTINGS | (classifier["openai"] or {}) | settings
     out = StringIO()
     yaml.dump(content, out)
     return out.getvalue()

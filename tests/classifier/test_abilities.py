@@ -72,7 +72,7 @@ ALL = [
 )
 def test_whatever_an_endpoint_can_do_is_found_out_in_few_requests(abilities: Abilities) -> None:
     endpoint = Endpoint(abilities)
-    assert find_out(endpoint, endpoint.demand) == abilities
+    assert find_out(endpoint, endpoint.demand, 5) == abilities
     assert len(endpoint.asked) <= 12
     if abilities == BEST:
         assert len(endpoint.asked) == 1
@@ -81,7 +81,7 @@ def test_whatever_an_endpoint_can_do_is_found_out_in_few_requests(abilities: Abi
 @pytest.mark.parametrize("pretended", ["format", "several", "log_probabilities"])
 def test_what_is_accepted_and_not_done_does_not_count(pretended: str) -> None:
     endpoint = Endpoint(LEAST, frozenset({pretended}))
-    assert find_out(endpoint, endpoint.demand) == LEAST
+    assert find_out(endpoint, endpoint.demand, 5) == LEAST
 
 
 @pytest.mark.parametrize("text", ["[" * 50_000, '{"works": "yes"}', '{"works": true, "x": 1}', "null", None])
@@ -89,7 +89,7 @@ def test_an_answer_to_the_probe_that_does_not_fit_shows_nothing(text: str | None
     def ask(asked: dict[str, Any]) -> Sequence[Answer]:
         return [Answer(text, FITTING.tokens)] * asked.get("n", 1)
 
-    found = find_out(ask, ask)
+    found = find_out(ask, ask, 5)
     assert (found.format, found.several, found.log_probabilities) == ("plain", True, True)
 
 
@@ -98,7 +98,7 @@ def test_a_refusal_of_what_everybody_knows_is_raised() -> None:
         raise LookupError(str(asked))
 
     with pytest.raises(LookupError):
-        find_out(lambda asked: None, demand)
+        find_out(lambda asked: None, demand, 5)
 
 
 @pytest.mark.parametrize(

@@ -201,13 +201,13 @@ def test_an_azure_deployment_is_asked_by_its_own_path() -> None:
 
 def test_what_an_endpoint_can_do_is_remembered_for_the_next_run(tmp_path: Path) -> None:
     with ModelServer(Model(voting, several=False)) as server:
-        answers(backend(server.endpoint, folder=tmp_path), SHOW)
+        answers(backend(server.endpoint, samples=3, folder=tmp_path), SHOW)
         probes = len(server.requests) - len(server.asked)
-        again = backend(server.endpoint, folder=tmp_path)
+        again = backend(server.endpoint, samples=3, folder=tmp_path)
         answers(again, SHOW)
     assert probes > 0
     assert len(server.requests) - len(server.asked) == probes
-    assert (again.usage.requests, again.usage.probing) == (1, 0)
+    assert (again.usage.requests, again.usage.probing) == (3, 0)
     (file,) = tmp_path.iterdir()
     assert Abilities.model_validate_json(file.read_bytes()).several is False
     assert KEY not in file.read_text(encoding="utf-8")
@@ -426,8 +426,8 @@ def test_requests_and_tokens_are_counted_retries_included() -> None:
         answers(asked, SHOW)
     usage = asked.usage
     assert (usage.requests, usage.probing) == (len(server.requests), len(server.requests) - 2)
-    # The probe that was answered gave two samples, of 100 tokens in and 10 out each.
-    assert (usage.tokens_in, usage.tokens_cached, usage.tokens_out) == (1_100, 600, 40)
+    # The probe that was answered took 100 tokens in and 10 out.
+    assert (usage.tokens_in, usage.tokens_cached, usage.tokens_out) == (1_100, 600, 30)
     assert usage.cost == pytest.approx(((usage.tokens_in - 600) * 10 + 600 * 1 + usage.tokens_out * 100) / 1e6)
 
 

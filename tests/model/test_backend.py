@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.model import Inference
-from bot.classifier.openai import OpenAIBackend
+from bot.classifier.language_model.backend import LanguageModelBackend
+from bot.classifier.language_model.remembered import RememberedAbilities
+from bot.classifier.model import Finding
 from bot.cli.main import run
 from bot.config import OpenAISettings
 from bot.errors import OutsideError
-from tests.classifier.factories import intent, request, silent, taxonomy
+from tests.classifier.factories import answers, intent, openai_settings, request, taxonomy
 from tests.factories import REPOSITORY
 from tests.model.serving import Server
 
@@ -29,30 +30,24 @@ EXAMPLE = REPOSITORY / "examples" / "other-platform"
 EVAL_SET = "eval_sets/quillow-savings/branch-line"
 
 
-def settings(server: Server, **overrides: Any) -> dict[str, Any]:
-    """The section `classifier.openai` of a config."""
-    defaults: dict[str, Any] = {
-        "endpoint": server.endpoint,
-        "model": "any",
-        "key_variable": KEY_VARIABLE,
-        "temperature": 0.8,
-        "timeout_seconds": 120.0,
-        "retries": 0,
-    }
-    return defaults | overrides
+def settings(server: Server, **overrides: Any) -> OpenAISettings:
+    """Those of the backend for ``server``."""
+    small = {"timeout_seconds": 120.0, "answer_tokens": 120, "key_variable": KEY_VARIABLE, "in_flight": 1}
+    return openai_settings(**{"endpoint": server.endpoint, **small} | overrides)
 
 
-def infer(server: Server, *queries: str, samples: int = 1, **overrides: Any) -> tuple[Inference, ...]:
-    """One inference per query; what counts as a sample is whole, and what does not was left out."""
-    backend = OpenAIBackend(TAXONOMY, OpenAISettings(**settings(server, **overrides)), samples, {KEY_VARIABLE: KEY})
-    inferences = backend.infer([request(query, capabilities=NAMES) for query in queries], silent)
-    assert len(inferences) == len(queries)
-    for inference in inferences:
-        assert len(inference.samples) <= samples
-        for sample in inference.samples:
-            assert tuple(sample.votes) == tuple(sample.probabilities) == NAMES
-            assert all(0 <= probability <= 1 for probability in sample.probabilities.values())
-    return inferences
+def infer(server: Server, *queries: str, samples: int = 1, **overrides: Any) -> tuple[Finding, ...]:
+    """One finding per query: whole, or a shortfall that says why."""
+    backend = LanguageModelBackend(
+        TAXONOMY, settings(server, **overrides), samples, {KEY_VARIABLE: KEY}, RememberedAbilities(None)
+    )
+    found = answers(backend, *(request(query, capabilities=NAMES) for query in queries))
+    for finding in found:
+        assert (finding.shortfall is None) == (tuple(finding.consensus) == NAMES)
+        assert all(0 <= item.confidence <= 1 for item in finding.consensus.values())
+    assert backend.usage.requests >= len(queries)
+    assert backend.usage.tokens_in > 0
+    return found
 
 
 def test_a_query_is_judged_or_its_samples_left_out(server: Server) -> None:
@@ -86,7 +81,7 @@ def platform(server: Server, tmp_path: Path) -> Path:
     for old, new in (
         ("backend: embedded", "backend: openai"),
         ("samples: 5", "samples: 1"),
-        ("openai: null", f"openai: {json.dumps(settings(server))}"),
+        ("openai: null", f"openai: {settings(server).model_dump_json()}"),
     ):
         assert text.count(old) == 1
         text = text.replace(old, new)

@@ -18,7 +18,6 @@ SCHEMA_NAME: Final = "classification"
 TOP_LOG_PROBABILITIES: Final = 5
 """How many alternatives of a token are asked for: enough for true and false, and all that most endpoints give."""
 
-_PROBE_SAMPLES: Final = 2
 _PROBE_TOKENS: Final = 64
 _PROBE_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
@@ -32,7 +31,7 @@ _PROBE: Final = [{"role": "user", "content": 'Answer with exactly this JSON obje
 class Abilities(FileModel):
     """What one endpoint can do with one model.
 
-    ``format``: how an answer is bound to a schema; ``several``: whether one request gives several samples;
+    ``format``: how an answer is bound to a schema; ``several``: whether one request gives all samples of a query;
     ``log_probabilities`` and ``seed``: whether it gives the ones and takes the other; ``length``: the key by which it
     takes a limit of tokens, if any.
     """
@@ -82,16 +81,17 @@ Ask: TypeAlias = Callable[[dict[str, Any]], Sequence[Answer] | None]
 """Parameters of a request → its answers, or ``None`` if the endpoint does not take these parameters."""
 
 
-def find_out(ask: Ask, demand: Callable[[dict[str, Any]], Sequence[Answer]]) -> Abilities:
+def find_out(ask: Ask, demand: Callable[[dict[str, Any]], Sequence[Answer]], samples: int) -> Abilities:
     """What the endpoint can do, in one request where it can do everything, and in twelve at most.
 
     ``ask`` asks for what may not be known there; ``demand`` for what every endpoint knows, and raises its refusal.
+    As many ``samples`` are asked for as will be: some servers give no more than they have slots.
     """
-    draw = Draw(messages=_PROBE, schema=_PROBE_SCHEMA, samples=_PROBE_SAMPLES, seed=0, tokens=_PROBE_TOKENS)
+    draw = Draw(messages=_PROBE, schema=_PROBE_SCHEMA, samples=samples, seed=0, tokens=_PROBE_TOKENS)
 
     def works(abilities: Abilities) -> bool:
         answers = ask(parameters(draw, abilities))
-        return answers is not None and _shows(answers, abilities)
+        return answers is not None and _shows(answers, abilities, samples)
 
     # Many endpoints lack log-probabilities and nothing else.
     for measured, length in product((True, False), get_args(LengthKey)):
@@ -118,9 +118,9 @@ _CHANGES: Final[tuple[tuple[dict[str, Any], ...], ...]] = (
 )
 
 
-def _shows(answers: Sequence[Answer], abilities: Abilities) -> bool:
+def _shows(answers: Sequence[Answer], abilities: Abilities, samples: int) -> bool:
     """Whether ``answers`` to the probe bear out ``abilities``, and were not merely accepted."""
-    if len(answers) != (_PROBE_SAMPLES if abilities.several else 1):
+    if len(answers) != (samples if abilities.several else 1):
         return False
     if abilities.log_probabilities and not all(answer.tokens for answer in answers):
         return False

@@ -18,7 +18,7 @@ from bot.classifier.language_model.remembered import RememberedAbilities
 from bot.classifier.model import Finding, Identity, InferenceRequest
 from bot.classifier.usage import Usage
 from bot.config import OpenAISettings
-from bot.errors import IncumbentError
+from bot.errors import IncumbentError, OutsideError
 from bot.taxonomy.model import Taxonomy
 
 _DRAWS: Final = 2
@@ -79,7 +79,7 @@ class LanguageModelBackend:
 
     def _begin(self, endpoint: Endpoint, request: InferenceRequest) -> tuple[Abilities, Finding]:
         """What the endpoint can do, and the first finding, which shows whether what is remembered still holds."""
-        known = self._memory.load(self._settings)
+        known = self._memory.load(self._settings, self._samples)
         if known is not None:
             try:
                 return known, self._ask(endpoint, known, request)
@@ -87,7 +87,7 @@ class LanguageModelBackend:
                 pass
         self._prompt(request, stated=True)  # a prompt that leaves no room costs no probing
         abilities = self._probe(endpoint)
-        self._memory.store(self._settings, abilities)
+        self._memory.store(self._settings, self._samples, abilities)
         try:
             return abilities, self._ask(endpoint, abilities, request)
         except UnsupportedError as error:
@@ -96,7 +96,11 @@ class LanguageModelBackend:
     def _probe(self, endpoint: Endpoint) -> Abilities:
         def ask(asked: dict[str, Any]) -> Sequence[Answer] | None:
             try:
-                return endpoint.complete(asked, retry=False)
+                try:
+                    return endpoint.complete(asked, retry=False)
+                except OutsideError:
+                    # Only what may be a refusal is not tried again: a server that is away may come back.
+                    return endpoint.complete(asked)
             except (UnsupportedError, QueryRefusedError):
                 return None
 
@@ -110,7 +114,7 @@ class LanguageModelBackend:
 
         self._meter.probe(True)
         try:
-            return find_out(ask, demand)
+            return find_out(ask, demand, self._samples)
         finally:
             self._meter.probe(False)
 

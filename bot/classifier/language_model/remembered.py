@@ -24,22 +24,22 @@ class RememberedAbilities:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
-    def load(self, settings: OpenAISettings) -> Abilities | None:
-        """What is known of the endpoint and model that ``settings`` name."""
-        path = self._file(settings)
+    def load(self, settings: OpenAISettings, samples: int) -> Abilities | None:
+        """What is known of the endpoint and model that ``settings`` name, asked for so many ``samples``."""
+        path = self._file(settings, samples)
         with suppress(OSError, ValueError, ValidationError):
             if path is not None and path.is_file() and path.stat().st_size <= _LARGEST:
                 return Abilities.model_validate_json(path.read_bytes())
         return None
 
-    def store(self, settings: OpenAISettings, abilities: Abilities) -> None:
+    def store(self, settings: OpenAISettings, samples: int, abilities: Abilities) -> None:
         """Remember ``abilities``, if the folder can be written."""
-        path = self._file(settings)
+        path = self._file(settings, samples)
         if path is not None:
             write_whole(path, abilities.model_dump_json().encode())
 
-    def _file(self, settings: OpenAISettings) -> Path | None:
+    def _file(self, settings: OpenAISettings, samples: int) -> Path | None:
         if self._folder is None:
             return None
-        told = json.dumps([settings.endpoint or DEFAULT_ENDPOINT, settings.api_version, settings.model])
+        told = json.dumps([settings.endpoint or DEFAULT_ENDPOINT, settings.api_version, settings.model, samples])
         return self._folder / f"endpoint-{hashlib.sha256(told.encode()).hexdigest()[:24]}.json"
