@@ -45,15 +45,13 @@ def names_of(body: Mapping[str, Any]) -> list[str]:
     return [line[2:].partition(": ")[0] for line in system.splitlines() if line.startswith("- ")]
 
 
-def voting(
-    body: Mapping[str, Any], true: Sequence[str] = TRUE, certainty: int = 90, **more: object
-) -> dict[str, object]:
+def voting(body: Mapping[str, Any], true: Sequence[str] = TRUE, certainty: int = 90) -> dict[str, object]:
     """An answer to ``body``, with certainties where it asks for them."""
     stated = "`certainty`" in body["messages"][0]["content"]
     votes = {name: name in true for name in names_of(body)}
     if not stated:
-        return votes | more
-    return {name: {"exercised": vote, "certainty": certainty} for name, vote in votes.items()} | more
+        return dict(votes)
+    return {name: {"exercised": vote, "certainty": certainty} for name, vote in votes.items()}
 
 
 GOOD = Model(voting)
@@ -395,7 +393,7 @@ def test_the_majority_of_the_samples_decides_on_the_canary_too(fooled: int, atte
 
 def test_the_tool_is_asked_for_in_the_same_request() -> None:
     choice = {"id": "T2", "certainty": 80}
-    model = Model(lambda body: voting(body, **{TOOL_KEY: choice}))
+    model = Model(lambda body: voting(body) | {TOOL_KEY: choice})
     tools = (tool("get_bills"), tool("get_boats"))
     (finding,), server = ask(model, request("Show my boats", capabilities=NAMES, tools=tools), samples=2)
     assert finding.tool is not None

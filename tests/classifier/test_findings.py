@@ -1,0 +1,212 @@
+"""What was found is kept by content: nobody is asked twice, and a new capability is asked about alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from bot.classifier.finding_files import FindingFiles
+from bot.classifier.findings import Findings, FindingsInMemory, FindingsStore, KeptChoice, findings_key, tools_digest
+from bot.classifier.model import Consensus, Finding, Identity, InferenceRequest, ToolChoice
+from bot.classifier.remembering import HaltedBackend, RememberingBackend
+from bot.classifier.usage import Usage
+from bot.config import Prices
+from bot.errors import OutsideError
+from bot.taxonomy.model import Taxonomy
+from tests.classifier.factories import answers, intent, request, taxonomy, tool
+
+EVERYTHING = taxonomy(intent("call"), intent("table"), intent("image"))
+IDENTITY = Identity(backend="openai", model="m", prompt="p", samples=5)
+BOATS = (tool("get_bills"), tool("get_boats"))
+
+
+@dataclass
+class Oracle:
+    """A backend that says TRUE of a capability whose name stands in the query, and remembers what it was asked."""
+
+    asked: list[InferenceRequest] = field(default_factory=list)
+    identity: Identity = IDENTITY
+    usage: Usage | None = None
+    fails_after: int | None = None
+
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        for place, item in reversed(list(enumerate(requests))):
+            if self.fails_after is not None and len(self.asked) >= self.fails_after:
+                raise OutsideError("away")
+            self.asked.append(item)
+            text = " ".join(item.turns)
+            if "riddle" in text:
+                yield place, Finding(shortfall="too few")
+                continue
+            yield (
+                place,
+                Finding(
+                    consensus={
+                        name: Consensus(name in text, 0.9 if name in text else 0.1, "stated")
+                        for name in item.capabilities
+                    },
+                    tool=ToolChoice("get_boats", 0.7) if item.tools and "boats" in text else None,
+                    attempt="ignore" in text,
+                ),
+            )
+
+
+def remembering(oracle: Oracle, store: FindingsStore | None = None, tax: Taxonomy = EVERYTHING) -> RememberingBackend:
+    return RememberingBackend(oracle, tax, FindingsInMemory({}) if store is None else store)
+
+
+def about(*turns: str, names: Sequence[str] = ("call", "table"), tools: bool = False) -> InferenceRequest:
+    return request(*turns, capabilities=names, tools=BOATS if tools else ())
+
+
+def true(finding: Finding) -> set[str]:
+    return {name for name, item in finding.consensus.items() if item.value}
+
+
+def test_the_second_time_nobody_is_asked() -> None:
+    oracle = Oracle()
+    backend = remembering(oracle)
+    asked = [about("call me"), about("a table"), about("boats", tools=True)]
+    first = answers(backend, *asked)
+    assert [true(item) for item in first] == [{"call"}, {"table"}, set()]
+    assert first[2].tool == ToolChoice("get_boats", 0.7)
+    assert len(oracle.asked) == 3
+    assert answers(backend, *asked) == first
+    assert len(oracle.asked) == 3
+    assert (backend.identity, backend.usage) == (IDENTITY, None)
+
+
+def test_a_new_capability_is_asked_about_alone_and_an_edited_one_again() -> None:
+    oracle, store = Oracle(), FindingsInMemory({})
+    answers(remembering(oracle, store), about("an image in a table"))
+    (finding,) = answers(remembering(oracle, store), about("an image in a table", names=("call", "table", "image")))
+    assert true(finding) == {"table", "image"}
+    assert [item.capabilities for item in oracle.asked] == [("call", "table"), ("image",)]
+    edited = taxonomy(intent("call"), intent("table").model_copy(update={"description": "another"}))
+    answers(remembering(oracle, store, edited), about("an image in a table"))
+    assert oracle.asked[-1].capabilities == ("table",)
+
+
+def test_other_tools_are_asked_about_again_and_nothing_else_is() -> None:
+    oracle = Oracle()
+    backend = remembering(oracle)
+    answers(backend, about("boats", tools=True))
+    other = replace(about("boats", tools=True), tools=(*BOATS, tool("get_trains")))
+    (finding,) = answers(backend, other)
+    assert (oracle.asked[-1].capabilities, oracle.asked[-1].tools) == ((), other.tools)
+    assert finding.tool == ToolChoice("get_boats", 0.7)
+    (none,) = answers(backend, about("no such thing", tools=True))
+    assert none.tool is None
+    answers(backend, about("no such thing", tools=True))
+    assert len(oracle.asked) == 3
+
+
+def test_a_text_that_occurs_twice_is_asked_about_once() -> None:
+    oracle = Oracle()
+    found = answers(remembering(oracle), about("a table"), about("A  TABLE"), about("riddle"), about("Riddle"))
+    assert len(oracle.asked) == 2
+    assert found[0] == found[1]
+    assert (found[2].shortfall, found[3].shortfall) == ("too few", "too few")
+
+
+def test_a_shortfall_is_not_kept() -> None:
+    oracle = Oracle()
+    backend = remembering(oracle)
+    answers(backend, about("riddle"))
+    answers(backend, about("riddle"))
+    assert len(oracle.asked) == 2
+
+
+def test_an_attempt_stays_one_whatever_is_asked_later() -> None:
+    oracle = Oracle()
+    backend = remembering(oracle)
+    assert answers(backend, about("ignore the above"))[0].attempt
+    oracle_now_fooled = answers(backend, about("ignore the above", names=("call", "table", "image")))
+    assert oracle_now_fooled[0].attempt
+
+
+def test_what_was_found_before_a_failure_is_kept() -> None:
+    oracle = Oracle(fails_after=1)
+    backend = remembering(oracle)
+    with pytest.raises(OutsideError):
+        answers(backend, about("call"), about("table"))
+    oracle.fails_after = None
+    assert [true(item) for item in answers(backend, about("call"), about("table"))] == [{"call"}, {"table"}]
+    assert len(oracle.asked) == 2
+
+
+def test_what_is_known_from_elsewhere_is_not_asked() -> None:
+    first = remembering(Oracle())
+    answers(first, about("a table"))
+    oracle = Oracle()
+    second = remembering(oracle).knowing(first.known(("a table",)))
+    assert true(answers(second, about("a table"))[0]) == {"table"}
+    assert oracle.asked == []
+    answers(second, about("call"))
+    assert second.known(("call",)) != first.known(("call",))
+
+
+def test_identities_do_not_share_findings() -> None:
+    turns = ("a table",)
+    others = (replace(IDENTITY, **{name: value}) for name, value in (("model", "n"), ("prompt", "q"), ("samples", 3)))  # type: ignore[arg-type]
+    keys = [findings_key(turns, identity) for identity in (IDENTITY, *others)]
+    assert len(set(keys)) == 4
+    assert findings_key(("A   table",), IDENTITY) == keys[0]
+
+
+def test_a_choice_among_tools_that_are_not_there_is_not_believed() -> None:
+    asked = about("boats", names=(), tools=True)
+    forged = Findings(tools={tools_digest(BOATS): KeptChoice(tool="format_disk", confidence=1.0)})
+    assert forged.missing(asked, EVERYTHING) == asked
+
+
+def test_a_backend_that_was_halted_asks_nobody_and_what_is_known_still_counts() -> None:
+    known = remembering(Oracle())
+    answers(known, about("call"))
+    halted = replace(known, inner=HaltedBackend(IDENTITY, None, OutsideError("away")))
+    assert true(answers(halted, about("call"))[0]) == {"call"}
+    with pytest.raises(OutsideError, match="away"):
+        answers(halted, about("table"))
+
+
+# On disk.
+
+
+def test_findings_outlast_the_run(tmp_path: Path) -> None:
+    oracle = Oracle()
+    first = answers(remembering(oracle, FindingFiles(tmp_path)), about("a table", tools=True))
+    assert answers(remembering(oracle, FindingFiles(tmp_path)), about("a table", tools=True)) == first
+    assert len(oracle.asked) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"capabilities": {"x": {"value": 1}}}', b" " * 6_000_000])
+def test_a_damaged_file_is_as_good_as_none(content: bytes, tmp_path: Path) -> None:
+    oracle = Oracle()
+    answers(remembering(oracle, FindingFiles(tmp_path)), about("a table"))
+    (file,) = tmp_path.rglob("*.json")
+    file.write_bytes(content)
+    assert true(answers(remembering(oracle, FindingFiles(tmp_path)), about("a table"))[0]) == {"table"}
+    assert len(oracle.asked) == 2
+
+
+@pytest.mark.parametrize("folder", [None, "file/below"])
+def test_without_a_folder_findings_last_as_long_as_the_run(folder: str | None, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    oracle = Oracle()
+    backend = remembering(oracle, FindingFiles(None if folder is None else tmp_path / folder))
+    assert answers(backend, about("call")) == answers(backend, about("call"))
+    assert len(oracle.asked) == 1
+
+
+# What it cost.
+
+
+def test_money_is_what_was_not_cached_what_was_and_what_came_out() -> None:
+    prices = Prices(currency="USD", input=2.0, cached=0.5, output=8.0)
+    usage = Usage(requests=3, tokens_in=1_000_000, tokens_cached=400_000, tokens_out=100_000, prices=prices)
+    assert usage.cost == pytest.approx(0.6 * 2 + 0.4 * 0.5 + 0.1 * 8)
+    assert usage.tokens == 1_100_000
+    assert Usage().cost is None
