@@ -237,7 +237,7 @@ def load_config(snapshot: Snapshot, capabilities: frozenset[str] | None, path: s
             document.problem(
                 ("classifier",),
                 "classifier.openai: the key is missing, and the backend is openai",
-                "add `openai`; docs/configuration.md has whole examples",
+                "add `openai`; docs/language-model.md has whole sections",
             )
         )
     if problems or config is None:

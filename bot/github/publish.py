@@ -247,11 +247,12 @@ def _ledger(
         for query in facts.queries
         if query.key is not None and query.classification is not None
     }
+    # What could not be read, or was not, is as it was known.
+    partial = analysis.problems or analysis.held or analysis.stopped is not None
     new = record.model_copy(
         update={
             "head": analysis.head,
-            # What could not be read, or was not, is as it was known.
-            "classifications": {**(record.classifications if analysis.problems or analysis.held else {}), **found},
+            "classifications": {**(record.classifications if partial else {}), **found},
             "texts": {**record.texts, **judgement.texts},
             "changes": changes_of(judgement, record),
             "displayed": displayed,

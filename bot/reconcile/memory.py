@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.github.analysis import classified_of
 from bot.ledger.keys import digest
-from bot.ledger.model import LeftQuery, Reconciled, Rejection, StoredClassification
+from bot.ledger.model import LeftQuery, Reconciled, Rejection
 from bot.pipeline import Platform, unsettled
 from bot.reconcile.cases import Case, entry_of
 from bot.reconcile.inventory import Inventory
@@ -43,7 +43,8 @@ def remember(
     left = {**kept, **found}
     known_rejections = () if before is None else before.rejections
     all_rejections = (*known_rejections, *(item for item in rejected if item not in known_rejections))
-    known: dict[str, StoredClassification] = {}
+    # Findings on what was not asked about this time are worth something once it is.
+    known = dict(before.classifications) if before is not None and inventory.stopped is not None else {}
     present: set[tuple[str, str]] = set()
     contents: set[str] = set()
     for facts in inventory.submissions:

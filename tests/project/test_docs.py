@@ -8,8 +8,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from bot.cli.main import run
+from bot.config import ClassifierSettings
 from bot.consolidator.verdict import Decision, Reason
 from bot.github.commands import Verb
 from bot.github.conversation import COMMANDS
@@ -78,3 +80,13 @@ def _without_numbers(line: str) -> str:
 def test_the_commands_are_the_same_wherever_they_are_listed() -> None:
     assert COMMANDS in (REPOSITORY / "docs" / "github.md").read_text(encoding="utf-8")
     assert all(f"/incumbent {verb}" in COMMANDS for verb in Verb)
+
+
+def sections() -> list[str]:
+    page = (REPOSITORY / "docs" / "language-model.md").read_text(encoding="utf-8")
+    return re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+
+
+@pytest.mark.parametrize("section", sections())
+def test_every_section_of_a_config_can_be_copied(section: str) -> None:
+    assert ClassifierSettings.model_validate(yaml.safe_load(section)["classifier"]).openai is not None
