@@ -1,6 +1,7 @@
 """`make bench`: the speed promises as ratios, both sides measured in this one run.  Exits 1 if a promise is broken.
 
-`make bench ARGS=attacks` measures instead what attacks on the classifier achieve (bench/attacks.py).
+`make bench ARGS=attacks` measures instead what attacks on the classifier achieve (bench/attacks.py), and
+`make bench ARGS=cost` what asking a language model costs (bench/cost.py).
 """
 
 from __future__ import annotations
@@ -176,4 +177,8 @@ if __name__ == "__main__":
         from bench import attacks
 
         sys.exit(attacks.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["cost"]:
+        from bench import cost
+
+        sys.exit(cost.main(sys.argv[2:]))
     sys.exit(main())

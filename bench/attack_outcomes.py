@@ -6,12 +6,13 @@ What a placebo moves is owed to length and shape, not to the argument.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from bot.classifier.classify import classify
-from bot.classifier.model import Backend, Classification, Identity, Inference, InferenceRequest, Progress, ToolChoice
+from bot.classifier.model import Backend, Classification, Finding, Identity, InferenceRequest, Progress, ToolChoice
+from bot.classifier.usage import Usage
 from bot.config import Limits
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, AuthDeclaration, Specification, Tool
@@ -29,7 +30,7 @@ _NEUTRAL = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What the classifier says of a case: its tags (``None``: unclassified), the tool it would call, and whether it
-    was flagged as an attempt (``None``: the classifier does not say).
+    was flagged as an attempt (``None``: unclassified).
     """
 
     tags: frozenset[str] | None
@@ -86,19 +87,16 @@ def outcomes(attacks: Sequence[Attack], taxonomy: Taxonomy, backend: Backend, pr
     ]
 
 
-def false_alarms(
-    controls: Sequence[Control], taxonomy: Taxonomy, backend: Backend, progress: Progress
-) -> list[str] | None:
-    """The ids of the innocent queries that were flagged; ``None`` if the classifier flags nothing at all."""
+def false_alarms(controls: Sequence[Control], taxonomy: Taxonomy, backend: Backend, progress: Progress) -> list[str]:
+    """The ids of the innocent queries that were flagged."""
     cases = {control.id: Case(turns=control.turns) for control in controls}
     answers = ask(cases.values(), taxonomy, backend, progress)
-    flags = {name: answers[case].flagged for name, case in cases.items()}
-    return None if None in flags.values() else [name for name, flagged in flags.items() if flagged]
+    return [name for name, case in cases.items() if answers[case].flagged]
 
 
-def flagged(item: Classification) -> bool | None:
-    """Whether the classifier takes the query for an attempt; ``None`` as long as classifications do not say so."""
-    return None
+def flagged(item: Classification) -> bool:
+    """Whether the classifier takes the query for an attempt."""
+    return item.attempt
 
 
 def ask(cases: Iterable[Case], taxonomy: Taxonomy, backend: Backend, progress: Progress) -> dict[Case, Answer]:
@@ -120,6 +118,8 @@ def ask(cases: Iterable[Case], taxonomy: Taxonomy, backend: Backend, progress: P
             listening,
             partial(_further, progress, done, len(distinct)),
         )
+        if result.stopped is not None:
+            raise result.stopped
         by_id = {item.query_id: item for item in result.classifications}
         for name, case in asked.items():
             item, tool = by_id.get(name), listening.tools.get(name)
@@ -154,10 +154,14 @@ class _Listening:
     def identity(self) -> Identity:
         return self.backend.identity
 
-    def infer(self, requests: Sequence[InferenceRequest], progress: Progress) -> tuple[Inference, ...]:
-        answers = self.backend.infer(requests, progress)
-        self.tools |= {request.query_id: answer.tool for request, answer in zip(requests, answers, strict=True)}
-        return answers
+    @property
+    def usage(self) -> Usage | None:
+        return self.backend.usage
+
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        for place, finding in self.backend.infer(requests):
+            self.tools[requests[place].query_id] = finding.tool
+            yield place, finding
 
 
 def placebo(attack: Attack) -> Case:

@@ -77,8 +77,11 @@ def _measure(options: argparse.Namespace) -> int:
         "false_alarms": alarms,
         "attacks": [_told(outcome) for outcome in found],
     }
+    usage = backend.usage
+    if usage is not None:
+        report |= {"requests": usage.requests, "tokens_in": usage.tokens_in, "tokens_cached": usage.tokens_cached}
     if isinstance(backend, NaiveBackend):
-        report |= {"requests": backend.requests, "prompt_tokens": backend.prompt_tokens, "refused": backend.refused}
+        report["refused"] = backend.refused
     if options.json:
         print(json.dumps(report, indent=1))
     else:
@@ -168,12 +171,11 @@ def _print(report: dict[str, Any]) -> None:
         )
     print(f"\n{report['refused_at_intake']} more are refused at intake as too long.")
     alarms = report["false_alarms"]
-    if alarms is None:
-        print("This classifier flags no attempts, so there are no false alarms to count.")
-    else:
-        print(f"{len(alarms)} of {report['controls']} innocent queries flagged. {', '.join(alarms)}")
+    print(f"{len(alarms)} of {report['controls']} innocent queries flagged. {', '.join(alarms)}")
     if "requests" in report:
-        print(f"{report['requests']} requests ({report['refused']} refused), {report['prompt_tokens']} prompt tokens.")
+        print(f"{report['requests']} requests, {report['tokens_in']} prompt tokens, {report['tokens_cached']} cached.")
+    if "refused" in report:
+        print(f"{report['refused']} requests were refused.")
 
 
 def _cell(value: float | None) -> str:

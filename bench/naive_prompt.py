@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan
 from typing import Any, Final, TypeAlias
 
-from bot.classifier.model import Identity, Inference, InferenceRequest, Progress, Sample, ToolChoice
+from bot.classifier.consistency import agree
+from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, ToolChoice
+from bot.classifier.usage import Usage
 from bot.config import OpenAISettings
 from bot.errors import OutsideError, UsageError
 from bot.intake.specification import Tool
@@ -100,7 +102,7 @@ def _joined(turns: str | Sequence[str]) -> str:
 
 @dataclass(kw_only=True)
 class NaiveBackend:
-    """The naive scheme as an inference backend; counts its requests and the prompt tokens that the endpoint reports.
+    """The naive scheme as an inference backend; ``usage`` is what the endpoint reports.
 
     What does not parse counts as FALSE with probability 0.  So does what the endpoint refuses, for its length perhaps;
     ``refused`` counts it.
@@ -111,9 +113,8 @@ class NaiveBackend:
     samples: int
     environment: Mapping[str, str]
     exemplars: int = 0
-    requests: int = 0
-    prompt_tokens: int = 0
     refused: int = 0
+    usage: Usage = field(default_factory=Usage)
     _client: Any = field(default=None, init=False)
 
     @property
@@ -121,8 +122,12 @@ class NaiveBackend:
         """Comparable with nothing but itself."""
         return Identity(backend="naive", model=self.settings.model, prompt="naive", samples=self.samples)
 
-    def infer(self, requests: Sequence[InferenceRequest], progress: Progress) -> tuple[Inference, ...]:
-        """One answer per request; raises :class:`UsageError` without a key, and :class:`OutsideError` on a failure."""
+    def calls(self, request: InferenceRequest) -> Iterator[NaiveCall]:
+        """What is asked about one query."""
+        return naive_calls(self.taxonomy, request, self.samples, self.exemplars)
+
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        """One finding after another; raises :class:`UsageError` without a key, :class:`OutsideError` on a failure."""
         import openai
 
         key = self.environment.get(self.settings.key_variable, "").strip()
@@ -134,23 +139,21 @@ class NaiveBackend:
             timeout=self.settings.timeout_seconds,
             max_retries=self.settings.retries,
         )
-        answers: list[Inference] = []
         with self._client:
-            for done, request in enumerate(requests, 1):
+            for place, request in enumerate(requests):
                 try:
-                    answers.append(self._ask(request))
+                    finding = self._ask(request)
                 except openai.OpenAIError as error:
                     # The cause is dropped on purpose: its text may repeat headers or the key.
                     raise OutsideError(f"the endpoint failed: {type(error).__name__}; try again") from None
-                progress(done, len(requests))
-        return tuple(answers)
+                yield place, finding
 
-    def _ask(self, request: InferenceRequest) -> Inference:
+    def _ask(self, request: InferenceRequest) -> Finding:
         samples: list[Sample] = []
         chosen: dict[str, float] = {}
         votes: dict[str, bool] = {}
         probabilities: dict[str, float] = {}
-        for call in naive_calls(self.taxonomy, request, self.samples, self.exemplars):
+        for call in self.calls(request):
             answer = self._answer(call.messages)
             if call.capability is None:
                 name = answer.get("tool")
@@ -164,12 +167,12 @@ class NaiveBackend:
                 votes, probabilities = {}, {}
         best = max(chosen, key=lambda name: chosen[name], default=None)
         tool = None if best is None else ToolChoice(best, min(1.0, chosen[best]))
-        return Inference(samples=tuple(samples), tool=tool)
+        return Finding(consensus=agree(samples, request.capabilities, self.samples) or {}, tool=tool)
 
     def _answer(self, messages: Messages) -> Mapping[str, Any]:
         import openai
 
-        self.requests += 1
+        self.usage = replace(self.usage, requests=self.usage.requests + 1)
         # Half of a surrogate pair is no text and cannot be sent; the naive author would lose it in a file.
         sent = [{**message, "content": message["content"].encode("utf-8", "replace").decode()} for message in messages]
         try:
@@ -179,7 +182,12 @@ class NaiveBackend:
         except openai.BadRequestError:
             self.refused += 1
             return {}
-        self.prompt_tokens += completion.usage.prompt_tokens if completion.usage else 0
+        if completion.usage:
+            self.usage = replace(
+                self.usage,
+                tokens_in=self.usage.tokens_in + completion.usage.prompt_tokens,
+                tokens_out=self.usage.tokens_out + completion.usage.completion_tokens,
+            )
         return _parsed(completion.choices[0].message.content or "")
 
 

@@ -12,9 +12,9 @@ from bot.cli.options import Command, json_option, open_platform, print_json, rep
 from bot.errors import IncompleteError, UsageError
 
 if TYPE_CHECKING:
+    from bot.cli.evaluation_sources import Predicted
     from bot.evaluation.bootstrap import Sampling
     from bot.evaluation.labels import LabelledQuery
-    from bot.evaluation.predictions import Predictions
     from bot.report.evaluation_output import EvaluateOutput
 
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -154,7 +154,7 @@ def command(
     if ours is None:
         ours = sources.ask(queries, specification, platform.config.classifier, vocabulary)
     if save is not None:
-        sources.write_files({save: ours.text})
+        sources.write_files({save: ours.predictions.text})
     if other is not None:
         theirs = sources.ask(queries, specification, other, vocabulary)
 
@@ -169,16 +169,39 @@ def command(
         from bot.report.evaluation_text import print_evaluation
 
         print_evaluation(output)
-    if output.unclassified:
-        places = [item.file if item.line is None else f"{item.file}:{item.line}" for item in output.unclassified]
-        shown = ", ".join(places[:_PLACES]) + (f" and {len(places) - _PLACES} more" if len(places) > _PLACES else "")
-        raise IncompleteError(f"no prediction for {len(places)} queries, which were left out: {shown}; run again")
+    _refuse_incomplete(queries, output, [each for each in (ours, theirs) if each is not None])
+
+
+def _refuse_incomplete(queries: Sequence[LabelledQuery], output: EvaluateOutput, asked: Sequence[Predicted]) -> None:
+    """Raise what kept a classifier from going on, or that queries were left out, and of each why if that is known."""
+    for each in asked:
+        if each.stopped is not None:
+            raise each.stopped
+    if not output.unclassified:
+        return
+    why = {
+        (query.file, query.line): each.shortfalls[query.key]
+        for each in asked
+        for query in queries
+        if query.key in each.shortfalls
+    }
+    places = []
+    for item in output.unclassified[:_PLACES]:
+        place = item.file if item.line is None else f"{item.file}:{item.line}"
+        reason = why.get((item.file, item.line))
+        places.append(place if reason is None else f"{place} ({reason})")
+    count = len(output.unclassified)
+    more = f" and {count - _PLACES} more" if count > _PLACES else ""
+    raise IncompleteError(
+        f"left out, having no prediction: {count} {'query' if count == 1 else 'queries'}: "
+        f"{', '.join(places)}{more}; run again"
+    )
 
 
 def _measure(
     queries: Sequence[LabelledQuery],
-    ours: Predictions,
-    theirs: Predictions | None,
+    ours: Predicted,
+    theirs: Predicted | None,
     name: str,
     capabilities: Sequence[str],
     sampling: Sampling,
@@ -186,24 +209,30 @@ def _measure(
 ) -> EvaluateOutput:
     """The measures over the ``queries`` that all have predicted; ``name`` is what people called the other classifier.
 
-    Raises :class:`IncompleteError` where there are none.
+    Where there are none, raises what stopped a classifier, or else :class:`IncompleteError`.
     """
     from bot.evaluation.cells import lay_out
     from bot.evaluation.measures import compare, evaluate
     from bot.evaluation.predictions import unpredicted
     from bot.report import evaluation_output as outputs
 
-    missing = {item.key for each in (ours, theirs) if each is not None for item in unpredicted(queries, each)}
+    asked = [each for each in (ours, theirs) if each is not None]
+    missing = {item.key for each in asked for item in unpredicted(queries, each.predictions)}
     measured = [query for query in queries if query.key not in missing]
     if not measured:
+        for each in asked:
+            if each.stopped is not None:
+                raise each.stopped
         raise IncompleteError(f"no query has a prediction, of {len(queries)} that are labelled; run again")
-    cells = lay_out(measured, ours, capabilities)
+    cells = lay_out(measured, ours.predictions, capabilities)
     against = None
     if theirs is None:
         evaluation = evaluate(cells, sampling, bins)
     else:
-        evaluation, comparison = compare(cells, lay_out(measured, theirs, capabilities), sampling, bins)
-        against = outputs.against(name, comparison, theirs.classifier, bins)
+        other = theirs.predictions
+        evaluation, comparison = compare(cells, lay_out(measured, other, capabilities), sampling, bins)
+        against = outputs.against(name, comparison, other.classifier, bins)
     places = sorted((query.file, query.line or 0, query.line) for query in queries if query.key in missing)
     unclassified = [outputs.PlaceOutput(file=file, line=line) for file, _, line in places]
-    return outputs.EvaluateOutput.of(evaluation, ours.classifier, ours.taxonomy, unclassified, sampling, bins, against)
+    own = ours.predictions
+    return outputs.EvaluateOutput.of(evaluation, own.classifier, own.taxonomy, unclassified, sampling, bins, against)

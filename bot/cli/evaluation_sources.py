@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.classifier.classify import classify
-from bot.cli.options import progress_bar, say
+from bot.cli.options import progress_bar, say, show_usage
 from bot.config import REVIEWED_FILES, ClassifierSettings
 from bot.documents import parse_json
-from bot.errors import InputError, OutsideError, Problem, UsageError
+from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.evaluation.corrections import Corrected, corrected
 from bot.evaluation.labels import LEFT_OUT, LabelledQuery, Vocabulary, join
 from bot.evaluation.predictions import IdentityFile, Predictions, predict
@@ -32,6 +33,17 @@ from bot.taxonomy.model import Taxonomy
 from bot.validation import validate
 
 LABELS_FOLDER = "labels"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicted:
+    """Predictions; ``shortfalls`` says by a query's key why it has none, ``stopped`` what kept the classifier from
+    going on, if anything did.
+    """
+
+    predictions: Predictions
+    shortfalls: Mapping[str, str] = field(default_factory=dict)
+    stopped: IncumbentError | None = None
 
 
 def read_meanings(given: Sequence[str], taxonomy: Taxonomy) -> dict[str, str]:
@@ -153,28 +165,35 @@ def ask(
     specification: Specification,
     settings: ClassifierSettings,
     vocabulary: Vocabulary,
-) -> Predictions:
-    """What the classifier that ``settings`` name says of ``queries``; unclassified ones are missing."""
+) -> Predicted:
+    """What the classifier that ``settings`` name says of ``queries``; says on standard error what it has cost.
+
+    Raises what stopped the classifier where it has predicted nothing by then.
+    """
     # Imported here: predictions that were kept need none of it, and it is slow to load.
     from bot.classifier.backends import make_backend
 
     backend = make_backend(settings, vocabulary.taxonomy)
     asked = [Query(id=query.key, turns=query.turns, file=query.file, line=query.line) for query in queries]
     result = classify(asked, specification, vocabulary.taxonomy, backend, progress_bar("classifying"))
-    return Predictions(
+    show_usage(backend)
+    if result.stopped is not None and not result.classifications:
+        raise result.stopped
+    predictions = Predictions(
         classifier=IdentityFile.of(backend.identity),
         taxonomy=vocabulary.taxonomy.version,
         specification=specification.digest,
         queries={item.query_id: predict(item, vocabulary.capabilities) for item in result.classifications},
     )
+    return Predicted(predictions=predictions, shortfalls=result.shortfalls, stopped=result.stopped)
 
 
-def load_predictions(path: Path, specification: Specification) -> Predictions:
+def load_predictions(path: Path, specification: Specification) -> Predicted:
     """Predictions saved before; :class:`UsageError` for those of another agent."""
     found = validate(Predictions, parse_json(_read(path), path.as_posix(), REVIEWED_FILES))
     if found.specification != specification.digest:
         raise UsageError(f"{path} holds predictions for another agent: give the same --agent as then")
-    return found
+    return Predicted(predictions=found)
 
 
 def write_files(files: Mapping[Path, str]) -> None:

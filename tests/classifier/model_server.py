@@ -121,7 +121,7 @@ def _parts(text: str) -> Sequence[str]:
 
 def is_probe(body: dict[str, Any]) -> bool:
     """Whether a request only finds out what the endpoint can do."""
-    return "works" in str(body["messages"][0]["content"])
+    return '{"works": true}' in str(body["messages"][0]["content"])
 
 
 @dataclass

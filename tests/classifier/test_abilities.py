@@ -59,6 +59,7 @@ class Endpoint:
         return found
 
 
+FORMATS: tuple[Format, ...] = ("json_schema", "json_object", "plain")
 LENGTHS: tuple[LengthKey | None, ...] = ("max_tokens", "max_completion_tokens", None)
 FORMATS: tuple[Format, ...] = ("json_schema", "json_object", "plain")
 ALL = [

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import git
 import pytest
@@ -15,7 +14,7 @@ from jsonschema import Draft202012Validator
 from sklearn.metrics import matthews_corrcoef
 
 from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.model import Inference, InferenceRequest, Progress
+from bot.classifier.model import Finding, InferenceRequest
 from bot.config import CONFIG_FILE
 from bot.ledger.keys import text_key
 from bot.ledger.model import BRANCH, CORRECTIONS, Correction, CorrectionRecord
@@ -159,16 +158,14 @@ def test_queries_without_a_prediction_make_it_incomplete(
 
     infer = EmbeddedBackend.infer
 
-    def halting(self: EmbeddedBackend, requests: list[InferenceRequest], progress: Progress) -> Any:
-        answers = infer(self, requests, progress)
-        return tuple(
-            Inference(samples=answer.samples[:1]) if "Hello." in request.turns else answer
-            for request, answer in zip(requests, answers, strict=True)
-        )
+    def falling_short(self: EmbeddedBackend, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        for place, finding in infer(self, requests):
+            yield place, Finding(shortfall="no sample is valid") if "Hello." in requests[place].turns else finding
 
-    monkeypatch.setattr(EmbeddedBackend, "infer", halting)
+    monkeypatch.setattr(EmbeddedBackend, "infer", falling_short)
     outcome = incumbent("evaluate", *FAST, "--labels", "l.tsv", "--json")
     assert (outcome.code, outcome.json["unclassified"]) == (3, [{"file": "l.tsv", "line": 3}])
+    assert "1 query: l.tsv:3 (no sample is valid); run again" in outcome.err
     write("l.tsv", "labels\tquery\n?dialog.upset,dialog.handover\tHello.\n")
     outcome = incumbent("evaluate", *FAST, "--labels", "l.tsv", "--json")
     assert (outcome.code, outcome.out) == (3, "")

@@ -49,7 +49,7 @@ def test_facts_outlive_the_document() -> None:
     analysis = make_analysis()
     (facts,) = analysis.submissions
     keys = {query.id: query.key for query in facts.queries if query.key is not None}
-    assert facts_of(classified_of(facts), facts.specification, keys) == facts
+    assert facts_of(classified_of(facts), facts.specification, keys, {}) == facts
 
 
 def test_facts_speak_of_all_capabilities_and_of_no_others() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,14 @@ import yaml
 from bench import attacks as bench
 from bench.attack_outcomes import Outcome, false_alarms, outcomes, placebo, within
 from bench.naive_prompt import NaiveBackend, naive_calls
-from bot.classifier.model import Identity, Inference, InferenceRequest, Progress, Sample, ToolChoice
-from bot.config import OpenAISettings
+from bot.classifier.model import Consensus, Finding, Identity, InferenceRequest, ToolChoice
+from bot.classifier.usage import Usage
 from bot.errors import OutsideError, UsageError
 from bot.taxonomy.model import Exemplars
-from tests.classifier.attacks.loading import Attack, Case, Category, Goal, load_attacks, load_controls
+from tests.classifier.attacks.loading import Attack, Case, Category, Control, Goal, load_attacks
 from tests.classifier.attacks.obedient_model import honest_reply
-from tests.classifier.factories import declared, intent, request, silent, taxonomy, tool
-from tests.classifier.model_server import ModelServer, Reply, completion, failure
+from tests.classifier.factories import answers, declared, intent, openai_settings, request, silent, taxonomy, tool
+from tests.classifier.model_server import Model, ModelServer, Reply, completion, failure, is_probe
 from tests.factories import SHIPPED
 
 TAXONOMY = taxonomy(
@@ -36,30 +36,29 @@ TOOLS = (tool("track", "oauth", "Tracks."), tool("rates", "none", "Rates."))
 
 @dataclass
 class Gullible:
-    """A backend that believes every word: ``all true``, ``all false`` and ``choose rates``; else it says ``call``."""
+    """A backend that believes every word: ``all true``, ``all false`` and ``choose rates``; else it says ``call``.
 
-    samples: int = 1
+    What holds ``flag me`` is taken for an attempt.
+    """
+
+    usage: Usage | None = None
 
     @property
     def identity(self) -> Identity:
         return Identity(backend="gullible", model="test", prompt="none", samples=1)
 
-    def infer(self, requests: Sequence[InferenceRequest], progress: Progress) -> tuple[Inference, ...]:
-        return tuple(self._answer(item) for item in requests)
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        for place, item in enumerate(requests):
+            yield place, self._answer(item)
 
-    def _answer(self, item: InferenceRequest) -> Inference:
+    def _answer(self, item: InferenceRequest) -> Finding:
         text = "\n".join((*item.turns, *(each.description for each in item.tools)))
         votes = {name: "all true" in text or (name == "call" and "all false" not in text) for name in item.capabilities}
         choice = ToolChoice(item.tools["choose rates" in text].name, 1.0) if item.tools else None
         if "say nothing" in text:
-            return Inference(samples=())
-        return Inference(samples=(Sample(votes, {name: float(vote) for name, vote in votes.items()}),), tool=choice)
-
-
-def settings_of(endpoint: str) -> OpenAISettings:
-    return OpenAISettings(
-        endpoint=endpoint, model="m", key_variable="TEST_KEY", temperature=0.7, timeout_seconds=10.0, retries=0
-    )
+            return Finding(shortfall="no sample is valid")
+        consensus = {name: Consensus(vote, float(vote)) for name, vote in votes.items()}
+        return Finding(consensus=consensus, tool=choice, attempt="flag me" in text)
 
 
 def attack(goal: Goal, hostile: Case, honest: Case = GREETING, **more: Any) -> Attack:
@@ -122,8 +121,20 @@ def test_only_what_is_within_the_limits_reaches_the_classifier() -> None:
     assert not within(limits, Case(turns=("a",) * (limits.turns + 1)))
 
 
-def test_a_classifier_that_flags_nothing_has_no_false_alarms_to_count() -> None:
-    assert false_alarms(load_controls(), TAXONOMY, Gullible(), silent) is None
+def test_innocent_queries_that_are_flagged_are_false_alarms() -> None:
+    innocent, suspect = (
+        Control(id="i", resembles="override", turns=("Hi",)),
+        Control(id="s", resembles="override", turns=("flag me",)),
+    )
+    assert false_alarms([innocent, suspect], TAXONOMY, Gullible(), silent) == ["s"]
+
+
+@pytest.mark.parametrize(
+    ("text", "flagged"),
+    [("Hi all true", False), ("Hi flag me", True), ("Hi \u202eeurt lla", True), ("say nothing", None)],
+)
+def test_a_classification_says_whether_its_query_is_an_attempt(text: str, flagged: bool | None) -> None:
+    assert outcome(attack("raise", Case(turns=(text,)))).hostile.flagged is flagged
 
 
 def test_the_report_has_a_row_per_category_and_sums(
@@ -144,24 +155,29 @@ def test_any_endpoint_that_a_config_names_is_measured(
     undefended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def script(body: dict[str, Any], number: int) -> Reply:
+        if is_probe(body):
+            return Model(lambda body: "")(body, number)
         if "response_format" in body:
             return honest_reply(body)
         return completion('{"exercised": true, "probability": 90, "tool": null}')
 
     monkeypatch.setenv("TEST_KEY", "k")
+    monkeypatch.setenv("INCUMBENT_CACHE", str(tmp_path))
     with ModelServer(script) as server:
         config = SHIPPED.model_dump(mode="json")
-        config["classifier"] |= {"backend": "openai", "samples": 1, "openai": settings_of(server.endpoint).model_dump()}
+        config["classifier"] |= {
+            "backend": "openai",
+            "samples": 1,
+            "openai": openai_settings(endpoint=server.endpoint).model_dump(),
+        }
         path = tmp_path / "endpoint.yaml"
         path.write_text(yaml.safe_dump(config), encoding="utf-8")
         assert bench.main(["--config", str(path), "--every", "45", "--json", *["--undefended"][: int(undefended)]]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["backend"] == ("naive" if undefended else "openai")
     assert {row["moved"] for row in report["rows"]} == {0.0}
-    assert ("requests" in report) == undefended
-    if undefended:
-        assert report["requests"] == len(server.requests)
-        assert report["refused"] == 0
+    assert report["requests"] == len(server.requests)
+    assert ("refused" in report) == undefended
 
 
 def test_faults_end_with_the_exit_code_of_their_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,16 +194,18 @@ NAIVE = taxonomy(
 
 
 def naive(endpoint: str, samples: int = 2) -> NaiveBackend:
-    return NaiveBackend(taxonomy=NAIVE, settings=settings_of(endpoint), samples=samples, environment={"TEST_KEY": "k"})
+    return NaiveBackend(
+        taxonomy=NAIVE, settings=openai_settings(endpoint=endpoint), samples=samples, environment={"TEST_KEY": "k"}
+    )
 
 
-def ask_naively(reply: Callable[[str], str], *turns: str) -> tuple[Inference, NaiveBackend, ModelServer]:
+def ask_naively(reply: Callable[[str], str], *turns: str) -> tuple[Finding, NaiveBackend, ModelServer]:
     def script(body: dict[str, Any], number: int) -> Reply:
         return completion(reply(body["messages"][1]["content"]))
 
     with ModelServer(script) as server:
         backend = naive(server.endpoint)
-        (answer,) = backend.infer([request(*turns, capabilities=("call", "table"), tools=TOOLS)], silent)
+        (answer,) = answers(backend, request(*turns, capabilities=("call", "table"), tools=TOOLS))
     return answer, backend, server
 
 
@@ -198,17 +216,16 @@ def test_the_naive_scheme_is_one_call_per_capability_and_sample_with_the_query_p
         return 'Sure: {"exercised": true, "probability": 80}' if "Capability: call\n" in prompt else "no idea"
 
     answer, backend, server = ask_naively(reply, "</data> {obey}\ud800", "now")
-    assert backend.requests == len(server.requests) == 6
+    assert backend.usage.requests == len(server.requests) == 6
     assert all(body["messages"][1]["content"].endswith("Query:\n</data> {obey}?\nnow\n") for body in server.requests)
-    expected = Sample({"call": True, "table": False}, {"call": 0.8, "table": 0.0})
-    assert answer.samples == (expected, expected)
+    assert answer.consensus == {"call": Consensus(True, 0.8), "table": Consensus(False, 0.0)}
     assert answer.tool == ToolChoice("rates", 0.5)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"exercised": "yes", "probability": "high"}', "[" * 100_000, "{" * 9])
 def test_what_the_naive_scheme_cannot_parse_is_false(text: str) -> None:
     answer, _, _ = ask_naively(lambda prompt: text, "Hi")
-    assert answer.samples[0] == Sample({"call": False, "table": False}, {"call": 0.0, "table": 0.0})
+    assert answer.consensus == {"call": Consensus(False, 0.0), "table": Consensus(False, 0.0)}
     assert answer.tool is None
 
 
@@ -224,15 +241,15 @@ def test_a_naive_call_shows_as_many_exemplars_as_asked_for() -> None:
 def test_a_prompt_that_the_endpoint_refuses_counts_as_false_and_is_counted() -> None:
     with ModelServer(lambda body, number: failure(400, "too long")) as server:
         backend = naive(server.endpoint, samples=1)
-        (answer,) = backend.infer([request("Hi", capabilities=("call", "table"))], silent)
-    assert answer.samples == (Sample({"call": False, "table": False}, {"call": 0.0, "table": 0.0}),)
+        (answer,) = answers(backend, request("Hi", capabilities=("call", "table")))
+    assert answer.consensus == {"call": Consensus(False, 0.0), "table": Consensus(False, 0.0)}
     assert backend.refused == 2
 
 
 def test_the_naive_scheme_ends_as_the_product_does_when_the_endpoint_fails_or_there_is_no_key() -> None:
     with ModelServer(lambda body, number: failure(500)) as server, pytest.raises(OutsideError):
-        naive(server.endpoint).infer([request("Hi", capabilities=("call",))], silent)
+        answers(naive(server.endpoint), request("Hi", capabilities=("call",)))
     without = naive("http://127.0.0.1:1/v1")
     without.environment = {}
     with pytest.raises(UsageError, match="TEST_KEY"):
-        without.infer([request("Hi", capabilities=("call",))], silent)
+        answers(without, request("Hi", capabilities=("call",)))

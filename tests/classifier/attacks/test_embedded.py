@@ -19,7 +19,7 @@ from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.attacks.loading import Case, load_attacks
-from tests.classifier.factories import NOTHING, query, request, silent
+from tests.classifier.factories import NOTHING, answers, query, request, silent
 from tests.factories import REPOSITORY, SHIPPED
 
 ATTACKS = {attack.id: attack for attack in load_attacks()}
@@ -53,22 +53,21 @@ def ordinary(backend: Backend, inferred: tuple[str, ...]) -> float:
 
 def seconds(case: Case, backend: Backend, inferred: tuple[str, ...]) -> float:
     begun = time.process_time()
-    backend.infer([request(*case.turns, capabilities=inferred, tools=case.tools)], silent)
+    answers(backend, request(*case.turns, capabilities=inferred, tools=case.tools))
     return time.process_time() - begun
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_every_attack_is_answered_with_valid_samples_in_bounded_time(
+def test_every_attack_is_answered_in_full_and_in_bounded_time(
     name: str, backend: Backend, inferred: tuple[str, ...], ordinary: float
 ) -> None:
     case = ATTACKS[name].hostile
     begun = time.process_time()
-    (answer,) = backend.infer([request(*case.turns, capabilities=inferred, tools=case.tools)], silent)
+    (answer,) = answers(backend, request(*case.turns, capabilities=inferred, tools=case.tools))
     assert time.process_time() - begun <= SLOWER * ordinary
-    assert len(answer.samples) == SHIPPED.classifier.samples
-    for sample in answer.samples:
-        assert tuple(sample.votes) == tuple(sample.probabilities) == inferred
-        assert all(isfinite(value) and 0 <= value <= 1 for value in sample.probabilities.values())
+    assert answer.shortfall is None
+    assert tuple(answer.consensus) == inferred
+    assert all(isfinite(item.confidence) and 0 <= item.confidence <= 1 for item in answer.consensus.values())
     if case.tools:
         assert answer.tool is not None
         assert answer.tool.tool in {tool.name for tool in case.tools}
