@@ -1,7 +1,7 @@
 """What the language model path costs against the naive scheme: requests and prompt tokens.
 
-python -m bench cost                with the prompt's settings as docs/configuration.md recommends them
-python -m bench cost --config FILE  with those of another config's classifier.openai; its endpoint is not asked
+python -m bench cost                with a prompt of ordinary length
+python -m bench cost --config FILE  with the settings of a config's classifier.openai, whose endpoint is not asked
 python -m bench cost --json         as JSON
 
 20 queries × 20 inferred capabilities × 5 samples, all asked of a server on loopback that answers everything with FALSE
@@ -146,17 +146,18 @@ def measure(
         return kind(taxonomy=taxonomy, settings=endpoint, samples=samples, environment={endpoint.key_variable: "k"})
 
     costs = [
-        cost("ours, samples in one request", requests, ours, settings, encode, several=True),
+        cost("ours, samples in one request", requests, ours, settings, encode),
+        cost("ours, the same with log-probabilities", requests, ours, settings, encode, log_probabilities=True),
         cost("ours, one sample a request", requests, ours, settings, encode, several=False),
-        cost("naive, bare", requests, bare, settings, encode, several=False),
-        cost("naive, careful", requests, careful, settings, encode, several=False),
+        cost("naive, bare", requests, bare, settings, encode),
+        cost("naive, careful", requests, careful, settings, encode),
     ]
     return {
         "queries": len(requests),
         "capabilities": len(requests[0].capabilities),
         "samples": samples,
         "costs": [asdict(each) for each in costs],
-        "ratios": [_ratios(mine, theirs) for mine in costs[:2] for theirs in costs[2:]],
+        "ratios": [_ratios(mine, theirs) for mine in costs[:3] for theirs in costs[3:]],
         "prompt": anatomy(requests, taxonomy, settings, encode),
     }
 
@@ -168,10 +169,14 @@ def cost(
     settings: OpenAISettings,
     encode: Encode,
     *,
-    several: bool,
+    several: bool = True,
+    log_probabilities: bool = False,
 ) -> Cost:
-    """What the backend that ``make`` makes has an endpoint count; ``several``: it gives several samples a request."""
-    model = Model(_all_false, several=several)
+    """What the backend that ``make`` makes has an endpoint count.
+
+    The endpoint gives ``several`` samples a request, and ``log_probabilities``, if so told.
+    """
+    model = Model(_all_false, several=several, log_probabilities=log_probabilities)
     answers: list[str] = []
 
     def reply(body: dict[str, Any], number: int) -> Reply:
@@ -254,7 +259,8 @@ def _ratios(ours: Cost, naive: Cost) -> dict[str, Any]:
         "naive": naive.way,
         "requests": round(naive.requests / ours.requests, 1),
         "prompt_tokens": round(naive.prompt_tokens / ours.prompt_tokens, 1),
-        "new_tokens": round((naive.prompt_tokens - naive.repeated) / (ours.prompt_tokens - ours.repeated), 1),
+        "uncached": round((naive.prompt_tokens - naive.cached) / (ours.prompt_tokens - ours.cached), 1),
+        "unrepeated": round((naive.prompt_tokens - naive.repeated) / (ours.prompt_tokens - ours.repeated), 1),
         "answer_tokens": round(naive.answer_tokens / ours.answer_tokens, 2),
     }
 
@@ -262,7 +268,7 @@ def _ratios(ours: Cost, naive: Cost) -> dict[str, Any]:
 def anatomy(
     requests: Sequence[InferenceRequest], taxonomy: Taxonomy, settings: OpenAISettings, encode: Encode
 ) -> dict[str, Any]:
-    """Where the tokens of our prompt go: instructions, the line of each capability, and the mean query."""
+    """Where the tokens of our prompt go: instructions, the line of each capability (its id apart), the mean query."""
     prompts = [compose(taxonomy, each, stated=True, characters=settings.prompt_characters) for each in requests]
     asked = prompts[0].asked
     lines = {name: f"- {name}: {taxonomy.by_id[name].description}\n" for name in asked.capabilities}
@@ -272,6 +278,7 @@ def anatomy(
     return {
         "instructions": system - sum(sizes.values()),
         "capabilities": sizes,
+        "ids": sum(len(encode(f"- {name}:")) for name in lines),
         "query": round(sum(len(encode(each.user)) for each in prompts) / len(prompts), 1),
         "around": 2 * MESSAGE_TOKENS + REPLY_TOKENS,
     }
@@ -283,19 +290,23 @@ def _print(report: dict[str, Any]) -> None:
         f"tokens of {VOCABULARY}\n"
     )
     columns = ("requests", "probing", "prompt_tokens", "repeated", "cached", "schema_tokens", "answer_tokens")
-    print(f"{'':30}" + "".join(f"{name:>15}" for name in columns))
+    print(f"{'':38}" + "".join(f"{name:>15}" for name in columns))
     for each in report["costs"]:
-        print(f"{each['way']:30}" + "".join(f"{each[name]:15,}" for name in columns))
-    print("\nSo many times as much the naive scheme takes (new_tokens: prompt tokens that begin no earlier prompt):")
-    ratios = ("requests", "prompt_tokens", "new_tokens", "answer_tokens")
-    print(f"{'':50}" + "".join(f"{name:>15}" for name in ratios))
+        print(f"{each['way']:38}" + "".join(f"{each[name]:15,}" for name in columns))
+    print(
+        "\nSo many times as much the naive scheme takes (uncached: prompt tokens that a hosted endpoint has not kept; "
+        "unrepeated: those that begin no earlier prompt, however short):"
+    )
+    ratios = ("requests", "prompt_tokens", "uncached", "unrepeated", "answer_tokens")
+    print(f"{'':56}" + "".join(f"{name:>15}" for name in ratios))
     for each in report["ratios"]:
-        print(f"{each['naive'] + ' / ' + each['ours']:50}" + "".join(f"{each[name]:15}" for name in ratios))
+        print(f"{each['naive'] + ' / ' + each['ours']:56}" + "".join(f"{each[name]:15}" for name in ratios))
     prompt = report["prompt"]
     sizes = prompt["capabilities"]
     print(
-        f"\nOne prompt of ours: {prompt['instructions']} tokens of instructions, {sum(sizes.values())} of "
-        f"{len(sizes)} capabilities, {prompt['query']} of the query, {prompt['around']} around the messages."
+        f"\nOne prompt of ours: {prompt['instructions']} tokens of instructions, {sum(sizes.values())} of {len(sizes)} "
+        f"capabilities (their ids: {prompt['ids']}), {prompt['query']} of the query, {prompt['around']} around the "
+        "messages."
     )
     for name, size in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):
         print(f"{size:6}  {name}")

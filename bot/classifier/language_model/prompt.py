@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Final
 
 from bot.classifier.cleaning import clean
@@ -174,12 +175,10 @@ def _fitting_tools(request: InferenceRequest, room: int) -> tuple[Sequence[Tool]
     sizes = [len(_json(_shown(len(tools), tool, 0))) + 2 for tool in tools]
     if sum(sizes) <= room:
         return tools, (room - sum(sizes)) // len(tools)
-    kept: set[int] = set()
-    for place in ToolIndex(tools).ranked(request.turns):
-        room -= sizes[place]
-        if room < 0:
-            break
-        kept.add(place)
+    ranked = ToolIndex(tools).ranked(request.turns)
+    kept = {
+        place for place, taken in zip(ranked, accumulate(map(sizes.__getitem__, ranked)), strict=True) if taken <= room
+    }
     return [tool for place, tool in enumerate(tools) if place in kept], 0
 
 
