@@ -61,7 +61,6 @@ class Endpoint:
 
 FORMATS: tuple[Format, ...] = ("json_schema", "json_object", "plain")
 LENGTHS: tuple[LengthKey | None, ...] = ("max_tokens", "max_completion_tokens", None)
-FORMATS: tuple[Format, ...] = ("json_schema", "json_object", "plain")
 ALL = [
     Abilities(format=form, several=several, log_probabilities=measured, seed=seed, length=length)
     for form, several, measured, seed, length in product(FORMATS, (True, False), (True, False), (True, False), LENGTHS)
