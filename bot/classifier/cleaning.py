@@ -25,6 +25,14 @@ _HIDDEN: Final = re.compile(
     "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2}"
 )
 
+READ_TURNS: Final = 100
+"""How many turns of a query are read: of longer conversations the beginning and the end."""
+
+
+def read_turns(turns: Sequence[str]) -> Sequence[str]:
+    """``turns``, or the first and the last of very many."""
+    return turns if len(turns) <= READ_TURNS else [*turns[: READ_TURNS // 2], *turns[-READ_TURNS // 2 :]]
+
 
 def clean(text: str, length: int) -> str:
     """NFKC without control, format, unassigned and other unseen characters; white space collapsed, line breaks kept.

@@ -21,7 +21,7 @@ VOTES = Asked(("call", "format.table"), "canary", (), False)
 GOOD: dict[str, Any] = {
     "call": {"exercised": True, "certainty": 90},
     "canary": {"exercised": False, "certainty": 100},
-    "format.table": {"exercised": False, "certainty": 80},
+    "table": {"exercised": False, "certainty": 80},
 }
 
 
@@ -166,7 +166,7 @@ def tokens(text: str, sure: float = 0.8) -> tuple[Token, ...]:
     )
 
 
-PLAIN_VOTES = {"call": True, "canary": False, "format.table": False}
+PLAIN_VOTES = {"call": True, "canary": False, "table": False}
 
 
 @pytest.mark.parametrize("value", [PLAIN_VOTES, GOOD])
@@ -181,7 +181,7 @@ def test_log_probabilities_of_true_and_false_are_the_firmest_basis(value: object
 
 def measured(*alternatives: dict[str, float], token: str = "true", before: str = "") -> float | str:
     """P(true) of a capability whose vote is ``token``, with these alternatives."""
-    text = '{"call": ' + "true" + ', "canary": false, "format.table": false}'
+    text = '{"call": ' + "true" + ', "canary": false, "table": false}'
     head, _, tail = text.partition("true")
     if before:
         head = head.removesuffix(before)

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.classifier.cleaning import READ_TURNS
 from bot.classifier.embedded.features import Cues, learn_features
 from bot.classifier.embedded.structure import NAMES, structure
 from bot.classifier.embedded.terms import character_terms, learn_vocabulary, word_terms
-from bot.classifier.embedded.text import READ_CHARACTERS, READ_TURNS, read_text
+from bot.classifier.embedded.text import READ_CHARACTERS, read_text
 
 anything = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=80)
 

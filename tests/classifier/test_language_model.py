@@ -40,7 +40,7 @@ SHOW = request("Show my bills", capabilities=NAMES)
 
 
 def names_of(body: Mapping[str, Any]) -> list[str]:
-    """What a request wants to be voted on, in order."""
+    """What a request wants to be voted on, as it calls it, in order."""
     system = body["messages"][0]["content"]
     return [line[2:].partition(": ")[0] for line in system.splitlines() if line.startswith("- ")]
 
@@ -100,7 +100,7 @@ def test_one_request_carries_all_samples_of_a_query_where_the_endpoint_can() -> 
     assert (body["n"], body["seed"], body["temperature"], body["model"]) == (5, 7, 0.7, "test-model")
     assert body["path"] == "/v1/chat/completions"
     assert body["max_tokens"] == 1_000
-    asked = Asked(NAMES, names_of(body)[1], (), True)
+    asked = Asked(NAMES, "request.subject.lunar-tides", (), True)
     assert body["response_format"]["json_schema"]["schema"] == answer_schema(asked)
     assert set(server.authorizations) == {f"Bearer {KEY}"}
 

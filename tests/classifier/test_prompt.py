@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.language_model.prompt import CANARY_DESCRIPTION, TOOL_KEY, Prompt, answer_schema, compose
+from bot.classifier.language_model.prompt import CANARY_DESCRIPTION, TOOL_KEY, Asked, Prompt, answer_schema, compose
 from bot.classifier.model import InferenceRequest
 from bot.errors import UsageError
 from bot.taxonomy.model import Taxonomy
@@ -43,7 +43,8 @@ def data_of(found: Prompt) -> dict[str, Any]:
 def test_the_instructions_hold_every_description_and_the_query_is_data() -> None:
     found = of("Show my bills", "and the old ones")
     assert [message["role"] for message in found.messages] == ["system", "user"]
-    assert all(f"- {name}: {EVERYTHING.by_id[name].description}\n" in found.system for name in NAMES)
+    for name, label in zip(NAMES, ("call", "table", "branching"), strict=True):
+        assert f"- {label}: {EVERYTHING.by_id[name].description}\n" in found.system
     assert data_of(found) == {"turns": ["Show my bills", "and the old ones"]}
 
 
@@ -51,10 +52,27 @@ def test_the_canary_stands_among_the_capabilities_and_is_none_of_them() -> None:
     found = of("hi").asked
     assert set(found.names) == {*NAMES, found.canary}
     assert found.names.index(found.canary) not in (0, len(NAMES))
-    assert f"- {found.canary}: {CANARY_DESCRIPTION}" in of("hi").system
+    assert f"- {found.labels[found.canary]}: {CANARY_DESCRIPTION}" in of("hi").system
     taken = taxonomy(*EVERYTHING.capabilities, intent(found.canary))
     again = prompt(request("hi", capabilities=tuple(taken.by_id)), tax=taken).asked
     assert again.canary not in taken.by_id
+
+
+@pytest.mark.parametrize(
+    ("ids", "labels"),
+    [
+        (("a.b.c", "a.b.d"), ("c", "d")),
+        (("a.b.c", "x.y.c"), ("b.c", "y.c")),
+        (("c", "a.c"), ("c", "a.c")),
+        (("a.b.c", "b.c", "c"), ("a.b.c", "b.c", "c")),
+    ],
+)
+def test_capabilities_are_called_by_the_end_of_their_id_that_no_other_has(
+    ids: tuple[str, ...], labels: tuple[str, ...]
+) -> None:
+    found = Asked(ids, "canary", (), True).labels
+    assert tuple(found[id] for id in ids) == labels
+    assert len(set(found.values())) == len(found)
 
 
 @given(turns=st.lists(st.text(max_size=200), min_size=1, max_size=4))
@@ -86,7 +104,7 @@ def test_a_certainty_is_asked_for_only_where_log_probabilities_do_not_give_it(st
     found = of("hi", stated=stated)
     assert ("certainty" in found.system) is stated
     schema = answer_schema(found.asked)
-    assert schema["required"] == list(found.asked.names)
+    assert schema["required"] == list(found.asked.labels.values())
     assert schema["additionalProperties"] is False
     one = schema["properties"]["call"]
     assert (one == {"type": "boolean"}) is not stated

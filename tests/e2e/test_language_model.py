@@ -39,7 +39,7 @@ class Mind:
             if name == "first tool":
                 votes[name] = {"id": "T1", "certainty": 90}
                 continue
-            exercised = "ignore" in text or (name == "backend.call" and "transfer" not in text)
+            exercised = "ignore" in text or (name == "call" and "transfer" not in text)
             votes[name] = {"exercised": exercised, "certainty": 90}
         return votes
 
@@ -118,7 +118,7 @@ def test_a_new_capability_is_asked_about_alone(world: World, server: ModelServer
     assert on("pull_request_target", number=pull.number, action="synchronize").codes == (0, 0)
     again = server.asked[asked:]
     assert len(again) == QUERIES
-    assert {name for body in again for name in asked_names(body)} == {"speech.whisper", "request.subject.lunar-tides"}
+    assert {name for body in again for name in asked_names(body)} == {"whisper", "lunar-tides"}
 
 
 @pytest.mark.parametrize("reason", ["budget", "endpoint"])

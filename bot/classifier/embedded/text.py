@@ -7,13 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.classifier.cleaning import clean
+from bot.classifier.cleaning import clean, read_turns
 
 READ_CHARACTERS: Final = 20_000
 """How much of a query is read: of longer turns the beginning and the end."""
-
-READ_TURNS: Final = 100
-"""How many turns of a query are read: of longer conversations the beginning and the end."""
 
 # Every alternative begins with characters that no other one takes, so the search is linear.
 _TOKEN: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\n|[^\w\s]")
@@ -35,8 +32,7 @@ class ReadText:
 
 def read_text(turns: Sequence[str]) -> ReadText:
     """``turns`` as features see them; the time is linear in what is read, and what is read is bounded."""
-    if len(turns) > READ_TURNS:
-        turns = [*turns[: READ_TURNS // 2], *turns[-READ_TURNS // 2 :]]
+    turns = read_turns(turns)
     share = READ_CHARACTERS // max(1, len(turns))
     cleaned = tuple(clean(turn, share) for turn in turns)
     text = "\n".join(cleaned)

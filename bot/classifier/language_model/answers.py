@@ -101,13 +101,14 @@ def _objects(text: str) -> list[Any]:
 
 
 def _vote(data: Any, answer: Answer, asked: Asked) -> Vote | None:
-    expected = {*asked.names, TOOL_KEY} if asked.tools else set(asked.names)
+    labels = asked.labels
+    expected = {*labels.values(), TOOL_KEY} if asked.tools else set(labels.values())
     if not isinstance(data, dict) or data.keys() != expected:
         return None
     votes: dict[str, bool] = {}
     stated: dict[str, float] = {}
-    for name in asked.names:
-        value = data[name]
+    for name, label in labels.items():
+        value = data[label]
         if isinstance(value, dict) and value.keys() <= {"exercised", "certainty"}:
             if "certainty" in value:
                 certainty = _certainty(value["certainty"])
@@ -124,7 +125,7 @@ def _vote(data: Any, answer: Answer, asked: Asked) -> Vote | None:
         if isinstance(chosen, str):
             return None
         tool = chosen
-    probabilities, basis = _probabilities(votes, stated, answer)
+    probabilities, basis = _probabilities(votes, stated, answer, labels)
     names = asked.capabilities
     sample = Sample(
         votes={name: votes[name] for name in names},
@@ -156,10 +157,10 @@ def _tool(value: object, ids: Mapping[str, str]) -> ToolChoice | str | None:
 
 
 def _probabilities(
-    votes: Mapping[str, bool], stated: Mapping[str, float], answer: Answer
+    votes: Mapping[str, bool], stated: Mapping[str, float], answer: Answer, labels: Mapping[str, str]
 ) -> tuple[Mapping[str, float], Basis]:
     """The probability of TRUE for each vote, by the firmest basis that all of them have."""
-    measured = _measured(votes, answer)
+    measured = _measured(answer, labels)
     if measured is not None:
         return measured, "log-probabilities"
     if stated.keys() == votes.keys():
@@ -167,7 +168,7 @@ def _probabilities(
     return {name: float(vote) for name, vote in votes.items()}, "vote"
 
 
-def _measured(votes: Mapping[str, bool], answer: Answer) -> dict[str, float] | None:
+def _measured(answer: Answer, labels: Mapping[str, str]) -> dict[str, float] | None:
     """The probability of the word true against false where each vote stands; ``None`` unless all of them have one."""
     if not answer.tokens or "".join(token.text for token in answer.tokens) != answer.text:
         return None
@@ -175,8 +176,8 @@ def _measured(votes: Mapping[str, bool], answer: Answer) -> dict[str, float] | N
     for token in answer.tokens:
         ends.append((ends[-1] if ends else 0) + len(token.text))
     found: dict[str, float] = {}
-    for name in votes:
-        place = _place_of_vote(answer.text or "", name)
+    for name, label in labels.items():
+        place = _place_of_vote(answer.text or "", label)
         if place is None:
             return None
         number = next(number for number, end in enumerate(ends) if end > place)
@@ -189,9 +190,9 @@ def _measured(votes: Mapping[str, bool], answer: Answer) -> dict[str, float] | N
     return found
 
 
-def _place_of_vote(text: str, name: str) -> int | None:
-    """Where the word true or false of capability ``name`` begins."""
-    found = re.search(rf'"{re.escape(name)}"{_BEFORE_VOTE}(?=[tf])', text)
+def _place_of_vote(text: str, label: str) -> int | None:
+    """Where the word true or false of what is called ``label`` begins."""
+    found = re.search(rf'"{re.escape(label)}"{_BEFORE_VOTE}(?=[tf])', text)
     return None if found is None else found.end()
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final
 
-from bot.classifier.cleaning import clean
+from bot.classifier.cleaning import clean, read_turns
 from bot.classifier.embedded.tools import ToolIndex
 from bot.classifier.model import InferenceRequest
 from bot.errors import UsageError
@@ -106,6 +107,18 @@ class Asked:
         middle = (len(self.capabilities) + 1) // 2
         return (*self.capabilities[:middle], self.canary, *self.capabilities[middle:])
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """How prompt and answers call each of the names: by the shortest end of its id that no other one has.
+
+        Answers are paid for by the token, and whole ids are most of an answer.
+        """
+        ends = {
+            name: [".".join(name.split(".")[place:]) for place in range(name.count("."), -1, -1)] for name in self.names
+        }
+        taken = Counter(end for each in ends.values() for end in each)
+        return {name: next((end for end in each if taken[end] == 1), name) for name, each in ends.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -128,7 +141,8 @@ def compose(taxonomy: Taxonomy, request: InferenceRequest, *, stated: bool, char
     """
     canary = _canary(taxonomy)
     system = _system(taxonomy, Asked(request.capabilities, canary, tuple(tool.name for tool in request.tools), stated))
-    frame = len(_delimited({"tools": [], "turns": []})) + 2 * len(request.turns)
+    turns = read_turns(request.turns)
+    frame = len(_delimited({"tools": [], "turns": [""] * len(turns)}))
     room = characters - len(system) - frame
     if room < _LEAST_FOR_TURNS:
         raise UsageError(
@@ -139,7 +153,7 @@ def compose(taxonomy: Taxonomy, request: InferenceRequest, *, stated: bool, char
     shown = [_shown(number, tool, share) for number, tool in enumerate(kept, 1)]
     told = room - sum(len(_json(tool)) + 2 for tool in shown)
     data: dict[str, Any] = {"tools": shown} if shown else {}
-    data["turns"] = _fitting_turns(request.turns, told)
+    data["turns"] = _fitting_turns(turns, told)
     asked = Asked(request.capabilities, canary, tuple(tool.name for tool in kept), stated)
     return Prompt(asked, system, _delimited(data))
 
@@ -158,7 +172,7 @@ def _system(taxonomy: Taxonomy, asked: Asked) -> str:
     shape = (_ANSWER_STATED if asked.stated else _ANSWER_VOTES) + (_ANSWER_TOOL if asked.tools else "") + "}"
     return TEMPLATE.format(
         about_tools=_ABOUT_TOOLS if asked.tools else "",
-        capabilities="\n".join(f"- {name}: {descriptions[name]}" for name in asked.names),
+        capabilities="\n".join(f"- {label}: {descriptions[name]}" for name, label in asked.labels.items()),
         shape=shape,
         about_certainty=(_CERTAINTY if asked.stated else _VOTES) + (_TOOL if asked.tools else ""),
     )
@@ -223,7 +237,7 @@ def answer_schema(asked: Asked) -> dict[str, Any]:
     vote: dict[str, Any] = {"type": "boolean"}
     if asked.stated:
         vote = _object({"exercised": vote, "certainty": {"type": "integer"}})
-    properties = dict.fromkeys(asked.names, vote)
+    properties = dict.fromkeys(asked.labels.values(), vote)
     if asked.tools:
         ids: list[str | None] = [*asked.tool_ids, None]
         properties[TOOL_KEY] = _object(

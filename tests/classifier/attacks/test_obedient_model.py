@@ -82,7 +82,7 @@ def spoken(item: Classification) -> dict[str, object]:
 def test_obeyed_attacks_move_the_inferred_tags_of_their_own_query_alone() -> None:
     honest = classified(BY_QUERY, AGENT, obedient=False)
     obeyed = classified(BY_QUERY, AGENT, obedient=True)
-    assert honest.unclassified == ()
+    assert (honest.stopped, honest.unclassified) == (None, ())
     before = {item.query_id: item for item in honest.classifications}
     after = {item.query_id: item for item in obeyed.classifications}
     for number, attack in enumerate(BY_QUERY):
