@@ -7,10 +7,12 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import git
 import pytest
 from jsonschema import Draft202012Validator
+from ruamel.yaml import YAML
 from sklearn.metrics import matthews_corrcoef
 
 from bot.classifier.embedded.backend import EmbeddedBackend
@@ -20,6 +22,10 @@ from bot.ledger.keys import text_key
 from bot.ledger.model import BRANCH, CORRECTIONS, Correction, CorrectionRecord
 from bot.ledger.store import record_text
 from bot.schemas import schema
+from tests.classifier.attacks.obedient_model import instance
+from tests.classifier.attacks.prompt_parts import sent_data, sent_schema
+from tests.classifier.factories import openai_settings
+from tests.classifier.model_server import Model, ModelServer, Reply, failure, is_probe
 from tests.cli.conftest import Incumbent
 from tests.factories import REPOSITORY
 
@@ -69,8 +75,6 @@ def test_json_fits_its_schema_and_phi_is_that_of_what_classify_says(incumbent: I
     assert incumbent("evaluate", *FAST, "--labels", "labels/calls.yaml", "--json").out == outcome.out
     kept = json.loads(Path("kept/p.json").read_text(encoding="utf-8"))
     Draft202012Validator(schema("predictions")).validate(kept)
-    from ruamel.yaml import YAML
-
     labels = YAML(typ="safe").load(Path("labels/calls.yaml"))
     for name, item in found["capabilities"].items():
         actual, predicted = [], []
@@ -169,6 +173,64 @@ def test_queries_without_a_prediction_make_it_incomplete(
     write("l.tsv", "labels\tquery\n?dialog.upset,dialog.handover\tHello.\n")
     outcome = incumbent("evaluate", *FAST, "--labels", "l.tsv", "--json")
     assert (outcome.code, outcome.out) == (3, "")
+
+
+def ask_a_model(here: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch, requests: int) -> str:
+    """A config that names ``server``, for so many ``requests``; three labelled queries in ``l.tsv``."""
+    monkeypatch.setenv("TEST_KEY", "k")
+    monkeypatch.setenv("INCUMBENT_CACHE", str(here / "cache"))
+    write("l.tsv", "labels\tquery\ndialog.upset\tI hate you!\n\tHello.\ndialog.upset\tGo away!\n")
+    config = YAML(typ="safe").load(here / CONFIG_FILE)
+    budget = {"requests": requests, "tokens": 1_000_000}
+    settings = openai_settings(endpoint=server.endpoint, in_flight=1, budget=budget)
+    config["classifier"] |= {"backend": "openai", "openai": settings.model_dump()}
+    write("config/model.yaml", json.dumps(config))
+    return "config/model.yaml"
+
+
+def upset(body: dict[str, Any]) -> object:
+    """A model that finds everybody upset but those who say hello."""
+    polite = "Hello" in sent_data(body)
+    return instance(sent_schema(body), lambda path: "dialog.upset" in path and not polite)
+
+
+@pytest.mark.parametrize(
+    ("refusals", "requests", "code", "message", "measured", "made"),
+    [
+        (0, 100, 0, "", 3, 4),
+        (0, 3, 3, "budget of 3 requests is used up", 2, 3),
+        (1, 100, 4, "failed (HTTP 503)", 2, 4),
+        (3, 100, 4, "failed (HTTP 503)", 0, 2),
+    ],
+    ids=["all well", "budget", "endpoint failed late", "endpoint failed at once"],
+)
+def test_what_was_measured_before_the_endpoint_failed_is_shown(
+    here: Path,
+    incumbent: Incumbent,
+    monkeypatch: pytest.MonkeyPatch,
+    refusals: int,
+    requests: int,
+    code: int,
+    message: str,
+    measured: int,
+    made: int,
+) -> None:
+    model = Model(upset, log_probabilities=True)
+
+    def reply(body: dict[str, Any], number: int) -> Reply:
+        return model(body, number) if is_probe(body) or number <= 3 - refusals else failure(503)
+
+    with ModelServer(reply) as server:
+        config = ask_a_model(here, server, monkeypatch, requests)
+        outcome = incumbent("evaluate", *FAST, "--labels", "l.tsv", "--config", config, "--json", "--save", "p.json")
+        assert len(server.requests) == made
+    assert outcome.code == code, outcome.err
+    assert f"asked a model: {made} requests (1 of them to find out" in outcome.err
+    assert message in outcome.err
+    assert (json.loads(outcome.out)["queries"] if outcome.out else 0) == measured
+    assert Path("p.json").exists() == bool(measured)
+    if code == 0:
+        assert outcome.json["capabilities"]["dialog.upset"]["phi"] == 1.0
 
 
 @pytest.mark.usefixtures("here")

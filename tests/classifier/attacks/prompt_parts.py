@@ -20,7 +20,7 @@ DELIMITERS: Final = ("<data>", "</data>")
 """What no query may write inside the data."""
 
 MOST_PER_CHARACTER: Final = 18
-"""How much one character of a query may become in a prompt: what NFKC makes of the longest ligature."""
+"""How many characters one of a query may become in a prompt: the most that NFKC makes of one."""
 
 
 @dataclass(frozen=True, slots=True)

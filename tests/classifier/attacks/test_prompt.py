@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -93,9 +94,16 @@ def test_the_honest_query_arrives_with_its_attack(name: str) -> None:
         assert attack.honest.turns[-1] in "\n".join(prompt_of(TAXONOMY, asked(attack.hostile)).parsed["turns"])
 
 
+def visible(turns: Sequence[str]) -> list[str]:
+    """What there is to see of each turn, white space apart."""
+    normal = (unicodedata.normalize("NFKC", turn) for turn in turns)
+    return ["".join(sign for sign in turn if not (sign.isspace() or hidden(sign))) for turn in normal]
+
+
 @pytest.mark.parametrize("control", load_controls(), ids=lambda control: control.id)
-def test_innocent_queries_arrive_as_they_were_written(control: Control) -> None:
-    assert prompt_of(TAXONOMY, request(*control.turns, capabilities=INFERRED)).parsed["turns"] == list(control.turns)
+def test_all_that_people_see_of_an_innocent_query_arrives(control: Control) -> None:
+    arrived = prompt_of(TAXONOMY, request(*control.turns, capabilities=INFERRED)).parsed["turns"]
+    assert visible(arrived) == visible(control.turns)
 
 
 ANYTHING = st.text(st.characters(exclude_categories=()) | st.sampled_from('<>/data"\\{}\n\u202e\U000e0041\ufe0f\uff1c'))
