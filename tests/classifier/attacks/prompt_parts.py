@@ -36,9 +36,9 @@ class Prompt:
         return json.loads(self.data)
 
 
-def prompt_of(taxonomy: Taxonomy, request: InferenceRequest) -> Prompt:
+def prompt_of(taxonomy: Taxonomy, request: InferenceRequest, characters: int = _CHARACTERS) -> Prompt:
     """The prompt for all samples; an :class:`AssertionError` if it has not the one shape that prompts have."""
-    system, user = compose(taxonomy, request, stated=True, characters=_CHARACTERS).messages
+    system, user = compose(taxonomy, request, stated=True, characters=characters).messages
     assert (system["role"], user["role"]) == ("system", "user")
     content = user["content"]
     assert content.startswith(_OPEN)

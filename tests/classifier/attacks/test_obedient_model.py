@@ -37,7 +37,8 @@ COUNTED = {"raise": {"call", "format.table", "attachment.image", "size.small"}, 
 """What is TRUE of the inferred capabilities when the author has his way; an exactly-one group keeps one member."""
 
 ATTACKS = load_attacks()
-BY_QUERY = [attack for attack in ATTACKS if attack.surface == "query"]
+# Of thousands of turns, which intake refuses, a prompt of ordinary length has no room for the number of the case.
+BY_QUERY = [attack for attack in ATTACKS if attack.surface == "query" and len(attack.hostile.turns) < 1_000]
 BY_TOOL = [attack.id for attack in ATTACKS if attack.surface == "tool"]
 CASE = re.compile(r"Case ([ah])(\d+)\.")
 
