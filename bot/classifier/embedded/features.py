@@ -16,6 +16,7 @@ from bot.classifier.embedded.text import ReadText
 STRUCTURE_SCALE: Final = 0.2
 STRUCTURE_LIMIT: Final = 3.0
 CUE_SCALE: Final = 1.2
+TURNS_SCALE: Final = 1.5
 LEAST_WORDS: Final = 1
 LEAST_CHARACTERS: Final = 2
 """In how many exemplars a word or pair of words, or a character sequence, must stand to be a feature."""
@@ -61,7 +62,7 @@ class FeatureSpace:
     @property
     def width(self) -> int:
         """The number of features."""
-        return len(NAMES) + self.cues.width + len(self.words.terms) + len(self.characters.terms)
+        return len(NAMES) + 1 + self.cues.width + len(self.words.terms) + len(self.characters.terms)
 
     def row(self, read: ReadText) -> Row:
         """The features of a query; the same query gives the same bits."""
@@ -73,6 +74,10 @@ class FeatureSpace:
             places.append(place)
             values.append(STRUCTURE_SCALE * max(-STRUCTURE_LIMIT, min(STRUCTURE_LIMIT, standard)))
         offset += len(NAMES)
+        if len(read.turns) > 1:
+            places.append(offset)
+            values.append(TURNS_SCALE)
+        offset += 1
         for place, count in enumerate(self.cues.counts(read.text)):
             if count:
                 places.extend((offset + 2 * place, offset + 2 * place + 1))

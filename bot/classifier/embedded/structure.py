@@ -9,50 +9,10 @@ from __future__ import annotations
 from math import log1p
 from typing import Final
 
+from bot.classifier.embedded import clauses
+from bot.classifier.embedded.lexica import ACTIONS, LEXICA
 from bot.classifier.embedded.text import ReadText
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-# Words that are counted, each list a feature of that name.
-_LEXICA: Final[dict[str, frozenset[str]]] = {
-    "and": _set("and & plus"),
-    "or": _set("or either"),
-    "but": _set("but however although though except"),
-    "condition": _set("if unless when whenever whether depending provided assuming should case"),
-    "alternative": _set("else otherwise instead"),
-    "order": _set("then next after afterwards before finally first second once later followed using based"),
-    "reference": _set("it them they that those these this its their him her one ones result results"),
-    "quantity": _set("all every entire whole complete completely full everything each any"),
-    "distribution": _set("each both respectively separately also too simultaneously together well same"),
-    "attachment": _set(
-        "attached attachment attachments attach upload uploaded uploading enclosed file files document pdf docx image "
-        "photo picture screenshot recording audio clip scan scanned"
-    ),
-    "first person": _set("i i'm i've i'd i'll me my mine myself we our us"),
-    "second person": _set("you your you're you've yours"),
-    "courtesy": _set("please could would can kindly thanks thank may"),
-    "negation": _set("not no never don't doesn't didn't isn't won't can't cannot nothing nobody without"),
-    "question": _set("what which who whom whose where when why how is are was were do does did can could should will"),
-}
-_ACTIONS: Final = _set(
-    "add alert analyse analyze answer append apply approve archive arrange ask assign attach back book build buy "
-    "calculate call cancel change check classify close collect combine compare compile compute confirm convert copy "
-    "count create cut delete deliver describe design dial disable discuss display divide do download draft draw "
-    "dump edit email enable estimate evaluate execute explain export extract fetch file fill filter find fix flag "
-    "format forward gather generate get give go grab group help highlight identify import include increase insert "
-    "install issue keep launch let link list load locate lock log look lower mail make mark match measure merge "
-    "message move name navigate notify open order organise organize outline output pay pick pin ping place plan "
-    "play plot post predict prepare present print process produce provide publish pull put quote raise rank read "
-    "recommend record reduce refund register reject remind remove rename reopen repeat replace reply report request "
-    "reschedule reserve reset resize resolve respond restart restore retrieve return review rewrite rotate route "
-    "run save scan schedule score search see select send set share show shut sign simulate solve sort split start "
-    "stop store submit subscribe subtract suggest sum summarise summarize switch sync tabulate tag take tell test "
-    "text tidy track train transcribe transfer translate trigger try turn unlock update upload use validate verify "
-    "visit wake walk warn watch weigh withdraw write"
-)
 # As NFKC leaves them: full-width signs are plain ones by then.
 _SENTENCE_ENDS: Final = frozenset(".!?。")
 _OPENING: Final = frozenset("([{<")
@@ -84,7 +44,8 @@ NAMES: Final = (
     "begins with an action",
     "begins with a question word",
     "reference after a coordination",
-    *_LEXICA,
+    *LEXICA,
+    *clauses.NAMES,
 )
 """The features, in the order of :func:`structure`."""
 
@@ -121,7 +82,8 @@ def structure(read: ReadText) -> list[float]:
         scan.begins_with_action,
         scan.begins_with_question,
         scan.references_after,
-        *(scan.lexical[name] for name in _LEXICA),
+        *(scan.lexical[name] for name in LEXICA),
+        *clauses.clause_features(read),
     ]
     return [log1p(max(0.0, count)) for count in counts]
 
@@ -134,7 +96,7 @@ class _Scan:
         self.sentences = self.actions = self.coordinated_actions = self.later_actions = 0
         self.longest_enumeration = self.short_coordinations = self.references_after = 0
         self.begins_with_action = self.begins_with_question = 0
-        self.lexical = dict.fromkeys(_LEXICA, 0)
+        self.lexical = dict.fromkeys(LEXICA, 0)
         self._items = 0
         self._gap = 0
         self._sentence_words = 0
@@ -161,15 +123,15 @@ class _Scan:
             self.shouted += 1
         elif token[0].isupper() and not first:
             self.capitalised += 1
-        for name, lexicon in _LEXICA.items():
+        for name, lexicon in LEXICA.items():
             self.lexical[name] += word in lexicon
-        if self._coordinated and word in _LEXICA["reference"]:
+        if self._coordinated and word in LEXICA["reference"]:
             self.references_after += 1
-        joins = word in _LEXICA["and"] or word in _LEXICA["or"]
-        if word in _ACTIONS:
+        joins = word in LEXICA["and"] or word in LEXICA["or"]
+        if word in ACTIONS:
             self._action(first, before)
         if self.words == 1:
-            self.begins_with_question = int(word in _LEXICA["question"])
+            self.begins_with_question = int(word in LEXICA["question"])
         if joins:
             self._join()
         else:
