@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.calibration import NEUTRAL, Booleans, Calibration, Floats, calibrate
+from bot.classifier.embedded.calibration import NEUTRAL, Booleans, Calibration, Floats, average, calibrate
 from bot.classifier.embedded.exemplars import Label, TrainingData, training_data
 from bot.classifier.embedded.features import Cues, Row, learn_features
 from bot.classifier.embedded.model import FittedModel
@@ -26,7 +26,10 @@ from bot.text import normalise
 UNLISTED_WEIGHT: Final = 0.5
 """What an exemplar counts for a capability that does not list it: it is probably a negative, but nobody said so."""
 
-_TOLERANCE: Final = 1e-3
+_FOLDINGS: Final = 3
+"""How many sets of folds the exemplars are cut into: a single one leaves a rare capability to chance."""
+
+_TOLERANCE: Final = 1e-2
 _MOST_ITERATIONS: Final = 100_000
 
 
@@ -87,13 +90,22 @@ class _Fitting:
         folds = min(self.settings.folds, int(truth.sum()), int((~truth).sum()))
         if folds < 2:
             return NEUTRAL
+        return average(
+            [
+                calibrate(self._out_of_fold(labels, truth, weights, draw, folds), truth, np.ones(len(truth)))
+                for draw in range(_FOLDINGS)
+            ]
+        )
+
+    def _out_of_fold(self, labels: NDArray[np.int8], truth: Booleans, weights: Floats, draw: int, folds: int) -> Floats:
+        """The score of each exemplar by a fit that it took no part in."""
         scores = np.zeros(len(truth))
-        fold = self._ranks(labels, "folds") % folds
+        fold = self._ranks(labels, f"folds {draw}") % folds
         for number in range(folds):
             held_out = fold == number
             line = self._fit(~held_out, truth, weights)
             scores[held_out] = self.matrix[held_out] @ line.weights + line.intercept
-        return calibrate(scores, truth, np.ones(len(truth)))
+        return scores
 
     def _fit(self, chosen: Booleans, truth: Booleans, weights: Floats) -> _Line:
         from sklearn.linear_model import LogisticRegression
