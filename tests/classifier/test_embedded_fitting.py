@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.classifier.embedded.calibration import best_threshold, calibrate, sigmoid
+from bot.classifier.embedded.calibration import Calibration, average, best_threshold, calibrate, sigmoid
 from bot.classifier.embedded.exemplars import Label, training_data
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.embedded.stored import to_arrays
@@ -65,6 +65,11 @@ def test_a_positive_of_one_member_of_an_exactly_one_group_is_a_hard_negative_of_
 def test_the_threshold_separates_what_can_be_separated_in_the_middle_of_the_gap() -> None:
     scores = np.array([-3.0, -2.0, 1.0, 2.0])
     assert best_threshold(scores, np.array([False, False, True, True]), np.ones(4)) == -0.5
+
+
+def test_calibrations_are_averaged_part_by_part() -> None:
+    assert average([Calibration(1.0, 2.0, 4.0), Calibration(3.0, 6.0, 8.0)]) == Calibration(2.0, 4.0, 6.0)
+    assert average([Calibration(1.0, 2.0, 4.0)]) == Calibration(1.0, 2.0, 4.0)
 
 
 def test_the_threshold_has_the_best_phi() -> None:

@@ -12,8 +12,8 @@ def words_of(words: str) -> frozenset[str]:
 
 # Words that are counted, each list a feature of that name.
 LEXICA: Final[dict[str, frozenset[str]]] = {
-    "and": words_of("and & plus und et och aur oraz y e i"),
-    "or": words_of("or either oder ou o lub of"),
+    "and": words_of("and & plus und et och aur oraz y e"),
+    "or": words_of("or either oder ou o lub"),
     "but": words_of("but however although though except"),
     "condition": words_of(
         "if unless when whenever whether depending provided assuming should case wenn falls sofern si caso als "
