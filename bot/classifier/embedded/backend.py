@@ -18,7 +18,7 @@ from bot.config import EmbeddedSettings
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
 
-METHOD: Final = "structure-cues-tfidf-1"
+METHOD: Final = "structure-cues-tfidf-2"
 """Name and version of the method; a change that moves scores raises the version."""
 
 _DECIMALS: Final = 6
