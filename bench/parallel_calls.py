@@ -20,7 +20,6 @@ from typing import Final
 import numpy as np
 
 from bot.classifier.backends import make_backend
-from bot.classifier.consistency import agree
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.model import InferenceRequest
@@ -88,12 +87,11 @@ def main() -> None:
             InferenceRequest(query_id=str(number), turns=turns, capabilities=(CAPABILITY,), tools=())
             for number, turns in enumerate(source.queries)
         ]
-        backend.infer(requests[:1], lambda done, of: None)  # fits, so that the time below is that of queries
+        list(backend.infer(requests[:1]))  # fits, so that the time below is that of queries
         begun = time.perf_counter()
-        answers = backend.infer(requests, lambda done, of: None)
+        found = dict(backend.infer(requests))
         took = (time.perf_counter() - begun) / len(requests)
-        found = [agree(answer.samples, (CAPABILITY,), settings.samples) for answer in answers]
-        said = np.array([item is not None and item[CAPABILITY].value for item in found])
+        said = np.array([found[place].consensus[CAPABILITY].value for place in range(len(requests))])
         truth = np.array(source.truth)
         phi = float(np.corrcoef(truth, said)[0, 1]) if 0 < said.sum() < len(said) else 0.0
         print(
