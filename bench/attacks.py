@@ -2,7 +2,8 @@
 
 python -m bench attacks                            the backend of config/curation.yaml
 python -m bench attacks --config FILE              the backend of another config: any OpenAI-compatible endpoint
-python -m bench attacks --config FILE --undefended the same endpoint under the naive prompt (bench/naive_prompt.py)
+python -m bench attacks --config FILE --undefended pasted   the same endpoint under our prompt without its defences
+python -m bench attacks --config FILE --undefended naive    the same endpoint under the naive prompt: many more requests
 python -m bench attacks --beyond-limits            also what intake would refuse as too long
 python -m bench attacks --every 10 --json          each tenth attack only, as JSON
 """
@@ -20,7 +21,9 @@ from typing import Any, get_args
 
 from bench.attack_outcomes import Outcome, false_alarms, outcomes, within
 from bench.naive_prompt import NaiveBackend
+from bench.pasted_prompt import PastedBackend
 from bot.classifier.backends import make_backend
+from bot.classifier.language_model.remembered import RememberedAbilities
 from bot.classifier.model import Backend
 from bot.config import CONFIG_FILE, ClassifierSettings, load_config
 from bot.errors import IncumbentError, UsageError
@@ -47,7 +50,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         prog="python -m bench attacks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--config", type=Path, default=REPOSITORY / CONFIG_FILE, help="which backend is asked")
-    parser.add_argument("--undefended", action="store_true", help="ask under the naive prompt")
+    parser.add_argument("--undefended", choices=["pasted", "naive"], help="ask under a prompt that has no defences")
     parser.add_argument("--beyond-limits", action="store_true", help="ask also what intake refuses as too long")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask each N-th attack and control only")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -89,11 +92,14 @@ def _measure(options: argparse.Namespace) -> int:
     return 0
 
 
-def _backend(settings: ClassifierSettings, taxonomy: Taxonomy, *, undefended: bool) -> Backend:
-    if not undefended:
+def _backend(settings: ClassifierSettings, taxonomy: Taxonomy, *, undefended: str | None) -> Backend:
+    if undefended is None:
         return make_backend(settings, taxonomy)
     if settings.backend != "openai" or settings.openai is None:
         raise UsageError("--undefended asks a language model; name a config whose classifier.backend is openai")
+    if undefended == "pasted":
+        memory = RememberedAbilities(None)
+        return PastedBackend(taxonomy, settings.openai, settings.samples, os.environ, memory)
     return NaiveBackend(taxonomy=taxonomy, settings=settings.openai, samples=settings.samples, environment=os.environ)
 
 

@@ -150,9 +150,9 @@ def test_the_report_has_a_row_per_category_and_sums(
     assert "refused at intake" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("undefended", [False, True])
+@pytest.mark.parametrize("undefended", [None, "pasted", "naive"])
 def test_any_endpoint_that_a_config_names_is_measured(
-    undefended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    undefended: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def script(body: dict[str, Any], number: int) -> Reply:
         if is_probe(body):
@@ -172,16 +172,28 @@ def test_any_endpoint_that_a_config_names_is_measured(
         }
         path = tmp_path / "endpoint.yaml"
         path.write_text(yaml.safe_dump(config), encoding="utf-8")
-        assert bench.main(["--config", str(path), "--every", "45", "--json", *["--undefended"][: int(undefended)]]) == 0
+        assert (
+            bench.main(
+                [
+                    "--config",
+                    str(path),
+                    "--every",
+                    "45",
+                    "--json",
+                    *(["--undefended", undefended] if undefended else []),
+                ]
+            )
+            == 0
+        )
     report = json.loads(capsys.readouterr().out)
-    assert report["backend"] == ("naive" if undefended else "openai")
+    assert report["backend"] == (undefended or "openai")
     assert {row["moved"] for row in report["rows"]} == {0.0}
     assert report["requests"] == len(server.requests)
-    assert ("refused" in report) == undefended
+    assert ("refused" in report) == (undefended == "naive")
 
 
 def test_faults_end_with_the_exit_code_of_their_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench.main(["--undefended"]) == UsageError.exit_code
+    assert bench.main(["--undefended", "pasted"]) == UsageError.exit_code
     assert bench.main(["--config", str(tmp_path / "none.yaml")]) == 1
     assert "none.yaml" in capsys.readouterr().err
 

@@ -1,0 +1,40 @@
+"""Our prompt without its defences: the query stands in the user message as it was written, and nothing warns of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from bot.classifier.language_model.abilities import Abilities
+from bot.classifier.language_model.backend import LanguageModelBackend
+from bot.classifier.language_model.endpoint import Endpoint
+from bot.classifier.language_model.prompt import Prompt
+from bot.classifier.model import Finding, Identity, InferenceRequest
+
+_WARNING: Final = "The user message holds"
+"""How the paragraph begins that says what is data, and that data instructs nobody."""
+
+
+class PastedBackend(LanguageModelBackend):
+    """The language model backend, its prompt undefended; no canary is looked at."""
+
+    @property
+    def identity(self) -> Identity:
+        """Comparable with nothing but itself."""
+        return replace(super().identity, backend="pasted", prompt="pasted")
+
+    def _prompt(self, request: InferenceRequest, *, stated: bool) -> Prompt:
+        prompt = super()._prompt(request, stated=stated)
+        paragraphs = prompt.system.split("\n\n")
+        kept = [paragraph for paragraph in paragraphs if not paragraph.startswith(_WARNING)]
+        assert len(kept) == len(paragraphs) - 1
+        tools = "".join(
+            f"Tool {id}: {tool.name} {tool.description}\n"
+            for id, tool in zip(prompt.asked.tool_ids, request.tools, strict=False)
+        )
+        # Half of a surrogate pair is no text and cannot be sent.
+        said = (tools + "\n".join(request.turns)).encode("utf-8", "replace").decode()
+        return Prompt(prompt.asked, "\n\n".join(kept), said[: self._settings.prompt_characters])
+
+    def _ask(self, endpoint: Endpoint, abilities: Abilities, request: InferenceRequest) -> Finding:
+        return replace(super()._ask(endpoint, abilities, request), attempt=False)
