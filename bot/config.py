@@ -6,6 +6,8 @@ Names are those of ``docs/paper.md``; meanings are in the published JSON schema,
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
@@ -115,7 +117,7 @@ class OpenAISettings(FileModel):
         description="sampling temperature; above 0, since samples that cannot differ say nothing about consistency"
     )
     seed: int = Field(ge=0, description="seed of the first request of a query, where the endpoint takes seeds")
-    timeout_seconds: Annotated[float, Field(gt=0)] = Field(description="time one request may take")
+    timeout_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(description="time one request may take")
     retries: int = Field(ge=0, description="how often a failed request is tried again")
     in_flight: Annotated[int, Field(ge=1, le=100)] = Field(description="queries that are asked at the same time")
     prompt_characters: Count = Field(
@@ -124,6 +126,13 @@ class OpenAISettings(FileModel):
     answer_tokens: Count = Field(description="tokens of one answer at most, a model's own reasoning included")
     budget: Budget
     prices: Prices | None = Field(description="null: reports name tokens and no money")
+
+    @property
+    def conditions(self) -> str:
+        """A digest of what answers depend on besides model, prompt and number of samples."""
+        names = {"endpoint", "api_version", "temperature", "seed", "prompt_characters", "answer_tokens"}
+        told = json.dumps(self.model_dump(mode="json", include=names), sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:12]
 
 
 class ClassifierSettings(FileModel):

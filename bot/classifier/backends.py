@@ -38,5 +38,7 @@ def make_backend(
         model = LanguageModelBackend(
             taxonomy, settings.openai, settings.samples, environment, RememberedAbilities(folder)
         )
-        return RememberingBackend(model, taxonomy, FindingFiles(folder) if store is None else store)
+        return RememberingBackend(
+            model, taxonomy, FindingFiles(folder) if store is None else store, settings.openai.conditions
+        )
     return EmbeddedBackend(taxonomy, settings.embedded, settings.samples, cache or ModelCache(folder))

@@ -15,13 +15,12 @@ from pydantic import Field
 from bot.classifier.model import Basis, Consensus, Finding, Identity, InferenceRequest, ToolChoice
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
-from bot.text import normalise
 from bot.validation import FileModel, Score, Text
 
 _LENGTH: Final = 24
 
 FindingsKey = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
-"""A digest of the normalised turns and the classifier identity."""
+"""A digest of the turns, the classifier identity and its conditions."""
 
 
 class KeptConsensus(FileModel):
@@ -56,6 +55,10 @@ class Findings(FileModel):
             return None
         return InferenceRequest(query_id=request.query_id, turns=request.turns, capabilities=unknown, tools=tools)
 
+    def __or__(self, other: Findings) -> Findings:
+        """These and ``other``, which counts where both speak."""
+        return Findings(capabilities=self.capabilities | other.capabilities, tools=self.tools | other.tools)
+
     def with_finding(self, asked: InferenceRequest, finding: Finding, taxonomy: Taxonomy) -> Findings:
         """These and what ``finding`` answers to ``asked``."""
         capabilities = {
@@ -72,7 +75,7 @@ class Findings(FileModel):
                 confidence=0.0 if choice is None else choice.confidence,
                 attempt=finding.attempt,
             )
-        return Findings(capabilities=self.capabilities | capabilities, tools=self.tools | tools)
+        return self | Findings(capabilities=capabilities, tools=tools)
 
     def finding(self, request: InferenceRequest, taxonomy: Taxonomy) -> Finding:
         """The answer to ``request``, all of which is known."""
@@ -111,10 +114,9 @@ class FindingsInMemory:
         self._beneath = beneath
 
     def get(self, key: str) -> Findings:
-        """What this run knows, else what is beneath."""
-        if key in self._known or self._beneath is None:
-            return self._known.get(key, Findings())
-        return self._beneath.get(key)
+        """What is beneath, and what this run knows."""
+        known = self._known.get(key, Findings())
+        return known if self._beneath is None else self._beneath.get(key) | known
 
     def put(self, key: str, findings: Findings) -> None:
         """Keep ``findings`` here and beneath."""
@@ -123,10 +125,14 @@ class FindingsInMemory:
             self._beneath.put(key, findings)
 
 
-def findings_key(turns: Sequence[str], identity: Identity) -> str:
-    """Under which key findings on ``turns`` are kept."""
-    classifier = [identity.backend, identity.model, identity.prompt, identity.samples]
-    return _digest([[normalise([turn]) for turn in turns], classifier])
+def findings_key(turns: Sequence[str], identity: Identity, conditions: str) -> str:
+    """Under which key findings on ``turns`` are kept.
+
+    ``conditions`` are what else they were made under: scores are comparable under one identity, but whoever changes an
+    endpoint or its settings wants to hear what it says now.
+    """
+    classifier = [identity.backend, identity.model, identity.prompt, identity.samples, conditions]
+    return _digest([list(turns), classifier])
 
 
 def tools_digest(tools: Sequence[Tool]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -31,12 +32,14 @@ class HaltedBackend:
 class RememberingBackend:
     """``inner`` with a memory: each finding is kept in ``store`` as soon as it is made.
 
+    ``conditions`` digests what its findings depend on besides its identity.
     Only for a backend whose word on a capability rests on the definition of that capability alone.
     """
 
     inner: Backend
     taxonomy: Taxonomy
     store: FindingsStore
+    conditions: str = ""
 
     @property
     def identity(self) -> Identity:
@@ -54,15 +57,15 @@ class RememberingBackend:
 
     def known(self, turns: Sequence[str]) -> dict[str, Findings]:
         """All that is known of a query by now, under its key."""
-        key = findings_key(turns, self.identity)
+        key = findings_key(turns, self.identity, self.conditions)
         return {key: self.store.get(key)}
 
     def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
         """First what is known, then what has to be asked, a text that occurs twice once."""
         identity = self.identity
-        keys = [findings_key(request.turns, identity) for request in requests]
+        keys = [findings_key(request.turns, identity, self.conditions) for request in requests]
         asked: list[int] = []
-        twins: dict[int, int] = {}
+        twins: defaultdict[int, list[int]] = defaultdict(list)
         leaders: dict[object, int] = {}
         unknown: list[InferenceRequest] = []
         for place, request in enumerate(requests):
@@ -76,17 +79,12 @@ class RememberingBackend:
                 asked.append(place)
                 unknown.append(missing)
             else:
-                twins[place] = leader
-        refused: dict[int, Finding] = {}
+                twins[leader].append(place)
         for number, finding in self.inner.infer(unknown):
             place = asked[number]
-            if finding.shortfall is not None:
-                refused[place] = finding
-                yield place, finding
-                continue
-            kept = self.store.get(keys[place]).with_finding(unknown[number], finding, self.taxonomy)
-            self.store.put(keys[place], kept)
-            yield place, kept.finding(requests[place], self.taxonomy)
-        for place, leader in twins.items():
-            known = self.store.get(keys[place])
-            yield place, refused[leader] if leader in refused else known.finding(requests[place], self.taxonomy)
+            kept = self.store.get(keys[place])
+            if finding.shortfall is None:
+                kept = kept.with_finding(unknown[number], finding, self.taxonomy)
+                self.store.put(keys[place], kept)
+            for same in (place, *twins[place]):
+                yield same, finding if finding.shortfall is not None else kept.finding(requests[same], self.taxonomy)

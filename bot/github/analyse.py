@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from bot.classifier.findings import Findings
 from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.remembering import HaltedBackend, RememberingBackend
 from bot.config import REVIEWED_FILES
@@ -106,7 +107,10 @@ def classify_all(
     reused = classified = 0
     stopped: IncumbentError | None = None
     if isinstance(backend, RememberingBackend):
-        backend = backend.knowing({key: item for stored in known.values() for key, item in stored.findings.items()})
+        kept: dict[str, Findings] = {}
+        for stored in known.values():
+            kept |= {key: kept.get(key, Findings()) | item for key, item in stored.findings.items()}
+        backend = backend.knowing(kept)
     for package in packages:
         queries = unsettled(platform, package.submission)
         keys = {

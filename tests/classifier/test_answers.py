@@ -228,6 +228,15 @@ def test_a_vote_that_cannot_be_placed_leaves_the_stated_certainties() -> None:
     assert vote.sample.basis == "stated"
 
 
+def test_what_is_quoted_beside_the_answer_lends_it_no_probability() -> None:
+    quoted = '"call": true '
+    text = quoted + json.dumps(PLAIN_VOTES | {"call": False})
+    vote = read_answer(Answer(text, tokens(text)), VOTES, embedded_in_prose=True)
+    assert isinstance(vote, Vote)
+    assert vote.sample.basis == "log-probabilities"
+    assert vote.sample.probabilities["call"] == pytest.approx(0.2)
+
+
 # The choice of a tool.
 
 

@@ -106,10 +106,17 @@ def test_other_tools_are_asked_about_again_and_nothing_else_is() -> None:
 
 def test_a_text_that_occurs_twice_is_asked_about_once() -> None:
     oracle = Oracle()
-    found = answers(remembering(oracle), about("a table"), about("A  TABLE"), about("riddle"), about("Riddle"))
+    found = answers(remembering(oracle), about("a table"), about("a table"), about("riddle"), about("riddle"))
     assert len(oracle.asked) == 2
     assert found[0] == found[1]
     assert (found[2].shortfall, found[3].shortfall) == ("too few", "too few")
+
+
+def test_the_twin_of_what_was_found_before_a_failure_is_found_too() -> None:
+    findings = remembering(Oracle(fails_after=1)).infer([about("call"), about("table"), about("table")])
+    assert {next(findings)[0], next(findings)[0]} == {1, 2}
+    with pytest.raises(OutsideError):
+        next(findings)
 
 
 def test_a_shortfall_is_not_kept() -> None:
@@ -152,9 +159,11 @@ def test_what_is_known_from_elsewhere_is_not_asked() -> None:
 def test_identities_do_not_share_findings() -> None:
     turns = ("a table",)
     others = (replace(IDENTITY, **{name: value}) for name, value in (("model", "n"), ("prompt", "q"), ("samples", 3)))  # type: ignore[arg-type]
-    keys = [findings_key(turns, identity) for identity in (IDENTITY, *others)]
+    keys = [findings_key(turns, identity, "") for identity in (IDENTITY, *others)]
     assert len(set(keys)) == 4
-    assert findings_key(("A   table",), IDENTITY) == keys[0]
+    others_turns = [("A table",), ("a  table",), ("a table", "")]
+    assert not {findings_key(other, IDENTITY, "") for other in others_turns} & set(keys)
+    assert findings_key(turns, IDENTITY, "another temperature") not in keys
 
 
 def test_a_choice_among_tools_that_are_not_there_is_not_believed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -453,12 +454,89 @@ def test_a_budget_that_is_used_up_ends_the_run_as_incomplete_and_what_is_done_is
     assert len(server.requests) == asked.usage.requests <= most
 
 
-def test_retries_do_not_go_beyond_the_budget() -> None:
-    with ModelServer(lambda body, number: GOOD(body, number) if is_probe(body) else failure(429)) as server:
-        asked = backend(server.endpoint, budget={"requests": 6, "tokens": 10_000}, retries=50)
-        with pytest.raises(OutsideError):
-            answers(asked, SHOW)
-    assert asked.usage.requests == len(server.requests) <= 6
+@pytest.mark.parametrize("in_flight", [1, 16])
+def test_no_request_goes_beyond_the_budget_retries_of_many_threads_included(in_flight: int) -> None:
+    answered: list[int] = []
+
+    def script(body: dict[str, Any], number: int) -> Reply:
+        if not is_probe(body):
+            answered.append(number)
+        return GOOD(body, number) if len(answered) < 2 else failure(503)
+
+    with ModelServer(script) as server:
+        asked = backend(server.endpoint, budget={"requests": 12, "tokens": 100_000}, retries=3, in_flight=in_flight)
+        result = classify([query(f"q{number}") for number in range(20)], NOTHING, EVERYTHING, asked, silent)
+    assert isinstance(result.stopped, IncompleteError | OutsideError)
+    assert len(result.classifications) == 1
+    assert asked.usage.requests == len(server.requests) <= 12
+
+
+# One query's failure.
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (failure(400, "This model's maximum context length is 4096 tokens"), "prompt_characters"),
+        (failure(400, "cannot parse"), "HTTP 400"),
+        (failure(422), "HTTP 422"),
+        (failure(500), "HTTP 500"),
+        (Reply(body=b"{", cut_short=True), "cannot be reached"),
+    ],
+)
+@pytest.mark.parametrize("remembered", [False, True])
+def test_a_query_on_which_the_endpoint_fails_stops_no_other(
+    reply: Reply, words: str, remembered: bool, tmp_path: Path
+) -> None:
+    def script(body: dict[str, Any], number: int) -> Reply:
+        return reply if "riddle" in str(body["messages"]) else GOOD(body, number)
+
+    texts = ("A riddle", *(f"Query {number}" for number in range(6)))
+    with ModelServer(script) as server:
+        if remembered:
+            answers(backend(server.endpoint, folder=tmp_path), SHOW)
+        queries = [query(text, text) for text in texts]
+        result = classify(queries, NOTHING, EVERYTHING, backend(server.endpoint, folder=tmp_path), silent)
+    assert result.stopped is None
+    assert len(result.classifications) == 6
+    assert words in result.shortfalls["A riddle"]
+
+
+def test_three_failures_in_a_row_are_the_endpoints() -> None:
+    seen: list[int] = []
+
+    def script(body: dict[str, Any], number: int) -> Reply:
+        if is_probe(body):
+            return GOOD(body, number)
+        seen.append(number)
+        return GOOD(body, number) if len(seen) in (1, 4) else failure(500)
+
+    with ModelServer(script) as server:
+        queries = [query(f"q{number}") for number in range(12)]
+        result = classify(queries, NOTHING, EVERYTHING, backend(server.endpoint, in_flight=1), silent)
+    assert isinstance(result.stopped, OutsideError)
+    assert len(result.classifications) == 2
+    assert 7 <= len(seen) <= 8
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "true", "5", '"x"', "null"])
+def test_odd_log_probabilities_are_none(value: str) -> None:
+    def script(body: dict[str, Any], number: int) -> Reply:
+        whole = Model(voting, log_probabilities=True)(body, number)
+        if is_probe(body):
+            return whole
+        return Reply(body=re.sub(rb'"logprob": -?[0-9.e-]+', b'"logprob": ' + value.encode(), whole.body))
+
+    (finding,), _ = ask(script)
+    assert {item.basis for item in finding.consensus.values()} == {"vote"}
+    assert values(finding) == {"call": (True, 1.0), "format.table": (False, 0.0)}
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"choices": ' * 100_000, b'{"x": ' + b"[" * 200_000])
+def test_a_body_that_is_too_deep_to_read_is_no_completion(body: bytes) -> None:
+    (finding,), _ = ask(lambda asked, number: GOOD(asked, number) if is_probe(asked) else Reply(body=body))
+    assert finding.shortfall is not None
+    assert "no chat completion" in finding.shortfall
 
 
 # What goes wrong outside.
@@ -520,7 +598,7 @@ def test_what_was_found_before_a_failure_is_kept(reply: Reply) -> None:
     assert isinstance(result.stopped, OutsideError)
     assert len(result.classifications) == 4
     assert len(result.unclassified) == 6
-    assert len(server.asked) <= 8, "it was asked on and on"
+    assert len(server.asked) <= 10, "it was asked on and on"
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 503])

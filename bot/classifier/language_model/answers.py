@@ -66,25 +66,25 @@ def read_answer(answer: Answer, asked: Asked, *, embedded_in_prose: bool) -> Vot
         return "the answer was empty"
     if len(answer.text) > _LIMITS.file_bytes:
         return "the answer was far too long"
-    candidates = _objects(answer.text) if embedded_in_prose else _whole(answer.text)
-    votes = [vote for vote in (_vote(data, answer, asked) for data in candidates) if vote is not None]
+    spans = _objects(answer.text) if embedded_in_prose else [(0, len(answer.text))]
+    votes = [vote for vote in (_vote(span, answer, asked) for span in spans) if vote is not None]
     if len(votes) == 1:
         return votes[0]
     return "the text held several answers" if votes else "the answer did not fit the schema"
 
 
-def _whole(text: str) -> list[Any]:
+def _whole(text: str) -> Any:
     try:
         check_depth(text, "answer", _LIMITS)
-        return [load(text)]
+        return load(text)
     except (InputError, JsonFaultsError, RecursionError):
-        return []
+        return None
 
 
-def _objects(text: str) -> list[Any]:
-    """The outermost JSON objects in ``text``; a text with very many openings is no answer."""
+def _objects(text: str) -> list[tuple[int, int]]:
+    """Where the outermost JSON objects in ``text`` stand; a text with very many openings is no answer."""
     decoder = json.JSONDecoder()
-    found: list[Any] = []
+    found: list[tuple[int, int]] = []
     place = 0
     for _ in range(_OPENINGS_TRIED):
         opening = _OPENING.search(text, place)
@@ -95,12 +95,14 @@ def _objects(text: str) -> list[Any]:
         except (ValueError, RecursionError):
             place = opening.end()
             continue
-        found += _whole(text[opening.start() : end])
+        found.append((opening.start(), end))
         place = end
     return []
 
 
-def _vote(data: Any, answer: Answer, asked: Asked) -> Vote | None:
+def _vote(span: tuple[int, int], answer: Answer, asked: Asked) -> Vote | None:
+    """The vote that stands at ``span`` of the answer's text, if one does."""
+    data = _whole((answer.text or "")[slice(*span)])
     labels = asked.labels
     expected = {*labels.values(), TOOL_KEY} if asked.tools else set(labels.values())
     if not isinstance(data, dict) or data.keys() != expected:
@@ -125,7 +127,7 @@ def _vote(data: Any, answer: Answer, asked: Asked) -> Vote | None:
         if isinstance(chosen, str):
             return None
         tool = chosen
-    probabilities, basis = _probabilities(votes, stated, answer, labels)
+    probabilities, basis = _probabilities(votes, stated, _measured(answer, span, labels))
     names = asked.capabilities
     sample = Sample(
         votes={name: votes[name] for name in names},
@@ -157,10 +159,9 @@ def _tool(value: object, ids: Mapping[str, str]) -> ToolChoice | str | None:
 
 
 def _probabilities(
-    votes: Mapping[str, bool], stated: Mapping[str, float], answer: Answer, labels: Mapping[str, str]
+    votes: Mapping[str, bool], stated: Mapping[str, float], measured: Mapping[str, float] | None
 ) -> tuple[Mapping[str, float], Basis]:
     """The probability of TRUE for each vote, by the firmest basis that all of them have."""
-    measured = _measured(answer, labels)
     if measured is not None:
         return measured, "log-probabilities"
     if stated.keys() == votes.keys():
@@ -168,16 +169,16 @@ def _probabilities(
     return {name: float(vote) for name, vote in votes.items()}, "vote"
 
 
-def _measured(answer: Answer, labels: Mapping[str, str]) -> dict[str, float] | None:
+def _measured(answer: Answer, span: tuple[int, int], labels: Mapping[str, str]) -> dict[str, float] | None:
     """The probability of the word true against false where each vote stands; ``None`` unless all of them have one."""
-    if not answer.tokens or "".join(token.text for token in answer.tokens) != answer.text:
+    if not answer.text or not answer.tokens or "".join(token.text for token in answer.tokens) != answer.text:
         return None
     ends: list[int] = []
     for token in answer.tokens:
         ends.append((ends[-1] if ends else 0) + len(token.text))
     found: dict[str, float] = {}
     for name, label in labels.items():
-        place = _place_of_vote(answer.text or "", label)
+        place = _place_of_vote(answer.text, span, label)
         if place is None:
             return None
         number = next(number for number, end in enumerate(ends) if end > place)
@@ -190,9 +191,9 @@ def _measured(answer: Answer, labels: Mapping[str, str]) -> dict[str, float] | N
     return found
 
 
-def _place_of_vote(text: str, label: str) -> int | None:
-    """Where the word true or false of what is called ``label`` begins."""
-    found = re.search(rf'"{re.escape(label)}"{_BEFORE_VOTE}(?=[tf])', text)
+def _place_of_vote(text: str, span: tuple[int, int], label: str) -> int | None:
+    """Where within ``span`` the word true or false of what is called ``label`` begins."""
+    found = re.compile(rf'"{re.escape(label)}"{_BEFORE_VOTE}(?=[tf])').search(text, *span)
     return None if found is None else found.end()
 
 

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from bot.classifier.consistency import agree
 from bot.classifier.language_model.abilities import Abilities, Draw, find_out, parameters
 from bot.classifier.language_model.answers import Answer, Vote, agree_on_tool, read_answer
-from bot.classifier.language_model.endpoint import Endpoint, QueryRefusedError, UnsupportedError
+from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError, UnsupportedError
+from bot.classifier.language_model.flight import Outcome, Patience, fly
 from bot.classifier.language_model.meter import Meter
 from bot.classifier.language_model.prompt import PROMPT, Prompt, answer_schema, compose
 from bot.classifier.language_model.remembered import RememberedAbilities
 from bot.classifier.model import Finding, Identity, InferenceRequest
 from bot.classifier.usage import Usage
 from bot.config import OpenAISettings
-from bot.errors import IncumbentError, OutsideError
+from bot.errors import OutsideError
 from bot.taxonomy.model import Taxonomy
 
 _DRAWS: Final = 2
@@ -64,50 +63,61 @@ class LanguageModelBackend:
         """
         if not requests:
             return
+        self._prompt(requests[0], stated=True)  # a prompt that leaves no room costs no request
+        places: dict[object, list[int]] = {}
+        for place, request in enumerate(requests):
+            places.setdefault((request.capabilities, request.tools), []).append(place)
+        first, *leaders = [group[0] for group in places.values()]
+        others = [place for group in places.values() for place in group[1:]]
+        patience = Patience()
         with Endpoint(self._settings, self._environment, self._meter) as endpoint:
             # The first query of a prompt goes alone, so that the others find its unchanging part in the cache.
-            places: dict[object, list[int]] = {}
-            for place, request in enumerate(requests):
-                places.setdefault((request.capabilities, request.tools), []).append(place)
-            first, *leaders = [group[0] for group in places.values()]
-            others = [place for group in places.values() for place in group[1:]]
-            abilities, finding = self._begin(endpoint, requests[first])
-            yield first, finding
-            ask = partial(self._ask, endpoint, abilities)
-            yield from _in_flight(ask, requests, leaders, self._settings.in_flight)
-            yield from _in_flight(ask, requests, others, self._settings.in_flight)
+            abilities, outcome = self._begin(endpoint, requests[first])
+            yield first, patience.hear(outcome)
 
-    def _begin(self, endpoint: Endpoint, request: InferenceRequest) -> tuple[Abilities, Finding]:
-        """What the endpoint can do, and the first finding, which shows whether what is remembered still holds."""
+            def ask(place: int) -> Outcome:
+                return self._attempt(endpoint, abilities, requests[place])
+
+            for group in (leaders, others):
+                yield from fly(ask, group, self._settings.in_flight, patience)
+        patience.end()
+
+    def _begin(self, endpoint: Endpoint, request: InferenceRequest) -> tuple[Abilities, Outcome]:
+        """What the endpoint can do, and what became of the first query: it shows whether what is remembered holds."""
         known = self._memory.load(self._settings, self._samples)
         if known is not None:
-            try:
-                return known, self._ask(endpoint, known, request)
-            except UnsupportedError:
-                pass
-        self._prompt(request, stated=True)  # a prompt that leaves no room costs no probing
+            outcome = self._attempt(endpoint, known, request)
+            if not isinstance(outcome, UnsupportedError):
+                return known, outcome
         abilities = self._probe(endpoint)
         self._memory.store(self._settings, self._samples, abilities)
+        return abilities, self._attempt(endpoint, abilities, request)
+
+    def _attempt(self, endpoint: Endpoint, abilities: Abilities, request: InferenceRequest) -> Outcome:
         try:
-            return abilities, self._ask(endpoint, abilities, request)
-        except UnsupportedError as error:
-            raise error.outside from None
+            return self._ask(endpoint, abilities, request)
+        except QueryFailedError as error:
+            return error
 
     def _probe(self, endpoint: Endpoint) -> Abilities:
         def ask(asked: dict[str, Any]) -> Sequence[Answer] | None:
             try:
                 try:
                     return endpoint.complete(asked, retry=False)
-                except OutsideError:
+                except UnsupportedError:
+                    raise
+                except (QueryFailedError, OutsideError):
                     # Only what may be a refusal is not tried again: a server that is away may come back.
                     return endpoint.complete(asked)
             except (UnsupportedError, QueryRefusedError):
                 return None
+            except QueryFailedError as error:
+                raise error.outside from None
 
         def demand(asked: dict[str, Any]) -> Sequence[Answer]:
             try:
                 return endpoint.complete(asked)
-            except UnsupportedError as error:
+            except QueryFailedError as error:
                 raise error.outside from None
             except QueryRefusedError:
                 return ()
@@ -169,31 +179,3 @@ class LanguageModelBackend:
             tool=agree_on_tool([vote.tool for vote in votes], prompt.asked.tools),
             attempt=2 * sum(vote.canary for vote in votes) > len(votes),
         )
-
-
-def _in_flight(
-    ask: Callable[[InferenceRequest], Finding], requests: Sequence[InferenceRequest], places: Sequence[int], size: int
-) -> Iterator[tuple[int, Finding]]:
-    """The findings on the requests at ``places``, ``size`` at a time; the first failure is raised after them."""
-    failure: IncumbentError | None = None
-    pool = ThreadPoolExecutor(size, thread_name_prefix="incumbent-model")
-    try:
-        asked: dict[Future[Finding], int] = {pool.submit(ask, requests[place]): place for place in places}
-        for future in as_completed(asked):
-            try:
-                finding = future.result()
-            except CancelledError:
-                continue
-            except UnsupportedError as error:
-                failure = failure or error.outside
-            except IncumbentError as error:
-                failure = failure or error
-            else:
-                yield asked[future], finding
-                continue
-            for other in asked:
-                other.cancel()
-    finally:
-        pool.shutdown(cancel_futures=True)
-    if failure is not None:
-        raise failure

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from math import isfinite
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import urlsplit
 
 from bot.classifier.language_model.answers import Answer, Token
-from bot.classifier.language_model.failures import advice, is_about_the_query, is_unsupported
+from bot.classifier.language_model.failures import advice, is_about_the_query, is_everybodys, is_unsupported
 from bot.classifier.language_model.meter import Meter
 from bot.config import OpenAISettings
 from bot.errors import OutsideError, UsageError
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 DEFAULT_ENDPOINT: Final = "https://api.openai.com/v1"
 
 _NO_COMPLETION: Final = Answer(None, fault="the answer was no chat completion")
+_ROUNDING: Final = 0.01
+"""By how much the log-probability of what is certain may exceed 0."""
+
+_MALFORMED: Final = (AttributeError, LookupError, TypeError, ValueError, RecursionError, OverflowError)
+"""What the client, or reading what it gives, ends with for a body that is JSON of another shape, or none."""
 _FAULTS: Final = {"length": "the answer was cut off", "content_filter": "a content filter stopped the answer"}
 
 
@@ -30,12 +36,16 @@ class QueryRefusedError(Exception):
     """The endpoint will not take this query, whatever is asked of it; says why."""
 
 
-class UnsupportedError(Exception):
-    """The endpoint does not take these parameters; ``outside`` is what to say where it should."""
+class QueryFailedError(Exception):
+    """The endpoint failed on this query, and may not on others; ``outside`` is what to say if it does on all."""
 
     def __init__(self, outside: OutsideError) -> None:
         super().__init__(str(outside))
         self.outside = outside
+
+
+class UnsupportedError(QueryFailedError):
+    """The endpoint may not take these parameters at all."""
 
 
 class Endpoint:
@@ -79,12 +89,13 @@ class Endpoint:
     def complete(self, parameters: Mapping[str, Any], *, retry: bool = True) -> Sequence[Answer]:
         """The answers to one request, none of them checked.
 
-        Raises :class:`QueryRefusedError`, :class:`UnsupportedError`, :class:`OutsideError` when the endpoint cannot be
-        reached, refuses, or fails after the retries, and :class:`bot.errors.IncompleteError` when a budget is used up.
+        Raises :class:`QueryRefusedError`, :class:`QueryFailedError` when the endpoint cannot be reached or fails after
+        the retries, :class:`OutsideError` when it would fail on every query, and
+        :class:`bot.errors.IncompleteError` when a budget is used up.
         """
         import openai
 
-        left = self._meter.left()
+        left = self._meter.check()
         retries = min(self._settings.retries, left - 1) if retry else 0
         create: Any = self._client.with_options(max_retries=retries).chat.completions.create
         try:
@@ -95,16 +106,16 @@ class Endpoint:
             if reason is not None:
                 raise QueryRefusedError(reason) from None
             outside = OutsideError(advice(error, self._settings, self._host, self._key, retries))
-            if is_unsupported(error):
-                raise UnsupportedError(outside) from None
-            raise outside from None
-        except (AttributeError, LookupError, TypeError, ValueError):
+            if is_everybodys(error):
+                raise outside from None
+            raise (UnsupportedError if is_unsupported(error) else QueryFailedError)(outside) from None
+        except _MALFORMED:
             # The client does not check what it received: a body of another shape is an answer that does not parse.
             return (_NO_COMPLETION,)
         self._meter.received(*_counted(completion))
         try:
             return tuple(_answer(choice) for choice in completion.choices) or (_NO_COMPLETION,)
-        except (AttributeError, LookupError, TypeError, ValueError):
+        except _MALFORMED:
             return (_NO_COMPLETION,)
 
 
@@ -164,12 +175,15 @@ def _tokens(logprobs: Any) -> tuple[Token, ...]:
     found = []
     for token in content:
         listed = [token, *(getattr(token, "top_logprobs", None) or ())]
-        alternatives = {
-            item.token: float(item.logprob)
-            for item in listed
-            if isinstance(getattr(item, "token", None), str) and isinstance(getattr(item, "logprob", None), int | float)
-        }
-        if not alternatives or not isinstance(getattr(token, "token", None), str):
+        alternatives = {item.token: float(item.logprob) for item in listed if _is_listed(item)}
+        if not _is_listed(token) or len(alternatives) < len({getattr(item, "token", None) for item in listed}):
             return ()
         found.append(Token(token.token, alternatives))
     return tuple(found)
+
+
+def _is_listed(item: Any) -> bool:
+    """Whether ``item`` is a token with a log-probability, which is finite (a probability of 0 is not listed)."""
+    value = getattr(item, "logprob", None)
+    number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value <= _ROUNDING
+    return number and isinstance(getattr(item, "token", None), str)

@@ -18,6 +18,9 @@ _UNSUPPORTED: Final = frozenset({400, 404, 415, 422, 500, 501})
 _FILTERED: Final = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
 _TOO_LONG: Final = frozenset({"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"})
 _TOO_LARGE: Final = frozenset({"tokens_limit_reached"})
+_TOO_LONG_WORDS: Final = ("maximum context length", "context size", "context window", "too many tokens", "too long")
+_EVERYBODYS: Final = frozenset({401, 403, 404, 429})
+"""Statuses that are about key, address and quota: another query would fare no better."""
 
 
 def is_unsupported(error: openai.OpenAIError) -> bool:
@@ -25,6 +28,13 @@ def is_unsupported(error: openai.OpenAIError) -> bool:
     import openai
 
     return isinstance(error, openai.APIStatusError) and error.status_code in _UNSUPPORTED
+
+
+def is_everybodys(error: openai.OpenAIError) -> bool:
+    """Whether no other query would fare better; all else may be this query's alone, if others pass."""
+    import openai
+
+    return isinstance(error, openai.APIStatusError) and error.status_code in _EVERYBODYS
 
 
 def is_about_the_query(error: openai.OpenAIError) -> str | None:
@@ -36,7 +46,8 @@ def is_about_the_query(error: openai.OpenAIError) -> str | None:
     names = {str(name) for name in (error.code, error.type) if name}
     if names & _FILTERED:
         return "the endpoint's content filter refused the query"
-    if names & (_TOO_LONG | _TOO_LARGE) or error.status_code == 413:
+    told = error.message.casefold() if error.status_code in (400, 422) else ""
+    if names & (_TOO_LONG | _TOO_LARGE) or error.status_code == 413 or any(words in told for words in _TOO_LONG_WORDS):
         return "the prompt is too long for the model; lower classifier.openai.prompt_characters"
     return None
 

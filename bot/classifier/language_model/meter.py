@@ -11,7 +11,7 @@ from bot.errors import IncompleteError
 
 
 class Meter:
-    """Counts requests and tokens against a ``budget``."""
+    """Counts requests and tokens against a ``budget``: no request goes beyond it, and no more begin once tokens do."""
 
     def __init__(self, budget: Budget, prices: Prices | None) -> None:
         self._budget = budget
@@ -30,8 +30,10 @@ class Meter:
         self._probing = probing
 
     def sending(self) -> None:
-        """A request goes out; retries count."""
+        """A request goes out; retries count.  Raises :class:`IncompleteError` in place of one too many."""
         with self._lock:
+            if self._usage.requests >= self._budget.requests:
+                raise self._used_up("requests", self._budget.requests)
             self._usage = replace(
                 self._usage, requests=self._usage.requests + 1, probing=self._usage.probing + self._probing
             )
@@ -46,15 +48,14 @@ class Meter:
                 tokens_out=self._usage.tokens_out + tokens_out,
             )
 
-    def left(self) -> int:
+    def check(self) -> int:
         """How many requests may go out, one at least; raises :class:`IncompleteError` when a budget is used up."""
         usage = self.usage
-        left = self._budget.requests - usage.requests
-        if left <= 0:
+        if usage.requests >= self._budget.requests:
             raise self._used_up("requests", self._budget.requests)
         if usage.tokens >= self._budget.tokens:
             raise self._used_up("tokens", self._budget.tokens)
-        return left
+        return self._budget.requests - usage.requests
 
     @staticmethod
     def _used_up(kind: str, size: int) -> IncompleteError:

@@ -1,0 +1,74 @@
+"""Several queries in flight: what fails on one of them is its own, unless it goes on failing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
+from typing import Final, TypeAlias
+
+from bot.classifier.language_model.endpoint import QueryFailedError
+from bot.classifier.model import Finding
+from bot.errors import IncumbentError, OutsideError
+
+Outcome: TypeAlias = Finding | QueryFailedError
+"""What became of one query."""
+
+_IN_A_ROW: Final = 3
+"""After so many failures without an answer between them it is the endpoint that fails, and no query."""
+
+
+class Patience:
+    """Tells an endpoint that fails on a query from one that fails."""
+
+    def __init__(self) -> None:
+        self._in_a_row = 0
+        self._answered = False
+        self._last: OutsideError | None = None
+
+    def hear(self, outcome: Outcome) -> Finding:
+        """The finding, or for a failure one that lacks samples."""
+        if isinstance(outcome, Finding):
+            self._in_a_row = 0
+            self._answered = True
+            return outcome
+        self._in_a_row += 1
+        self._last = outcome.outside
+        return Finding(shortfall=str(outcome.outside))
+
+    @property
+    def exhausted(self) -> OutsideError | None:
+        """What the endpoint failed with, if it goes on failing."""
+        return self._last if self._in_a_row >= _IN_A_ROW else None
+
+    def end(self) -> None:
+        """Raise what the endpoint failed with, if it never gave an answer."""
+        if self._last is not None and not self._answered:
+            raise self._last
+
+
+def fly(
+    ask: Callable[[int], Outcome], places: Sequence[int], size: int, patience: Patience
+) -> Iterator[tuple[int, Finding]]:
+    """The findings at ``places``, ``size`` at a time, in the order in which they are made.
+
+    What ends the run is raised after those that were in flight.
+    """
+    failure: IncumbentError | None = None
+    pool = ThreadPoolExecutor(size, thread_name_prefix="incumbent-model")
+    try:
+        asked: dict[Future[Outcome], int] = {pool.submit(ask, place): place for place in places}
+        for future in as_completed(asked):
+            try:
+                yield asked[future], patience.hear(future.result())
+                failure = failure or patience.exhausted
+            except CancelledError:
+                continue
+            except IncumbentError as error:
+                failure = failure or error
+            if failure is not None:
+                for other in asked:
+                    other.cancel()
+    finally:
+        pool.shutdown(cancel_futures=True)
+    if failure is not None:
+        raise failure
