@@ -193,7 +193,7 @@ def cost(
         findings = dict(make(endpoint).infer(requests))
         asked, probing = server.asked, len(server.requests) - len(server.asked)
     if len(findings) != len(requests) or any(item.shortfall for item in findings.values()):
-        raise UsageError(f"{way}: queries were left without an answer; raise prompt_characters or the budget")
+        raise UsageError(f"{way}: queries were left without an answer; raise prompt_bytes or the budget")
     total = repeated = cached = 0
     earlier: dict[object, Any] = {}
     for body in asked:
@@ -247,7 +247,7 @@ class CarefulBackend(NaiveBackend):
         for _ in range(self.samples):
             for name in request.capabilities:
                 one = replace(request, capabilities=(name,), tools=())
-                prompt = compose(self.taxonomy, one, stated=True, characters=self.settings.prompt_characters)
+                prompt = compose(self.taxonomy, one, stated=True, size=self.settings.prompt_bytes)
                 line = f"\n- {prompt.asked.canary}: {CANARY_DESCRIPTION}"
                 system, user = prompt.messages
                 yield NaiveCall(name, [system | {"content": system["content"].replace(line, "")}, user])
@@ -269,7 +269,7 @@ def anatomy(
     requests: Sequence[InferenceRequest], taxonomy: Taxonomy, settings: OpenAISettings, encode: Encode
 ) -> dict[str, Any]:
     """Where the tokens of our prompt go: instructions, the line of each capability (its id apart), the mean query."""
-    prompts = [compose(taxonomy, each, stated=True, characters=settings.prompt_characters) for each in requests]
+    prompts = [compose(taxonomy, each, stated=True, size=settings.prompt_bytes) for each in requests]
     asked = prompts[0].asked
     lines = {name: f"- {name}: {taxonomy.by_id[name].description}\n" for name in asked.capabilities}
     lines[asked.canary] = f"- {asked.canary}: {CANARY_DESCRIPTION}\n"

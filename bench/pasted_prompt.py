@@ -34,7 +34,7 @@ class PastedBackend(LanguageModelBackend):
         )
         # Half of a surrogate pair is no text and cannot be sent.
         said = (tools + "\n".join(request.turns)).encode("utf-8", "replace").decode()
-        return Prompt(prompt.asked, "\n\n".join(kept), said[: self._settings.prompt_characters])
+        return Prompt(prompt.asked, "\n\n".join(kept), said[: self._settings.prompt_bytes])
 
     def _ask(self, endpoint: Endpoint, abilities: Abilities, request: InferenceRequest) -> Finding:
         return replace(super()._ask(endpoint, abilities, request), attempt=False)

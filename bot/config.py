@@ -120,8 +120,9 @@ class OpenAISettings(FileModel):
     timeout_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(description="time one request may take")
     retries: int = Field(ge=0, description="how often a failed request is tried again")
     in_flight: Annotated[int, Field(ge=1, le=100)] = Field(description="queries that are asked at the same time")
-    prompt_characters: Count = Field(
-        description="characters of one prompt at most; longer queries and descriptions of tools are cut to fit"
+    prompt_bytes: Count = Field(
+        description="bytes of one prompt at most (a token has some three or four, in any script); longer queries and "
+        "descriptions of tools are cut to fit"
     )
     answer_tokens: Count = Field(description="tokens of one answer at most, a model's own reasoning included")
     budget: Budget
@@ -130,7 +131,7 @@ class OpenAISettings(FileModel):
     @property
     def conditions(self) -> str:
         """A digest of what answers depend on besides model, prompt and number of samples."""
-        names = {"endpoint", "api_version", "temperature", "seed", "prompt_characters", "answer_tokens"}
+        names = {"endpoint", "api_version", "temperature", "seed", "prompt_bytes", "answer_tokens"}
         told = json.dumps(self.model_dump(mode="json", include=names), sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:12]
 

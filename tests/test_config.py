@@ -30,7 +30,7 @@ OPENAI: dict[str, Any] = {
     "timeout_seconds": 30,
     "retries": 1,
     "in_flight": 4,
-    "prompt_characters": 24_000,
+    "prompt_bytes": 24_000,
     "answer_tokens": 4_000,
     "budget": {"requests": 100, "tokens": 1_000_000},
     "prices": None,

@@ -32,7 +32,7 @@ SETTINGS: dict[str, Any] = {
     "timeout_seconds": 300,
     "retries": 2,
     "in_flight": 1,
-    "prompt_characters": 20_000,
+    "prompt_bytes": 20_000,
     "answer_tokens": 1_500,
     "budget": {"requests": 10_000, "tokens": 100_000_000},
     "prices": None,

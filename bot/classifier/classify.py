@@ -62,7 +62,7 @@ def classify(
     classifications: list[Classification] = []
     shortfalls: dict[str, str] = {}
     for place, query in enumerate(queries):
-        found = findings.get(place, Finding(shortfall="it was not asked about any more"))
+        found = findings.get(place, Finding(shortfall=f"it was not asked about: {stopped}"))
         if found.shortfall is not None:
             shortfalls[query.id] = found.shortfall
             continue

@@ -17,12 +17,17 @@ _FILLERS: Final = re.compile(
 
 # Flags of regions are spelt with tag characters; writing is turned round where its language is; a single joiner or
 # non-joiner belongs to emoji and to several scripts.  What is left has no honest use in a query.
-_FLAGS: Final = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,10}\U000e007f")
+_FLAGS: Final = re.compile(
+    "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)\U000e007f"
+)
+"""Those of England, Scotland and Wales: no other region has one (Unicode, recommended emoji)."""
 _HIDDEN: Final = re.compile(
     "[\U000e0000-\U000e007f]"
     "|[\u202d\u202e]"
     "|[\u00ad\u034f\u115f\u1160\u180e\u200b-\u200f\u2060-\u2064\u3164\ufeff\uffa0]{3}"
     "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2}"
+    "|(?:^|[^\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\U000e0100-\U000e01ef]"
+    "|[\u206a-\u206f\ufff9-\ufffb\U0001d173-\U0001d17a\U000f0000-\U0010ffff]"
 )
 
 READ_TURNS: Final = 100
@@ -55,6 +60,7 @@ def cut(text: str, length: int) -> str:
 def hides_text(turns: Sequence[str]) -> bool:
     """Whether characters that nobody sees carry a message, or turn the order of what is read (semantics, gate 7).
 
-    Tag characters outside flags, overrides of the writing direction, and runs of invisible characters.
+    Tag characters outside flags, overrides of the writing direction, runs of invisible characters, variants of what has
+    none, annotations, and characters that mean nothing to anybody but their author.
     """
     return any(_HIDDEN.search(_FLAGS.sub("", turn)) is not None for turn in turns)

@@ -41,7 +41,7 @@ class KeptChoice(FileModel):
 
 
 class Findings(FileModel):
-    """All that was found of one query: by the digest of a capability's definition, and by that of a list of tools."""
+    """All that was found of one query: by digests of what was asked about a capability, and of lists of tools."""
 
     capabilities: dict[str, KeptConsensus] = Field(default_factory=dict)
     tools: dict[str, KeptChoice] = Field(default_factory=dict)
@@ -49,7 +49,7 @@ class Findings(FileModel):
     def missing(self, request: InferenceRequest, taxonomy: Taxonomy) -> InferenceRequest | None:
         """The part of ``request`` that has to be asked; ``None`` if all of it is known."""
         names = request.capabilities
-        unknown = tuple(name for name in names if taxonomy.by_id[name].definition not in self.capabilities)
+        unknown = tuple(name for name in names if taxonomy.by_id[name].question not in self.capabilities)
         tools = () if self._choice(request.tools) else request.tools
         if not unknown and not tools:
             return None
@@ -62,7 +62,7 @@ class Findings(FileModel):
     def with_finding(self, asked: InferenceRequest, finding: Finding, taxonomy: Taxonomy) -> Findings:
         """These and what ``finding`` answers to ``asked``."""
         capabilities = {
-            taxonomy.by_id[name].definition: KeptConsensus(
+            taxonomy.by_id[name].question: KeptConsensus(
                 value=item.value, confidence=item.confidence, basis=item.basis, attempt=finding.attempt
             )
             for name, item in finding.consensus.items()
@@ -79,7 +79,7 @@ class Findings(FileModel):
 
     def finding(self, request: InferenceRequest, taxonomy: Taxonomy) -> Finding:
         """The answer to ``request``, all of which is known."""
-        kept = {name: self.capabilities[taxonomy.by_id[name].definition] for name in request.capabilities}
+        kept = {name: self.capabilities[taxonomy.by_id[name].question] for name in request.capabilities}
         choice = self._choice(request.tools)
         return Finding(
             consensus={name: Consensus(item.value, item.confidence, item.basis) for name, item in kept.items()},

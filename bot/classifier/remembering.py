@@ -33,7 +33,7 @@ class RememberingBackend:
     """``inner`` with a memory: each finding is kept in ``store`` as soon as it is made.
 
     ``conditions`` digests what its findings depend on besides its identity.
-    Only for a backend whose word on a capability rests on the definition of that capability alone.
+    Only for a backend whose word on a capability rests on the description of that capability alone.
     """
 
     inner: Backend

@@ -101,6 +101,9 @@ def command(
         finally:
             world.store.close()
     _report(publication, environment, dry_run, as_json)
+    if publication.incomplete is not None:
+        log(f"incomplete: {publication.incomplete.message}", error=True)
+        return publication.incomplete.exit_code
     return 0 if publication.result is None else publication.result.exit_code
 
 
@@ -193,7 +196,9 @@ def _publish(
     if event.flow is Flow.RECONCILE:
         inventory = facts if isinstance(facts, Inventory) else None
         done = reconcile_event(event, inventory, world, client, _wait, dry_run)
-        return Publication(operations=done.operations, result=None, summary="", plan=None, why=done.why)
+        return Publication(
+            operations=done.operations, result=None, summary="", plan=None, why=done.why, incomplete=done.incomplete
+        )
     return publish_event(event, facts if isinstance(facts, Analysis) else None, world, client, _wait, dry_run)
 
 

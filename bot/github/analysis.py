@@ -107,6 +107,11 @@ class SubmissionFacts(FileModel):
             for query in self.queries
         }
 
+    @property
+    def unclassified(self) -> tuple[str, ...]:
+        """The queries that are not settled, and could not be classified."""
+        return tuple(query.id for query in self.queries if query.unclassified)
+
     def fits(self, taxonomy: Taxonomy) -> bool:
         """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
         known = [query.classification for query in self.queries]

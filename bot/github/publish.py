@@ -248,7 +248,7 @@ def _ledger(
         if query.key is not None and query.classification is not None
     }
     # What could not be read, or was not, is as it was known.
-    partial = analysis.problems or analysis.held or analysis.stopped is not None
+    partial = analysis.problems or analysis.held or any(facts.unclassified for facts in analysis.submissions)
     new = record.model_copy(
         update={
             "head": analysis.head,

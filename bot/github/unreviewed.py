@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.errors import OutsideError
+from bot.github.analysis import StoppedFacts
 from bot.github.check import Result, post_check
 from bot.github.client import GitHubClient
 from bot.github.events import Event
@@ -22,6 +23,7 @@ class Publication:
     summary: str
     plan: Plan | None
     why: str = ""
+    incomplete: StoppedFacts | None = None
 
 
 def nothing(why: str) -> Publication:

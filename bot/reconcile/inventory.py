@@ -53,6 +53,14 @@ class Inventory(FileModel):
         refuse_doubles(self.submissions)
         return self
 
+    @property
+    def incomplete(self) -> StoppedFacts | None:
+        """Why not every query that is not settled could be classified, if any could not."""
+        names = [name for facts in self.submissions for name in facts.unclassified]
+        if self.stopped is not None or not names:
+            return self.stopped
+        return StoppedFacts(message=f"{len(names)} of the merged queries could not be classified", exit_code=3)
+
     def fits(self, taxonomy: Taxonomy) -> bool:
         """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
         return all(item.fits(taxonomy) for item in self.submissions)

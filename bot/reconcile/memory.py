@@ -44,7 +44,8 @@ def remember(
     known_rejections = () if before is None else before.rejections
     all_rejections = (*known_rejections, *(item for item in rejected if item not in known_rejections))
     # Findings on what was not asked about this time are worth something once it is.
-    known = dict(before.classifications) if before is not None and inventory.stopped is not None else {}
+    partial = any(facts.unclassified for facts in inventory.submissions)
+    known = dict(before.classifications) if before is not None and partial else {}
     present: set[tuple[str, str]] = set()
     contents: set[str] = set()
     for facts in inventory.submissions:

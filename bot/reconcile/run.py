@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from bot.classifier.model import Backend, Progress
 from bot.curator.store import load_regression_set
 from bot.errors import InputError, OutsideError
+from bot.github.analysis import StoppedFacts
 from bot.github.check import post_check
 from bot.github.client import GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
 from bot.github.events import Event
@@ -35,10 +36,14 @@ _RESTS_ON = ("eval_sets/", "taxonomy/", "config/")
 
 @dataclass(frozen=True, kw_only=True)
 class Reconciliation:
-    """What was written or, in a dry run, would be written first, and why nothing was."""
+    """What was written or, in a dry run, would be written first, and why nothing was.
+
+    ``incomplete``: why not every merged query has a verdict; the next run goes on there.
+    """
 
     operations: tuple[Operation, ...]
     why: str = ""
+    incomplete: StoppedFacts | None = None
 
 
 class _PlanAgainError(Exception):
@@ -95,7 +100,7 @@ def reconcile_event(
             run.until_nothing_is_left(stage)
     except _MovedOnError as error:
         return Reconciliation(operations=tuple(run.written), why=str(error))
-    return Reconciliation(operations=tuple(run.written))
+    return Reconciliation(operations=tuple(run.written), incomplete=inventory.incomplete)
 
 
 def _observe(event: Event, github: GitHubClient, dry_run: bool) -> Reconciliation:

@@ -94,7 +94,7 @@ def tell(heard: Heard, platform: Platform, present: Platform, scene: Scene) -> T
     settled = all(is_done(item, hearing.judgement, present) for item in pins) and not (
         scene.offering and _offered(review)
     )
-    if settled and not review.plan.waiting_for_review and not heard.turned_down:
+    if settled and not review.plan.waiting_for_review and not review.unclassified and not heard.turned_down:
         rejections = tuple(
             Rejection(pull_request=pull.number, decision=item) for item in hearing.own if item.action == "reject"
         )
@@ -117,8 +117,10 @@ def tell(heard: Heard, platform: Platform, present: Platform, scene: Scene) -> T
 def _left(heard: Heard, judgement: Judgement, review: Review) -> dict[str, LeftQuery]:
     """What did not enter without anybody having rejected it; what was only pushed nobody was asked about either."""
     case, pull = heard.case, heard.case.pull_request
-    verdicts = review.plan.excluded if pull is not None else (*review.plan.excluded, *review.plan.waiting_for_review)
-    entries = [judgement.entries[verdict.id] for verdict in verdicts]
+    names = [verdict.id for verdict in review.plan.excluded]
+    if pull is None:
+        names += [*(verdict.id for verdict in review.plan.waiting_for_review), *review.unclassified]
+    entries = [judgement.entries[name] for name in names]
     return {
         entry: LeftQuery(
             text=judgement.texts[entry],

@@ -63,6 +63,11 @@ class Capability(FileModel):
         seen = self.model_dump(mode="json", exclude={"name", "group"})
         return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:12]
 
+    @cached_property
+    def question(self) -> str:
+        """A digest of what a language model is told of this capability: no exemplars, no cue patterns."""
+        return hashlib.sha256(json.dumps([self.id, self.description]).encode()).hexdigest()[:12]
+
 
 class Taxonomy(FileModel):
     """``taxonomy/taxonomy.yaml``; the order of capabilities in the file is the taxonomy's order."""

@@ -131,6 +131,7 @@ class ModelServer:
     reply: Script
     requests: list[dict[str, Any]] = field(default_factory=list)
     authorizations: list[str | None] = field(default_factory=list)
+    headers: list[list[str]] = field(default_factory=list)
     most_at_once: int = 0
     _at_once: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -153,6 +154,7 @@ class ModelServer:
                     number = len(server.requests)
                     server.requests.append(body | {"path": self.path})
                     server.authorizations.append(self.headers["Authorization"] or self.headers["api-key"])
+                    server.headers.append([f"{name}: {value}" for name, value in self.headers.items()])
                     server._at_once += 1
                     server.most_at_once = max(server.most_at_once, server._at_once)
                 try:

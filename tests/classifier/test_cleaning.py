@@ -67,6 +67,10 @@ HIDING = {
     "run of byte order marks": "\ufeff\ufeff\ufeffHi",
     "bytes as variation selectors": "\U0001f600\ufe01\ufe0f\U000e0101",
     "two selectors": "A\U000e0100\U000e0101",
+    "a selector for each letter": "H\U000e0150i\U000e0151 t\U000e0152here",
+    "private use": "Hi\U000f0041\U000f0042",
+    "annotations": "Hi\ufff9x\ufffa",
+    "shaping controls": "Hi\u206f",
 }
 
 

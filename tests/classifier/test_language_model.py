@@ -345,9 +345,9 @@ def test_a_query_whose_answers_never_fit_is_unclassified_and_the_others_are_not(
     ("reply", "words"),
     [
         (failure(400, "filtered", code="content_filter"), "content filter refused the query"),
-        (failure(400, "too many tokens", code="context_length_exceeded"), "prompt_characters"),
-        (failure(400, "too many tokens", type="exceed_context_size_error"), "prompt_characters"),
-        (failure(413, "tokens_limit_reached"), "prompt_characters"),
+        (failure(400, "too many tokens", code="context_length_exceeded"), "prompt_bytes"),
+        (failure(400, "too many tokens", type="exceed_context_size_error"), "prompt_bytes"),
+        (failure(413, "tokens_limit_reached"), "prompt_bytes"),
     ],
 )
 def test_a_query_that_the_endpoint_will_not_take_is_unclassified_and_the_others_are_not(
@@ -477,7 +477,7 @@ def test_no_request_goes_beyond_the_budget_retries_of_many_threads_included(in_f
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
-        (failure(400, "This model's maximum context length is 4096 tokens"), "prompt_characters"),
+        (failure(400, "This model's maximum context length is 4096 tokens"), "prompt_bytes"),
         (failure(400, "cannot parse"), "HTTP 400"),
         (failure(422), "HTTP 422"),
         (failure(500), "HTTP 500"),
@@ -689,7 +689,7 @@ def test_an_azure_version_without_an_endpoint_is_a_usage_error() -> None:
 
 
 def test_a_prompt_that_cannot_hold_the_instructions_is_a_usage_error_before_anything_is_sent() -> None:
-    error, server = error_of(GOOD, prompt_characters=100)
+    error, server = error_of(GOOD, prompt_bytes=100)
     assert isinstance(error, UsageError)
     assert server.requests == []
 
@@ -699,6 +699,13 @@ def test_secrets_in_the_endpoint_are_not_repeated() -> None:
     assert isinstance(error, OutsideError)
     assert "hunter2" not in str(error)
     assert "abc" not in str(error)
+
+
+def test_what_the_environment_says_of_an_account_elsewhere_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-secret")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-secret")
+    _, server = ask(GOOD)
+    assert not [header for headers in server.headers for header in headers if "secret" in header]
 
 
 def test_the_identity_names_model_and_prompt_and_needs_no_key() -> None:

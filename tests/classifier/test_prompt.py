@@ -20,10 +20,8 @@ EVERYTHING = taxonomy(intent("call"), intent("format.table"), intent("branching"
 NAMES = tuple(EVERYTHING.by_id)
 
 
-def prompt(
-    asked: InferenceRequest, *, stated: bool = True, characters: int = 20_000, tax: Taxonomy = EVERYTHING
-) -> Prompt:
-    return compose(tax, asked, stated=stated, characters=characters)
+def prompt(asked: InferenceRequest, *, stated: bool = True, size: int = 20_000, tax: Taxonomy = EVERYTHING) -> Prompt:
+    return compose(tax, asked, stated=stated, size=size)
 
 
 def of(*turns: str, **more: Any) -> Prompt:
@@ -80,7 +78,7 @@ def test_no_query_moves_the_unchanging_part_or_leaves_the_delimiters(turns: list
     found = of(*turns)
     assert found.system == of("another").system
     assert len(data_of(found)["turns"]) == len(turns)
-    assert len(found.system) + len(found.user) <= 20_000
+    assert len((found.system + found.user).encode()) <= 20_000
 
 
 @pytest.mark.parametrize(
@@ -137,8 +135,8 @@ def test_a_tool_is_asked_for_only_where_there_are_some() -> None:
 
 def test_of_too_many_tools_the_least_similar_are_left_out() -> None:
     many = [tool(f"number_{number}", description="counts " * 50) for number in range(400)] + [tool("get_bills")]
-    found = prompt(request("Please get my bills", capabilities=NAMES, tools=many), characters=8_000)
-    assert len(found.system) + len(found.user) <= 8_000
+    found = prompt(request("Please get my bills", capabilities=NAMES, tools=many), size=8_000)
+    assert len((found.system + found.user).encode()) <= 8_000
     assert "get_bills" in found.asked.tools
     assert 50 < len(found.asked.tools) < 400
     assert found.asked.tools == tuple(item["name"] for item in data_of(found)["tools"])
@@ -163,22 +161,22 @@ def test_of_too_many_tools_the_least_similar_are_left_out() -> None:
 def test_a_prompt_keeps_to_its_limit_and_shows_something_of_every_turn(
     turns: Sequence[str], tools: Sequence[Any]
 ) -> None:
-    found = prompt(request(*turns, capabilities=NAMES, tools=tools), characters=9_000)
-    assert len(found.system) + len(found.user) <= 9_000
+    found = prompt(request(*turns, capabilities=NAMES, tools=tools), size=9_000)
+    assert len((found.system + found.user).encode()) <= 9_000
     assert all(data_of(found)["turns"])
 
 
 def test_short_turns_stay_whole_beside_long_ones() -> None:
-    shown = data_of(of("keep all of this", "z" * 100_000, "and this", characters=6_000))["turns"]
+    shown = data_of(of("keep all of this", "z" * 100_000, "and this", size=6_000))["turns"]
     assert (shown[0], shown[2]) == ("keep all of this", "and this")
     assert len(shown[1]) > 1_000
 
 
 def test_a_limit_below_the_instructions_is_an_error_that_says_how_much_is_needed() -> None:
-    with pytest.raises(UsageError, match=r"prompt_characters is 900: .* raise it to \d+") as caught:
-        of("hi", characters=900)
+    with pytest.raises(UsageError, match=r"prompt_bytes is 900: .* raise it to \d+") as caught:
+        of("hi", size=900)
     needed = int(str(caught.value).split("raise it to ")[1].split()[0])
-    assert of("hi", characters=needed).user
+    assert of("hi", size=needed).user
 
 
 def test_the_taxonomys_braces_are_not_placeholders() -> None:

@@ -63,12 +63,13 @@ class LanguageModelBackend:
         """
         if not requests:
             return
-        self._prompt(requests[0], stated=True)  # a prompt that leaves no room costs no request
         places: dict[object, list[int]] = {}
         for place, request in enumerate(requests):
             places.setdefault((request.capabilities, request.tools), []).append(place)
         first, *leaders = [group[0] for group in places.values()]
         others = [place for group in places.values() for place in group[1:]]
+        for place in (first, *leaders):
+            self._prompt(requests[place], stated=True)  # a prompt that leaves no room costs no request
         patience = Patience()
         with Endpoint(self._settings, self._environment, self._meter) as endpoint:
             # The first query of a prompt goes alone, so that the others find its unchanging part in the cache.
@@ -129,7 +130,7 @@ class LanguageModelBackend:
             self._meter.probe(False)
 
     def _prompt(self, request: InferenceRequest, *, stated: bool) -> Prompt:
-        return compose(self._taxonomy, request, stated=stated, characters=self._settings.prompt_characters)
+        return compose(self._taxonomy, request, stated=stated, size=self._settings.prompt_bytes)
 
     def _ask(self, endpoint: Endpoint, abilities: Abilities, request: InferenceRequest) -> Finding:
         prompt = self._prompt(request, stated=not abilities.log_probabilities)

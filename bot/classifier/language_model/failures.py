@@ -48,7 +48,7 @@ def is_about_the_query(error: openai.OpenAIError) -> str | None:
         return "the endpoint's content filter refused the query"
     told = error.message.casefold() if error.status_code in (400, 422) else ""
     if names & (_TOO_LONG | _TOO_LARGE) or error.status_code == 413 or any(words in told for words in _TOO_LONG_WORDS):
-        return "the prompt is too long for the model; lower classifier.openai.prompt_characters"
+        return "the prompt is too long for the model; lower classifier.openai.prompt_bytes"
     return None
 
 

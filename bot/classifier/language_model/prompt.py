@@ -13,10 +13,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Final
 
-from bot.classifier.cleaning import clean, read_turns
+from bot.classifier.cleaning import READ_TURNS, clean, read_turns
 from bot.classifier.embedded.tools import ToolIndex
 from bot.classifier.model import InferenceRequest
 from bot.errors import UsageError
@@ -62,12 +63,15 @@ CANARY_DESCRIPTION: Final = (
 )
 _CANARY: Final = "request.subject.lunar-tides"
 
+_DATA_VERSION: Final = "1"
+"""Raised when queries are cleaned or shortened in another way, or answers name things otherwise."""
+
 PROMPT: Final = hashlib.sha256(
     "\n".join(
         (
             TEMPLATE,
             *(_ABOUT_TOOLS, _TOOL, _CERTAINTY, _VOTES, _ANSWER_STATED, _ANSWER_VOTES, _ANSWER_TOOL),
-            *(CANARY_DESCRIPTION, _CANARY),
+            *(CANARY_DESCRIPTION, _CANARY, _DATA_VERSION),
         )
     ).encode()
 ).hexdigest()[:8]
@@ -77,7 +81,7 @@ _LONGEST_NAME: Final = 200
 """Characters of a tool's name that are shown."""
 
 _LEAST_FOR_TURNS: Final = 500
-"""A prompt that leaves fewer characters than this for the query cannot be asked."""
+"""A prompt that leaves fewer bytes than this for the query cannot be asked."""
 
 # Angle brackets could close the delimiters.
 _ESCAPED: Final = re.compile("[<>]")
@@ -134,24 +138,25 @@ class Prompt:
         return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
 
 
-def compose(taxonomy: Taxonomy, request: InferenceRequest, *, stated: bool, characters: int) -> Prompt:
-    """The prompt for ``request``, of at most ``characters`` characters; what is longer is cut, the query last.
+def compose(taxonomy: Taxonomy, request: InferenceRequest, *, stated: bool, size: int) -> Prompt:
+    """The prompt for ``request``, of at most ``size`` bytes; what is longer is cut, the query last.
 
     Raises :class:`UsageError` when not even the instructions leave room for a query.
     """
     canary = _canary(taxonomy)
     system = _system(taxonomy, Asked(request.capabilities, canary, tuple(tool.name for tool in request.tools), stated))
     turns = read_turns(request.turns)
-    frame = len(_delimited({"tools": [], "turns": [""] * len(turns)}))
-    room = characters - len(system) - frame
+    # As much as the most turns take, so that whether there is room does not depend on the query.
+    needed = len(system.encode()) + len(_delimited({"tools": [], "turns": [""] * READ_TURNS}))
+    room = size - needed
     if room < _LEAST_FOR_TURNS:
         raise UsageError(
-            f"classifier.openai.prompt_characters is {characters}: the instructions and descriptions alone take "
-            f"{len(system) + frame}; raise it to {len(system) + frame + 4 * _LEAST_FOR_TURNS} or more"
+            f"classifier.openai.prompt_bytes is {size}: the instructions and descriptions alone take {needed}; "
+            f"raise it to {needed + 4 * _LEAST_FOR_TURNS} or more"
         )
     kept, share = _fitting_tools(request, room // 2)
     shown = [_shown(number, tool, share) for number, tool in enumerate(kept, 1)]
-    told = room - sum(len(_json(tool)) + 2 for tool in shown)
+    told = room - sum(_size(tool) + 2 for tool in shown)
     data: dict[str, Any] = {"tools": shown} if shown else {}
     data["turns"] = _fitting_turns(turns, told)
     asked = Asked(request.capabilities, canary, tuple(tool.name for tool in kept), stated)
@@ -178,18 +183,24 @@ def _system(taxonomy: Taxonomy, asked: Asked) -> str:
     )
 
 
+@lru_cache(maxsize=8)
+def _index(tools: tuple[Tool, ...]) -> ToolIndex:
+    """The same for all queries of an agent, and dear where there are many tools."""
+    return ToolIndex(tools)
+
+
 def _fitting_tools(request: InferenceRequest, room: int) -> tuple[Sequence[Tool], int]:
-    """The tools that ``room`` characters hold, and how many each description may take.
+    """The tools that ``room`` bytes hold, and how many each description may take.
 
     Descriptions are shortened first; then the tools that resemble the query least are left out.
     """
     tools = request.tools
     if not tools:
         return (), 0
-    sizes = [len(_json(_shown(len(tools), tool, 0))) + 2 for tool in tools]
+    sizes = [_size(_shown(len(tools), tool, 0)) + 2 for tool in tools]
     if sum(sizes) <= room:
         return tools, (room - sum(sizes)) // len(tools)
-    ranked = ToolIndex(tools).ranked(request.turns)
+    ranked = _index(tools).ranked(request.turns)
     kept = {
         place for place, taken in zip(ranked, accumulate(map(sizes.__getitem__, ranked)), strict=True) if taken <= room
     }
@@ -203,21 +214,21 @@ def _shown(number: int, tool: Tool, length: int) -> dict[str, str]:
 
 
 def _fitting_turns(turns: Sequence[str], room: int) -> list[str]:
-    """The turns in ``room`` characters of JSON: short ones whole, so that long ones share what is left."""
+    """The turns in ``room`` bytes of JSON: short ones whole, so that long ones share what is left."""
     shown = [""] * len(turns)
     left = room
     for number, place in enumerate(sorted(range(len(turns)), key=lambda place: len(turns[place]))):
         shown[place] = _fitting(turns[place], left // (len(turns) - number) - 2)
-        left -= len(_json(shown[place])) + 2
+        left -= _size(shown[place]) + 2
     return shown
 
 
 def _fitting(text: str, room: int) -> str:
-    """The visible part of ``text``, beginning and end where it is longer than ``room`` characters of JSON."""
+    """The visible part of ``text``, beginning and end where it is longer than ``room`` bytes of JSON."""
     length = room
     while length > 0:
         shown = clean(text, length)
-        taken = len(_json(shown)) - 2
+        taken = _size(shown) - 2
         if taken <= room:
             return shown
         length = min(length - 1, length * room // taken)
@@ -230,6 +241,10 @@ def _delimited(data: dict[str, Any]) -> str:
 
 def _json(value: object) -> str:
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+
+
+def _size(value: object) -> int:
+    return len(_json(value).encode())
 
 
 def answer_schema(asked: Asked) -> dict[str, Any]:

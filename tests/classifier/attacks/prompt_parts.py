@@ -13,7 +13,7 @@ from bot.taxonomy.model import Taxonomy
 _OPEN: Final = "<data>\n"
 _CLOSE: Final = "\n</data>"
 
-_CHARACTERS: Final = 20_000_000
+_BYTES: Final = 20_000_000
 """So long a prompt that nothing has to be cut."""
 
 DELIMITERS: Final = ("<data>", "</data>")
@@ -36,9 +36,9 @@ class Prompt:
         return json.loads(self.data)
 
 
-def prompt_of(taxonomy: Taxonomy, request: InferenceRequest, characters: int = _CHARACTERS) -> Prompt:
+def prompt_of(taxonomy: Taxonomy, request: InferenceRequest, size: int = _BYTES) -> Prompt:
     """The prompt for all samples; an :class:`AssertionError` if it has not the one shape that prompts have."""
-    system, user = compose(taxonomy, request, stated=True, characters=characters).messages
+    system, user = compose(taxonomy, request, stated=True, size=size).messages
     assert (system["role"], user["role"]) == ("system", "user")
     content = user["content"]
     assert content.startswith(_OPEN)
@@ -48,7 +48,7 @@ def prompt_of(taxonomy: Taxonomy, request: InferenceRequest, characters: int = _
 
 def schema_of(taxonomy: Taxonomy, request: InferenceRequest) -> dict[str, Any]:
     """The JSON schema that the answer is bound to."""
-    return answer_schema(compose(taxonomy, request, stated=True, characters=_CHARACTERS).asked)
+    return answer_schema(compose(taxonomy, request, stated=True, size=_BYTES).asked)
 
 
 def sent_data(body: dict[str, Any]) -> str:
