@@ -502,6 +502,19 @@ def test_a_query_on_which_the_endpoint_fails_stops_no_other(
     assert words in result.shortfalls["A riddle"]
 
 
+def test_samples_that_came_before_a_failure_are_enough_if_they_are_most() -> None:
+    seen: list[int] = []
+
+    def script(body: dict[str, Any], number: int) -> Reply:
+        if is_probe(body):
+            return Model(voting, several=False)(body, number)
+        seen.append(number)
+        return failure(500) if len(seen) > 3 else GOOD(body, number)
+
+    (finding,), _ = ask(script, samples=5)
+    assert values(finding) == SURE
+
+
 def test_three_failures_in_a_row_are_the_endpoints() -> None:
     seen: list[int] = []
 

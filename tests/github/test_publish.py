@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
-from bot.github.analysis import Analysis, ProblemFacts, SetChange
+from bot.github.analysis import Analysis, ProblemFacts, SetChange, StoppedFacts
 from bot.github.publish import Plan, plan_farewell
 from bot.github.values import CreateComment, EditComment, PostCheck, React, WriteLedger
 from bot.ledger.keys import digest
@@ -455,6 +456,29 @@ def test_what_has_no_verdict_cannot_be_accepted() -> None:
     plan = hub.review(make_analysis((*QUERIES, found)))
     assert plan.judgement.review is not None
     assert plan.judgement.review.derivation.accepted == ()
+
+
+@pytest.mark.parametrize("code", [3, 4])
+def test_a_classifier_that_stopped_fails_the_check_with_its_reason(code: Literal[3, 4]) -> None:
+    unclassified = make_query("q05", None).model_copy(update={"shortfall": "it was not asked about: it is away"})
+    stopped = StoppedFacts(message="the endpoint is away", exit_code=code)
+    plan = Hub().review(make_analysis((*QUERIES, unclassified), stopped=stopped))
+    assert plan.result.exit_code == code
+    assert plan.result.conclusion == "failure"
+    assert "the endpoint is away" in plan.result.title
+    assert "incumbent: incomplete" in plan.result.labels
+    (ledger,) = [item for item in plan.operations if isinstance(item, WriteLedger)]
+    assert ledger.files
+
+
+def test_a_query_that_argues_waits_for_a_person_and_is_named() -> None:
+    first, *others = QUERIES
+    assert first.classification is not None
+    arguing = first.model_copy(update={"classification": first.classification.model_copy(update={"attempt": True})})
+    hub = Hub()
+    hub.review(make_analysis((arguing, *others)))
+    assert "ATTEMPT" in hub.ours[0]
+    assert "argues with the classifier" in hub.ours[0]
 
 
 def test_what_was_said_while_nothing_was_displayed_counts_for_nothing() -> None:

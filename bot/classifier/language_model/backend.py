@@ -149,6 +149,10 @@ class LanguageModelBackend:
                     break
         except QueryRefusedError as error:
             faults[str(error)] += 1
+        except QueryFailedError:
+            # Samples that came before are worth what they are, if they are enough.
+            if 2 * len(votes) <= self._samples:
+                raise
         return self._finding(request, prompt, votes[: self._samples], faults)
 
     def _draw(
