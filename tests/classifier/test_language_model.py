@@ -525,11 +525,11 @@ def test_three_failures_in_a_row_are_the_endpoints() -> None:
         return GOOD(body, number) if len(seen) in (1, 4) else failure(500)
 
     with ModelServer(script) as server:
-        queries = [query(f"q{number}") for number in range(12)]
+        queries = [query(f"q{number}") for number in range(60)]
         result = classify(queries, NOTHING, EVERYTHING, backend(server.endpoint, in_flight=1), silent)
     assert isinstance(result.stopped, OutsideError)
     assert len(result.classifications) == 2
-    assert 7 <= len(seen) <= 8
+    assert 7 <= len(seen) < 50, "it was asked on and on"
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "true", "5", '"x"', "null"])
@@ -606,12 +606,12 @@ def test_what_was_found_before_a_failure_is_kept(reply: Reply) -> None:
             return GOOD(body, number) if len(counted) <= 4 else reply
 
     with ModelServer(script) as server:
-        queries = [query(f"q{number}") for number in range(10)]
+        queries = [query(f"q{number}") for number in range(60)]
         result = classify(queries, NOTHING, EVERYTHING, backend(server.endpoint, in_flight=2), silent)
     assert isinstance(result.stopped, OutsideError)
     assert len(result.classifications) == 4
-    assert len(result.unclassified) == 6
-    assert len(server.asked) <= 10, "it was asked on and on"
+    assert len(result.unclassified) == 56
+    assert len(server.asked) < 50, "it was asked on and on"
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 503])
