@@ -134,13 +134,19 @@ def show_usage(backend: Backend) -> None:
         click.echo(told(backend.usage), err=True)
 
 
+SHOWN_SHORTFALLS = 10
+"""How many queries an error names that have no verdict."""
+
+
 def refuse_incomplete(shortfalls: Mapping[str, str], stopped: IncumbentError | None) -> None:
     """Raise what kept the classifier from going on, or that queries lack a verdict; ``shortfalls`` says of each why."""
     if stopped is not None:
         raise stopped
     if shortfalls:
-        each = "; ".join(f"{id}: {why}" for id, why in shortfalls.items())
-        raise IncompleteError(f"not classified: {each}; run again, or see the endpoint")
+        shown = [f"{id}: {why}" for id, why in list(shortfalls.items())[:SHOWN_SHORTFALLS]]
+        if len(shortfalls) > len(shown):
+            shown.append(f"and {len(shortfalls) - len(shown)} more")
+        raise IncompleteError(f"not classified: {'; '.join(shown)}; run again, or see the endpoint")
 
 
 def occasion(repo: Path, at: str | None, by: str | None) -> Occasion:

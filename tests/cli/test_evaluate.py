@@ -191,7 +191,7 @@ def ask_a_model(here: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 def upset(body: dict[str, Any]) -> object:
     """A model that finds everybody upset but those who say hello."""
     polite = "Hello" in sent_data(body)
-    return instance(sent_schema(body), lambda path: "dialog.upset" in path and not polite)
+    return instance(sent_schema(body), lambda path: "upset" in path and not polite)
 
 
 @pytest.mark.parametrize(
@@ -199,10 +199,10 @@ def upset(body: dict[str, Any]) -> object:
     [
         (0, 100, 0, "", 3, 4),
         (0, 3, 3, "budget of 3 requests is used up", 2, 3),
-        (1, 100, 4, "failed (HTTP 503)", 2, 4),
-        (3, 100, 4, "failed (HTTP 503)", 0, 2),
+        (1, 100, 3, "failed (HTTP 503)", 2, 4),
+        (3, 100, 4, "failed (HTTP 503)", 0, 4),
     ],
-    ids=["all well", "budget", "endpoint failed late", "endpoint failed at once"],
+    ids=["all well", "budget", "endpoint failed on one", "endpoint failed on all"],
 )
 def test_what_was_measured_before_the_endpoint_failed_is_shown(
     here: Path,
@@ -245,7 +245,7 @@ def test_plots_have_the_same_bytes_each_time(incumbent: Incumbent) -> None:
 
 @pytest.mark.usefixtures("here")
 def test_with_an_agent_its_facts_are_labelled_too(incumbent: Incumbent) -> None:
-    write("l.tsv", "labels\tquery\nbackend.lookup\tWhat is on my account?\n\tHello.\n")
+    write("l.tsv", "labels\tquery\nbackend.lookup\tShow me the last three payments on my card.\n\tHello.\n")
     refused = incumbent("evaluate", "--labels", "l.tsv")
     assert (refused.code, "--agent DIR" in refused.err) == (1, True)
     agent = "eval_sets/tarnbeck-bank/card-line"

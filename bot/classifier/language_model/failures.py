@@ -90,7 +90,7 @@ def advice(error: openai.OpenAIError, settings: OpenAISettings, host: str, key: 
 
 def _quoted(error: openai.APIStatusError, key: str) -> str:
     """The endpoint's own words, unless they may hold a part of the key."""
-    message = error.message.removeprefix(f"Error code: {error.status_code} - ")
+    message = error.message.removeprefix(f"Error code: {error.status_code}").lstrip(" -")
     text = " ".join("".join(character if character.isprintable() else " " for character in message).split())[:200]
     parts = {key[start : start + _KEY_PART] for start in range(max(1, len(key) - _KEY_PART + 1))}
     return "" if not text or any(part in text for part in parts) else f": {text}"
