@@ -1,4 +1,4 @@
-"""Files of caches: written whole or not at all, and missing where a folder cannot be written."""
+"""Files of caches: written whole or not at all, and as good as missing where they cannot be written or read."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import os
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 def write_whole(path: Path, content: bytes) -> bool:
@@ -24,3 +29,12 @@ def write_whole(path: Path, content: bytes) -> bool:
                 temporary.unlink(missing_ok=True)
         return False
     return True
+
+
+def read_model(path: Path, model: type[Model], largest: int) -> Model | None:
+    """What ``path`` holds, as JSON of at most ``largest`` bytes; ``None`` if that is no ``model``."""
+    # A fault of validation is a ValueError too.
+    with suppress(OSError, ValueError):
+        if path.is_file() and path.stat().st_size <= largest:
+            return model.model_validate_json(path.read_bytes())
+    return None

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
-
 from bot.classifier.findings import Findings
-from bot.whole_file import write_whole
+from bot.whole_file import read_model, write_whole
 
 _LARGEST: Final = 5_000_000
 
@@ -28,11 +25,7 @@ class FindingFiles:
         """What this run or an earlier one found; empty if none did."""
         if key in self._own or self._folder is None:
             return self._own.get(key) or Findings()
-        path = self._file(self._folder, key)
-        with suppress(OSError, ValueError, ValidationError):
-            if path.is_file() and path.stat().st_size <= _LARGEST:
-                return Findings.model_validate_json(path.read_bytes())
-        return Findings()
+        return read_model(self._file(self._folder, key), Findings, _LARGEST) or Findings()
 
     def put(self, key: str, findings: Findings) -> None:
         """Keep ``findings`` from now on."""

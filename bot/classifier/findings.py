@@ -5,19 +5,16 @@ Nobody is asked twice for the same, and a new capability is asked about alone.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Protocol
 
 from pydantic import Field
 
 from bot.classifier.model import Basis, Consensus, Finding, Identity, InferenceRequest, ToolChoice
+from bot.digests import digest
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
 from bot.validation import FileModel, Score, Text
-
-_LENGTH: Final = 24
 
 FindingsKey = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 """A digest of the turns, the classifier identity and its conditions."""
@@ -132,14 +129,9 @@ def findings_key(turns: Sequence[str], identity: Identity, conditions: str) -> s
     endpoint or its settings wants to hear what it says now.
     """
     classifier = [identity.backend, identity.model, identity.prompt, identity.samples, conditions]
-    return _digest([list(turns), classifier])
+    return digest([list(turns), classifier])
 
 
 def tools_digest(tools: Sequence[Tool]) -> str:
     """A digest of what a backend sees of ``tools``."""
-    return _digest([[tool.name, tool.description] for tool in tools])
-
-
-def _digest(value: object) -> str:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
+    return digest([[tool.name, tool.description] for tool in tools])

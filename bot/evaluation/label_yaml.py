@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, cast
+from typing import Annotated, Final
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from bot.config import Limits
 from bot.documents import Data, Document, as_mapping
 from bot.errors import InputError, Problem
 from bot.evaluation.label_tsv import turn_problems
 from bot.evaluation.labels import LabelFile, LabelRow, Word
+from bot.intake.query_file import SpokenFile
 from bot.validation import DemandError, FileModel, Text, Tuple, validate
 
 FORMAT_VERSION: Final = 1
@@ -24,23 +25,12 @@ def _known_version(version: int) -> int:
     return version
 
 
-class LabelledQueryFile(FileModel):
+class LabelledQueryFile(SpokenFile):
     """One query and its labels."""
 
-    query: Text | None = Field(default=None, description="the only turn of the query; instead of `turns`")
-    turns: Annotated[Tuple[Text], Field(min_length=1)] | None = Field(
-        default=None, description="what the user says, in order; instead of `query`"
-    )
     true: Tuple[Text] = Field(description="capabilities that the query exercises; the others are FALSE")
     unknown: Tuple[Text] = Field(default=(), description="capabilities of which nobody can tell; left out of measures")
     note: Text | None = Field(default=None, description="why, for other people; nothing reads it")
-
-    @model_validator(mode="after")
-    def _one_of_two(self) -> LabelledQueryFile:
-        if (self.query is None) == (self.turns is None):
-            wanted = "given as `query` (one turn) or as `turns` (a list), and not as both"
-            raise DemandError(wanted, "keep one of the two, or add the one that is missing")
-        return self
 
 
 class LabelsFile(FileModel):
@@ -94,7 +84,7 @@ def read_yaml(document: Document, limits: Limits) -> LabelFile:
 
 def _row(document: Document, item: Data, place: int, limits: Limits) -> LabelRow:
     query = validate(LabelledQueryFile, document, item, ("queries", place))
-    turns = query.turns or (cast(str, query.query),)
+    turns = query.spoken
     line = document.line(("queries", place))
     problems = turn_problems(document.file, line, list(turns), limits)
     if problems:

@@ -14,10 +14,10 @@ from bot.classifier.classify import ClassifierResult
 from bot.classifier.findings import Findings
 from bot.classifier.model import Identity
 from bot.curator.entry import EntryId, Evicted, entry_id
+from bot.digests import digest
 from bot.errors import IncompleteError, IncumbentError, Problem
 from bot.intake.eval_sets.own_yaml import SetupFile
 from bot.intake.query import Query
-from bot.ledger.keys import digest
 from bot.ledger.model import CommitId, Digest, StoredClassification
 from bot.limits import ReadingLimits
 from bot.pipeline import Classified
@@ -295,7 +295,7 @@ def classified_of(facts: SubmissionFacts) -> Classified:
                 for query in facts.queries
                 if query.classification is not None
             ),
-            unclassified=tuple(query.id for query in facts.queries if query.unclassified),
+            unclassified=facts.unclassified,
             shortfalls={query.id: query.shortfall or "" for query in facts.queries if query.unclassified},
         ),
     )

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.consolidator.verdict import Route, Verdict
+from bot.digests import digest
 from bot.errors import IncompleteError, InputError
 from bot.github.judgement import Judgement
 from bot.github.values import Annotation, CheckConclusion, CheckRun, Level, Operation, PostCheck
-from bot.ledger.keys import digest
 from bot.report.escaping import shortened, visible
 from bot.report.voices import PlainVoice
 from bot.report.wording import codes, headline, verdict_words, why

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from bot.digests import digest
 from bot.github.commands import ON_ENTRIES, Command, Misspelt, Verb, parse, verbs
 from bot.github.judgement import Author, Judgement
 from bot.github.standing import ACTIONS, NOTHING_BEFORE, Court, Former, matter, still_released, still_stands
 from bot.github.values import IssueComment
-from bot.ledger.keys import digest
 from bot.ledger.model import Decision, PullRequestRecord, Release
 from bot.report.escaping import code
 from bot.report.secrets import redacted

@@ -8,9 +8,10 @@ from functools import cached_property
 
 from bot.consolidator.trust import TrustGate
 from bot.curator.answers import Answer
+from bot.digests import digest
 from bot.github.analysis import Analysis, SetChange, classified_of
 from bot.github.events import TRUSTED_ASSOCIATIONS
-from bot.ledger.keys import digest, verdict_digest
+from bot.ledger.keys import verdict_digest
 from bot.ledger.model import Decision, Shown
 from bot.pipeline import Classified, Platform, Review, judge
 from bot.report.wording import codes

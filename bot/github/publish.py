@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal, TypeAlias
 
+from bot.digests import digest
 from bot.github.analysis import Analysis
 from bot.github.check import Label, Result, annotations_of, lasting, post_check, result_of
 from bot.github.conversation import Hearing, Reply, hear
@@ -28,7 +29,6 @@ from bot.github.values import (
     RemoveLabel,
     WriteLedger,
 )
-from bot.ledger.keys import digest
 from bot.ledger.model import RECONCILED, Displayed, PullRequestRecord, Reconciled, Showing, record_path
 from bot.ledger.store import record_text
 from bot.pipeline import Platform

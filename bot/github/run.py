@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 
 from bot.classifier.model import Backend, Progress
+from bot.digests import digest
 from bot.errors import InputError, OutsideError
 from bot.github.analyse import analyse
 from bot.github.analysis import Analysis
@@ -21,7 +22,6 @@ from bot.github.standing import Former
 from bot.github.unreviewed import Publication, apply_all, nothing, post_failure, turn_away
 from bot.github.values import PullRequest, WriteLedger
 from bot.github.world import Commits, World, known_of, record_of, rejections_of
-from bot.ledger.keys import digest
 from bot.pipeline import Platform, load_platform
 from bot.report.escaping import code
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, render_summary

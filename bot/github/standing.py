@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.digests import digest
 from bot.github.authority import Person, refusal
 from bot.github.commands import Verb, verbs
 from bot.github.judgement import Author, Judgement
 from bot.github.values import IssueComment
-from bot.ledger.keys import digest
 from bot.ledger.model import Decision, Displayed, Rejection, Release
 
 ACTIONS = {Verb.ACCEPT: "accept", Verb.REJECT: "reject", Verb.PIN: "pin", Verb.UNPIN: "unpin"}

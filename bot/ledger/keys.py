@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 
 from bot.classifier.model import Identity
 from bot.consolidator.verdict import Verdict
+from bot.digests import digest
 from bot.text import normalise
-
-LENGTH = 24
-
-
-def digest(value: object) -> str:
-    """A digest of plain data: 24 hexadecimal digits of SHA-256 over its canonical JSON."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:LENGTH]
 
 
 def text_key(turns: Sequence[str]) -> str:

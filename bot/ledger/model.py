@@ -17,7 +17,6 @@ from bot.curator.entry import EntryId, Timestamp
 from bot.taxonomy.model import Identifier
 from bot.validation import FileModel, Score, Text, Tuple
 
-FORMAT = 1
 BRANCH = "incumbent/ledger"
 FOLDER = "pull_requests"
 RECONCILED = "reconciled.json"

@@ -9,10 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.curator.entry import entry_id
+from bot.digests import digest
 from bot.github.analysis import Analysis, QueryFacts, SubmissionFacts
 from bot.github.judgement import judge_facts
 from bot.github.values import PullRequest
-from bot.ledger.keys import digest
 from bot.ledger.model import Decision, LeftQuery, PullRequestRecord
 from bot.pipeline import Platform
 from bot.reconcile.inventory import Inventory, MergeFacts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bot.digests import digest
 from bot.github.analysis import classified_of
-from bot.ledger.keys import digest
 from bot.ledger.model import LeftQuery, Reconciled, Rejection
 from bot.pipeline import Platform, unsettled
 from bot.reconcile.cases import Case, entry_of

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.curator.store import RegressionSet, unknown_scores
+from bot.digests import digest
 from bot.github.authority import Person, refusal
 from bot.github.command_lines import command_lines, cut, first_word, things
 from bot.github.commands import MOST_COMMANDS, ON_ENTRIES, USAGE, Verb, verbs
@@ -13,7 +14,6 @@ from bot.github.conversation import TOO_EARLY, Reply
 from bot.github.publish import answers_to, replies_to
 from bot.github.standing import is_as_read
 from bot.github.values import IssueComment, Operation, Remark, WriteLedger
-from bot.ledger.keys import digest
 from bot.ledger.model import REQUESTS, Request, RequestRecord
 from bot.ledger.store import record_text
 from bot.report.escaping import code

@@ -8,10 +8,10 @@ from typing import Literal
 
 from bot.classifier.model import Backend, Progress
 from bot.curator.entry import Source
+from bot.digests import digest
 from bot.errors import InputError, Problem
 from bot.github.analyse import classify_all, moved_from
 from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts
-from bot.ledger.keys import digest
 from bot.ledger.model import StoredClassification
 from bot.object_store import Change, CommitSnapshot, ObjectStore, is_id
 from bot.pipeline import Platform

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
+from bot.digests import digest
 from bot.github.check import result_of
 from bot.github.conversation import Hearing
 from bot.github.displayed import NOTHING
@@ -14,7 +15,6 @@ from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.notices import notices_of
 from bot.github.publish import comment_operations, find_sticky, label_operations
 from bot.github.values import IssueComment, Operation, PullRequest
-from bot.ledger.keys import digest
 from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Rejection, Showing
 from bot.pipeline import Platform, Review
 from bot.reconcile.admission_scene import Scene

@@ -22,13 +22,13 @@ from pydantic import ValidationError
 
 from bot.cli.ci import _report, log
 from bot.curator.store import RegressionSet
+from bot.digests import digest
 from bot.github.analysis import Analysis, ProblemFacts, QueryFacts, SetChange, SubmissionFacts
 from bot.github.check import Label
 from bot.github.commands import Command, parse
 from bot.github.publish import Plan
 from bot.github.unreviewed import Publication
 from bot.github.values import AddLabels, CreateComment, PostCheck, React, RemoveLabel, WriteLedger
-from bot.ledger.keys import digest
 from bot.ledger.model import PullRequestRecord
 from bot.ledger.store import record_text
 from bot.report.escaping import visible

@@ -10,10 +10,10 @@ import pytest
 
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
+from bot.digests import digest
 from bot.github.analysis import Analysis, ProblemFacts, SetChange, StoppedFacts
 from bot.github.publish import Plan, plan_farewell
 from bot.github.values import CreateComment, EditComment, PostCheck, React, WriteLedger
-from bot.ledger.keys import digest
 from tests.factories import make_entry
 from tests.github.scenes import BOT, HEAD, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
 

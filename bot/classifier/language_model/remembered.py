@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
-
-from pydantic import ValidationError
 
 from bot.classifier.language_model.abilities import Abilities
 from bot.classifier.language_model.endpoint import DEFAULT_ENDPOINT
 from bot.config import OpenAISettings
-from bot.whole_file import write_whole
+from bot.whole_file import read_model, write_whole
 
 _LARGEST: Final = 10_000
 
@@ -27,10 +24,7 @@ class RememberedAbilities:
     def load(self, settings: OpenAISettings, samples: int) -> Abilities | None:
         """What is known of the endpoint and model that ``settings`` name, asked for so many ``samples``."""
         path = self._file(settings, samples)
-        with suppress(OSError, ValueError, ValidationError):
-            if path is not None and path.is_file() and path.stat().st_size <= _LARGEST:
-                return Abilities.model_validate_json(path.read_bytes())
-        return None
+        return None if path is None else read_model(path, Abilities, _LARGEST)
 
     def store(self, settings: OpenAISettings, samples: int, abilities: Abilities) -> None:
         """Remember ``abilities``, if the folder can be written."""

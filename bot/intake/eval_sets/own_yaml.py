@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from typing import Annotated, Final, cast
 
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, JsonValue
 
 from bot.documents import Data, Document, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.reader import Reader, Reading, Row, Source
 from bot.intake.query import Setup
+from bot.intake.query_file import SpokenFile
 from bot.validation import DemandError, FileModel, Text, Tuple, validate
 
 FORMAT_VERSION: Final = 1
@@ -49,23 +50,12 @@ class SetupFile(FileModel):
         return Setup(cost=self.cost, tenant=self.tenant, connectors=self.connectors, fixtures=self.fixtures)
 
 
-class QueryFile(FileModel):
+class QueryFile(SpokenFile):
     """One query of an eval set."""
 
     id: Text | None = Field(default=None, description="unique in the folder; made from the turns if absent")
-    query: Text | None = Field(default=None, description="the only turn of the query; instead of `turns`")
-    turns: Annotated[Tuple[Text], Field(min_length=1)] | None = Field(
-        default=None, description="what the user says, in order; instead of `query`"
-    )
     expected: JsonValue = Field(default=None, description="what is expected of the answer; carried over unchanged")
     setup: SetupFile = SetupFile()
-
-    @model_validator(mode="after")
-    def _one_of_two(self) -> QueryFile:
-        if (self.query is None) == (self.turns is None):
-            wanted = "given as `query` (one turn) or as `turns` (a list), and not as both"
-            raise DemandError(wanted, "keep one of the two, or add the one that is missing")
-        return self
 
 
 class EvalSetFile(FileModel):
@@ -108,7 +98,7 @@ def _row(document: Document, item: Data, place: int) -> Row:
     query = validate(QueryFile, document, item, ("queries", place))
     return Row(
         id=query.id,
-        turns=query.turns or (cast(str, query.query),),
+        turns=query.spoken,
         line=document.line(("queries", place)),
         expected=query.expected,
         setup=query.setup.setup,
