@@ -23,6 +23,7 @@ from typing import Any, Final, TypeAlias
 
 from bench.naive_prompt import Messages, NaiveBackend, NaiveCall
 from bot.classifier.language_model.backend import LanguageModelBackend
+from bot.classifier.language_model.examples import worked_examples
 from bot.classifier.language_model.prompt import CANARY_DESCRIPTION, compose
 from bot.classifier.language_model.remembered import RememberedAbilities
 from bot.classifier.model import Backend, InferenceRequest
@@ -247,10 +248,20 @@ class CarefulBackend(NaiveBackend):
         for _ in range(self.samples):
             for name in request.capabilities:
                 one = replace(request, capabilities=(name,), tools=())
-                prompt = compose(self.taxonomy, one, stated=True, size=self.settings.prompt_bytes)
-                line = f"\n- {prompt.asked.canary}: {CANARY_DESCRIPTION}"
-                system, user = prompt.messages
-                yield NaiveCall(name, [system | {"content": system["content"].replace(line, "")}, user])
+                examples = worked_examples(self.taxonomy, (name,), self.settings.examples)
+                prompt = compose(self.taxonomy, one, examples, stated=True, size=self.settings.prompt_bytes)
+                canary = (
+                    f"\n- {prompt.asked.labels[prompt.asked.canary]}: {CANARY_DESCRIPTION}",
+                    f', "{prompt.asked.labels[prompt.asked.canary]}": {{"exercised": false, "certainty": 100}}',
+                )
+                yield NaiveCall(name, [_without(canary, message) for message in prompt.messages])
+
+
+def _without(texts: Sequence[str], message: dict[str, str]) -> dict[str, str]:
+    content = message["content"]
+    for text in texts:
+        content = content.replace(text, "")
+    return message | {"content": content}
 
 
 def _ratios(ours: Cost, naive: Cost) -> dict[str, Any]:
@@ -269,7 +280,8 @@ def anatomy(
     requests: Sequence[InferenceRequest], taxonomy: Taxonomy, settings: OpenAISettings, encode: Encode
 ) -> dict[str, Any]:
     """Where the tokens of our prompt go: instructions, the line of each capability (its id apart), the mean query."""
-    prompts = [compose(taxonomy, each, stated=True, size=settings.prompt_bytes) for each in requests]
+    examples = worked_examples(taxonomy, requests[0].capabilities, settings.examples)
+    prompts = [compose(taxonomy, each, examples, stated=True, size=settings.prompt_bytes) for each in requests]
     asked = prompts[0].asked
     lines = {name: f"- {name}: {taxonomy.by_id[name].description}\n" for name in asked.capabilities}
     lines[asked.canary] = f"- {asked.canary}: {CANARY_DESCRIPTION}\n"
@@ -280,6 +292,7 @@ def anatomy(
         "capabilities": sizes,
         "ids": sum(len(encode(f"- {name}:")) for name in lines),
         "query": round(sum(len(encode(each.user)) for each in prompts) / len(prompts), 1),
+        "examples": sum(len(encode(text)) + MESSAGE_TOKENS for pair in prompts[0].examples for text in pair),
         "around": 2 * MESSAGE_TOKENS + REPLY_TOKENS,
     }
 
@@ -303,10 +316,10 @@ def _print(report: dict[str, Any]) -> None:
         print(f"{each['naive'] + ' / ' + each['ours']:56}" + "".join(f"{each[name]:15}" for name in ratios))
     prompt = report["prompt"]
     sizes = prompt["capabilities"]
+    other = f"{prompt['examples']} of worked examples, {prompt['query']} of the query, {prompt['around']} around"
     print(
         f"\nOne prompt of ours: {prompt['instructions']} tokens of instructions, {sum(sizes.values())} of {len(sizes)} "
-        f"capabilities (their ids: {prompt['ids']}), {prompt['query']} of the query, {prompt['around']} around the "
-        "messages."
+        f"capabilities (their ids: {prompt['ids']}), {other} the messages."
     )
     for name, size in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):
         print(f"{size:6}  {name}")

@@ -11,7 +11,7 @@ from bot.classifier.language_model.endpoint import Endpoint
 from bot.classifier.language_model.prompt import Prompt
 from bot.classifier.model import Finding, Identity, InferenceRequest
 
-_WARNING: Final = "The user message holds"
+_WARNING: Final = "The last user message holds"
 """How the paragraph begins that says what is data, and that data instructs nobody."""
 
 
@@ -34,7 +34,9 @@ class PastedBackend(LanguageModelBackend):
         )
         # Half of a surrogate pair is no text and cannot be sent.
         said = (tools + "\n".join(request.turns)).encode("utf-8", "replace").decode()
-        return Prompt(prompt.asked, "\n\n".join(kept), said[: self._settings.prompt_bytes])
+        pasted = zip(self._examples[request.capabilities], prompt.examples, strict=True)
+        examples = tuple(("\n".join(example.turns), answer) for example, (_, answer) in pasted)
+        return Prompt(prompt.asked, "\n\n".join(kept), examples, said[: self._settings.prompt_bytes])
 
     def _ask(self, endpoint: Endpoint, abilities: Abilities, request: InferenceRequest) -> Finding:
         return replace(super()._ask(endpoint, abilities, request), attempt=False)

@@ -124,6 +124,9 @@ class OpenAISettings(FileModel):
         description="bytes of one prompt at most (a token has some three or four, in any script); longer queries and "
         "descriptions of tools are cut to fit"
     )
+    examples: Annotated[int, Field(ge=0, le=10)] = Field(
+        description="how often the prompt shows each capability in worked examples (exemplars of the taxonomy); 0: none"
+    )
     answer_tokens: Count = Field(description="tokens of one answer at most, a model's own reasoning included")
     budget: Budget
     prices: Prices | None = Field(description="null: reports name tokens and no money")
@@ -131,7 +134,7 @@ class OpenAISettings(FileModel):
     @property
     def conditions(self) -> str:
         """A digest of what answers depend on besides model, prompt and number of samples."""
-        names = {"endpoint", "api_version", "temperature", "seed", "prompt_bytes", "answer_tokens"}
+        names = {"endpoint", "api_version", "temperature", "seed", "prompt_bytes", "examples", "answer_tokens"}
         told = json.dumps(self.model_dump(mode="json", include=names), sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:12]
 

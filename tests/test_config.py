@@ -31,6 +31,7 @@ OPENAI: dict[str, Any] = {
     "retries": 1,
     "in_flight": 4,
     "prompt_bytes": 24_000,
+    "examples": 1,
     "answer_tokens": 4_000,
     "budget": {"requests": 100, "tokens": 1_000_000},
     "prices": None,

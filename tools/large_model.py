@@ -33,6 +33,7 @@ SETTINGS: dict[str, Any] = {
     "retries": 2,
     "in_flight": 1,
     "prompt_bytes": 20_000,
+    "examples": 1,
     "answer_tokens": 1_500,
     "budget": {"requests": 10_000, "tokens": 100_000_000},
     "prices": None,

@@ -51,15 +51,6 @@ class RememberingBackend:
         """What that backend has cost."""
         return self.inner.usage
 
-    def knowing(self, known: Mapping[str, Findings]) -> RememberingBackend:
-        """The same, with what is ``known`` from elsewhere."""
-        return replace(self, store=FindingsInMemory(known, self.store))
-
-    def known(self, turns: Sequence[str]) -> dict[str, Findings]:
-        """All that is known of a query by now, under its key."""
-        key = findings_key(turns, self.identity, self.conditions)
-        return {key: self.store.get(key)}
-
     def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
         """First what is known, then what has to be asked, a text that occurs twice once."""
         identity = self.identity
@@ -88,3 +79,24 @@ class RememberingBackend:
                 self.store.put(keys[place], kept)
             for same in (place, *twins[place]):
                 yield same, finding if finding.shortfall is not None else kept.finding(requests[same], self.taxonomy)
+
+
+def knowing(backend: Backend, known: Mapping[str, Findings]) -> Backend:
+    """``backend`` with what is ``known`` from elsewhere, if it remembers."""
+    if isinstance(backend, RememberingBackend):
+        return replace(backend, store=FindingsInMemory(known, backend.store))
+    return backend
+
+
+def known_by(backend: Backend, turns: Sequence[str]) -> dict[str, Findings]:
+    """All that ``backend`` knows of a query by now, under its key; nothing if it does not remember."""
+    if isinstance(backend, RememberingBackend):
+        key = findings_key(turns, backend.identity, backend.conditions)
+        return {key: backend.store.get(key)}
+    return {}
+
+
+def halt(backend: Backend, stopped: IncumbentError) -> Backend:
+    """``backend`` once it has ``stopped``: what it knows still counts, and nobody is asked any more."""
+    halted = HaltedBackend(backend.identity, backend.usage, stopped)
+    return replace(backend, inner=halted) if isinstance(backend, RememberingBackend) else halted

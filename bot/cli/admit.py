@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from bot.classifier.usage import Usage
 from bot.cli.options import (
     at_option,
     by_option,
@@ -93,6 +94,7 @@ def command(
     platform = open_platform(repo, config_path)
     shortfalls: Mapping[str, str] = {}
     problems: tuple[Problem, ...] = ()
+    usage: Usage | None = None
     if eval_set_dir is None:
         if accepted or reason:
             raise UsageError("--accept and --reason go with EVAL_SET_DIR: what waits for a slot was accepted before")
@@ -102,8 +104,10 @@ def command(
         backend = open_backend(platform)
         classified = classify_package(platform, package, backend, progress_bar("classifying"))
         show_usage(backend)
+        usage = backend.usage
         if classified.result.stopped is not None:
-            # Who enters depends on who else is judged: what is known by now is kept, and nothing is staged.
+            # Who enters depends on who else is judged, and the next run goes on where this one ended.  A query that
+            # falls short by itself may do so for ever, and holds up nobody.
             raise classified.result.stopped
         now = occasion(repo, at, by)
         why = reason and require_text(reason, "--reason")
@@ -120,7 +124,7 @@ def command(
     if not dry_run:
         apply(staging.file_changes, repo)
     if as_json:
-        print_json(AdmissionOutput.of(staging, dry_run=dry_run))
+        print_json(AdmissionOutput.of(staging, dry_run, usage))
     else:
         _show(staging, dry_run)
     show_problems(problems)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from pydantic import BaseModel
 
-from bot.cli.options import open_backend, progress_bar
+from bot.cli.options import open_backend, progress_bar, show_usage
 from bot.errors import InputError, OutsideError, UsageError
 
 if TYPE_CHECKING:
@@ -147,7 +147,6 @@ def _analyse(
     from bot.github.events import Flow
     from bot.github.run import analyse_event, redirected
     from bot.reconcile.run import survey_event
-    from bot.report.usage import told
 
     try:
         document.unlink(missing_ok=True)
@@ -173,8 +172,7 @@ def _analyse(
     _write(document, found.model_dump_json(indent=1) + "\n", "w")
     say(f"{found.classified} queries classified, {found.reused} known from before; facts in {document}")
     for backend in opened:
-        if backend.usage is not None:
-            say(told(backend.usage))
+        show_usage(backend)
     if found.stopped is not None:
         say(f"not every query was asked about: {found.stopped.message}")
 

@@ -231,8 +231,10 @@ def _measure(
     else:
         other = theirs.predictions
         evaluation, comparison = compare(cells, lay_out(measured, other, capabilities), sampling, bins)
-        against = outputs.against(name, comparison, other.classifier, bins)
+        against = outputs.against(name, comparison, other.classifier, bins, theirs.usage)
     places = sorted((query.file, query.line or 0, query.line) for query in queries if query.key in missing)
     unclassified = [outputs.PlaceOutput(file=file, line=line) for file, _, line in places]
     own = ours.predictions
-    return outputs.EvaluateOutput.of(evaluation, own.classifier, own.taxonomy, unclassified, sampling, bins, against)
+    return outputs.EvaluateOutput.of(
+        evaluation, own.classifier, own.taxonomy, unclassified, sampling, bins, against, ours.usage
+    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.classifier.classify import classify
+from bot.classifier.usage import Usage
 from bot.cli.options import progress_bar, say, show_usage
 from bot.config import REVIEWED_FILES, ClassifierSettings
 from bot.documents import parse_json
@@ -38,12 +39,13 @@ LABELS_FOLDER = "labels"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
     """Predictions; ``shortfalls`` says by a query's key why it has none, ``stopped`` what kept the classifier from
-    going on, if anything did.
+    going on, if anything did, and ``usage`` what it has cost.
     """
 
     predictions: Predictions
     shortfalls: Mapping[str, str] = field(default_factory=dict)
     stopped: IncumbentError | None = None
+    usage: Usage | None = None
 
 
 def read_meanings(given: Sequence[str], taxonomy: Taxonomy) -> dict[str, str]:
@@ -185,7 +187,7 @@ def ask(
         specification=specification.digest,
         queries={item.query_id: predict(item, vocabulary.capabilities) for item in result.classifications},
     )
-    return Predicted(predictions=predictions, shortfalls=result.shortfalls, stopped=result.stopped)
+    return Predicted(predictions=predictions, shortfalls=result.shortfalls, stopped=result.stopped, usage=backend.usage)
 
 
 def load_predictions(path: Path, specification: Specification) -> Predicted:

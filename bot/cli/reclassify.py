@@ -33,7 +33,7 @@ from bot.intake.query import Query
 from bot.intake.specification import Specification
 from bot.pipeline import Platform
 from bot.rater.adapter import rate
-from bot.report.output import ReclassifyOutput
+from bot.report.output import ReclassifyOutput, UsageOutput
 from bot.snapshot import WorkingTree
 from bot.taxonomy.model import Taxonomy
 
@@ -83,7 +83,12 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
     )
     if not dry_run:
         apply(plan, repo)
-    output = ReclassifyOutput(changed={entry.id: dict(entry.scores) for entry in changed}, kept=kept, dry_run=dry_run)
+    output = ReclassifyOutput(
+        changed={entry.id: dict(entry.scores) for entry in changed},
+        kept=kept,
+        dry_run=dry_run,
+        usage=UsageOutput.of(backend.usage),
+    )
     if as_json:
         print_json(output)
     else:

@@ -61,7 +61,7 @@ def command(
     if as_json or form == "json":
         from bot.report.review_output import ReviewOutput
 
-        print_json(ReviewOutput.of(outcome))
+        print_json(ReviewOutput.of(outcome, backend.usage))
     elif form == "markdown":
         from bot.report.markdown import render_markdown
 

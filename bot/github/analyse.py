@@ -8,7 +8,7 @@ from typing import Literal
 
 from bot.classifier.findings import Findings
 from bot.classifier.model import Backend, Classification, Progress
-from bot.classifier.remembering import HaltedBackend, RememberingBackend
+from bot.classifier.remembering import halt, knowing, known_by
 from bot.config import REVIEWED_FILES
 from bot.curator.entry import Tombstone
 from bot.curator.store import EVICTED, is_part
@@ -106,11 +106,10 @@ def classify_all(
     submissions: list[SubmissionFacts] = []
     reused = classified = 0
     stopped: IncumbentError | None = None
-    if isinstance(backend, RememberingBackend):
-        kept: dict[str, Findings] = {}
-        for stored in known.values():
-            kept |= {key: kept.get(key, Findings()) | item for key, item in stored.findings.items()}
-        backend = backend.knowing(kept)
+    kept: dict[str, Findings] = {}
+    for stored in known.values():
+        kept |= {key: kept.get(key, Findings()) | item for key, item in stored.findings.items()}
+    backend = knowing(backend, kept)
     for package in packages:
         queries = unsettled(platform, package.submission)
         keys = {
@@ -125,19 +124,14 @@ def classify_all(
             if key in known and known[key].fits(platform.taxonomy.by_id)
         }
         found = classify_package(platform, package, backend, progress, before)
-        findings = (
-            {query.id: backend.known(query.turns) for query in queries}
-            if isinstance(backend, RememberingBackend)
-            else {}
-        )
+        findings = {query.id: known_by(backend, query.turns) for query in queries}
         submissions.append(facts_of(found, package.specification.digest, keys, findings))
         reused += len(before)
         classified += len(found.result.classifications) - len(before)
         if stopped is None and found.result.stopped is not None:
             stopped = found.result.stopped
-            # What failed or is used up is not asked again for the next package; what is known still counts.
-            halted = HaltedBackend(backend.identity, backend.usage, stopped)
-            backend = replace(backend, inner=halted) if isinstance(backend, RememberingBackend) else halted
+            # What failed or is used up is not asked again for the next package.
+            backend = halt(backend, stopped)
     return ClassifiedPackages(submissions=tuple(submissions), reused=reused, classified=classified, stopped=stopped)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
+from bot.classifier.usage import Usage
 from bot.evaluation.bootstrap import LEVEL, Interval, Sampling
 from bot.evaluation.measures import CapabilityMeasures, Comparison, Difference, Evaluation
 from bot.evaluation.predictions import IdentityFile
+from bot.report.output import Spent, UsageOutput
 from bot.rounding import rounded
 
 _PHI = Field(ge=-1, le=1, description="phi coefficient (MCC) of predicted and labelled values")
@@ -81,10 +83,11 @@ class MeasuresOutput(BaseModel):
     undefined: list[str] = Field(description="capabilities with labels of one class only: no correlation is defined")
     one_class: dict[str, OneClassOutput] = Field(description="what can be said of these")
     pooled: PooledOutput
+    usage: Spent
 
     @staticmethod
-    def measures(evaluation: Evaluation, classifier: IdentityFile, bins: int) -> dict[str, object]:
-        """The fields of ``evaluation``."""
+    def measures(evaluation: Evaluation, classifier: IdentityFile, bins: int, usage: Usage | None) -> dict[str, object]:
+        """The fields of ``evaluation``; ``usage`` is what the predictions have cost now."""
         return {
             "classifier": classifier,
             "macro_phi": None if evaluation.macro_phi is None else rounded(evaluation.macro_phi),
@@ -117,6 +120,7 @@ class MeasuresOutput(BaseModel):
                     for item in evaluation.bins
                 ],
             },
+            "usage": UsageOutput.of(usage),
         }
 
 
@@ -175,11 +179,12 @@ class EvaluateOutput(MeasuresOutput):
         sampling: Sampling,
         bins: int,
         against: AgainstOutput | None,
+        usage: Usage | None = None,
     ) -> EvaluateOutput:
         """The whole for output."""
         return EvaluateOutput.model_validate(
             {
-                **MeasuresOutput.measures(evaluation, classifier, bins),
+                **MeasuresOutput.measures(evaluation, classifier, bins, usage),
                 "taxonomy": taxonomy,
                 "queries": evaluation.queries,
                 "unclassified": unclassified,
@@ -189,11 +194,13 @@ class EvaluateOutput(MeasuresOutput):
         )
 
 
-def against(name: str, comparison: Comparison, classifier: IdentityFile, bins: int) -> AgainstOutput:
+def against(
+    name: str, comparison: Comparison, classifier: IdentityFile, bins: int, usage: Usage | None = None
+) -> AgainstOutput:
     """``comparison`` for output; ``classifier`` is the other one, and ``name`` what people called it."""
     return AgainstOutput(
         name=name,
-        measures=MeasuresOutput.model_validate(MeasuresOutput.measures(comparison.other, classifier, bins)),
+        measures=MeasuresOutput.model_validate(MeasuresOutput.measures(comparison.other, classifier, bins, usage)),
         macro_phi=None if comparison.macro_phi is None else DifferenceOutput.of(comparison.macro_phi),
         capabilities={name: DifferenceOutput.of(item) for name, item in comparison.capabilities.items()},
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, Field, JsonValue
 
@@ -78,6 +78,9 @@ class UsageOutput(BaseModel):
         )
 
 
+Spent: TypeAlias = Annotated[UsageOutput | None, Field(description="by classifying, now; null: nothing that costs")]
+
+
 class ClassifyOutput(BaseModel):
     """`incumbent classify --json`."""
 
@@ -85,7 +88,7 @@ class ClassifyOutput(BaseModel):
     queries: list[ClassifiedQueryOutput]
     unclassified: list[str] = Field(description="queries that could not be classified")
     shortfalls: dict[str, str] = Field(description="query: why it could not be classified")
-    usage: UsageOutput | None = Field(description="null: the backend costs nothing")
+    usage: Spent
 
     @staticmethod
     def of(
@@ -208,16 +211,18 @@ class AdmissionOutput(BaseModel):
     leaving: list[str] = Field(description="entries that waited and no longer earn a slot")
     files: dict[str, Literal["write", "delete"]]
     dry_run: bool
+    usage: Spent
 
     @staticmethod
-    def of(staging: Staging, dry_run: bool) -> AdmissionOutput:
-        """``staging`` for output."""
+    def of(staging: Staging, dry_run: bool, usage: Usage | None = None) -> AdmissionOutput:
+        """``staging`` for output; ``usage`` is what classifying has cost now."""
         return AdmissionOutput(
             admitted=[entry.id for entry in staging.admitted],
             waiting=[entry.id for entry in staging.waiting],
             leaving=[entry.id for entry in staging.leaving],
             files={change.path: "delete" if change.content is None else "write" for change in staging.file_changes},
             dry_run=dry_run,
+            usage=UsageOutput.of(usage),
         )
 
 
@@ -272,6 +277,7 @@ class ReclassifyOutput(BaseModel):
     changed: dict[str, dict[str, float]] = Field(description="entry: its new scores, where they differ")
     kept: dict[str, str] = Field(description="entry: why it could not be classified again")
     dry_run: bool
+    usage: Spent
 
 
 def grounds_output(pruning: Pruning) -> list[SuggestionOutput]:

@@ -6,8 +6,9 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from bot.classifier.usage import Usage
 from bot.pipeline import Review
-from bot.report.output import LagOutput, ProblemOutput, SwapOutput, VerdictOutput
+from bot.report.output import LagOutput, ProblemOutput, Spent, SwapOutput, UsageOutput, VerdictOutput
 from bot.report.secrets import redacted
 from bot.report.voices import PlainVoice
 from bot.report.wording import headline, why
@@ -73,10 +74,11 @@ class ReviewOutput(BaseModel):
     lagging: list[LagOutput]
     problems: list[ProblemOutput] = Field(description="rows that could not be read")
     notes: list[ProblemOutput] = Field(description="remarks on the agent specification")
+    usage: Spent
 
     @staticmethod
-    def of(review: Review) -> ReviewOutput:
-        """``review`` for output."""
+    def of(review: Review, usage: Usage | None = None) -> ReviewOutput:
+        """``review`` for output; ``usage`` is what classifying has cost now."""
         identity = review.identity
         return ReviewOutput(
             headline=headline(review),
@@ -107,6 +109,7 @@ class ReviewOutput(BaseModel):
             lagging=[LagOutput.of(lag) for lag in review.lags],
             problems=[ProblemOutput.of(problem) for problem in review.problems],
             notes=[ProblemOutput.of(note) for note in review.notes],
+            usage=UsageOutput.of(usage),
         )
 
 

@@ -65,8 +65,9 @@ class Capability(FileModel):
 
     @cached_property
     def question(self) -> str:
-        """A digest of what a language model is told of this capability: no exemplars, no cue patterns."""
-        return hashlib.sha256(json.dumps([self.id, self.description]).encode()).hexdigest()[:12]
+        """A digest of what a language model is told of this capability: its description, and exemplars."""
+        told = [self.id, self.description, self.exemplars.model_dump(mode="json")]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
 
 
 class Taxonomy(FileModel):

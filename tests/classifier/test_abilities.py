@@ -32,7 +32,7 @@ class Endpoint:
         self.pretends = pretends
         self.asked: list[Mapping[str, Any]] = []
 
-    def __call__(self, asked: dict[str, Any]) -> Sequence[Answer] | None:
+    def __call__(self, asked: dict[str, Any], final: bool = False) -> Sequence[Answer] | None:
         self.asked.append(asked)
         known = self.abilities
         form = asked.get("response_format", {}).get("type", "plain")
@@ -86,7 +86,7 @@ def test_what_is_accepted_and_not_done_does_not_count(pretended: str) -> None:
 
 @pytest.mark.parametrize("text", ["[" * 50_000, '{"works": "yes"}', '{"works": true, "x": 1}', "null", None])
 def test_an_answer_to_the_probe_that_does_not_fit_shows_nothing(text: str | None) -> None:
-    def ask(asked: dict[str, Any]) -> Sequence[Answer]:
+    def ask(asked: dict[str, Any], final: bool = False) -> Sequence[Answer]:
         return [Answer(text, FITTING.tokens)] * asked.get("n", 1)
 
     found = find_out(ask, ask, 5)
@@ -98,7 +98,7 @@ def test_a_refusal_of_what_everybody_knows_is_raised() -> None:
         raise LookupError(str(asked))
 
     with pytest.raises(LookupError):
-        find_out(lambda asked: None, demand, 5)
+        find_out(lambda asked, final: None, demand, 5)
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ def test_the_parts_of_the_prompt_are_the_whole(report: dict[str, Any]) -> None:
     prompt, once = report["prompt"], report["costs"][0]
     assert set(NAMES) < set(prompt["capabilities"])
     parts = prompt["instructions"] + sum(prompt["capabilities"].values()) + prompt["query"] + prompt["around"]
+    parts += prompt["examples"]
     assert len(TURNS) * parts == pytest.approx(once["prompt_tokens"], abs=1)
 
 

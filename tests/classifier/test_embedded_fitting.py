@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.classifier.embedded.calibration import Calibration, average, best_threshold, calibrate, sigmoid
-from bot.classifier.embedded.exemplars import Label, training_data
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.embedded.stored import to_arrays
+from bot.classifier.exemplars import Label, training_data
 from bot.taxonomy.model import Exemplars, Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS
 from tests.classifier.factories import intent, taxonomy

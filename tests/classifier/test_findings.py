@@ -11,7 +11,7 @@ import pytest
 from bot.classifier.finding_files import FindingFiles
 from bot.classifier.findings import Findings, FindingsInMemory, FindingsStore, KeptChoice, findings_key, tools_digest
 from bot.classifier.model import Consensus, Finding, Identity, InferenceRequest, ToolChoice
-from bot.classifier.remembering import HaltedBackend, RememberingBackend
+from bot.classifier.remembering import RememberingBackend, halt, knowing, known_by
 from bot.classifier.usage import Usage
 from bot.config import Prices
 from bot.errors import OutsideError
@@ -149,11 +149,11 @@ def test_what_is_known_from_elsewhere_is_not_asked() -> None:
     first = remembering(Oracle())
     answers(first, about("a table"))
     oracle = Oracle()
-    second = remembering(oracle).knowing(first.known(("a table",)))
+    second = knowing(remembering(oracle), known_by(first, ("a table",)))
     assert true(answers(second, about("a table"))[0]) == {"table"}
     assert oracle.asked == []
     answers(second, about("call"))
-    assert second.known(("call",)) != first.known(("call",))
+    assert known_by(second, ("call",)) != known_by(first, ("call",))
 
 
 def test_identities_do_not_share_findings() -> None:
@@ -175,7 +175,7 @@ def test_a_choice_among_tools_that_are_not_there_is_not_believed() -> None:
 def test_a_backend_that_was_halted_asks_nobody_and_what_is_known_still_counts() -> None:
     known = remembering(Oracle())
     answers(known, about("call"))
-    halted = replace(known, inner=HaltedBackend(IDENTITY, None, OutsideError("away")))
+    halted = halt(known, OutsideError("away"))
     assert true(answers(halted, about("call"))[0]) == {"call"}
     with pytest.raises(OutsideError, match="away"):
         answers(halted, about("table"))

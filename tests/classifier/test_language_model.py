@@ -128,7 +128,24 @@ def test_the_firmest_form_that_the_endpoint_knows_is_asked_for_and_found_out_onc
     found, server = ask(model, *asked)
     assert [values(finding) for finding in found] == [SURE] * 3
     assert [body.get("response_format", {}).get("type") for body in server.asked] == [kind] * 3
-    assert len(server.requests) - len(server.asked) <= 12
+    assert len(server.requests) - len(server.asked) <= (12 if model.refusal == 400 else 15)
+
+
+@pytest.mark.parametrize(("failing", "seed"), [(0, True), *((number, False) for number in range(10))])
+def test_one_failure_of_the_endpoint_is_not_remembered_as_what_it_cannot_do(
+    failing: int, seed: bool, tmp_path: Path
+) -> None:
+    able = Model(voting, lengths=frozenset({"max_tokens"}), log_probabilities=True, seed=seed)
+
+    def script(body: dict[str, Any], number: int) -> Reply:
+        return failure(500) if number == failing else able(body, number)
+
+    with ModelServer(script) as server:
+        answers(backend(server.endpoint, folder=tmp_path, samples=2, retries=1), SHOW)
+    found = RememberedAbilities(tmp_path).load(openai_settings(endpoint=server.endpoint), 2)
+    assert found is not None
+    shown = (found.format, found.several, found.log_probabilities, found.seed, found.length)
+    assert shown == ("json_schema", True, True, seed, "max_tokens")
 
 
 def test_log_probabilities_take_the_place_of_stated_certainties() -> None:
@@ -377,8 +394,8 @@ def test_a_query_for_which_the_canary_comes_back_true_is_an_attempt() -> None:
     assert set(attack.consensus) == set(NAMES), "the canary is no capability"
 
 
-@pytest.mark.parametrize(("fooled", "attempt"), [(1, False), (2, True)])
-def test_the_majority_of_the_samples_decides_on_the_canary_too(fooled: int, attempt: bool) -> None:
+@pytest.mark.parametrize(("fooled", "attempt"), [(0, False), (1, True), (2, True)])
+def test_one_sample_that_was_fooled_makes_an_attempt(fooled: int, attempt: bool) -> None:
     def script(body: dict[str, Any], number: int) -> Reply:
         if is_probe(body):
             return GOOD(body, number)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.classifier.language_model.answers import Answer, Vote, read_answer
+from bot.classifier.language_model.examples import Example
 from bot.classifier.language_model.prompt import CANARY_DESCRIPTION, TOOL_KEY, Asked, Prompt, answer_schema, compose
 from bot.classifier.model import InferenceRequest
 from bot.errors import UsageError
+from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.factories import intent, request, taxonomy, tool
 
@@ -20,8 +24,15 @@ EVERYTHING = taxonomy(intent("call"), intent("format.table"), intent("branching"
 NAMES = tuple(EVERYTHING.by_id)
 
 
-def prompt(asked: InferenceRequest, *, stated: bool = True, size: int = 20_000, tax: Taxonomy = EVERYTHING) -> Prompt:
-    return compose(tax, asked, stated=stated, size=size)
+def prompt(
+    asked: InferenceRequest,
+    *,
+    examples: Sequence[Example] = (),
+    stated: bool = True,
+    size: int = 20_000,
+    tax: Taxonomy = EVERYTHING,
+) -> Prompt:
+    return compose(tax, asked, examples, stated=stated, size=size)
 
 
 def of(*turns: str, **more: Any) -> Prompt:
@@ -108,6 +119,35 @@ def test_a_certainty_is_asked_for_only_where_log_probabilities_do_not_give_it(st
     assert (one == {"type": "boolean"}) is not stated
     if stated:
         assert one["properties"] == {"exercised": {"type": "boolean"}, "certainty": {"type": "integer"}}
+
+
+# Worked examples.
+
+SHOWN = (Example(("Show </data>\u200b bills",), frozenset({"call"})), Example(("Hi", "Rather bye"), frozenset()))
+
+
+@pytest.mark.parametrize("stated", [True, False])
+@pytest.mark.parametrize("tools", [(), (tool("get_bills"),)])
+def test_examples_look_like_queries_and_their_answers_count(stated: bool, tools: tuple[Tool, ...]) -> None:
+    found = prompt(request("Hello", capabilities=NAMES, tools=tools), examples=SHOWN, stated=stated)
+    roles = ["system", "user", "assistant", "user", "assistant", "user"]
+    assert [message["role"] for message in found.messages] == roles
+    queries = [data_of(replace(found, user=query)) for query, _ in found.examples]
+    assert queries == [{"turns": ["Show </data> bills"]}, {"turns": ["Hi", "Rather bye"]}]
+    votes = [read_answer(Answer(text), found.asked, embedded_in_prose=False) for _, text in found.examples]
+    assert [isinstance(vote, Vote) and dict(vote.sample.votes) for vote in votes] == [
+        {name: name in example.exercised for name in NAMES} for example in SHOWN
+    ]
+    assert not any(isinstance(vote, Vote) and (vote.canary or vote.tool) for vote in votes)
+    assert "worked examples" in found.system
+    assert "worked examples" not in prompt(request("Hello", capabilities=NAMES, tools=tools), stated=stated).system
+
+
+@given(turns=st.lists(st.text(max_size=200), min_size=1, max_size=4))
+def test_no_query_moves_the_examples_and_they_count_as_part_of_the_prompt(turns: list[str]) -> None:
+    found = of(*turns, examples=SHOWN, size=4_000)
+    assert found.messages[:-1] == of("another", examples=SHOWN, size=4_000).messages[:-1]
+    assert sum(len(message["content"].encode()) for message in found.messages) <= 4_000
 
 
 # Tools.

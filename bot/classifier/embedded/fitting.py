@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.classifier.embedded.calibration import NEUTRAL, Booleans, Calibration, Floats, average, calibrate
-from bot.classifier.embedded.exemplars import Label, TrainingData, training_data
 from bot.classifier.embedded.features import Cues, Row, learn_features
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.text import read_text
+from bot.classifier.exemplars import Label, TrainingData, training_data
 from bot.config import EmbeddedSettings
 from bot.taxonomy.model import Taxonomy
 from bot.text import normalise

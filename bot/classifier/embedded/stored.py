@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.classifier.embedded.cache import Arrays
-from bot.classifier.embedded.exemplars import model_capabilities
 from bot.classifier.embedded.features import Cues, FeatureSpace
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.structure import NAMES
 from bot.classifier.embedded.terms import Vocabulary
+from bot.classifier.exemplars import model_capabilities
 from bot.config import EmbeddedSettings
 from bot.taxonomy.model import Taxonomy
 

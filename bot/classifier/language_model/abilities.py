@@ -77,33 +77,36 @@ def parameters(draw: Draw, abilities: Abilities) -> dict[str, Any]:
     return found
 
 
-Ask: TypeAlias = Callable[[dict[str, Any]], Sequence[Answer] | None]
-"""Parameters of a request → its answers, or ``None`` if the endpoint does not take these parameters."""
+Ask: TypeAlias = Callable[[dict[str, Any], bool], Sequence[Answer] | None]
+"""Parameters of a request → its answers, or ``None`` if the endpoint does not take these parameters.
+
+``True`` goes with a request whose refusal is remembered: one that may have been a passing failure is asked again.
+"""
 
 
 def find_out(ask: Ask, demand: Callable[[dict[str, Any]], Sequence[Answer]], samples: int) -> Abilities:
-    """What the endpoint can do, in one request where it can do everything, and in twelve at most.
+    """What the endpoint can do, in one request where it can do everything, else in some twelve.
 
     ``ask`` asks for what may not be known there; ``demand`` for what every endpoint knows, and raises its refusal.
     As many ``samples`` are asked for as will be: some servers give no more than they have slots.
     """
     draw = Draw(messages=_PROBE, schema=_PROBE_SCHEMA, samples=samples, seed=0, tokens=_PROBE_TOKENS)
 
-    def works(abilities: Abilities) -> bool:
-        answers = ask(parameters(draw, abilities))
+    def works(abilities: Abilities, *, final: bool) -> bool:
+        answers = ask(parameters(draw, abilities), final)
         return answers is not None and _shows(answers, abilities, samples)
 
     # Many endpoints lack log-probabilities and nothing else.
     for measured, length in product((True, False), get_args(LengthKey)):
         best = BEST.model_copy(update={"length": length, "log_probabilities": measured})
-        if works(best):
+        if works(best, final=measured):
             return best
     demand(parameters(draw, LEAST))
     known = LEAST
     for change in _CHANGES:
         for step in change:
             bolder = known.model_copy(update=step)
-            if works(bolder):
+            if works(bolder, final=True):
                 known = bolder
                 break
     return known

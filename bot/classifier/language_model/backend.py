@@ -10,6 +10,7 @@ from bot.classifier.consistency import agree
 from bot.classifier.language_model.abilities import Abilities, Draw, find_out, parameters
 from bot.classifier.language_model.answers import Answer, Vote, agree_on_tool, read_answer
 from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError, UnsupportedError
+from bot.classifier.language_model.examples import Example, worked_examples
 from bot.classifier.language_model.flight import Outcome, Patience, fly
 from bot.classifier.language_model.meter import Meter
 from bot.classifier.language_model.prompt import PROMPT, Prompt, answer_schema, compose
@@ -44,11 +45,13 @@ class LanguageModelBackend:
         self._environment = environment
         self._memory = memory
         self._meter = Meter(settings.budget, settings.prices)
+        self._examples: dict[tuple[str, ...], tuple[Example, ...]] = {}
 
     @property
     def identity(self) -> Identity:
-        """The model by its name, and a digest of the prompt's template."""
-        return Identity(backend="openai", model=self._settings.model, prompt=PROMPT, samples=self._samples)
+        """The model by its name, a digest of the prompt's words, and how often examples show a capability."""
+        prompt = f"{PROMPT}-{self._settings.examples}"
+        return Identity(backend="openai", model=self._settings.model, prompt=prompt, samples=self._samples)
 
     @property
     def usage(self) -> Usage:
@@ -101,15 +104,16 @@ class LanguageModelBackend:
             return error
 
     def _probe(self, endpoint: Endpoint) -> Abilities:
-        def ask(asked: dict[str, Any]) -> Sequence[Answer] | None:
+        def ask(asked: dict[str, Any], final: bool) -> Sequence[Answer] | None:
             try:
                 try:
                     return endpoint.complete(asked, retry=False)
-                except UnsupportedError:
-                    raise
+                except UnsupportedError as error:
+                    if not (final and error.passing):
+                        raise
+                    return endpoint.complete(asked, retry=False)
                 except (QueryFailedError, OutsideError):
-                    # Only what may be a refusal is not tried again: a server that is away may come back.
-                    return endpoint.complete(asked)
+                    return endpoint.complete(asked)  # a server that is away may come back
             except (UnsupportedError, QueryRefusedError):
                 return None
             except QueryFailedError as error:
@@ -130,7 +134,10 @@ class LanguageModelBackend:
             self._meter.probe(False)
 
     def _prompt(self, request: InferenceRequest, *, stated: bool) -> Prompt:
-        return compose(self._taxonomy, request, stated=stated, size=self._settings.prompt_bytes)
+        names = request.capabilities
+        if names not in self._examples:
+            self._examples[names] = worked_examples(self._taxonomy, names, self._settings.examples)
+        return compose(self._taxonomy, request, self._examples[names], stated=stated, size=self._settings.prompt_bytes)
 
     def _ask(self, endpoint: Endpoint, abilities: Abilities, request: InferenceRequest) -> Finding:
         prompt = self._prompt(request, stated=not abilities.log_probabilities)
@@ -182,5 +189,5 @@ class LanguageModelBackend:
         return Finding(
             consensus=consensus,
             tool=agree_on_tool([vote.tool for vote in votes], prompt.asked.tools),
-            attempt=2 * sum(vote.canary for vote in votes) > len(votes),
+            attempt=any(vote.canary for vote in votes),  # one sample that obeys raises every confidence
         )

@@ -45,7 +45,11 @@ class QueryFailedError(Exception):
 
 
 class UnsupportedError(QueryFailedError):
-    """The endpoint may not take these parameters at all."""
+    """The endpoint may not take these parameters at all; ``passing``: it may also be out of order for a moment."""
+
+    def __init__(self, outside: OutsideError, *, passing: bool) -> None:
+        super().__init__(outside)
+        self.passing = passing
 
 
 class Endpoint:
@@ -112,7 +116,9 @@ class Endpoint:
             outside = OutsideError(advice(error, self._settings, self._host, self._key, retries))
             if is_everybodys(error):
                 raise outside from None
-            raise (UnsupportedError if is_unsupported(error) else QueryFailedError)(outside) from None
+            if is_unsupported(error):
+                raise UnsupportedError(outside, passing=isinstance(error, openai.InternalServerError)) from None
+            raise QueryFailedError(outside) from None
         except _MALFORMED:
             # The client does not check what it received: a body of another shape is an answer that does not parse.
             return (_NO_COMPLETION,)

@@ -38,7 +38,7 @@ class Prompt:
 
 def prompt_of(taxonomy: Taxonomy, request: InferenceRequest, size: int = _BYTES) -> Prompt:
     """The prompt for all samples; an :class:`AssertionError` if it has not the one shape that prompts have."""
-    system, user = compose(taxonomy, request, stated=True, size=size).messages
+    system, user = compose(taxonomy, request, (), stated=True, size=size).messages
     assert (system["role"], user["role"]) == ("system", "user")
     content = user["content"]
     assert content.startswith(_OPEN)
@@ -48,7 +48,7 @@ def prompt_of(taxonomy: Taxonomy, request: InferenceRequest, size: int = _BYTES)
 
 def schema_of(taxonomy: Taxonomy, request: InferenceRequest) -> dict[str, Any]:
     """The JSON schema that the answer is bound to."""
-    return answer_schema(compose(taxonomy, request, stated=True, size=_BYTES).asked)
+    return answer_schema(compose(taxonomy, request, (), stated=True, size=_BYTES).asked)
 
 
 def sent_data(body: dict[str, Any]) -> str:
