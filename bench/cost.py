@@ -2,6 +2,7 @@
 
 python -m bench cost                with a prompt of ordinary length
 python -m bench cost --config FILE  with the settings of a config's classifier.openai, whose endpoint is not asked
+python -m bench cost --examples 0   with so many worked examples of each capability
 python -m bench cost --json         as JSON
 
 20 queries × 20 inferred capabilities × 5 samples, all asked of a server on loopback that answers everything with FALSE
@@ -80,11 +81,15 @@ def main(arguments: Sequence[str]) -> int:
         prog="python -m bench cost", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--config", type=Path, help="whose classifier.openai sets the prompt's limits")
+    parser.add_argument("--examples", type=int, help="in place of classifier.openai.examples")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
     try:
         taxonomy = load_taxonomy(WorkingTree(REPOSITORY))
-        report = measure(_requests(taxonomy), taxonomy, SAMPLES, _settings(options.config, taxonomy), tokenizer())
+        settings = _settings(options.config, taxonomy)
+        if options.examples is not None:
+            settings = settings.model_copy(update={"examples": options.examples})
+        report = measure(_requests(taxonomy), taxonomy, SAMPLES, settings, tokenizer())
     except IncumbentError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -28,10 +28,8 @@ class PastedBackend(LanguageModelBackend):
         paragraphs = prompt.system.split("\n\n")
         kept = [paragraph for paragraph in paragraphs if not paragraph.startswith(_WARNING)]
         assert len(kept) == len(paragraphs) - 1
-        tools = "".join(
-            f"Tool {id}: {tool.name} {tool.description}\n"
-            for id, tool in zip(prompt.asked.tool_ids, request.tools, strict=False)
-        )
+        described = {tool.name: tool.description for tool in request.tools}
+        tools = "".join(f"Tool {id}: {name} {described[name]}\n" for id, name in prompt.asked.tool_ids.items())
         # Half of a surrogate pair is no text and cannot be sent.
         said = (tools + "\n".join(request.turns)).encode("utf-8", "replace").decode()
         pasted = zip(self._examples[request.capabilities], prompt.examples, strict=True)

@@ -88,6 +88,11 @@ def knowing(backend: Backend, known: Mapping[str, Findings]) -> Backend:
     return backend
 
 
+def conditions_of(backend: Backend) -> str:
+    """What the findings of ``backend`` depend on besides its identity; nothing if it does not remember."""
+    return backend.conditions if isinstance(backend, RememberingBackend) else ""
+
+
 def known_by(backend: Backend, turns: Sequence[str]) -> dict[str, Findings]:
     """All that ``backend`` knows of a query by now, under its key; nothing if it does not remember."""
     if isinstance(backend, RememberingBackend):

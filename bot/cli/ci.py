@@ -8,6 +8,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -194,10 +195,13 @@ def _publish(
     if event.flow is Flow.RECONCILE:
         inventory = facts if isinstance(facts, Inventory) else None
         done = reconcile_event(event, inventory, world, client, _wait, dry_run)
-        return Publication(
+        publication = Publication(
             operations=done.operations, result=None, summary="", plan=None, why=done.why, incomplete=done.incomplete
         )
-    return publish_event(event, facts if isinstance(facts, Analysis) else None, world, client, _wait, dry_run)
+    else:
+        analysis = facts if isinstance(facts, Analysis) else None
+        publication = publish_event(event, analysis, world, client, _wait, dry_run)
+    return replace(publication, usage=facts.usage.usage if facts and facts.usage else None)
 
 
 def _wait(attempt: int) -> None:

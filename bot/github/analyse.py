@@ -8,7 +8,7 @@ from typing import Literal
 
 from bot.classifier.findings import Findings
 from bot.classifier.model import Backend, Classification, Progress
-from bot.classifier.remembering import halt, knowing, known_by
+from bot.classifier.remembering import conditions_of, halt, knowing, known_by
 from bot.config import REVIEWED_FILES
 from bot.curator.entry import Tombstone
 from bot.curator.store import EVICTED, is_part
@@ -22,6 +22,7 @@ from bot.github.analysis import (
     SetChange,
     StoppedFacts,
     SubmissionFacts,
+    UsageFacts,
     facts_of,
     whole,
 )
@@ -79,6 +80,7 @@ def analyse(
         reused=found.reused,
         classified=found.classified,
         stopped=StoppedFacts.of(found.stopped),
+        usage=UsageFacts.of(backend.usage),
     )
 
 
@@ -110,11 +112,12 @@ def classify_all(
     for stored in known.values():
         kept |= {key: kept.get(key, Findings()) | item for key, item in stored.findings.items()}
     backend = knowing(backend, kept)
+    definitions = platform.taxonomy.definitions
     for package in packages:
         queries = unsettled(platform, package.submission)
         keys = {
             query.id: classification_key(
-                query.turns, package.specification.digest, platform.taxonomy.version, backend.identity
+                query.turns, package.specification.digest, definitions, backend.identity, conditions_of(backend)
             )
             for query in queries
         }

@@ -6,6 +6,7 @@ It holds no verdicts: these are derived where they are published, from reviewed 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, model_validator
@@ -13,6 +14,8 @@ from pydantic import Field, JsonValue, model_validator
 from bot.classifier.classify import ClassifierResult
 from bot.classifier.findings import Findings
 from bot.classifier.model import Identity
+from bot.classifier.usage import Usage
+from bot.config import Prices
 from bot.curator.entry import EntryId, Evicted, entry_id
 from bot.digests import digest
 from bot.errors import IncompleteError, IncumbentError, Problem
@@ -186,6 +189,30 @@ class SetChange(FileModel):
     eviction: EvictionFacts | None = Field(default=None, description="of a tombstone that the head adds")
 
 
+_Count = Annotated[int, Field(ge=0)]
+
+
+class UsageFacts(FileModel):
+    """What asking a model has cost; see :class:`bot.classifier.usage.Usage`."""
+
+    requests: _Count
+    probing: _Count
+    tokens_in: _Count
+    tokens_cached: _Count
+    tokens_out: _Count
+    prices: Prices | None
+
+    @staticmethod
+    def of(usage: Usage | None) -> UsageFacts | None:
+        """``usage`` for the document; ``None`` for none."""
+        return None if usage is None else UsageFacts(**{each.name: getattr(usage, each.name) for each in fields(usage)})
+
+    @property
+    def usage(self) -> Usage:
+        """As the pipeline sees it."""
+        return Usage(**dict(self))
+
+
 class Analysis(FileModel):
     """The document that `incumbent ci analyse` writes and `incumbent ci publish` reads."""
 
@@ -203,6 +230,7 @@ class Analysis(FileModel):
     reused: Annotated[int, Field(ge=0)] = Field(description="classifications that the ledger knew")
     classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
     stopped: StoppedFacts | None = Field(default=None, description="why not every query was asked about")
+    usage: UsageFacts | None = Field(default=None, description="what asking has cost; null: nothing that costs")
 
     @model_validator(mode="after")
     def _ids_are_told_apart(self) -> Analysis:

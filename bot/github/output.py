@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from bot.github.unreviewed import Publication
 from bot.github.values import describe
-from bot.report.output import ProblemOutput
+from bot.report.output import ProblemOutput, Spent, UsageOutput
 from bot.report.review_output import ReviewOutput
 
 
@@ -33,6 +33,7 @@ class CiOutput(BaseModel):
     problems: list[ProblemOutput] = Field(description="faults that left something unread")
     decisions: list[DecisionOutput]
     review: ReviewOutput | None
+    usage: Spent
 
     @staticmethod
     def of(publication: Publication, dry_run: bool) -> CiOutput:
@@ -57,5 +58,6 @@ class CiOutput(BaseModel):
                 )
                 for item in judgement.decisions
             ],
-            review=None if review is None else ReviewOutput.of(review),
+            review=None if review is None else ReviewOutput.of(review, publication.usage),
+            usage=UsageOutput.of(publication.usage),
         )

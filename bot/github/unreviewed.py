@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from bot.classifier.usage import Usage
 from bot.errors import OutsideError
 from bot.github.analysis import StoppedFacts
 from bot.github.check import Result, post_check
@@ -16,7 +17,7 @@ from bot.github.values import Operation
 
 @dataclass(frozen=True, kw_only=True)
 class Publication:
-    """What a publication wrote or, in a dry run, would write, and how it ended."""
+    """What a publication wrote or, in a dry run, would write, how it ended, and what classifying had cost."""
 
     operations: tuple[Operation, ...]
     result: Result | None
@@ -24,6 +25,7 @@ class Publication:
     plan: Plan | None
     why: str = ""
     incomplete: StoppedFacts | None = None
+    usage: Usage | None = None
 
 
 def nothing(why: str) -> Publication:

@@ -15,10 +15,14 @@ def text_key(turns: Sequence[str]) -> str:
     return digest([normalise([turn]) for turn in turns])
 
 
-def classification_key(turns: Sequence[str], specification: str, taxonomy: str, identity: Identity) -> str:
-    """What a classification depends on: normalised turns, digest of the specification, taxonomy version, identity."""
-    classifier = [identity.backend, identity.model, identity.prompt, identity.samples]
-    return digest([[normalise([turn]) for turn in turns], specification, taxonomy, classifier])
+def classification_key(
+    turns: Sequence[str], specification: str, definitions: str, identity: Identity, conditions: str
+) -> str:
+    """What a classification depends on: the text as it is, digests of the agent's specification and of the taxonomy's
+    ``definitions``, the classifier identity, and the ``conditions`` that the identity does not tell.
+    """
+    classifier = [identity.backend, identity.model, identity.prompt, identity.samples, conditions]
+    return digest([list(turns), specification, definitions, classifier])
 
 
 def verdict_digest(verdict: Verdict, content: str) -> str:

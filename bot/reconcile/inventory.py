@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from bot.classifier.model import Identity
 from bot.curator.entry import EntryId, Timestamp
-from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts, SubmissionFacts, refuse_doubles
+from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts, SubmissionFacts, UsageFacts, refuse_doubles
 from bot.ledger.model import CommitId, Digest
 from bot.taxonomy.model import Taxonomy
 from bot.validation import FileModel, Tuple
@@ -47,6 +47,7 @@ class Inventory(FileModel):
     reused: Annotated[int, Field(ge=0)] = Field(description="classifications that the ledger knew")
     classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
     stopped: StoppedFacts | None = Field(default=None, description="why not every query was asked about")
+    usage: UsageFacts | None = Field(default=None, description="what asking has cost; null: nothing that costs")
 
     @model_validator(mode="after")
     def _ids_are_told_apart(self) -> Inventory:

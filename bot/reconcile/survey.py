@@ -11,7 +11,7 @@ from bot.curator.entry import Source
 from bot.digests import digest
 from bot.errors import InputError, Problem
 from bot.github.analyse import classify_all, moved_from
-from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts
+from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts, UsageFacts
 from bot.ledger.model import StoredClassification
 from bot.object_store import Change, CommitSnapshot, ObjectStore, is_id
 from bot.pipeline import Platform
@@ -78,6 +78,7 @@ def survey(
         reused=found.reused,
         classified=found.classified,
         stopped=StoppedFacts.of(found.stopped),
+        usage=UsageFacts.of(backend.usage),
     )
 
 

@@ -92,6 +92,13 @@ class Taxonomy(FileModel):
             if group.constraint == "exactly-one"
         }
 
+    @cached_property
+    def definitions(self) -> str:
+        """A digest of all that a classification rests on: version, groups, and each capability's definition."""
+        groups = [group.model_dump(mode="json") for group in self.groups]
+        told = [self.version, groups, [item.definition for item in self.capabilities]]
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
+
     @property
     def major(self) -> int:
         """The major version: it rises when a capability is removed or changes its meaning."""

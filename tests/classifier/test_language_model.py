@@ -362,6 +362,8 @@ def test_a_query_whose_answers_never_fit_is_unclassified_and_the_others_are_not(
     ("reply", "words"),
     [
         (failure(400, "filtered", code="content_filter"), "content filter refused the query"),
+        (failure(400, "no", code="data_inspection_failed"), "content filter refused the query"),
+        (failure(403, "This input was flagged"), "content filter refused the query"),
         (failure(400, "too many tokens", code="context_length_exceeded"), "prompt_bytes"),
         (failure(400, "too many tokens", type="exceed_context_size_error"), "prompt_bytes"),
         (failure(413, "tokens_limit_reached"), "prompt_bytes"),
@@ -532,21 +534,46 @@ def test_samples_that_came_before_a_failure_are_enough_if_they_are_most() -> Non
     assert values(finding) == SURE
 
 
-def test_three_failures_in_a_row_are_the_endpoints() -> None:
+@pytest.mark.parametrize(("alive", "least", "most"), [(False, 7, 40), (True, 34, 90)])
+def test_failures_in_a_row_are_the_endpoints_if_it_answers_nothing_else_or_they_are_many(
+    alive: bool, least: int, most: int
+) -> None:
     seen: list[int] = []
 
     def script(body: dict[str, Any], number: int) -> Reply:
         if is_probe(body):
-            return GOOD(body, number)
+            return GOOD(body, number) if alive or not seen else failure(500)
         seen.append(number)
         return GOOD(body, number) if len(seen) in (1, 4) else failure(500)
 
     with ModelServer(script) as server:
-        queries = [query(f"q{number}") for number in range(60)]
-        result = classify(queries, NOTHING, EVERYTHING, backend(server.endpoint, in_flight=1), silent)
+        queries = [query(f"q{number}") for number in range(120)]
+        result = classify(queries, NOTHING, EVERYTHING, backend(server.endpoint, in_flight=1, retries=0), silent)
     assert isinstance(result.stopped, OutsideError)
     assert len(result.classifications) == 2
-    assert 7 <= len(seen) < 50, "it was asked on and on"
+    assert least <= len(seen) < most, "it was asked on and on"
+
+
+@pytest.mark.parametrize("remembered", [False, True])
+@pytest.mark.parametrize("poisoned", [1, 4])
+def test_queries_that_fail_alone_or_together_leave_the_endpoint_to_the_others(
+    poisoned: int, remembered: bool, tmp_path: Path
+) -> None:
+    def script(body: dict[str, Any], number: int) -> Reply:
+        return failure(400, "no") if "riddle" in str(body["messages"]) else GOOD(body, number)
+
+    riddles = [query(f"riddle {number}") for number in range(poisoned)]
+    with ModelServer(script) as server:
+        if remembered:
+            answers(backend(server.endpoint, folder=tmp_path), SHOW)
+        before = len(server.requests) - len(server.asked)
+        asked = backend(server.endpoint, folder=tmp_path, in_flight=2)
+        alone = classify(riddles, NOTHING, EVERYTHING, asked, silent)
+        others = classify([query(f"q{number}") for number in range(9)], NOTHING, EVERYTHING, asked, silent)
+    assert (alone.stopped, set(alone.shortfalls)) == (None, {riddle.id for riddle in riddles})
+    assert (others.stopped, len(others.classifications)) == (None, 9)
+    probes = len(server.requests) - len(server.asked) - before
+    assert probes <= 5, "what is known of the endpoint was found out again"
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "true", "5", '"x"', "null"])
@@ -600,7 +627,14 @@ def test_a_failing_endpoint_is_an_outside_error_that_says_what_to_do_without_the
     reply: Reply, words: list[str], probed: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    error, _ = error_of(lambda body, number: GOOD(body, number) if is_probe(body) and not probed else reply)
+    failing: list[int] = [0] if probed else []
+
+    def script(body: dict[str, Any], number: int) -> Reply:
+        if not is_probe(body):
+            failing.append(number)
+        return reply if failing else GOOD(body, number)
+
+    error, _ = error_of(script)
     assert isinstance(error, OutsideError)
     assert "127.0.0.1" in str(error)
     assert all(word in str(error) for word in words)
@@ -731,10 +765,13 @@ def test_secrets_in_the_endpoint_are_not_repeated() -> None:
     assert "abc" not in str(error)
 
 
-def test_what_the_environment_says_of_an_account_elsewhere_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("version", [None, "2024-10-21"])
+def test_what_the_environment_says_of_an_account_elsewhere_is_not_sent(
+    version: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "org-secret")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-secret")
-    _, server = ask(GOOD)
+    _, server = ask(GOOD, api_version=version)
     assert not [header for headers in server.headers for header in headers if "secret" in header]
 
 

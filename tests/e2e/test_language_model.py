@@ -27,13 +27,13 @@ class Mind:
         self.failing: Callable[[dict[str, Any]], Reply | None] = lambda body: None
 
     def __call__(self, body: dict[str, Any], number: int) -> Reply:
-        failed = None if is_probe(body) else self.failing(body)
+        failed = self.failing(body)
         return Model(self.answer)(body, number) if failed is None else failed
 
     @staticmethod
     def answer(body: dict[str, Any]) -> dict[str, object]:
         asked = body["response_format"]["json_schema"]["schema"]["properties"]
-        text = body["messages"][1]["content"]
+        text = body["messages"][-1]["content"]
         votes: dict[str, object] = {}
         for name in asked:
             if name == "first tool":
@@ -95,8 +95,11 @@ def test_a_review_asks_once_per_query_and_the_next_asks_nobody(
     assert len(server.asked) == QUERIES
     assert len(first.report["review"]["verdicts"]) == QUERIES
     before = len(server.requests)
-    assert on("pull_request_target", number=pull.number, action="synchronize").codes == (0, 0)
+    assert first.report["usage"]["requests"] == before
+    again = on("pull_request_target", number=pull.number, action="synchronize")
+    assert again.codes == (0, 0)
     assert len(server.requests) == before
+    assert again.report["usage"]["requests"] == 0
     for path in world.hosted.bare.git("ls-tree", "-r", "--name-only", "incumbent/ledger").split():
         assert KEY not in world.hosted.bare.git("show", f"incumbent/ledger:{path}")
     assert KEY not in first.summary + sticky(world, pull.number)
@@ -121,6 +124,27 @@ def test_a_new_capability_is_asked_about_alone(world: World, server: ModelServer
     assert {name for body in again for name in asked_names(body)} == {"whisper", "lunar-tides"}
 
 
+def test_a_change_of_what_a_model_is_told_is_asked_about_whatever_the_taxonomys_version(
+    world: World, server: ModelServer, on: Callable[..., BotRun]
+) -> None:
+    world.push("main", files(server))
+    pull = world.open_pull_request("quillow", customer_files())
+    on("pull_request_target", number=pull.number)
+    asked = len(server.asked)
+    taxonomy = yaml.safe_load(platform_files()["taxonomy/taxonomy.yaml"])
+    changed = next(item for item in taxonomy["capabilities"] if item["source"] == "intent")
+    changed["description"] += " Also on Sundays."
+    world.push("main", {"taxonomy/taxonomy.yaml": yaml.safe_dump(taxonomy, sort_keys=False, allow_unicode=True)})
+    assert on("pull_request_target", number=pull.number, action="synchronize").codes == (0, 0)
+    again = server.asked[asked:]
+    assert len(again) == QUERIES
+    assert all(len(asked_names(body)) == 2 for body in again), "only that capability, and the canary"
+    world.push("main", files(server, temperature=0.2) | {"taxonomy/taxonomy.yaml": yaml.safe_dump(taxonomy)})
+    before = len(server.asked)
+    assert on("pull_request_target", number=pull.number, action="synchronize").codes == (0, 0)
+    assert len(server.asked) == before + QUERIES
+
+
 @pytest.mark.parametrize("reason", ["budget", "endpoint"])
 def test_what_was_done_before_the_end_is_kept_and_the_check_says_why_the_rest_is_not(
     world: World, server: ModelServer, mind: Mind, on: Callable[..., BotRun], reason: str
@@ -128,7 +152,8 @@ def test_what_was_done_before_the_end_is_kept_and_the_check_says_why_the_rest_is
     some: list[int] = []
 
     def limited(body: dict[str, Any]) -> Reply | None:
-        some.append(1)
+        if not is_probe(body):
+            some.append(1)
         return failure(503) if len(some) > 4 else None
 
     budget = {"requests": 7 if reason == "budget" else 1_000, "tokens": 1_000_000}

@@ -59,7 +59,7 @@ def make_query(id: str, scores: Mapping[str, float] | None, text: str | None = N
         turns=turns,
         file="eval_sets/acme/desk/evals.yaml",
         line=line,
-        key=classification_key(turns, "s", "1.0.0", IDENTITY),
+        key=classification_key(turns, "s", "d", IDENTITY, ""),
         classification=known,
     )
 

@@ -85,23 +85,23 @@ Ask: TypeAlias = Callable[[dict[str, Any], bool], Sequence[Answer] | None]
 
 
 def find_out(ask: Ask, demand: Callable[[dict[str, Any]], Sequence[Answer]], samples: int) -> Abilities:
-    """What the endpoint can do, in one request where it can do everything, else in some twelve.
+    """What the endpoint can do, in one request where it can do everything, and in twelve at most.
 
-    ``ask`` asks for what may not be known there; ``demand`` for what every endpoint knows, and raises its refusal.
-    As many ``samples`` are asked for as will be: some servers give no more than they have slots.
+    Those are not counted that ``ask`` asks again.  ``ask`` asks for what may not be known there; ``demand`` for what
+    every endpoint knows, and raises its refusal.  As many ``samples`` are asked for as will be: some servers give no
+    more than they have slots.
     """
-    draw = Draw(messages=_PROBE, schema=_PROBE_SCHEMA, samples=samples, seed=0, tokens=_PROBE_TOKENS)
 
     def works(abilities: Abilities, *, final: bool) -> bool:
-        answers = ask(parameters(draw, abilities), final)
-        return answers is not None and _shows(answers, abilities, samples)
+        answers = ask(probe(abilities, samples), final)
+        return answers is not None and shows(answers, abilities, samples)
 
     # Many endpoints lack log-probabilities and nothing else.
     for measured, length in product((True, False), get_args(LengthKey)):
         best = BEST.model_copy(update={"length": length, "log_probabilities": measured})
         if works(best, final=measured):
             return best
-    demand(parameters(draw, LEAST))
+    demand(probe(LEAST, samples))
     known = LEAST
     for change in _CHANGES:
         for step in change:
@@ -121,7 +121,14 @@ _CHANGES: Final[tuple[tuple[dict[str, Any], ...], ...]] = (
 )
 
 
-def _shows(answers: Sequence[Answer], abilities: Abilities, samples: int) -> bool:
+def probe(abilities: Abilities, samples: int) -> dict[str, Any]:
+    """A small request that is no query, for ``samples`` answers, as an endpoint with ``abilities`` takes it."""
+    return parameters(
+        Draw(messages=_PROBE, schema=_PROBE_SCHEMA, samples=samples, seed=0, tokens=_PROBE_TOKENS), abilities
+    )
+
+
+def shows(answers: Sequence[Answer], abilities: Abilities, samples: int) -> bool:
     """Whether ``answers`` to the probe bear out ``abilities``, and were not merely accepted."""
     if len(answers) != (samples if abilities.several else 1):
         return False

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from bot.classifier.consistency import agree
-from bot.classifier.language_model.abilities import Abilities, Draw, find_out, parameters
+from bot.classifier.language_model.abilities import LEAST, Abilities, Draw, find_out, parameters, probe, shows
 from bot.classifier.language_model.answers import Answer, Vote, agree_on_tool, read_answer
 from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError, UnsupportedError
 from bot.classifier.language_model.examples import Example, worked_examples
@@ -73,8 +73,8 @@ class LanguageModelBackend:
         others = [place for group in places.values() for place in group[1:]]
         for place in (first, *leaders):
             self._prompt(requests[place], stated=True)  # a prompt that leaves no room costs no request
-        patience = Patience()
         with Endpoint(self._settings, self._environment, self._meter) as endpoint:
+            patience = Patience(lambda: self._answers(endpoint))
             # The first query of a prompt goes alone, so that the others find its unchanging part in the cache.
             abilities, outcome = self._begin(endpoint, requests[first])
             yield first, patience.hear(outcome)
@@ -84,14 +84,14 @@ class LanguageModelBackend:
 
             for group in (leaders, others):
                 yield from fly(ask, group, self._settings.in_flight, patience)
-        patience.end()
+            patience.end()
 
     def _begin(self, endpoint: Endpoint, request: InferenceRequest) -> tuple[Abilities, Outcome]:
         """What the endpoint can do, and what became of the first query: it shows whether what is remembered holds."""
         known = self._memory.load(self._settings, self._samples)
         if known is not None:
             outcome = self._attempt(endpoint, known, request)
-            if not isinstance(outcome, UnsupportedError):
+            if not isinstance(outcome, UnsupportedError) or self._answers(endpoint, known):
                 return known, outcome
         abilities = self._probe(endpoint)
         self._memory.store(self._settings, self._samples, abilities)
@@ -103,15 +103,20 @@ class LanguageModelBackend:
         except QueryFailedError as error:
             return error
 
+    def _answers(self, endpoint: Endpoint, abilities: Abilities = LEAST) -> bool:
+        """Whether ``endpoint`` answers what is no query, and still can do what it could."""
+        try:
+            return shows(endpoint.complete(probe(abilities, self._samples), retry=False), abilities, self._samples)
+        except (QueryFailedError, QueryRefusedError):
+            return False
+
     def _probe(self, endpoint: Endpoint) -> Abilities:
         def ask(asked: dict[str, Any], final: bool) -> Sequence[Answer] | None:
             try:
                 try:
                     return endpoint.complete(asked, retry=False)
                 except UnsupportedError as error:
-                    if not (final and error.passing):
-                        raise
-                    return endpoint.complete(asked, retry=False)
+                    return ask(asked, False) if final and error.passing else None
                 except (QueryFailedError, OutsideError):
                     return endpoint.complete(asked)  # a server that is away may come back
             except (UnsupportedError, QueryRefusedError):

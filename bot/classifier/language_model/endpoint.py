@@ -84,15 +84,13 @@ class Endpoint:
             "max_retries": settings.retries,
             "http_client": http,
         }
-        if settings.api_version is not None:
-            return openai.AzureOpenAI(
-                azure_endpoint=settings.endpoint or "", api_version=settings.api_version, **common
-            )
         if settings.endpoint is None:
             return openai.OpenAI(base_url=DEFAULT_ENDPOINT, **common)
         # What the environment says of an account with the provider is no business of another host.
-        unsaid: Any = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
-        return openai.OpenAI(base_url=settings.endpoint, default_headers=unsaid, **common)
+        common["default_headers"] = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
+        if settings.api_version is not None:
+            return openai.AzureOpenAI(azure_endpoint=settings.endpoint, api_version=settings.api_version, **common)
+        return openai.OpenAI(base_url=settings.endpoint, **common)
 
     def complete(self, parameters: Mapping[str, Any], *, retry: bool = True) -> Sequence[Answer]:
         """The answers to one request, none of them checked.

@@ -46,8 +46,10 @@ def worked_examples(taxonomy: Taxonomy, capabilities: Sequence[str], rounds: int
     candidates = _candidates(taxonomy, frozenset(capabilities))
     wanted = dict.fromkeys(capabilities, rounds)
     shown: list[Example] = []
-    while useful := [item for item in candidates if _news(item, wanted) and item.example not in shown]:
+    useful = candidates
+    while useful := [item for item in useful if _news(item, wanted)]:
         best = min(useful, key=lambda item: (item.doubt, -_news(item, wanted), item.order))
+        useful.remove(best)
         shown.append(best.example)
         for name in best.example.exercised:
             wanted[name] -= 1

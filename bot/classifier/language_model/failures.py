@@ -15,7 +15,10 @@ _KEY_PART: Final = 6
 _UNSUPPORTED: Final = frozenset({400, 404, 415, 422, 500, 501})
 """How endpoints answer that do not know a parameter, or a value of it."""
 
-_FILTERED: Final = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
+_FILTERED: Final = frozenset(
+    {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation", "data_inspection_failed"}
+)
+_MODERATED_WORDS: Final = ("moderation", "flagged")
 _TOO_LONG: Final = frozenset({"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"})
 _TOO_LARGE: Final = frozenset({"tokens_limit_reached"})
 _TOO_LONG_WORDS: Final = ("maximum context length", "context size", "context window", "too many tokens", "too long")
@@ -44,7 +47,8 @@ def is_about_the_query(error: openai.OpenAIError) -> str | None:
     if not isinstance(error, openai.APIStatusError):
         return None
     names = {str(name) for name in (error.code, error.type) if name}
-    if names & _FILTERED:
+    moderated = error.status_code == 403 and any(words in error.message.casefold() for words in _MODERATED_WORDS)
+    if names & _FILTERED or moderated:
         return "the endpoint's content filter refused the query"
     told = error.message.casefold() if error.status_code in (400, 422) else ""
     if names & (_TOO_LONG | _TOO_LARGE) or error.status_code == 413 or any(words in told for words in _TOO_LONG_WORDS):

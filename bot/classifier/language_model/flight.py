@@ -14,13 +14,20 @@ Outcome: TypeAlias = Finding | QueryFailedError
 """What became of one query."""
 
 _IN_A_ROW: Final = 3
-"""After so many failures without an answer between them it is the endpoint that fails, and no query."""
+"""After so many failures without an answer between them, the endpoint is asked something that is no query."""
+
+_AT_MOST: Final = 30
+"""After so many it is the endpoint that fails on queries, whatever else it answers."""
 
 
 class Patience:
-    """Tells an endpoint that fails on a query from one that fails."""
+    """Tells an endpoint that fails on a query from one that fails.
 
-    def __init__(self) -> None:
+    ``answers`` finds out whether the endpoint answers what is no query.
+    """
+
+    def __init__(self, answers: Callable[[], bool]) -> None:
+        self._answers = answers
         self._in_a_row = 0
         self._answered = False
         self._last: OutsideError | None = None
@@ -35,14 +42,15 @@ class Patience:
         self._last = outcome.outside
         return Finding(shortfall=str(outcome.outside))
 
-    @property
     def exhausted(self) -> OutsideError | None:
         """What the endpoint failed with, if it goes on failing."""
-        return self._last if self._in_a_row >= _IN_A_ROW else None
+        if self._in_a_row == 0 or self._in_a_row % _IN_A_ROW:
+            return None
+        return None if self._in_a_row < _AT_MOST and self._answers() else self._last
 
     def end(self) -> None:
-        """Raise what the endpoint failed with, if it never gave an answer."""
-        if self._last is not None and not self._answered:
+        """Raise what the endpoint failed with, if it never gave an answer, not even to what is no query."""
+        if self._last is not None and not self._answered and not self._answers():
             raise self._last
 
 
@@ -60,7 +68,7 @@ def fly(
         for future in as_completed(asked):
             try:
                 yield asked[future], patience.hear(future.result())
-                failure = failure or patience.exhausted
+                failure = failure or patience.exhausted()
             except CancelledError:
                 continue
             except IncumbentError as error:

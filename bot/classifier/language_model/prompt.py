@@ -186,7 +186,8 @@ def _canary(taxonomy: Taxonomy) -> str:
 
 
 def _visible(example: Example) -> list[str]:
-    return [clean(turn, len(turn)) for turn in example.turns]
+    # Written plainly, some characters become as many as eighteen.
+    return [clean(turn, 18 * len(turn)) for turn in example.turns]
 
 
 def _answer(asked: Asked, example: Example) -> str:

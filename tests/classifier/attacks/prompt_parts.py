@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
+from bot.classifier.language_model.examples import Example, worked_examples
+from bot.classifier.language_model.prompt import Prompt as Composed
 from bot.classifier.language_model.prompt import answer_schema, compose
 from bot.classifier.model import InferenceRequest
 from bot.taxonomy.model import Taxonomy
@@ -15,6 +17,9 @@ _CLOSE: Final = "\n</data>"
 
 _BYTES: Final = 20_000_000
 """So long a prompt that nothing has to be cut."""
+
+_EXAMPLES: dict[tuple[int, tuple[str, ...]], tuple[Example, ...]] = {}
+"""They take a while to choose, and are the same for all attacks on one taxonomy."""
 
 DELIMITERS: Final = ("<data>", "</data>")
 """What no query may write inside the data."""
@@ -38,17 +43,28 @@ class Prompt:
 
 def prompt_of(taxonomy: Taxonomy, request: InferenceRequest, size: int = _BYTES) -> Prompt:
     """The prompt for all samples; an :class:`AssertionError` if it has not the one shape that prompts have."""
-    system, user = compose(taxonomy, request, (), stated=True, size=size).messages
-    assert (system["role"], user["role"]) == ("system", "user")
-    content = user["content"]
+    *fixed, last = composed(taxonomy, request, size).messages
+    assert [message["role"] for message in fixed] == ["system", *["user", "assistant"] * (len(fixed) // 2)]
+    assert last["role"] == "user"
+    content = last["content"]
     assert content.startswith(_OPEN)
     assert content.endswith(_CLOSE)
-    return Prompt(fixed=(system["content"], _OPEN, _CLOSE), data=content[len(_OPEN) : -len(_CLOSE)])
+    return Prompt(
+        fixed=(*(message["content"] for message in fixed), _OPEN, _CLOSE), data=content[len(_OPEN) : -len(_CLOSE)]
+    )
 
 
 def schema_of(taxonomy: Taxonomy, request: InferenceRequest) -> dict[str, Any]:
     """The JSON schema that the answer is bound to."""
-    return answer_schema(compose(taxonomy, request, (), stated=True, size=_BYTES).asked)
+    return answer_schema(composed(taxonomy, request, _BYTES).asked)
+
+
+def composed(taxonomy: Taxonomy, request: InferenceRequest, size: int) -> Composed:
+    """The prompt as the backend composes it, with worked examples."""
+    key = (id(taxonomy), request.capabilities)
+    if key not in _EXAMPLES:
+        _EXAMPLES[key] = worked_examples(taxonomy, request.capabilities, 1)
+    return compose(taxonomy, request, _EXAMPLES[key], stated=True, size=size)
 
 
 def sent_data(body: dict[str, Any]) -> str:
