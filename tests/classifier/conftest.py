@@ -6,10 +6,26 @@ from pathlib import Path
 
 import pytest
 
+from bot.classifier.backends import make_backend
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.model import Backend
+from bot.snapshot import WorkingTree
+from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS, exemplary_taxonomy
+from tests.factories import REPOSITORY, SHIPPED
+
+
+@pytest.fixture(scope="session")
+def shipped() -> Taxonomy:
+    return load_taxonomy(WorkingTree(REPOSITORY))
+
+
+@pytest.fixture(scope="session")
+def shipped_backend(shipped: Taxonomy, tmp_path_factory: pytest.TempPathFactory) -> Backend:
+    """The embedded backend as it is shipped: fitting it takes long enough to be done once."""
+    return make_backend(SHIPPED.classifier, shipped, ModelCache(tmp_path_factory.mktemp("shipped")))
 
 
 @pytest.fixture(scope="session")

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from bot.classifier.backends import make_backend
 from bot.classifier.classify import classify
-from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.model import Backend, Classification
 from bot.intake.specification import Specification
-from bot.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.factories import NOTHING, query, silent, specification, tool
-from tests.factories import REPOSITORY, SHIPPED
 
 
-@pytest.fixture(scope="module")
-def shipped() -> Taxonomy:
-    return load_taxonomy(WorkingTree(REPOSITORY))
-
-
-@pytest.fixture(scope="module")
-def backend(shipped: Taxonomy, tmp_path_factory: pytest.TempPathFactory) -> Backend:
-    folder: Path = tmp_path_factory.mktemp("models")
-    return make_backend(SHIPPED.classifier, shipped, ModelCache(folder))
+@pytest.fixture
+def backend(shipped_backend: Backend) -> Backend:
+    return shipped_backend
 
 
 def of(turns: tuple[str, ...], shipped: Taxonomy, backend: Backend, agent: Specification = NOTHING) -> Classification:

@@ -25,7 +25,7 @@ from bot.schemas import schema
 from tests.classifier.attacks.obedient_model import instance
 from tests.classifier.attacks.prompt_parts import sent_data, sent_schema
 from tests.classifier.factories import openai_settings
-from tests.classifier.model_server import Model, ModelServer, Reply, failure, is_probe
+from tests.classifier.model_server import Model, ModelServer, Reply, failure
 from tests.cli.conftest import Incumbent
 from tests.factories import REPOSITORY
 
@@ -200,7 +200,7 @@ def upset(body: dict[str, Any]) -> object:
         (0, 100, 0, "", 3, 4),
         (0, 3, 3, "budget of 3 requests is used up", 2, 3),
         (1, 100, 3, "failed (HTTP 503)", 2, 4),
-        (3, 100, 4, "failed (HTTP 503)", 0, 4),
+        (3, 100, 4, "failed (HTTP 503)", 0, 5),
     ],
     ids=["all well", "budget", "endpoint failed on one", "endpoint failed on all"],
 )
@@ -218,7 +218,7 @@ def test_what_was_measured_before_the_endpoint_failed_is_shown(
     model = Model(upset, log_probabilities=True)
 
     def reply(body: dict[str, Any], number: int) -> Reply:
-        return model(body, number) if is_probe(body) or number <= 3 - refusals else failure(503)
+        return model(body, number) if number <= 3 - refusals else failure(503)
 
     with ModelServer(reply) as server:
         config = ask_a_model(here, server, monkeypatch, requests)

@@ -10,26 +10,16 @@ from math import isfinite
 
 import pytest
 
-from bot.classifier.backends import make_backend
 from bot.classifier.classify import classify
-from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.text import READ_CHARACTERS
 from bot.classifier.model import Backend
-from bot.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.attacks.loading import Case, load_attacks
 from tests.classifier.factories import NOTHING, answers, query, request, silent
-from tests.factories import REPOSITORY, SHIPPED
 
 ATTACKS = {attack.id: attack for attack in load_attacks()}
 SLOWER = 20
 """So many times what an ordinary query of the greatest length that is read takes, an attack may take."""
-
-
-@pytest.fixture(scope="module")
-def shipped() -> Taxonomy:
-    return load_taxonomy(WorkingTree(REPOSITORY))
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +28,8 @@ def inferred(shipped: Taxonomy) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="module")
-def backend(shipped: Taxonomy, tmp_path_factory: pytest.TempPathFactory) -> Backend:
-    return make_backend(SHIPPED.classifier, shipped, ModelCache(tmp_path_factory.mktemp("models")))
+def backend(shipped_backend: Backend) -> Backend:
+    return shipped_backend
 
 
 @pytest.fixture(scope="module")
