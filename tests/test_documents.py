@@ -553,7 +553,7 @@ def check_any(parser: Parser, content: bytes) -> None:
     assert all(problem.fix and problem.message for problem in problems)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(anything)
 @example(b"? &a [*a]: 1")
 @example(b"a: !!int")
@@ -561,7 +561,7 @@ def test_any_bytes_are_plain_yaml_data_or_an_input_error(content: bytes) -> None
     check_any(parse_yaml, content)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.one_of(anything, json_like.map(str.encode)))
 @example(b'"}\x01')
 @example(b',"a"')

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bot.evaluation.cells import Booleans, Cells, Numbers
+from bot.rounding import DECIMALS
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ class Bin:
 
 def reliability(probability: Numbers, actual: Booleans, bins: int) -> tuple[Bin, ...]:
     """Predictions in ``bins`` bins of equal width over [0, 1]; bins without any are left out."""
-    place = np.minimum((probability * bins).astype(np.int64), bins - 1)
+    # Rounded, since 0.29 × 100 is a little less than 29.
+    place = np.minimum((probability * bins).round(DECIMALS).astype(np.int64), bins - 1)
     count = np.bincount(place, minlength=bins)
     said = np.bincount(place, weights=probability, minlength=bins)
     true = np.bincount(place, weights=_floats(actual), minlength=bins)

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.embedded.calibration import Calibration, average, best_threshold, calibrate, sigmoid
@@ -88,7 +88,6 @@ def test_the_threshold_has_the_best_phi() -> None:
         lambda items: len({truth for _, truth in items}) == 2
     )
 )
-@settings(deadline=None)
 def test_a_calibration_is_one_half_at_its_threshold_and_never_falls(items: list[tuple[float, bool]]) -> None:
     scores, truth = np.array([score for score, _ in items]), np.array([truth for _, truth in items])
     calibration = calibrate(scores, truth, np.ones(len(items)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.cleaning import READ_TURNS
@@ -73,7 +73,6 @@ def test_megabytes_of_text_cost_no_more_than_what_is_read(text: str) -> None:
 
 
 @given(st.lists(anything, max_size=4))
-@settings(deadline=None)
 def test_any_text_has_finite_features(turns: list[str]) -> None:
     values = structure(read_text(turns))
     assert len(values) == len(NAMES)
@@ -145,7 +144,6 @@ def test_cues_count_the_patterns_of_each_capability_that_match() -> None:
 
 
 @given(st.lists(anything, min_size=1, max_size=4))
-@settings(deadline=None)
 def test_rows_stay_within_the_feature_space_and_are_the_same_every_time(turns: list[str]) -> None:
     space = learn_features([read_text([text]) for text in ("List my bills", "Show a photo")], Cues.of([("photo",)]))
     places, values = space.row(read_text(turns))

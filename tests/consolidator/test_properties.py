@@ -17,7 +17,7 @@ from tests.consolidator.test_against_reference import config_of, queries_of, res
 from tests.factories import make_config
 from tests.oracle.strategies import Case, cases
 
-slowly = settings(max_examples=150, deadline=None)
+slowly = settings(max_examples=150)
 
 
 def facts(verdict: Verdict, names: Mapping[str, str]) -> dict[str, Any]:

@@ -182,7 +182,7 @@ def test_every_text_is_read_back_as_it_was(value: str, padding: str) -> None:
     assert read(render(entry)) == entry
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(visible, min_size=1, max_size=3), data, st.none() | visible)
 def test_an_entry_is_read_back_equal_and_its_bytes_are_always_the_same(
     turns: list[str], expected: JsonValue, pin: str | None
@@ -194,7 +194,7 @@ def test_an_entry_is_read_back_equal_and_its_bytes_are_always_the_same(
     assert render(read(content)) == content
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data, data)
 @example({"k": True}, {"k": 1})
 @example([True, 1], [1, True])

@@ -95,7 +95,9 @@ def test_calibration_is_what_its_definition_says(drawn: tuple[np.ndarray, np.nda
     assert sum(item.count for item in found) == len(actual)
     expected = 0.0
     for number in range(bins):
-        inside = [place for place, value in enumerate(probability) if min(int(value * bins), bins - 1) == number]
+        inside = [
+            place for place, value in enumerate(probability) if min(int(round(value * bins, 9)), bins - 1) == number
+        ]
         if inside:
             said = sum(probability[place] for place in inside) / len(inside)
             true = sum(bool(actual[place]) for place in inside) / len(inside)
@@ -105,6 +107,12 @@ def test_calibration_is_what_its_definition_says(drawn: tuple[np.ndarray, np.nda
     for item in found:
         assert item.low - 1e-12 <= item.probability <= item.high + 1e-12
         assert item.count >= 1
+
+
+@pytest.mark.parametrize("value", [0.29, 0.57, 0.58])
+def test_a_bin_begins_where_it_says(value: float) -> None:
+    (found,) = reliability(np.array([value]), np.array([True]), 100)
+    assert found.low == value
 
 
 def test_what_is_known_for_sure_is_calibrated() -> None:

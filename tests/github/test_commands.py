@@ -442,7 +442,7 @@ PIECES = st.sampled_from(
 BODIES = st.one_of(st.text(), st.lists(PIECES, max_size=60).map("".join))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(BODIES, st.lists(st.one_of(st.text(), st.sampled_from([*NAMES, *ODD, "all"])), max_size=8))
 def test_any_comment_is_read_and_only_known_names_come_out(body: str, names: list[str]) -> None:
     found = parse(body, names)
@@ -460,7 +460,7 @@ def test_any_comment_is_read_and_only_known_names_come_out(body: str, names: lis
         assert item.reason is None or item.reason == " ".join(item.reason.split())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(BODIES)
 def test_nothing_of_a_comment_is_said_once_it_is_quoted_or_fenced(body: str) -> None:
     lines = body.splitlines()
@@ -469,7 +469,7 @@ def test_nothing_of_a_comment_is_said_once_it_is_quoted_or_fenced(body: str) -> 
     assert parse(quoted, NAMES) == parse(fenced, NAMES) == ()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(BODIES)
 def test_lines_that_are_said_are_lines_of_the_comment(body: str) -> None:
     lines = body.split("\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rapidfuzz.process import cdist
 
@@ -19,7 +19,6 @@ several_texts = st.lists(some_text, max_size=6)
 
 
 @given(some_text, some_text)
-@settings(deadline=None)
 def test_similarity_is_symmetric_and_between_zero_and_one(a: str, b: str) -> None:
     assert similarity(a, b) == similarity(b, a)
     assert 0.0 <= similarity(a, b) <= 1.0
@@ -29,7 +28,6 @@ def test_similarity_is_symmetric_and_between_zero_and_one(a: str, b: str) -> Non
 @example("", "")
 @example("", "a")
 @example("list buses and trains", "list trains and buses")
-@settings(deadline=None)
 def test_similarity_is_one_exactly_for_equal_texts(a: str, b: str) -> None:
     assert similarity(a, a) == 1.0
     assert (similarity(a, b) == 1.0) is (a == b)
@@ -41,13 +39,11 @@ def test_one_changed_letter_in_a_very_long_text_is_no_equality() -> None:
 
 
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=4), st.lists(st.text(max_size=40), min_size=1, max_size=4))
-@settings(deadline=None)
 def test_queries_are_equal_exactly_if_their_normalised_texts_are(a: list[str], b: list[str]) -> None:
     assert (similarity(normalise(a), normalise(b)) == 1.0) is (normalise(a) == normalise(b))
 
 
 @given(some_text, st.text(min_size=1, max_size=40))
-@settings(deadline=None)
 def test_similarity_never_exceeds_the_ratio_of_the_lengths(text: str, addition: str) -> None:
     whole = text + addition
     assert similarity(text, whole) == pytest.approx(len(text) / len(whole), abs=1e-12)
@@ -55,7 +51,6 @@ def test_similarity_never_exceeds_the_ratio_of_the_lengths(text: str, addition: 
 
 
 @given(several_texts, several_texts)
-@settings(deadline=None)
 def test_the_matrix_holds_the_pairwise_similarities(queries: list[str], choices: list[str]) -> None:
     matrix = similarity_matrix(queries, choices)
     assert matrix.dtype == np.float64
@@ -64,7 +59,6 @@ def test_the_matrix_holds_the_pairwise_similarities(queries: list[str], choices:
 
 
 @given(several_texts, several_texts)
-@settings(deadline=None)
 def test_the_matrix_is_a_bare_cdist_of_the_scorer(queries: list[str], choices: list[str]) -> None:
     assert np.array_equal(similarity_matrix(queries, choices), cdist(queries, choices, scorer=SCORER, dtype=np.float64))
 
@@ -74,14 +68,12 @@ def test_the_matrix_is_a_bare_cdist_of_the_scorer(queries: list[str], choices: l
 @example(["\u0345\u0301 \u01f0"])
 @example(["İ \u1fb7 ﬃ ẞ"])
 @example([" \u0301a", "\u00b4", "\ud800"])
-@settings(deadline=None)
 def test_normalising_twice_changes_nothing(turns: list[str]) -> None:
     text = normalise(turns)
     assert normalise(text.split("\n")) == text
 
 
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=4))
-@settings(deadline=None)
 def test_a_normalised_text_keeps_its_turns_and_no_other_line(turns: list[str]) -> None:
     lines = normalise(turns).split("\n")
     assert len(lines) == len(turns)
@@ -136,7 +128,6 @@ def test_a_query_is_no_clone_of_a_conversation_that_goes_on() -> None:
 
 
 @given(st.text(min_size=1, max_size=60), st.text(min_size=1, max_size=60))
-@settings(deadline=None)
 def test_a_text_longer_by_more_than_the_cutoff_allows_is_no_clone(text: str, filler: str) -> None:
     allowed = int(len(text) * (1 / RECOMMENDED_CUTOFF - 1))
     addition = (filler * (allowed + 1))[: allowed + 1]

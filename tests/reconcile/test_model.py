@@ -335,7 +335,6 @@ TestAfterTheMerge = AfterTheMerge.TestCase
 TestAfterTheMerge.settings = settings(
     max_examples=600 if THOROUGH else 60,
     stateful_step_count=50 if THOROUGH else 25,
-    deadline=None,
     derandomize=not THOROUGH,
     suppress_health_check=list(HealthCheck),
 )

@@ -375,7 +375,7 @@ def well_formed(body: str) -> None:
         assert len({line.count("|") for line in lines}) == 1
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     st.integers(0, 250),
     st.one_of(st.sampled_from(sorted(HOSTILE.values())), st.text(st.characters(), max_size=300)),

@@ -275,7 +275,7 @@ VALUES = st.recursive(
 KEYS = ["id", "name", "group", "source", "when", "requires", "patterns", "exemplars", "parent", "constraint"]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(["groups", "capabilities"]), st.integers(0, 3), st.sampled_from(KEYS), VALUES)
 def test_whatever_stands_in_a_part_is_read_or_reported(
     tmp_path: Path, kind: str, place: int, key: str, value: Any

@@ -125,7 +125,7 @@ def _larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 PATTERNS = st.recursive(ATOMS, _larger, max_leaves=7)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=400, suppress_health_check=[HealthCheck.filter_too_much])
 @given(
     PATTERNS,
     PATTERNS,

@@ -85,6 +85,8 @@ PROMPT: Final = hashlib.sha256(
 _LONGEST_NAME: Final = 200
 """Characters of a tool's name that are shown."""
 
+_NAMELESS: Final = "(a name that nobody can see)"
+
 _LEAST_FOR_TURNS: Final = 500
 """A prompt that leaves fewer bytes than this for the query cannot be asked."""
 
@@ -239,7 +241,7 @@ def _fitting_tools(request: InferenceRequest, room: int) -> tuple[Sequence[Tool]
 
 
 def _shown(number: int, tool: Tool, length: int) -> dict[str, str]:
-    shown = {"id": f"T{number}", "name": _fitting(tool.name, _LONGEST_NAME)}
+    shown = {"id": f"T{number}", "name": _fitting(tool.name, _LONGEST_NAME) or _NAMELESS}
     description = _fitting(tool.description, length - len(', "description": ""'))
     return shown | {"description": description} if description else shown
 

@@ -177,7 +177,7 @@ def test_the_length_of_a_cell_is_bounded_by_our_limits_alone(tmp_path: Path) -> 
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(CELLS.filter(str.strip), CELLS), min_size=1, max_size=5), st.sampled_from([",", ";", "\t"]))
 def test_what_a_spreadsheet_writes_is_what_is_read(tmp_path: Path, rows: list[tuple[str, str]], separator: str) -> None:
     text = io.StringIO(newline="")

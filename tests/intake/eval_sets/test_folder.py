@@ -230,7 +230,7 @@ PIECES = st.one_of(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
 @given(NAMES, st.sampled_from(SEEDS), st.data(), PIECES)
 def test_any_text_is_read_or_reported(tmp_path: Path, name: str, seed: str, data: st.DataObject, piece: str) -> None:
     at = data.draw(st.integers(0, len(seed)))
@@ -244,7 +244,7 @@ def test_any_text_is_read_or_reported(tmp_path: Path, name: str, seed: str, data
     (tmp_path / name).unlink()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(NAMES, st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "replace")))
 def test_any_bytes_are_read_or_reported(tmp_path: Path, name: str, content: bytes) -> None:
     with contextlib.suppress(InputError):

@@ -142,7 +142,7 @@ QUERIES = st.fixed_dictionaries(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(QUERIES, min_size=1, max_size=4))
 def test_what_is_written_is_what_is_read(tmp_path: Path, queries: list[dict[str, Any]]) -> None:
     queries = [{"id": f"q{place}"} | query for place, query in enumerate(queries)]
