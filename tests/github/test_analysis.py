@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from bot.classifier.usage import Usage
+from bot.config import Prices
 from bot.errors import Problem
-from bot.github.analysis import Analysis, IdentityFacts, ProblemFacts, classified_of, facts_of
+from bot.github.analysis import Analysis, IdentityFacts, ProblemFacts, UsageFacts, classified_of, facts_of
 from tests.factories import make_taxonomy
 from tests.github.scenes import make_analysis, make_query
 
@@ -62,3 +64,12 @@ def test_facts_speak_of_all_capabilities_and_of_no_others() -> None:
 def test_an_identity_outlives_the_document() -> None:
     identity = make_analysis().identity.identity
     assert IdentityFacts.of(identity).identity == identity
+
+
+@pytest.mark.parametrize("prices", [None, Prices(currency="EUR", input=1, cached=0.5, output=2)])
+def test_what_asking_has_cost_is_the_same_on_both_sides(prices: Prices | None) -> None:
+    usage = Usage(requests=3, probing=1, tokens_in=100, tokens_cached=50, tokens_out=20, prices=prices)
+    facts = UsageFacts.of(usage)
+    assert facts is not None
+    assert UsageFacts.model_validate_json(facts.model_dump_json()).usage == usage
+    assert UsageFacts.of(None) is None
