@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from bot.errors import OutsideError
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import BRANCH_LINE, CARD_LINE, tree
 
-COMMAND = str(Path(sys.executable).parent / "incumbent")
+COMMAND = shlex.quote(str(Path(sys.executable).parent / "incumbent"))
 
 
 def shell(line: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
