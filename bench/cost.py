@@ -17,14 +17,14 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from bench.naive_prompt import Messages, NaiveBackend, NaiveCall
 from bot.classifier.language_model.backend import LanguageModelBackend
-from bot.classifier.language_model.examples import worked_examples
+from bot.classifier.language_model.examples import Example, worked_examples
 from bot.classifier.language_model.prompt import CANARY_DESCRIPTION, compose
 from bot.classifier.language_model.remembered import RememberedAbilities
 from bot.classifier.model import Backend, InferenceRequest
@@ -248,18 +248,24 @@ def _known(tokens: Iterable[object], earlier: dict[object, Any]) -> int:
 class CarefulBackend(NaiveBackend):
     """The naive scheme in our own words: the same instructions and delimiters, for one capability without canary."""
 
+    examples: dict[tuple[str, ...], tuple[Example, ...]] = field(default_factory=dict)
+
     def calls(self, request: InferenceRequest) -> Iterator[NaiveCall]:
         """One call per capability and sample."""
+        messages = {
+            name: self._messages(replace(request, capabilities=(name,), tools=())) for name in request.capabilities
+        }
         for _ in range(self.samples):
-            for name in request.capabilities:
-                one = replace(request, capabilities=(name,), tools=())
-                examples = worked_examples(self.taxonomy, (name,), self.settings.examples)
-                prompt = compose(self.taxonomy, one, examples, stated=True, size=self.settings.prompt_bytes)
-                canary = (
-                    f"\n- {prompt.asked.labels[prompt.asked.canary]}: {CANARY_DESCRIPTION}",
-                    f', "{prompt.asked.labels[prompt.asked.canary]}": {{"exercised": false, "certainty": 100}}',
-                )
-                yield NaiveCall(name, [_without(canary, message) for message in prompt.messages])
+            yield from (NaiveCall(name, each) for name, each in messages.items())
+
+    def _messages(self, request: InferenceRequest) -> Messages:
+        names = request.capabilities
+        if names not in self.examples:
+            self.examples[names] = worked_examples(self.taxonomy, names, self.settings.examples)
+        prompt = compose(self.taxonomy, request, self.examples[names], stated=True, size=self.settings.prompt_bytes)
+        label = prompt.asked.labels[prompt.asked.canary]
+        canary = (f"\n- {label}: {CANARY_DESCRIPTION}", f', "{label}": {{"exercised": false, "certainty": 100}}')
+        return [_without(canary, message) for message in prompt.messages]
 
 
 def _without(texts: Sequence[str], message: dict[str, str]) -> dict[str, str]:

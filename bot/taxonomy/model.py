@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from bot.digests import digest
 from bot.validation import FileModel, Text, Tuple
 
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([._-][A-Za-z0-9]+)*$", max_length=100)]
@@ -66,8 +67,7 @@ class Capability(FileModel):
     @cached_property
     def question(self) -> str:
         """A digest of what a language model is told of this capability: its description, and exemplars."""
-        told = [self.id, self.description, self.exemplars.model_dump(mode="json")]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
+        return digest([self.id, self.description, self.exemplars.model_dump(mode="json")])
 
 
 class Taxonomy(FileModel):
@@ -96,8 +96,7 @@ class Taxonomy(FileModel):
     def definitions(self) -> str:
         """A digest of all that a classification rests on: version, groups, and each capability's definition."""
         groups = [group.model_dump(mode="json") for group in self.groups]
-        told = [self.version, groups, [item.definition for item in self.capabilities]]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
+        return digest([self.version, groups, [item.definition for item in self.capabilities]])
 
     @property
     def major(self) -> int:

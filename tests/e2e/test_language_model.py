@@ -105,10 +105,16 @@ def test_a_review_asks_once_per_query_and_the_next_asks_nobody(
     assert KEY not in first.summary + sticky(world, pull.number)
 
 
-def test_a_new_capability_is_asked_about_alone(world: World, server: ModelServer, on: Callable[..., BotRun]) -> None:
+def reviewed_once(world: World, server: ModelServer, on: Callable[..., BotRun]) -> int:
+    """The number of a pull request that the bot has reviewed."""
     world.push("main", files(server))
     pull = world.open_pull_request("quillow", customer_files())
     on("pull_request_target", number=pull.number)
+    return pull.number
+
+
+def test_a_new_capability_is_asked_about_alone(world: World, server: ModelServer, on: Callable[..., BotRun]) -> None:
+    number = reviewed_once(world, server, on)
     asked = len(server.asked)
     taxonomy = yaml.safe_load(platform_files()["taxonomy/taxonomy.yaml"])
     one = next(item for item in taxonomy["capabilities"] if item["source"] == "intent")
@@ -118,7 +124,7 @@ def test_a_new_capability_is_asked_about_alone(world: World, server: ModelServer
     major, minor, _ = map(int, taxonomy["version"].split("."))
     taxonomy["version"] = f"{major}.{minor + 1}.0"
     world.push("main", {"taxonomy/taxonomy.yaml": yaml.safe_dump(taxonomy, sort_keys=False, allow_unicode=True)})
-    assert on("pull_request_target", number=pull.number, action="synchronize").codes == (0, 0)
+    assert on("pull_request_target", number=number, action="synchronize").codes == (0, 0)
     again = server.asked[asked:]
     assert len(again) == QUERIES
     assert {name for body in again for name in asked_names(body)} == {"whisper", "lunar-tides"}
@@ -127,21 +133,19 @@ def test_a_new_capability_is_asked_about_alone(world: World, server: ModelServer
 def test_a_change_of_what_a_model_is_told_is_asked_about_whatever_the_taxonomys_version(
     world: World, server: ModelServer, on: Callable[..., BotRun]
 ) -> None:
-    world.push("main", files(server))
-    pull = world.open_pull_request("quillow", customer_files())
-    on("pull_request_target", number=pull.number)
+    number = reviewed_once(world, server, on)
     asked = len(server.asked)
     taxonomy = yaml.safe_load(platform_files()["taxonomy/taxonomy.yaml"])
     changed = next(item for item in taxonomy["capabilities"] if item["source"] == "intent")
     changed["description"] += " Also on Sundays."
     world.push("main", {"taxonomy/taxonomy.yaml": yaml.safe_dump(taxonomy, sort_keys=False, allow_unicode=True)})
-    assert on("pull_request_target", number=pull.number, action="synchronize").codes == (0, 0)
+    assert on("pull_request_target", number=number, action="synchronize").codes == (0, 0)
     again = server.asked[asked:]
     assert len(again) == QUERIES
     assert all(len(asked_names(body)) == 2 for body in again), "only that capability, and the canary"
     world.push("main", files(server, temperature=0.2) | {"taxonomy/taxonomy.yaml": yaml.safe_dump(taxonomy)})
     before = len(server.asked)
-    assert on("pull_request_target", number=pull.number, action="synchronize").codes == (0, 0)
+    assert on("pull_request_target", number=number, action="synchronize").codes == (0, 0)
     assert len(server.asked) == before + QUERIES
 
 
