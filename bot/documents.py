@@ -7,8 +7,8 @@ and ``12:30`` are strings; time stamps stay strings), because that is what :mod:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias, cast
 
@@ -28,12 +28,16 @@ Path: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed file: ``data`` is plain Python, ``line`` finds the line of a value again."""
+    """A parsed file, or a part of one: ``data`` is plain Python, ``line`` finds the line of a value again.
+
+    ``first_line`` is where ``text`` begins in its file.
+    """
 
     file: str
     text: str
     data: Data
     is_json: bool = False
+    first_line: int = 1
 
     # Only error paths and row numbers need lines, so the second parse is paid for only there.
     @cached_property
@@ -56,7 +60,7 @@ class Document:
                 if inner is None:
                     break
                 place = inner
-            return place.line
+            return place.line + self.first_line - 1
         node = self._tree
         if node is None:
             return None
@@ -127,20 +131,31 @@ def _beyond_reading(file: str) -> InputError:
 
 def parse_json(content: bytes, file: str, limits: ReadingLimits) -> Document:
     """Parse one JSON document; duplicate keys, ``NaN`` and ``Infinity`` are errors (:class:`InputError`)."""
-    text = decode(content, file, limits)
-    check_depth(text, file, limits)
+    return parse_json_text(decode(content, file, limits), file, limits)
+
+
+def parse_json_text(text: str, file: str, limits: ReadingLimits, first_line: int = 1) -> Document:
+    """Parse JSON that begins at ``first_line`` of ``file``, as a line of JSON Lines does (see :func:`parse_json`)."""
     try:
+        check_depth(text, file, limits)
         data = cast(Data, load_json(text))
+    except InputError as error:
+        raise InputError(_moved(error.problems, first_line)) from None
     except JsonFaultsError as error:
-        raise InputError(error.problems(file, text)) from None
+        raise InputError(_moved(error.problems(file, text), first_line)) from None
     except RecursionError:
         raise _beyond_reading(file) from None
     if len(text) > limits.nodes:
         check_size(data, file, limits)
-    document = Document(file, text, data, is_json=True)
+    document = Document(file, text, data, is_json=True, first_line=first_line)
     if "\\ud" in text.lower():
         _refuse_half_characters(document)
     return document
+
+
+def _moved(problems: Iterable[Problem], first_line: int) -> list[Problem]:
+    """``problems`` of a text as those of the file in which it begins at ``first_line``."""
+    return [replace(problem, line=problem.line and problem.line + first_line - 1) for problem in problems]
 
 
 def _refuse_half_characters(document: Document) -> None:

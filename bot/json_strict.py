@@ -103,6 +103,12 @@ def check_depth(text: str, file: str, limits: ReadingLimits) -> None:
 
 def check_size(data: Any, file: str, limits: ReadingLimits) -> None:
     """Refuse more values (keys are values, as in YAML) than the limits allow."""
+    if size(data) > limits.nodes:
+        raise limits.too_many(file, None)
+
+
+def size(data: Any) -> int:
+    """How many values ``data`` holds, itself and keys included."""
     count, todo = 0, [data]
     while todo:
         value = todo.pop()
@@ -112,5 +118,4 @@ def check_size(data: Any, file: str, limits: ReadingLimits) -> None:
             todo.extend(value.values())
         elif isinstance(value, list):
             todo.extend(value)
-    if count > limits.nodes:
-        raise limits.too_many(file, None)
+    return count

@@ -10,12 +10,16 @@ from bot.errors import Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """The mock set-up behind a query: relative ``cost`` (≥ 0), tenant, connectors and data fixtures."""
+    """The mock set-up behind a query: relative ``cost`` (≥ 0), tenant, connectors and data fixtures.
+
+    ``attachments`` are the names of what the user attaches to the query.
+    """
 
     cost: float = 1.0
     tenant: str | None = None
     connectors: tuple[str, ...] = ()
     fixtures: tuple[str, ...] = ()
+    attachments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.intake.agents.package import Package
-from bot.intake.agents.place import Place
+from bot.intake.place import Place
 from bot.intake.specification import AuthMode
 from bot.suggest import perhaps
 

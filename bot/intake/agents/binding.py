@@ -14,7 +14,7 @@ from bot.intake.agents.authentication import RuntimeAuth, Scheme
 from bot.intake.agents.effects import Decision
 from bot.intake.agents.inventory import Entry, Inventory
 from bot.intake.agents.package import Package
-from bot.intake.agents.place import Place
+from bot.intake.place import Place
 from bot.intake.specification import Protocol
 
 UNLISTED: Final = "*"

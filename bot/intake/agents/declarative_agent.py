@@ -16,10 +16,10 @@ from bot.errors import InputError, Problem
 from bot.intake.agents.knowledge import KINDS, normal_kind
 from bot.intake.agents.openapi import OpenApi
 from bot.intake.agents.package import Package
-from bot.intake.agents.place import Place, Source
 from bot.intake.agents.plugin import Plugin, read_plugin
 from bot.intake.agents.reader import Reader
 from bot.intake.agents.structure import check_keys, check_version
+from bot.intake.place import Place, Source
 from bot.intake.specification import Knowledge, Specification
 from bot.snapshot import Snapshot
 

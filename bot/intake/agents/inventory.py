@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.intake.agents.authentication import Alternatives
 from bot.intake.agents.effects import Decision
-from bot.intake.agents.place import Place
+from bot.intake.place import Place
 
 
 @dataclass(frozen=True, slots=True)

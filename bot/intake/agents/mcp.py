@@ -7,7 +7,7 @@ from typing import Final
 from bot.intake.agents.effects import effect_of_annotations, effect_of_name
 from bot.intake.agents.inventory import Entry, Inventory
 from bot.intake.agents.package import Package
-from bot.intake.agents.place import Place
+from bot.intake.place import Place
 
 _WHAT: Final = "the MCP tool description"
 

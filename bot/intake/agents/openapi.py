@@ -11,7 +11,7 @@ from bot.intake.agents.authentication import Alternatives, Scheme, scheme_mode
 from bot.intake.agents.effects import METHODS, effect_of_operation
 from bot.intake.agents.inventory import Entry, Inventory
 from bot.intake.agents.package import Package
-from bot.intake.agents.place import Place, Source
+from bot.intake.place import Place, Source
 
 _WHAT: Final = "the OpenAPI file"
 

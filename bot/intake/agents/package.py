@@ -8,7 +8,7 @@ import re
 from bot.config import Limits
 from bot.documents import Document, decode, parse, parse_json, parse_yaml
 from bot.errors import InputError, Problem
-from bot.intake.agents.place import Place, Source
+from bot.intake.place import Place, Source
 from bot.snapshot import Snapshot, normal_path
 
 _PLACEHOLDER = re.compile(r"\$\{\{[^{}]*\}\}")

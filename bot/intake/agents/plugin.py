@@ -13,8 +13,8 @@ from bot.intake.agents.effects import Decision, effect_of_data_handling, effect_
 from bot.intake.agents.mcp import discovers, read_tools
 from bot.intake.agents.openapi import OpenApi, read_openapi
 from bot.intake.agents.package import Package
-from bot.intake.agents.place import Place, Source
 from bot.intake.agents.structure import check_keys, check_version
+from bot.intake.place import Place, Source
 from bot.intake.specification import AuthDeclaration, AuthMode, Protocol, Tool
 
 _VERSIONS: Final = ("v2.1", "v2.2", "v2.3", "v2.4")

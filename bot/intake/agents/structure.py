@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from bot.intake.agents.package import Package
-from bot.intake.agents.place import Place
+from bot.intake.place import Place
 
 
 def check_version(package: Package, place: Place, known: Collection[str]) -> None:

@@ -10,16 +10,15 @@ or a tab.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from bot.documents import Data
 from bot.errors import Problem
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source
+from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.rows import Reading, Row
+from bot.intake.eval_sets.table import Header, Line, find_header, plain_key
 
 _PROMPT: Final = frozenset({"prompt", "question", "utterance", "testutterance", "userutterance"})
 _EXPECTED: Final = frozenset({"expectedresponse", "expectedanswer"})
@@ -31,34 +30,6 @@ _TELLING: Final = _EXPECTED | _METHOD | _SCORE | _CONVERSATION
 
 _HEADER_WITHIN: Final = 30
 """The header stands within this many lines: no template has as many lines of instructions."""
-
-_BROKEN_ROWS: Final = 50
-"""After so many rows with broken quotes the rest is not read: each of them may send the reader to the file's end."""
-
-# How long a cell may be is said by the limits of files and turns; Python's own limit would break the row.
-csv.field_size_limit(2**31 - 1)
-
-
-@dataclass(frozen=True, slots=True)
-class _Header:
-    """The header row: its cells, what separates them, the line it begins at; ``width`` is up to its last name."""
-
-    names: tuple[str, ...]
-    separator: str
-    line: int
-    width: int
-
-    def columns(self, keys: frozenset[str]) -> list[int]:
-        return [place for place, name in enumerate(self.names) if _key(name) in keys]
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One record of the file: its cells, or what is wrong with it, and the line it begins at."""
-
-    number: int
-    cells: tuple[str, ...] = ()
-    fault: str | None = None
 
 
 @dataclass(slots=True)
@@ -72,54 +43,18 @@ class _Conversation:
     broken: bool = False
 
 
-def _key(name: str) -> str:
-    """A header without what people write differently: case, white space and punctuation."""
-    return re.sub(r"[\W_]+", "", name.casefold())
-
-
-def _lines(text: str, separator: str, first: int = 1) -> Iterator[_Line]:
-    """The records of ``text`` from line ``first`` on, blank ones left out.
-
-    An unbalanced quote swallows what follows; reading then goes on below the line it stands in, so that the good rows
-    there are not lost with it.
-    """
-    physical = io.StringIO(text, newline="").readlines()
-    start, broken = first, 0
-    while start <= len(physical):
-        reader = csv.reader(physical[start - 1 :], delimiter=separator, strict=True)
-        offset = start - 1
-        try:
-            before = 0
-            for cells in reader:
-                number, before = offset + before + 1, reader.line_num
-                if any(cell.strip() for cell in cells):
-                    yield _Line(number, tuple(cells))
-            return
-        except csv.Error as error:
-            number = offset + before + 1
-            yield _Line(number, fault=f"the row cannot be read: {error}")
-            start, broken = number + 1, broken + 1
-            if broken == _BROKEN_ROWS:
-                yield _Line(start, fault="too many rows cannot be read; what follows was not looked at")
-                return
-
-
-def _find_header(text: str) -> _Header | None:
+def _find_header(text: str) -> Header | None:
     """The first record with a prompt column and another one that Copilot Studio knows, or the prompt column alone.
 
     Alone it counts only at the top, since below it may be content of a table of another kind.
     """
-    for separator in (",", ";", "\t"):
-        for place, record in enumerate(_lines(text, separator)):
-            if record.number > _HEADER_WITHIN:
-                break
-            keys = [_key(cell) for cell in record.cells]
-            named = [key for key in keys if key]
-            alone = len(named) == 1 and place == 0
-            if _PROMPT.intersection(named) and (_TELLING.intersection(named) or alone):
-                width = max(number for number, cell in enumerate(record.cells, 1) if cell.strip())
-                return _Header(record.cells, separator, record.number, width)
-    return None
+    return find_header(text, _is_header, _HEADER_WITHIN)
+
+
+def _is_header(line: Line) -> bool:
+    named = [key for cell in line.cells if (key := plain_key(cell))]
+    alone = len(named) == 1 and line.is_first
+    return not _PROMPT.isdisjoint(named) and (not _TELLING.isdisjoint(named) or alone)
 
 
 def _recognises(source: Source) -> bool:
@@ -142,30 +77,28 @@ def _read(source: Source) -> Reading:
     return _read_rows(source, header)
 
 
-def _read_rows(source: Source, header: _Header) -> Reading:
+def _read_rows(source: Source, header: Header) -> Reading:
     prompt = header.columns(_PROMPT)[0]
     conversation = next(iter(header.columns(_CONVERSATION)), None)
     identifier = next(iter(header.columns(_ID)), None)
-    labels = _labels(header, {prompt, conversation, identifier})
+    labels = header.labels((prompt, conversation, identifier))
     problems: list[Problem] = []
     found: dict[str, _Conversation] = {}
-    for record in _lines(source.text, header.separator):
-        if record.number <= header.line:
-            continue
-        fault = _fault(record, header)
-        key = _cell(record, conversation) or f"\n{record.number}"
+    for record in header.rows(source.text):
+        fault = header.fault(record)
+        key = record.cell(conversation) or f"\n{record.number}"
         query = found.setdefault(key, _Conversation(record.number))
-        if fault is None and not _cell(record, prompt):
+        if fault is None and not record.cell(prompt):
             fault = ("the prompt is empty", "write what the user says, or remove the row")
         if fault is not None:
             query.broken = True
             problems.append(Problem(source.file, record.number, *fault))
             continue
-        name = _cell(record, identifier)
+        name = record.cell(identifier)
         if name:
             query.ids.setdefault(name, record.number)
         query.turns.append(record.cells[prompt])
-        query.expected.append({label: record.cells[place] for place, label in labels.items() if _cell(record, place)})
+        query.expected.append({label: record.cells[place] for place, label in labels.items() if record.cell(place)})
     rows: list[Row] = []
     for key, query in found.items():
         if len(query.ids) > 1:
@@ -183,40 +116,6 @@ def _row(query: _Conversation, *, grouped: bool, conversation: str) -> Row:
     if grouped and len(query.turns) > 1:
         expected = {"conversation": conversation, "turns": query.expected}
     return Row(id=next(iter(query.ids), None), turns=tuple(query.turns), line=query.line, expected=expected)
-
-
-def _labels(header: _Header, named: set[int | None]) -> Mapping[int, str]:
-    """What the cells of each other column are called: the header without white space around it, once each."""
-    labels: dict[int, str] = {}
-    for place, name in enumerate(header.names):
-        if place in named or not name.strip():
-            continue
-        label, count = name.strip(), 1
-        while label in labels.values():
-            count += 1
-            label = f"{name.strip()} ({count})"
-        labels[place] = label
-    return labels
-
-
-def _fault(record: _Line, header: _Header) -> tuple[str, str] | None:
-    """What is wrong with the record as a row, and how to mend it."""
-    if record.fault is not None:
-        return record.fault, 'close every quote; write a quote inside a quoted cell twice: ""'
-    cells = list(record.cells)
-    while len(cells) > header.width and not cells[-1].strip():
-        cells.pop()
-    if len(cells) == header.width:
-        return None
-    fix = (
-        "put a cell that holds the separator or a line break into quotes; leave cells empty, but keep their separators"
-    )
-    return f"the row has {len(cells)} cells, the header {header.width}", fix
-
-
-def _cell(record: _Line, place: int | None) -> str:
-    """The cell in column ``place`` without white space around it; empty if there is none."""
-    return record.cells[place].strip() if place is not None and place < len(record.cells) else ""
 
 
 READER: Final = Reader(

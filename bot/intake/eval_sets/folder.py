@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from bot.config import Limits
+from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
+from bot.intake.eval_sets.columns import FORMATS_FILE, DeclaredFile, read_formats
 from bot.intake.eval_sets.identity import MadeIds, fault_of_id
-from bot.intake.eval_sets.reader import Reading, Row
-from bot.intake.eval_sets.registry import readers
+from bot.intake.eval_sets.registry import fitting, readers
+from bot.intake.eval_sets.rows import Reading, Row
 from bot.intake.eval_sets.sources import glance, open_source
-from bot.intake.eval_sets.strays import AGENT_FILE, find_strays
+from bot.intake.eval_sets.strays import AGENT_FILE, find_strays, foreign_files
 from bot.intake.query import EvalSet, Query
 from bot.snapshot import Snapshot
 
@@ -32,9 +35,9 @@ class _File:
 def read_eval_sets(snapshot: Snapshot, limits: Limits) -> tuple[EvalSet, ...]:
     """Every eval set in ``snapshot``, sorted by file; its problems are those of the rows that could not be read.
 
-    A file is an eval set if its ending and content say so; the files of an agent package are not.  A file that cannot
-    be parsed, but shows that it was meant as one, is an eval set without queries; so is one that may have been meant
-    as one (see :mod:`~bot.intake.eval_sets.strays`).  Ids are unique in the folder: of
+    A file is an eval set if its ending and content say so, or ``formats.yaml`` does; the files of an agent package are
+    not.  A file that cannot be parsed, but shows that it was meant as one, is an eval set without queries; so is one
+    that may have been meant as one (see :mod:`~bot.intake.eval_sets.strays`).  Ids are unique in the folder: of
     two equal ones that files give, the first counts and the second is a fault; made ones give way (see
     :class:`~bot.intake.eval_sets.identity.MadeIds`).  ``limits.queries`` holds for the folder as a whole.
 
@@ -46,48 +49,96 @@ def read_eval_sets(snapshot: Snapshot, limits: Limits) -> tuple[EvalSet, ...]:
         count = f"the folder holds {len(paths) + len(links):,} files, more than the limit of {limits.package_files:,}"
         fix = "remove files that no agent needs, or raise limits.package_files in config/curation.yaml"
         raise InputError([Problem(folder, None, count, fix)])
-    files = {path: file for path in paths if (file := _read_file(snapshot, path, limits)) is not None}
-    strays = find_strays(snapshot, limits, files.keys())
+    declared, wrong = _declared(snapshot, paths, limits)
+    foreign = foreign_files(paths)
+    found = {
+        path: _read_file(snapshot, path, limits, declared.get(path), plain=path not in foreign)
+        for path in paths
+        if path != FORMATS_FILE
+    }
+    files = {path: file for path, file in found.items() if file is not None}
+    used = {path for file in files.values() for path in file.reading.used}
+    files = {path: file for path, file in files.items() if path not in used}
+    strays = find_strays(snapshot, limits, files.keys() | used | {FORMATS_FILE})
     if not files:
         formats = "; ".join(f"{reader.title} ({', '.join(reader.endings)})" for reader in readers())
         message = f"no eval set was found; looked for: {formats}"
         missing = Problem(folder, None, message, "put an eval set of one of these formats into the folder")
-        raise InputError([missing, *(problem for problems in strays.values() for problem in problems)])
+        raise InputError([missing, *wrong, *(problem for problems in strays.values() for problem in problems)])
+    if wrong:
+        strays[FORMATS_FILE] = wrong
     for path, problems in strays.items():
         files[path] = _File(snapshot.name(path), UNKNOWN_FORMAT, Reading((), problems))
     return _assemble([files[path] for path in sorted(files)], limits)
 
 
-def _read_file(snapshot: Snapshot, path: str, limits: Limits) -> _File | None:
-    """The file at ``path`` if it is an eval set, with its faults if it cannot be read; else ``None``."""
+def _declared(
+    snapshot: Snapshot, paths: Sequence[str], limits: Limits
+) -> tuple[Mapping[str, DeclaredFile], tuple[Problem, ...]]:
+    """What ``formats.yaml`` says, and what is wrong with it."""
+    if FORMATS_FILE not in paths:
+        return {}, ()
+    try:
+        content = snapshot.read(FORMATS_FILE, limits.reading)
+        document = parse_yaml(content, snapshot.name(FORMATS_FILE), limits.reading)
+        return read_formats(document, paths, {reader.name for reader in readers()}), ()
+    except InputError as error:
+        return {}, error.problems
+
+
+def _read_file(
+    snapshot: Snapshot, path: str, limits: Limits, declared: DeclaredFile | None, *, plain: bool
+) -> _File | None:
+    """The file at ``path`` if it is an eval set, with its faults if it cannot be read; else ``None``.
+
+    ``plain`` allows the formats that have nothing of their own to be told by.
+    """
     base = path.rsplit("/", 1)[-1].lower()
-    possible = [reader for reader in readers() if base.endswith(reader.endings)]
+    possible = [reader for reader in readers() if base.endswith(reader.endings) and (plain or not reader.plain)]
+    name = snapshot.name(path)
+    if declared is not None:
+        return _read_declared(snapshot, path, limits, declared)
     if not possible or AGENT_FILE.fullmatch(base):
         return None
-    name = snapshot.name(path)
     try:
         content = snapshot.read(path, limits.reading)
     except InputError as error:
         return _File(name, UNKNOWN_FORMAT, Reading((), error.problems))
-    marked = [reader for reader in possible if reader.mark.search(glance(content))]
+    glanced = glance(content)
+    marked = [reader for reader in possible if reader.mark.search(glanced)]
     if not marked:
         return None
     try:
-        source = open_source(name, content, limits)
-        fitting = [reader for reader in marked if reader.recognises(source)]
-        if len(fitting) == 1:
-            return _File(name, fitting[0].name, fitting[0].read(source))
+        source = open_source(snapshot, path, limits)
+        fit = fitting(source, marked)
+        if len(fit) == 1:
+            return _File(name, fit[0].name, fit[0].read(source))
     except InputError as error:
-        return _File(name, marked[0].name if len(marked) == 1 else UNKNOWN_FORMAT, Reading((), error.problems))
-    if not fitting:
+        meant = [reader.name for reader in marked if not reader.plain]
+        if not meant:
+            return None
+        return _File(name, meant[0] if len(meant) == 1 else UNKNOWN_FORMAT, Reading((), error.problems))
+    if not fit:
         return None
-    titles = " and ".join(reader.title for reader in fitting)
-    fix = "write the file in one of these formats only"
-    return _File(
-        name,
-        UNKNOWN_FORMAT,
-        Reading((), (Problem(name, 1, f"the file can be read as several formats: {titles}", fix),)),
-    )
+    names = " and ".join(reader.name for reader in fit)
+    line = f"files: {{{json.dumps(path)}: {{format: {fit[0].name}}}}}"
+    fix = f"write `formats: 1` and `{line}` into {snapshot.name(FORMATS_FILE)}, with the format that is meant"
+    ambiguous = Problem(name, 1, f"the file can be read as several formats: {names}", fix)
+    return _File(name, UNKNOWN_FORMAT, Reading((), (ambiguous,)))
+
+
+def _read_declared(snapshot: Snapshot, path: str, limits: Limits, declared: DeclaredFile) -> _File:
+    """The file at ``path`` in the format that ``formats.yaml`` names, whatever it looks like."""
+    name = snapshot.name(path)
+    (reader,) = (reader for reader in readers() if reader.name == declared.format)
+    if not path.lower().endswith(reader.endings):
+        message = f"{reader.name} is not read from files of this name"
+        wrong = Problem(name, None, message, f"give the file one of the endings {', '.join(reader.endings)}")
+        return _File(name, reader.name, Reading((), (wrong,)))
+    try:
+        return _File(name, reader.name, reader.read(open_source(snapshot, path, limits, declared.columns)))
+    except InputError as error:
+        return _File(name, reader.name, Reading((), error.problems))
 
 
 def _assemble(files: Sequence[_File], limits: Limits) -> tuple[EvalSet, ...]:

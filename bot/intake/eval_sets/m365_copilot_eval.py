@@ -16,7 +16,8 @@ from typing import Final, cast
 
 from bot.documents import Data, Document, Path, as_list, as_mapping
 from bot.errors import InputError, Problem
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source
+from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.rows import Reading, Row
 from bot.suggest import perhaps
 
 _KNOWN_VERSION: Final = re.compile(r"1(?:\.\d+){0,2}")

@@ -13,7 +13,8 @@ from pydantic import AfterValidator, Field, JsonValue
 
 from bot.documents import Data, Document, as_list, as_mapping
 from bot.errors import InputError, Problem
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source
+from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.rows import Reading, Row
 from bot.intake.query import Setup
 from bot.intake.query_file import SpokenFile
 from bot.validation import DemandError, FileModel, Text, Tuple, validate
@@ -38,16 +39,31 @@ class SetupFile(FileModel):
     tenant: Text | None = Field(default=None, description="the mock tenant the query runs in")
     connectors: Tuple[Text] = Field(default=(), description="mocked connectors the query needs")
     fixtures: Tuple[Text] = Field(default=(), description="data fixtures the query needs")
+    attachments: Annotated[Tuple[Text], Field(exclude_if=lambda value: not value)] = Field(
+        default=(), description="names of what the user attaches, such as images; never opened"
+    )
 
     @staticmethod
     def of(setup: Setup) -> SetupFile:
         """``setup`` as files hold it."""
-        return SetupFile(cost=setup.cost, tenant=setup.tenant, connectors=setup.connectors, fixtures=setup.fixtures)
+        return SetupFile(
+            cost=setup.cost,
+            tenant=setup.tenant,
+            connectors=setup.connectors,
+            fixtures=setup.fixtures,
+            attachments=setup.attachments,
+        )
 
     @property
     def setup(self) -> Setup:
         """The set-up as the pipeline sees it."""
-        return Setup(cost=self.cost, tenant=self.tenant, connectors=self.connectors, fixtures=self.fixtures)
+        return Setup(
+            cost=self.cost,
+            tenant=self.tenant,
+            connectors=self.connectors,
+            fixtures=self.fixtures,
+            attachments=self.attachments,
+        )
 
 
 class QueryFile(SpokenFile):

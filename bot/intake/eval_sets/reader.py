@@ -1,49 +1,51 @@
-"""What a format's module says of its format, and what it hands over: rows and faults."""
+"""What a format's module says of its format, and the file that it is handed."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
-from bot.documents import Data, Document
-from bot.errors import Problem
-from bot.intake.query import Setup
+from bot.documents import Document
+from bot.errors import InputError
+from bot.intake.eval_sets.columns import Columns
+from bot.intake.eval_sets.records import Records, records_of
+from bot.intake.eval_sets.rows import Reading
+from bot.intake.place import Place
+from bot.json_lines import Lines
+from bot.limits import ReadingLimits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _refuse(place: Place, reference: str) -> Source:
+    message = f"{place.name}: {reference} cannot be read, since the file is read by itself"
+    raise InputError([place.problem(message, "write the content here")])
+
+
+@dataclass(frozen=True, kw_only=True)
 class Source:
     """A file as readers get it.
 
-    ``file`` is how messages call it; ``text`` is its content without a byte order mark; ``document`` is the parsed
-    content of a ``.json``, ``.yaml`` or ``.yml`` file, ``None`` for any other.
+    ``file`` is how messages call it, ``path`` where it stands in the folder; ``text`` is its content without a byte
+    order mark.  ``document`` is the parsed content of a JSON or YAML file, ``lines`` that of JSON Lines; a table has
+    neither.  ``columns`` are those that ``formats.yaml`` names, if it does; ``limits`` hold for what is parsed further.
+    ``beside`` opens the file of the folder that a place of this one refers to; it raises
+    :class:`~bot.errors.InputError` for any other.
     """
 
     file: str
+    path: str
     text: str
-    document: Document | None
+    limits: ReadingLimits
+    document: Document | None = None
+    lines: Lines | None = None
+    columns: Columns | None = None
+    beside: Callable[[Place, str], Source] = _refuse
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """A query as its file has it, before limits and ids are looked after.
-
-    ``id`` is ``None`` where the file gives none; ``line`` is where the query begins.
-    """
-
-    turns: tuple[str, ...]
-    line: int | None
-    id: str | None = None
-    expected: Data = None
-    setup: Setup = field(default_factory=Setup)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The good rows of a file in its order, and the faults of the others."""
-
-    rows: tuple[Row, ...]
-    problems: tuple[Problem, ...] = ()
+    @cached_property
+    def records(self) -> Records:
+        """The objects of a list, of JSON Lines or of a table; none for a file of any other shape."""
+        return records_of(self.file, self.path, self.text, self.document, self.lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,8 @@ class Reader:
 
     ``name`` identifies it in :class:`~bot.intake.query.EvalSet`, ``title`` describes it to people.  A file comes into
     question if its name has one of the ``endings`` (lower case) and its text shows ``mark`` somewhere, which a damaged
-    file of the format does as well; it is then parsed, and is of this format if ``recognises`` says so.
+    file of the format does as well; it is then parsed, and is of this format if ``recognises`` says so.  A ``plain``
+    format has nothing of its own to be told by: it is asked only where no other fits.
     """
 
     name: str
@@ -61,3 +64,4 @@ class Reader:
     mark: re.Pattern[str]
     recognises: Callable[[Source], bool]
     read: Callable[[Source], Reading]
+    plain: bool = False

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Sequence
 from functools import cache
 
 from bot.intake import eval_sets
-from bot.intake.eval_sets.reader import Reader
+from bot.intake.eval_sets.reader import Reader, Source
 
 
 @cache
@@ -19,3 +20,12 @@ def readers() -> tuple[Reader, ...]:
     )
     bound = (getattr(module, "READER", None) for module in modules)
     return tuple(sorted((reader for reader in bound if isinstance(reader, Reader)), key=lambda reader: reader.name))
+
+
+def fitting(source: Source, possible: Sequence[Reader]) -> tuple[Reader, ...]:
+    """Those of ``possible`` that take ``source`` for theirs; a plain one only where no other does."""
+    for plain in (False, True):
+        found = tuple(reader for reader in possible if reader.plain is plain and reader.recognises(source))
+        if found:
+            return found
+    return ()

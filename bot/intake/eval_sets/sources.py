@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from typing import Final
 
 from bot.config import Limits
-from bot.documents import decode, parse
+from bot.documents import decode, parse, parse_json
+from bot.errors import InputError
+from bot.intake.eval_sets.columns import Columns
 from bot.intake.eval_sets.reader import Source
+from bot.intake.place import Place
+from bot.json_lines import parse_json_lines
+from bot.snapshot import Snapshot, normal_path
 
-_PARSED: Final = (".json", ".yaml", ".yml")
+LINES: Final = (".jsonl", ".ndjson")
+TABLES: Final = (".csv", ".tsv")
+DOCUMENTS: Final = (".json", ".yaml", ".yml")
+
+_REMOTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+# One object a line and nothing else: JSON Lines under the name of JSON.
+_LOOKS_LIKE_LINES: Final = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 
 
 def glance(content: bytes) -> str:
@@ -17,9 +30,41 @@ def glance(content: bytes) -> str:
     return content.replace(b"\0", b"").decode("utf-8", "replace")
 
 
-def open_source(name: str, content: bytes, limits: Limits) -> Source:
-    """``content`` decoded, and parsed if its name says how; raises :class:`bot.errors.InputError`."""
-    if not name.lower().endswith(_PARSED):
-        return Source(file=name, text=decode(content, name, limits.reading), document=None)
-    document = parse(content, name, limits.reading)
-    return Source(file=name, text=document.text, document=document)
+def open_source(snapshot: Snapshot, path: str, limits: Limits, columns: Columns | None = None) -> Source:
+    """The file at ``path``, decoded, and parsed as its name and content say; raises :class:`InputError`."""
+    name, reading = snapshot.name(path), limits.reading
+    content = snapshot.read(path, reading)
+    document = lines = None
+    ending = posixpath.splitext(path)[1].lower()
+    text = decode(content, name, reading)
+    if ending in LINES or (ending == ".json" and _LOOKS_LIKE_LINES.match(text)):
+        if text.lstrip().startswith("["):
+            document = parse_json(content, name, reading)
+        else:
+            lines = parse_json_lines(text, name, reading)
+    elif ending in DOCUMENTS:
+        document = parse(content, name, reading)
+
+    def beside(place: Place, reference: str) -> Source:
+        return open_source(snapshot, _path_beside(path, place, reference), limits, columns)
+
+    return Source(
+        file=name,
+        path=path,
+        text=text,
+        limits=reading,
+        document=document,
+        lines=lines,
+        columns=columns,
+        beside=beside,
+    )
+
+
+def _path_beside(path: str, place: Place, reference: str) -> str:
+    """The path that ``reference``, which stands at ``place`` of the file at ``path``, names."""
+    wanted = reference.strip().replace("\\", "/")
+    target = None if _REMOTE.match(wanted) else normal_path(posixpath.join(posixpath.dirname(path), wanted))
+    if target is not None:
+        return target
+    message = f"{place.name}: {reference} leads out of the folder, and nothing outside is ever read"
+    raise InputError([place.problem(message, "put a copy of the file into the folder, and name that")])

@@ -16,7 +16,7 @@ from bot.config import Limits
 from bot.documents import Data, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.reader import Source
-from bot.intake.eval_sets.registry import readers
+from bot.intake.eval_sets.registry import fitting, readers
 from bot.intake.eval_sets.sources import glance, open_source
 from bot.snapshot import Snapshot
 from bot.suggest import perhaps
@@ -56,13 +56,11 @@ def find_strays(snapshot: Snapshot, limits: Limits, taken: Collection[str]) -> d
     agent's but hold an eval set.
     """
     paths = snapshot.paths()
-    packages = {posixpath.dirname(path) for path in paths if AGENT_FILE.fullmatch(posixpath.basename(path))} - {""}
+    packages = _packages(paths)
     folders = {"", *map(posixpath.dirname, taken)}
 
     def foreign(path: str) -> bool:
-        """Whether the file belongs to an agent or its project by its place or name."""
-        inside = any(path.startswith(f"{package}/") for package in packages)
-        return inside or _PROJECT_FILE.fullmatch(posixpath.basename(path).lower()) is not None
+        return _is_foreign(path, packages)
 
     strays: dict[str, tuple[Problem, ...]] = {}
     suspects: dict[str, tuple[Problem, ...]] = {}
@@ -82,6 +80,22 @@ def find_strays(snapshot: Snapshot, limits: Limits, taken: Collection[str]) -> d
     named = _named(snapshot, paths, limits, suspects)
     strays |= {path: problems for path, problems in suspects.items() if path not in named}
     return {path: problems for path, problems in strays.items() if problems}
+
+
+def foreign_files(paths: Collection[str]) -> frozenset[str]:
+    """Those of ``paths`` that belong to an agent or its project by their place or name."""
+    packages = _packages(paths)
+    return frozenset(path for path in paths if _is_foreign(path, packages))
+
+
+def _packages(paths: Iterable[str]) -> set[str]:
+    """The folders of agent packages below the eval set folder."""
+    return {posixpath.dirname(path) for path in paths if AGENT_FILE.fullmatch(posixpath.basename(path))} - {""}
+
+
+def _is_foreign(path: str, packages: Iterable[str]) -> bool:
+    inside = any(path.startswith(f"{package}/") for package in packages)
+    return inside or _PROJECT_FILE.fullmatch(posixpath.basename(path).lower()) is not None
 
 
 def _named(snapshot: Snapshot, paths: Iterable[str], limits: Limits, suspects: Collection[str]) -> set[str]:
@@ -114,11 +128,11 @@ def _misnamed(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Problem, .
     """The fault of an eval set with the name of an agent's file; a broken file is the business of who reads agents."""
     name = snapshot.name(path)
     try:
-        source = open_source(name, snapshot.read(path, limits.reading), limits)
+        source = open_source(snapshot, path, limits)
     except InputError:
         return ()
-    fits = [reader for reader in readers() if name.lower().endswith(reader.endings) and reader.recognises(source)]
-    if not fits or _is_other(source):
+    possible = [reader for reader in readers() if name.lower().endswith(reader.endings)]
+    if not fitting(source, possible) or _is_other(source):
         return ()
     message = "the eval set in this file is not read, since the name is that of an agent's file"
     return (Problem(name, None, message, "give it another name, for example evals" + posixpath.splitext(name)[1]),)
@@ -128,21 +142,20 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
     """Why the file at ``path`` is no eval set; nothing if its content says what else it is."""
     name = snapshot.name(path)
     ending = posixpath.splitext(path)[1].lower()
-    fitting = [reader for reader in readers() if ending in reader.endings]
-    if not fitting:
+    possible = [reader for reader in readers() if ending in reader.endings]
+    if not possible:
         looked_for = "; ".join(f"{reader.title} ({', '.join(reader.endings)})" for reader in readers())
         message = f"eval sets are not read from {ending} files; looked for: {looked_for}"
         return (Problem(name, None, message, f"write it in one of these formats; {_ELSEWHERE}"),)
     try:
-        content = snapshot.read(path, limits.reading)
-        source = open_source(name, content, limits)
+        source = open_source(snapshot, path, limits)
     except InputError as error:
         return tuple(replace(problem, fix=f"{problem.fix}; {_ELSEWHERE}") for problem in error.problems)
     if not source.text.strip():
         return (Problem(name, None, "the file is empty", "write the eval set into it, or remove it"),)
     if _is_other(source):
         return ()
-    looked_for = "; ".join(reader.title for reader in fitting)
+    looked_for = "; ".join(reader.title for reader in possible)
     line, hint = _slip(source)
     message = f"no eval set is recognised in this file{hint}; looked for: {looked_for}"
     return (Problem(name, line, message, f"write it in one of these formats; {_ELSEWHERE}"),)

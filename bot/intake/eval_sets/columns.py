@@ -1,0 +1,62 @@
+"""``formats.yaml``: what a customer says of eval sets that do not say it themselves – format, and columns by name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Final, Literal
+
+from pydantic import Field
+
+from bot.documents import Document
+from bot.errors import InputError
+from bot.suggest import perhaps
+from bot.validation import FileModel, Text, validate
+
+FORMATS_FILE: Final = "formats.yaml"
+"""Stands beside the eval sets that it speaks of."""
+
+
+class Columns(FileModel):
+    """Which column (or key) of a plain file holds what; a column that is not named is found by its usual names."""
+
+    query: Text | None = Field(default=None, description="what the user says: a text, a list of turns or of messages")
+    id: Text | None = Field(default=None, description="the query's id")
+    conversation: Text | None = Field(
+        default=None, description="rows with the same value here are the turns of one conversation"
+    )
+    answer: Text | None = Field(default=None, description="the expected answer")
+    tools: Text | None = Field(default=None, description="the expected tool calls")
+
+
+class DeclaredFile(FileModel):
+    """What is said of one file."""
+
+    format: Text = Field(description="name of the format, as in `incumbent formats`")
+    columns: Columns | None = Field(default=None, description="for the formats `plain-records` and `plain-table`")
+
+
+class FormatsFile(FileModel):
+    """``formats.yaml`` in an eval set folder: the formats of files that fit several, or none."""
+
+    formats: Literal[1] = Field(description="version of this format")
+    files: dict[str, DeclaredFile] = Field(description="file name, relative to this file → what it is")
+
+
+def read_formats(document: Document, paths: Collection[str], known: Collection[str]) -> Mapping[str, DeclaredFile]:
+    """What ``document`` says by path; raises :class:`~bot.errors.InputError` with all its faults.
+
+    ``paths`` are the files there are, ``known`` the names of the formats.
+    """
+    declared = validate(FormatsFile, document).files
+    problems = []
+    for path, file in declared.items():
+        if path not in paths:
+            message = f"files.{path}: there is no such file{perhaps(path, paths)}"
+            problems.append(document.problem(("files", path), message, "name a file of this folder"))
+        if file.format not in known:
+            message = f"files.{path}.format: {file.format!r} is no format{perhaps(file.format, known)}"
+            fix = f"use one of: {', '.join(sorted(known))}"
+            problems.append(document.problem(("files", path, "format"), message, fix))
+    if problems:
+        raise InputError(problems)
+    return declared

@@ -1,0 +1,128 @@
+"""What users say in lists of messages, as many formats have it: turns, and what is attached to them.
+
+A message has a ``role`` and ``content``: a text, or a list of parts.  LangChain's way of writing messages is read as
+well (``type: human``; ``id`` and ``kwargs``).  Messages of others than the user are context, and no turns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final
+
+from bot.documents import as_list, as_mapping
+from bot.errors import Problem
+from bot.intake.place import Place
+
+_USER: Final = frozenset({"user", "human"})
+_OTHERS: Final = frozenset(
+    {"system", "developer", "assistant", "ai", "model", "tool", "function", "chat", "critic", "discriminator", "remove"}
+)
+_TEXTS: Final = frozenset({"text", "input_text", "output_text"})
+_ATTACHMENTS: Final = ("image", "input_image", "image_url", "audio", "input_audio", "video", "document", "file")
+_REFERENCES: Final = ("url", "uri", "path", "name", "filename", "file_id", "data", "file_data")
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """The user's ``turns`` in order, the names of what is attached to them, and whether there was nothing else."""
+
+    turns: tuple[str, ...] = ()
+    attachments: tuple[str, ...] = ()
+    is_text: bool = False
+
+
+def read_spoken(place: Place, problems: list[Problem]) -> Spoken:
+    """What the user says at ``place``: a text, a list of texts or of messages, or a mapping with ``messages``.
+
+    What is wrong is added to ``problems``.
+    """
+    if isinstance(place.data, str):
+        return Spoken((place.data,), is_text=True)
+    if place["messages"].is_list:
+        return _read_messages(place["messages"], problems)
+    if place.is_list and place.items and all(isinstance(item.data, str) for item in place.items):
+        return Spoken(tuple(str(item.data) for item in place.items), is_text=True)
+    if place.is_list:
+        return _read_messages(place, problems)
+    message = f"{place.name}: must be a text or a list of messages"
+    problems.append(place.problem(message, "write what the user says, in quotes"))
+    return Spoken()
+
+
+def is_messages(place: Place) -> bool:
+    """Whether a list of messages stands at ``place``."""
+    return bool(place.items) and all(_role(item) is not None for item in place.items)
+
+
+def _read_messages(place: Place, problems: list[Problem]) -> Spoken:
+    turns: list[str] = []
+    attachments: list[str] = []
+    for message in place.items:
+        role = _role(message)
+        if role is None:
+            wrong = f"{message.name}: is no message of a known role"
+            problems.append(message.problem(wrong, 'write `{"role": "user", "content": "..."}`'))
+        elif role in _USER:
+            text, attached = _content(_of(message, "content"), problems)
+            turns.append(text)
+            attachments.extend(attached)
+    if not turns and not problems:
+        fix = 'add one, such as `{"role": "user", "content": "..."}`'
+        problems.append(place.problem(f"{place.name}: holds no message of the user", fix))
+    return Spoken(tuple(turns), tuple(attachments))
+
+
+def _role(message: Place) -> str | None:
+    """Who speaks in ``message``, in lower case; ``None`` if it is no message that can be told."""
+    role = message["role"].text or message["type"].text
+    if role == "constructor":
+        # LangChain's own serialisation names the class: HumanMessage, AIMessage, …
+        named = as_list(message["id"].data)
+        role = str(named[-1]).removesuffix("Chunk").removesuffix("Message") if named else ""
+    role = role.casefold()
+    return role if role in _USER | _OTHERS else None
+
+
+def _of(message: Place, key: str) -> Place:
+    inner = message["kwargs"] if message["kwargs"].is_mapping else message["data"]
+    return message[key] if message.has(key) or not inner.is_mapping else inner[key]
+
+
+def _content(content: Place, problems: list[Problem]) -> tuple[str, list[str]]:
+    """The text of a message's content, and the names of its attachments."""
+    if isinstance(content.data, str):
+        return content.data, []
+    if not content.is_list:
+        message = f"{content.name}: must be a text or a list of parts"
+        problems.append(content.problem(message, "write what the user says, in quotes"))
+        return "", []
+    texts: list[str] = []
+    attachments: list[str] = []
+    for part in content.items:
+        kind = part["type"].text
+        if isinstance(part.data, str):
+            texts.append(part.data)
+        elif kind in _TEXTS or (not kind and part.has("text")):
+            texts.append(str(part["text"].data or ""))
+        elif kind in _ATTACHMENTS:
+            attachments.append(_attachment(part, kind))
+    text = "\n".join(texts)
+    # A turn of nothing but a picture says that much.
+    return text if text.strip() or not attachments else f"[{', '.join(attachments)}]", attachments
+
+
+def _attachment(part: Place, kind: str) -> str:
+    """The name of what ``part`` attaches; content that is written out is named by its kind, size and digest."""
+    held = next((part[key] for key in (kind, kind.removeprefix("input_"), "image_url") if not part[key].absent), part)
+    name = held.text or next((held[key].text for key in _REFERENCES if held[key].text), "") or kind
+    if not name.startswith("data:") and len(name) <= 200:
+        return name
+    head, _, _ = name.partition(",")
+    label = head.removeprefix("data:").partition(";")[0] if name.startswith("data:") else kind
+    return f"{label[:80] or kind} ({len(name):,} characters, SHA-256 {hashlib.sha256(name.encode()).hexdigest()[:12]})"
+
+
+def has_messages(data: object) -> bool:
+    """Whether ``data`` is a mapping with a list of messages."""
+    return any(isinstance(item, dict) for item in as_list(as_mapping(data).get("messages")))

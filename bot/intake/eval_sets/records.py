@@ -1,0 +1,90 @@
+"""Eval sets that are lists of records: objects in a JSON list, lines of JSON Lines, rows of a table, all alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from bot.documents import Data, Document, parse_json_text
+from bot.errors import InputError, Problem
+from bot.intake.eval_sets.table import first_header
+from bot.intake.place import Place, Source
+from bot.json_lines import Lines
+from bot.limits import ReadingLimits
+
+_LOOKED_AT: Final = 50
+"""A file's keys are those of so many records: what the format is shows at once or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The records of a file in its order, each an object, and the faults of what is none."""
+
+    places: tuple[Place, ...]
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys that the first records have, all together."""
+        return frozenset(key for place in self.places[:_LOOKED_AT] for key, _ in place.entries)
+
+    def any(self, fits: Callable[[Place], bool]) -> bool:
+        """Whether one of the first records ``fits``."""
+        return any(map(fits, self.places[:_LOOKED_AT]))
+
+
+def records_of(file: str, path: str, text: str, document: Document | None, lines: Lines | None) -> Records:
+    """The records of a file that was opened as :class:`~bot.intake.eval_sets.reader.Source` says."""
+    if document is not None:
+        return listed(Source(path, document).root)
+    if lines is None:
+        return _rows(file, path, text)
+    found = [Source(path, line).root for line in lines.documents]
+    good, problems = _objects(found)
+    return Records(good, (*lines.problems, *problems))
+
+
+def listed(place: Place) -> Records:
+    """The records of the list at ``place``; none if no list stands there."""
+    return Records(*_objects(place.items))
+
+
+def _objects(places: tuple[Place, ...] | list[Place]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
+    bad = [place for place in places if not place.is_mapping]
+    problems = [place.problem(f"{place.name or 'the line'}: must be an object", "write `{...}`") for place in bad]
+    return tuple(place for place in places if place.is_mapping), tuple(problems)
+
+
+def _rows(file: str, path: str, text: str) -> Records:
+    """The rows of a table; a cell is a string under its header, and one without content is left out."""
+    header = first_header(text)
+    if header is None:
+        return Records(())
+    labels = header.labels()
+    places: list[Place] = []
+    problems: list[Problem] = []
+    for line in header.rows(text):
+        fault = header.fault(line)
+        if fault is not None:
+            problems.append(Problem(file, line.number, *fault))
+            continue
+        cells: dict[str, Data] = {label: line.cells[place] for place, label in labels.items() if line.cell(place)}
+        places.append(Source(path, Document(file, "", cells, is_json=True, first_line=line.number)).root)
+    return Records(tuple(places), tuple(problems))
+
+
+def decoded(place: Place, limits: ReadingLimits) -> Place:
+    """The JSON that the string at ``place`` holds, as tables and some exports have it; else ``place`` itself.
+
+    Raises :class:`~bot.errors.InputError` if it begins like JSON and is none.
+    """
+    if not place.text.startswith(("[", "{")):
+        return place
+    try:
+        data = parse_json_text(place.text, str(place), limits).data
+    except InputError as error:
+        problem = error.problems[0]
+        fix = "write JSON, with quotes doubled where the file is a table"
+        raise InputError([place.problem(f"{place.name}: {problem.message}", fix)]) from None
+    return Place(place.source, place.path, data)

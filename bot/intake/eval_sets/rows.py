@@ -1,0 +1,73 @@
+"""What readers hand over: the rows of a file, and the faults of those that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bot.documents import Data
+from bot.errors import InputError, Problem
+from bot.intake.eval_sets.records import Records
+from bot.intake.place import Place
+from bot.intake.query import Setup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A query as its file has it, before limits and ids are looked after.
+
+    ``id`` is ``None`` where the file gives none; ``line`` is where the query begins.  ``expected`` is what the row
+    holds beside its turns, unchanged; messages that are more than turns stay in it under their own key.
+    """
+
+    turns: tuple[str, ...]
+    line: int | None
+    id: str | None = None
+    expected: Data = None
+    setup: Setup = field(default_factory=Setup)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The good rows of a file in its order, and the faults of the others.
+
+    ``used`` are paths of other files that were read as parts of this one, and are no eval sets by themselves.
+    """
+
+    rows: tuple[Row, ...]
+    problems: tuple[Problem, ...] = ()
+    used: frozenset[str] = frozenset()
+
+
+def read_records(records: Records, read: Callable[[Place, list[Problem]], Row | None]) -> Reading:
+    """A reading of ``records``: ``read`` makes a row of each, or adds its faults to the list and returns anything."""
+    rows: list[Row] = []
+    problems = list(records.problems)
+    for record in records.places:
+        faults: list[Problem] = []
+        try:
+            row = read(record, faults)
+        except InputError as error:
+            row, faults = None, [*faults, *error.problems]
+        if row is not None and not faults:
+            rows.append(row)
+        problems.extend(faults)
+    return Reading(tuple(rows), tuple(problems))
+
+
+def text_id(place: Place, problems: list[Problem]) -> str | None:
+    """The id at ``place``: a text, or a whole number, which many tools write; anything else is a fault."""
+    value = place.data
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    plain = isinstance(value, bool | float)
+    fix = f'put it in quotes: "{str(value).lower()}"' if plain else "write a string, in quotes"
+    problems.append(place.problem(f"{place.name}: must be a string or a whole number", fix))
+    return None
+
+
+def rest_of(record: Place, *used: str) -> dict[str, Data]:
+    """What ``record`` holds beside the keys ``used``, unchanged and in its order."""
+    return {key: place.data for key, place in record.entries if key not in used}

@@ -1,0 +1,145 @@
+"""Tables in CSV, read row by row: a broken row costs no other.
+
+The separator may be a comma, a semicolon (as spreadsheets write it in many countries) or a tab.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+SEPARATORS: Final = (",", ";", "\t")
+
+_BROKEN_ROWS: Final = 50
+"""After so many rows with broken quotes the rest is not read: each of them may send the reader to the file's end."""
+
+# How long a cell may be is said by the limits of files and turns; Python's own limit would break the row.
+csv.field_size_limit(2**31 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One record of the file: its cells, or what is wrong with it, the line it begins at, and if none is before it."""
+
+    number: int
+    cells: tuple[str, ...] = ()
+    fault: str | None = None
+    is_first: bool = False
+
+    def cell(self, place: int | None) -> str:
+        """The cell in column ``place`` without white space around it; empty if there is none."""
+        return self.cells[place].strip() if place is not None and place < len(self.cells) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The header row: its cells, what separates them, the line it begins at; ``width`` is up to its last name."""
+
+    names: tuple[str, ...]
+    separator: str
+    line: int
+    width: int
+
+    def columns(self, keys: frozenset[str]) -> list[int]:
+        """The places of the columns whose :func:`plain_key` is among ``keys``."""
+        return [place for place, name in enumerate(self.names) if plain_key(name) in keys]
+
+    def labels(self, named: Sequence[int | None] = ()) -> Mapping[int, str]:
+        """What the cells of each column but those ``named`` are called: its header, once each."""
+        labels: dict[int, str] = {}
+        for place, name in enumerate(self.names):
+            if place in named or not name.strip():
+                continue
+            label, count = name.strip(), 1
+            while label in labels.values():
+                count += 1
+                label = f"{name.strip()} ({count})"
+            labels[place] = label
+        return labels
+
+    def rows(self, text: str) -> Iterator[Line]:
+        """The records of ``text`` below the header."""
+        return (line for line in lines(text, self.separator) if line.number > self.line)
+
+    def fault(self, line: Line) -> tuple[str, str] | None:
+        """What is wrong with a record as a row, and how to mend it."""
+        if line.fault is not None:
+            return line.fault, 'close every quote; write a quote inside a quoted cell twice: ""'
+        cells = list(line.cells)
+        while len(cells) > self.width and not cells[-1].strip():
+            cells.pop()
+        if len(cells) == self.width:
+            return None
+        fix = (
+            "put a cell that holds the separator or a line break into quotes; leave cells empty, but keep their "
+            "separators"
+        )
+        return f"the row has {len(cells)} cells, the header {self.width}", fix
+
+
+def plain_key(name: str) -> str:
+    """A header or key without what people write differently: case, white space and punctuation."""
+    return re.sub(r"[\W_]+", "", name.casefold())
+
+
+def lines(text: str, separator: str, first: int = 1) -> Iterator[Line]:
+    """The records of ``text`` from line ``first`` on, blank ones left out.
+
+    An unbalanced quote swallows what follows; reading then goes on below the line it stands in, so that the good rows
+    there are not lost with it.
+    """
+    physical = io.StringIO(text, newline="").readlines()
+    start, broken, begun = first, 0, False
+    while start <= len(physical):
+        reader = csv.reader(physical[start - 1 :], delimiter=separator, strict=True)
+        offset = start - 1
+        try:
+            before = 0
+            for cells in reader:
+                number, before = offset + before + 1, reader.line_num
+                if any(cell.strip() for cell in cells):
+                    yield Line(number, tuple(cells), is_first=not begun)
+                    begun = True
+            return
+        except csv.Error as error:
+            number = offset + before + 1
+            yield Line(number, fault=f"the row cannot be read: {error}")
+            start, broken = number + 1, broken + 1
+            if broken == _BROKEN_ROWS:
+                yield Line(start, fault="too many rows cannot be read; what follows was not looked at")
+                return
+
+
+def find_header(text: str, is_header: Callable[[Line], bool], within: int) -> Header | None:
+    """The first record that ``is_header`` takes for one and that begins within the first ``within`` lines."""
+    for separator in SEPARATORS:
+        for line in lines(text, separator):
+            if line.number > within:
+                break
+            if is_header(line):
+                return header_of(line, separator)
+    return None
+
+
+def first_header(text: str) -> Header | None:
+    """The first record of ``text`` as a header, under the separator that gives it the most columns."""
+    found = [(line, separator) for separator in SEPARATORS for line in _first(text, separator)]
+    if not found:
+        return None
+    line, separator = max(found, key=lambda pair: len(pair[0].cells))
+    return header_of(line, separator)
+
+
+def _first(text: str, separator: str) -> list[Line]:
+    line = next(lines(text, separator), None)
+    return [line] if line is not None and line.fault is None else []
+
+
+def header_of(line: Line, separator: str) -> Header:
+    """``line`` as a header."""
+    width = max(number for number, cell in enumerate(line.cells, 1) if cell.strip())
+    return Header(line.cells, separator, line.number, width)
