@@ -44,7 +44,7 @@ def classify(
     stopped: IncumbentError | None = None
     if capabilities or tools:
         requests = [
-            InferenceRequest(query_id=query.id, turns=query.turns, capabilities=capabilities, tools=tools)
+            InferenceRequest(query_id=query.id, turns=query.heard, capabilities=capabilities, tools=tools)
             for query in queries
         ]
         try:

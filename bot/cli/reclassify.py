@@ -111,7 +111,7 @@ def _specification(repo: Path, folder: str, platform: Platform) -> Specification
 
 
 def _queries(entries: Sequence[Entry]) -> list[Query]:
-    return [Query(id=entry.id, turns=entry.turns, file="", line=None) for entry in entries]
+    return [Query(id=entry.id, turns=entry.turns, setup=entry.setup.setup, file="", line=None) for entry in entries]
 
 
 def _renewed(

@@ -117,7 +117,7 @@ def classify_all(
         queries = unsettled(platform, package.submission)
         keys = {
             query.id: classification_key(
-                query.turns, package.specification.digest, definitions, backend.identity, conditions_of(backend)
+                query.heard, package.specification.digest, definitions, backend.identity, conditions_of(backend)
             )
             for query in queries
         }
@@ -127,7 +127,7 @@ def classify_all(
             if key in known and known[key].fits(platform.taxonomy.by_id)
         }
         found = classify_package(platform, package, backend, progress, before)
-        findings = {query.id: known_by(backend, query.turns) for query in queries}
+        findings = {query.id: known_by(backend, query.heard) for query in queries}
         submissions.append(facts_of(found, package.specification.digest, keys, findings))
         reused += len(before)
         classified += len(found.result.classifications) - len(before)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from typing import Final
 
 from bot.documents import Data
 from bot.errors import Problem
+
+_IMAGE: Final = re.compile(r"^image\b|\.(?:png|jpe?g|gif|webp|bmp|svg|tiff?|heic)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +40,17 @@ class Query:
     setup: Setup = field(default_factory=Setup)
     file: str
     line: int | None
+
+
+    @property
+    def heard(self) -> tuple[str, ...]:
+        """The turns as a classifier hears them: with the last one goes what is attached, which the text may not say."""
+        notes = [f"(attached {_kind(name)}: {name})" for name in self.setup.attachments]
+        return (*self.turns[:-1], "\n".join([*self.turns[-1:], *notes])) if notes else self.turns
+
+
+def _kind(attachment: str) -> str:
+    return "image" if _IMAGE.search(attachment) else "file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
