@@ -15,6 +15,7 @@ from bot.evaluation.predictions import Predictions
 from bot.github.analysis import Analysis
 from bot.github.output import CiOutput
 from bot.intake.agents.agent_yaml import AgentFile
+from bot.intake.eval_sets.columns import FormatsFile
 from bot.intake.eval_sets.own_yaml import EvalSetFile
 from bot.ledger.model import (
     CorrectionRecord,
@@ -27,6 +28,7 @@ from bot.ledger.model import (
 from bot.rater.scores import ScoresFile
 from bot.reconcile.inventory import Inventory
 from bot.report.evaluation_output import EvaluateOutput
+from bot.report.formats_output import FormatsOutput
 from bot.report.output import (
     AdmissionOutput,
     ClassifyOutput,
@@ -46,6 +48,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "tombstone": Tombstone,
     "agent": AgentFile,
     "eval-set": EvalSetFile,
+    "formats": FormatsFile,
     "scores": ScoresFile,
     "labels": LabelsFile,
     "predictions": Predictions,
@@ -68,6 +71,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "reclassify-output": ReclassifyOutput,
     "status-output": StatusOutput,
     "validate-output": ValidateOutput,
+    "formats-output": FormatsOutput,
     "ci-output": CiOutput,
     "doctor-output": DoctorOutput,
 }

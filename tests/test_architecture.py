@@ -15,7 +15,7 @@ BOT = REPOSITORY / "bot"
 ROWS = [
     {"errors", "suggest"},
     {"digests", "limits", "rounding", "text"},
-    {"documents", "json_places", "json_strict", "yaml_core"},
+    {"documents", "json_lines", "json_places", "json_strict", "yaml_core"},
     {"snapshot", "validation", "git"},
     {"object_store", "setup_files", "whole_file"},
     {"config"},

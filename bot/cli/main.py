@@ -34,6 +34,7 @@ COMMANDS = {
     "validate": "Check taxonomy, config, regression set and eval sets; all errors at once.",
     "ci": "Review the pull request that a GitHub event is about: what the Action runs.",
     "doctor": "Check settings, permissions and token of a repository on GitHub.",
+    "formats": "List the formats of eval sets and agent specifications that are read.",
     "schema": "Print the JSON schemas of files and outputs.",
 }
 
