@@ -126,7 +126,7 @@ def test_a_config_that_is_not_there_is_an_error_that_names_it(tmp_path: Path) ->
         ("ceiling: 150", "ceilling: 150", "ceilling: unknown key; perhaps you meant 'ceiling'"),
         ("  novelty: 2", "  noveltyy: 2", "options.noveltyy: unknown key; perhaps you meant 'novelty'"),
         ("  samples: 5", "  sample: 5", "classifier.sample: unknown key; perhaps you meant 'samples'"),
-        ("  queries: 2000", "  querys: 2000", "limits.querys: unknown key; perhaps you meant 'queries'"),
+        ("  queries: 5000", "  querys: 5000", "limits.querys: unknown key; perhaps you meant 'queries'"),
     ],
 )  # fmt: skip
 def test_a_mistyped_key_is_both_unknown_and_missing(old: str, new: str, message: str, tmp_path: Path) -> None:
