@@ -32,7 +32,9 @@ class DeclaredFile(FileModel):
     """What is said of one file."""
 
     format: Text = Field(description="name of the format, as in `incumbent formats`")
-    columns: Columns | None = Field(default=None, description="for the formats `plain-records` and `plain-table`")
+    columns: Columns | None = Field(
+        default=None, description="for the formats `plain-records`, `plain-table` and `openai-evals`"
+    )
 
 
 class FormatsFile(FileModel):

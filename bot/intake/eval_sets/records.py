@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -15,6 +16,9 @@ from bot.limits import ReadingLimits
 
 _LOOKED_AT: Final = 50
 """A file's keys are those of so many records: what the format is shows at once or not at all."""
+
+# A text in brackets, such as `[Urgent] ...` or `{name} ...`, is no JSON.
+_BEGINS_LIKE_JSON: Final = re.compile(r"""\[\s*["\[{\]]|\{\s*["}]""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ def decoded(place: Place, limits: ReadingLimits) -> Place:
 
     Raises :class:`~bot.errors.InputError` if it begins like JSON and is none.
     """
-    if not place.text.startswith(("[", "{")):
+    if not _BEGINS_LIKE_JSON.match(place.text):
         return place
     try:
         data = parse_json_text(place.text, str(place), limits).data

@@ -1,0 +1,110 @@
+"""Data files of Microsoft's GitHub Action and Azure DevOps task ``ai-agent-evals``, in JSON.
+
+``{"name": …, "evaluators": […], "data": [{"query": …}]}``; ``data_mapping`` may name another column for the query, as
+``user_question``, ``${data.user_question}`` or ``{{item.user_question}}``.  What an item holds beside its query is
+expectation and travels along, with what the document says for all of its items: evaluators, their parameters, graders
+and the mapping.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from bot.documents import Data, as_mapping
+from bot.errors import Problem
+from bot.intake.eval_sets.messages import read_spoken
+from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.records import listed
+from bot.intake.eval_sets.references import column_of, path_of
+from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
+from bot.intake.place import Place
+from bot.intake.place import Source as Parsed
+from bot.intake.query import Setup
+from bot.suggest import perhaps
+
+_QUERY: Final = "query"
+_MAPPING: Final = "data_mapping"
+_TELLING: Final = ("evaluators", _MAPPING, "openai_graders", "evaluator_parameters")
+_OF_THE_FILE: Final = ("$schema", "name", "data")
+"""What the document says of itself, and not of its items."""
+
+
+def _recognises(source: Source) -> bool:
+    data = as_mapping(source.document.data if source.document else None)
+    return "data" in data and any(key in data for key in _TELLING)
+
+
+def _read(source: Source) -> Reading:
+    if source.document is None:
+        return Reading((), (Problem(source.file, 1, "the file holds no JSON object", "write one JSON object"),))
+    root = Parsed(source.path, source.document).root
+    if not root["data"].is_list:
+        message = f"data: must be a list of objects{'' if root.has('data') else perhaps('data', as_mapping(root.data))}"
+        place = root["data"] if root.has("data") else root
+        return Reading((), (place.problem(message, 'write `"data": [{"query": "..."}]`'),))
+    mapping, problems = _mapping(root)
+    of_all = rest_of(root, *_OF_THE_FILE)
+
+    def row(record: Place, faults: list[Problem]) -> Row | None:
+        return _row(record, mapping, of_all, faults)
+
+    reading = read_records(listed(root["data"]), row)
+    return Reading(reading.rows, (*problems, *reading.problems))
+
+
+def _mapping(root: Place) -> tuple[Data, list[Problem]]:
+    """What the document says the query's column is, ``None`` if nothing, and what is wrong with that."""
+    mapping = root[_MAPPING]
+    if not mapping.is_mapping and not mapping.absent:
+        fix = 'write `"data_mapping": {"query": "NAME"}`, or remove it'
+        return None, [mapping.problem(f"{_MAPPING}: must be an object", fix)]
+    named = mapping[_QUERY]
+    if not named.absent and not named.text:
+        fix = "write the name of a column, or remove it"
+        return None, [named.problem(f"{named.name}: must be the name of a column", fix)]
+    return named.data, []
+
+
+def _row(record: Place, mapping: Data, of_all: Mapping[str, Data], problems: list[Problem]) -> Row | None:
+    held = as_mapping(record.data)
+    # The action itself sends `query` where an item has it, whatever evaluators are given instead.
+    path = path_of(mapping, held) or path_of(_QUERY, held)
+    place = record
+    for step in path:
+        place = place[step]
+    if not path or place.absent:
+        problems.append(_without_query(record, mapping))
+        return None
+    spoken = read_spoken(place, problems)
+    used = (path[0],) if spoken.is_text and len(path) == 1 else ()
+    expected = rest_of(record, "id", *used)
+    for key, value in of_all.items():
+        # An item's own word goes before the file's, which is kept beside it.
+        expected[f"{key} (of the file)" if key in expected else key] = value
+    return Row(
+        turns=spoken.turns,
+        line=record.line,
+        id=text_id(record["id"], problems),
+        expected=expected or None,
+        setup=Setup(attachments=spoken.attachments),
+    )
+
+
+def _without_query(record: Place, mapping: Data) -> Problem:
+    column = column_of(mapping) or _QUERY
+    named = f", which {_MAPPING} names for the query" if column != _QUERY else ""
+    keys = set(as_mapping(record.data))
+    message = f"{record.name}: the item has no {column!r}{named}{perhaps(column, keys - {column})}"
+    return record.problem(message, f'write `"{column}": "..."`, or name the column in {_MAPPING}')
+
+
+READER: Final = Reader(
+    name="ai-agent-evals",
+    title="data file of the GitHub Action ai-agent-evals in JSON (`evaluators` and `data`, perhaps `data_mapping`)",
+    endings=(".json",),
+    mark=re.compile(r'"(?:evaluators|data_mapping|openai_graders|evaluator_parameters)"\s*:'),
+    recognises=_recognises,
+    read=_read,
+)

@@ -1,0 +1,110 @@
+"""Data of the Azure AI Evaluation SDK, in JSON Lines or CSV: one record per call of the agent, or per conversation.
+
+What the user says is ``messages``, else the ``messages`` of a ``conversation``, else ``query``: a text or the messages
+up to the call.  All messages of the user are turns.  The rest is expectation: ``ground_truth``, ``context``,
+``tool_definitions``, and what an agent once did (``response``, ``tool_calls``, ``actions``).  The SDK does not know
+ids; an ``id`` that data has nevertheless, as the data that ai-agent-evals writes, is taken for one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.documents import Data
+from bot.errors import Problem
+from bot.intake.eval_sets.messages import has_messages, is_messages, read_spoken
+from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.records import decoded
+from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
+from bot.intake.place import Place
+from bot.intake.query import Setup
+from bot.limits import ReadingLimits
+from bot.suggest import perhaps
+
+_SPOKEN: Final = ("messages", "conversation", "query")
+"""Where what the user says may stand; the SDK asks in this order."""
+
+_TELLING: Final = (
+    *("response", "ground_truth", "context", "tool_definitions", "tool_calls"),
+    *("actions", "expected_actions", "retrieval_ground_truth", "retrieved_documents"),
+)
+"""The other inputs of the SDK's evaluators."""
+
+
+def _recognises(source: Source) -> bool:
+    return source.records.any(lambda record: _fits(record, source))
+
+
+def _fits(record: Place, source: Source) -> bool:
+    conversation = record["conversation"]
+    if has_messages(conversation.data) or (_is_table(source) and '"messages"' in conversation.text):
+        return True
+    spoken = record.has("query") or is_messages(record["messages"])
+    return spoken and any(record.has(key) for key in _TELLING)
+
+
+def _is_table(source: Source) -> bool:
+    return source.document is None and source.lines is None
+
+
+def _read(source: Source) -> Reading:
+    limits = source.limits if _is_table(source) else None
+
+    def row(record: Place, problems: list[Problem]) -> Row | None:
+        return _row(record, limits, problems)
+
+    return read_records(source.records, row)
+
+
+def _row(record: Place, limits: ReadingLimits | None, problems: list[Problem]) -> Row | None:
+    """A record as a row; cells of a table are decoded within ``limits``."""
+    found = {key: decoded(record[key], limits) if limits else record[key] for key in _SPOKEN}
+    given = [key for key in _SPOKEN if _speaks(found[key], key)]
+    if not given:
+        problems.append(_without_query(record))
+        return None
+    if "conversation" in given and "query" in given:
+        message = "the record has both `conversation` and `query`, of which the SDK takes one"
+        problems.append(record.problem(message, "remove one of them"))
+        return None
+    key = given[0]
+    spoken = read_spoken(found[key], problems)
+    expected: dict[str, Data] = {
+        name: found[key].data if name == key else value
+        for name, value in rest_of(record, "id", *([key] if spoken.is_text else [])).items()
+    }
+    return Row(
+        turns=spoken.turns,
+        line=record.line,
+        id=text_id(record["id"], problems),
+        expected=expected or None,
+        setup=Setup(attachments=spoken.attachments),
+    )
+
+
+def _speaks(place: Place, key: str) -> bool:
+    """Whether what the user says stands at ``place``; a plain value may be somebody's own name of a conversation."""
+    return not place.absent and (key == "query" or place.is_mapping or place.is_list)
+
+
+def _without_query(record: Place) -> Problem:
+    for key in ("conversation", "messages"):
+        if not record[key].absent:
+            fix = f'write `{{"{key}": {{"messages": [{{"role": "user", "content": "..."}}]}}}}`'
+            if key == "messages":
+                fix = 'write `{"messages": [{"role": "user", "content": "..."}]}`'
+            return record[key].problem(f"{key}: must hold the messages of a conversation", fix)
+    hint = perhaps("query", {key for key, _ in record.entries} - {*_TELLING, *_SPOKEN})
+    return record.problem(f"the record has no `query`{hint}", "write what the user says as `query`")
+
+
+READER: Final = Reader(
+    name="azure-ai-evaluation",
+    title="data of the Azure AI Evaluation SDK in JSON Lines or CSV (`query` with `response`, `context`, "
+    "`ground_truth`, ..., or `conversation` with `messages`)",
+    endings=(".jsonl", ".ndjson", ".json", ".csv"),
+    mark=re.compile(r"\b(?:query|conversation|messages)\b\"?\s*[:,;\n]|[,;]\"?(?:query|conversation|messages)\b"),
+    recognises=_recognises,
+    read=_read,
+)

@@ -1,0 +1,183 @@
+"""Goldens of DeepEval and Confident AI, single and conversational, in JSON, JSON Lines and CSV.
+
+A golden has an ``input``.  A conversational golden has a ``scenario``, and perhaps ``turns``, of which those of the
+user count; where the user says nothing in them, the scenario stands for what the user says.  Keys may be written in
+camel case, as Confident AI writes them, and a file may be an export with ``goldens`` and ``conversationalGoldens``.
+
+CSV and JSON Lines hold lists and objects as texts.  They are read as what they stand for (see
+:mod:`~bot.intake.eval_sets.deepeval_cells`), so that a golden is the same whatever it was saved as.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from bot.documents import Data, as_mapping
+from bot.errors import InputError, Problem
+from bot.intake.eval_sets.deepeval_cells import Cells, cells_of
+from bot.intake.eval_sets.messages import Spoken, is_messages, read_spoken
+from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.records import Records, listed
+from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
+from bot.intake.eval_sets.table import plain_key
+from bot.intake.place import Place
+from bot.intake.place import Source as Parsed
+from bot.intake.query import Setup
+from bot.suggest import perhaps
+
+_OF_GOLDENS: Final = frozenset(
+    {
+        *("actualoutput", "expectedoutput", "expectations", "expectedlabels", "retrievalcontext", "sourcefile"),
+        *("toolscalled", "expectedtools", "tokencost", "inputtokencount", "outputtokencount"),
+        *("additionalmetadata", "customcolumnkeyvalues"),
+    }
+)
+"""What a golden has beside its input (see :func:`~bot.intake.eval_sets.table.plain_key`)."""
+_OF_CONVERSATIONS: Final = frozenset({"turns", "expectedoutcome", "userdescription", "persona"})
+_EXPORTED: Final = ("goldens", "conversationalgoldens")
+_TURNS_FIX: Final = 'write `[{"role": "user", "content": "..."}]`'
+# How DeepEval writes an image or document into a text.
+_ATTACHED: Final = re.compile(r"\[DEEPEVAL:(?:IMAGE|PDF):([^\]\n]{1,200})\]")
+
+
+def _recognises(source: Source) -> bool:
+    return any(records.any(_fits) for records in _lists(source))
+
+
+def _fits(record: Place) -> bool:
+    keys = {plain_key(key) for key, _ in record.entries}
+    if "input" in keys and not _OF_GOLDENS.isdisjoint(keys):
+        return True
+    return len(keys & {"scenario", *_OF_CONVERSATIONS}) > 1 and not keys.isdisjoint({"scenario", "turns"})
+
+
+def _lists(source: Source) -> list[Records]:
+    """The lists of goldens in the file: it is one itself, or an export that has them by name."""
+    return [source.records, *(listed(place) for place in _exported(source))]
+
+
+def _exported(source: Source) -> list[Place]:
+    if source.document is None:
+        return []
+    root = Parsed(source.path, source.document).root
+    return [place for key, place in root.entries if plain_key(key) in _EXPORTED]
+
+
+def _read(source: Source) -> Reading:
+    rows: list[Row] = []
+    problems: list[Problem] = [
+        place.problem(f"{place.name}: must be a list of goldens", "write `[...]`")
+        for place in _exported(source)
+        if not place.is_list and not place.absent
+    ]
+    for records in _lists(source):
+        cells = cells_of(records, source.limits, flat=source.document is None)
+
+        def row(record: Place, faults: list[Problem], cells: Cells = cells) -> Row | None:
+            return _row(record, cells, faults)
+
+        reading = read_records(records, row)
+        rows.extend(reading.rows)
+        problems.extend(reading.problems)
+    return Reading(tuple(rows), tuple(problems))
+
+
+def _row(record: Place, cells: Cells, problems: list[Problem]) -> Row | None:
+    # Of two ways to write a key, the first counts.
+    keys = {plain_key(key): key for key, _ in reversed(record.entries)}
+    values: dict[str, Place] = {}
+    for key, place in record.entries:
+        try:
+            values[key] = cells.value(place)
+        except InputError as error:
+            problems.extend(error.problems)
+    if problems:
+        return None
+    said, scenario, turns = (values.get(keys.get(key, key), record[key]) for key in ("input", "scenario", "turns"))
+    conversation = bool(turns.text if isinstance(turns.data, str) else turns.data)
+    used: list[str] = [keys.get("id", "id")]
+    per_turn: Data = None
+    if conversation and not turns.is_list:
+        problems.append(turns.problem(f"{turns.name}: must be a list of turns, or a text with one in JSON", _TURNS_FIX))
+        return None
+    if conversation and _are_goldens(turns):
+        spoken, per_turn = _goldens_of(turns, problems)
+    elif conversation and not (scenario.text and _is_silent(turns)):
+        spoken = read_spoken(turns, problems)
+        used += [keys["turns"]] if spoken.is_text else []
+    elif not scenario.absent and (scenario.text or not isinstance(scenario.data, str) or said.absent):
+        spoken = read_spoken(scenario, problems)
+        used += [keys["scenario"]] if spoken.is_text else []
+    elif not said.absent:
+        spoken = read_spoken(said, problems)
+        used += [keys["input"]] if spoken.is_text else []
+    else:
+        problems.append(_without_query(record, keys))
+        return None
+    expected = {key: place.data for key, place in values.items() if key not in used}
+    if per_turn is not None:
+        expected[keys["turns"]] = per_turn
+    images = values.get(keys.get("imagesmapping", ""))
+    return Row(
+        turns=spoken.turns,
+        line=record.line,
+        id=text_id(record[keys.get("id", "id")], problems),
+        expected=expected or None,
+        setup=Setup(attachments=(*spoken.attachments, *_attached(spoken.turns, images.data if images else None))),
+    )
+
+
+def _is_silent(turns: Place) -> bool:
+    """Whether the user says nothing in ``turns``, as where an agent opens the conversation."""
+    return is_messages(turns) and not read_spoken(turns, []).turns
+
+
+def _are_goldens(turns: Place) -> bool:
+    """Whether ``turns`` are goldens themselves, as before DeepEval 3."""
+    return any(item.has("input") and not item.has("role") for item in turns.items)
+
+
+def _goldens_of(turns: Place, problems: list[Problem]) -> tuple[Spoken, Data]:
+    """What the goldens ``turns`` say, and what is expected of each."""
+    said: list[str] = []
+    for item in turns.items:
+        if isinstance(item["input"].data, str):
+            said.append(item["input"].data)
+        else:
+            problems.append(item.problem(f"{item.name}: the turn has no `input`", 'write `{"input": "..."}`'))
+    return Spoken(tuple(said)), [rest_of(item, "input") for item in turns.items]
+
+
+def _attached(turns: Iterable[str], images: Data) -> list[str]:
+    """The names of the images and documents that ``turns`` refer to, by ``images`` where it knows them."""
+    named: list[str] = []
+    for identifier in (found for turn in turns for found in _ATTACHED.findall(turn)):
+        image = as_mapping(as_mapping(images).get(identifier))
+        names = (image.get("filename"), image.get("url"))
+        named.append(next((name for name in names if isinstance(name, str) and 0 < len(name) <= 200), identifier))
+    return named
+
+
+def _without_query(record: Place, keys: dict[str, str]) -> Problem:
+    hint = perhaps("input", set(keys) - _OF_GOLDENS) or perhaps("scenario", set(keys) - _OF_CONVERSATIONS)
+    where = f"{record.name}: " if record.path else ""
+    message = f"{where}the golden has neither an `input` nor a `scenario` nor `turns`{hint}"
+    return record.problem(message, "write what the user says as `input`, or a conversation as `scenario` and `turns`")
+
+
+READER: Final = Reader(
+    name="deepeval",
+    title="goldens of DeepEval in JSON, JSON Lines or CSV (`input` with `expected_output`, `expected_tools`, ..., or "
+    "`scenario` with `turns` or `expected_outcome`)",
+    endings=(".json", ".jsonl", ".ndjson", ".csv"),
+    mark=re.compile(
+        r"(?:actual|expected)_?(?:output|outcome)|(?:expected|input)_?tools?|tools_?called|retrieval_?context"
+        r"|source_?file|user_?description|\bscenario\b|conversational_?goldens|\"goldens\"|additional_?metadata"
+        r"|custom_?column_?key_?values|token_?cost|expected_?labels|\bexpectations\b",
+        re.IGNORECASE,
+    ),
+    recognises=_recognises,
+    read=_read,
+)

@@ -1,0 +1,157 @@
+"""Samples of OpenAI's evals, in JSON Lines, and data of its Evals API.
+
+A sample has an ``input``, messages or a text, and for most evals an ``ideal`` answer or several.  Many samples put the
+question into a system message; where the user says nothing, the last system message that is no worked example
+(``name: example_user``) is the turn.  Lines of the Evals API are ``{"item": {…}, "sample": {…}}``; which key of an item
+is the query stands in the run and not in the data, so it is found by its usual names or as ``formats.yaml`` names it.
+An ``id`` is taken for one, wherever it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.documents import Data, as_mapping
+from bot.errors import InputError, Problem
+from bot.intake.eval_sets.columns import FORMATS_FILE, Columns
+from bot.intake.eval_sets.messages import Spoken, is_messages, read_spoken
+from bot.intake.eval_sets.plain import ANSWER_KEY, QUERY_NAMES, TOOLS_KEY
+from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
+from bot.intake.eval_sets.table import plain_key
+from bot.intake.place import Place
+from bot.intake.query import Setup
+from bot.suggest import perhaps
+
+_TELLING: Final = ("ideal", "choice_strings", "completion", "criteria")
+"""What a sample has beside its input, for the evals of the registry."""
+_OF_A_LINE: Final = frozenset({"item", "sample"})
+_LOOKED_AT: Final = 50
+
+
+def _recognises(source: Source) -> bool:
+    return source.records.any(lambda record: _is_sample(record) or (_is_line(record) and _may_be_data(record, source)))
+
+
+def _is_sample(record: Place) -> bool:
+    if not record.has("input") or record.has("target"):
+        return False
+    return record.has("ideal") or (is_messages(record["input"]) and any(record.has(key) for key in _TELLING))
+
+
+def _is_line(record: Place) -> bool:
+    return record["item"].is_mapping and as_mapping(record.data).keys() <= _OF_A_LINE
+
+
+def _may_be_data(record: Place, source: Source) -> bool:
+    """Whether an ``item`` is one of an eval: lists of items of any other kind are about as well."""
+    return source.lines is not None or record.has("sample") or bool(_queries(record["item"]))
+
+
+def _queries(item: Place) -> list[str]:
+    return [key for key, _ in item.entries if plain_key(key) in QUERY_NAMES]
+
+
+def _read(source: Source) -> Reading:
+    columns = source.columns or Columns()
+    try:
+        column = columns.query or _column(source)
+    except InputError as error:
+        return Reading((), (*source.records.problems, *error.problems))
+
+    def row(record: Place, problems: list[Problem]) -> Row | None:
+        if record.has("item") and not record.has("input"):
+            return _item_row(record, column, columns, problems)
+        return _sample_row(record, problems)
+
+    return read_records(source.records, row)
+
+
+def _column(source: Source) -> str:
+    """The key of the query in items, empty if the file has none; raises :class:`InputError` if it cannot be told."""
+    items = [record["item"] for record in source.records.places if _is_line(record)][:_LOOKED_AT]
+    if not items:
+        return ""
+    keys = list(dict.fromkeys(key for item in items for key, _ in item.entries))
+    found = list(dict.fromkeys(key for item in items for key in _queries(item)))
+    if len(found) == 1:
+        return found[0]
+    if found:
+        told, example = f"several keys of `item` could hold the query: {' and '.join(map(repr, found))}", found[0]
+    else:
+        told, example = f"no key of `item` is known to hold the query; there are: {', '.join(keys) or 'none'}", "NAME"
+    fix = f"write `format: {READER.name}, columns: {{query: {example}}}` for this file into {FORMATS_FILE} beside it"
+    raise InputError([items[0].problem(told, fix)])
+
+
+def _sample_row(record: Place, problems: list[Problem]) -> Row | None:
+    held = record["input"]
+    if held.absent:
+        hint = perhaps("input", {key for key, _ in record.entries} - {"input", *_TELLING})
+        problems.append(record.problem(f"the sample has no `input`{hint}", "write the prompt as `input`"))
+        return None
+    spoken = _spoken(held, problems)
+    return Row(
+        turns=spoken.turns,
+        line=record.line,
+        id=text_id(record["id"], problems),
+        expected=rest_of(record, "id", *(["input"] if spoken.is_text else [])) or None,
+        setup=Setup(attachments=spoken.attachments),
+    )
+
+
+def _item_row(record: Place, column: str, columns: Columns, problems: list[Problem]) -> Row | None:
+    item = record["item"]
+    if not item.is_mapping:
+        problems.append(item.problem("item: must be an object", 'write `"item": {...}`'))
+        return None
+    if item[column].absent:
+        hint = perhaps(column, {key for key, _ in item.entries} - {column})
+        problems.append(item.problem(f"the item has no {column!r}{hint}", f"write what the user says as `{column}`"))
+        return None
+    spoken = _spoken(item[column], problems)
+    name = columns.id or "id"
+    rest = rest_of(item, name, *([column] if spoken.is_text else []))
+    named = ((ANSWER_KEY, columns.answer), (TOOLS_KEY, columns.tools))
+    expected: dict[str, Data] = {key: item[said].data for key, said in named if said is not None and item.has(said)}
+    if rest:
+        expected["item"] = rest
+    expected |= rest_of(record, "item")
+    return Row(
+        turns=spoken.turns,
+        line=record.line,
+        id=text_id(item[name], problems),
+        expected=expected or None,
+        setup=Setup(attachments=spoken.attachments),
+    )
+
+
+def _spoken(place: Place, problems: list[Problem]) -> Spoken:
+    """What is asked at ``place``: by the user, or by the system where the user says nothing."""
+    found: list[Problem] = []
+    spoken = read_spoken(place, found)
+    if not spoken.turns and is_messages(place):
+        asking = [message for message in place.items if _asks(message)]
+        if asking:
+            return read_spoken(Place(place.source, place.path, [_as_user(asking[-1])]), problems)
+    problems.extend(found)
+    return spoken
+
+
+def _asks(message: Place) -> bool:
+    return message["role"].text in ("system", "developer") and not message["name"].text.startswith("example")
+
+
+def _as_user(message: Place) -> Data:
+    return {**as_mapping(message.data), "role": "user"}
+
+
+READER: Final = Reader(
+    name="openai-evals",
+    title="samples of OpenAI evals in JSON Lines (`input` and `ideal`), or data of the Evals API (`item`)",
+    endings=(".jsonl", ".ndjson", ".json"),
+    mark=re.compile(r'"(?:ideal|item|choice_strings|completion|criteria)"\s*:'),
+    recognises=_recognises,
+    read=_read,
+)
