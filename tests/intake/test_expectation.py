@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.intake.expectation import Expectation, ToolCall, understand
+
+SEARCH = {"type": "object", "properties": {"q": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer"),
+    [
+        ("A list.", "A list."),
+        ("  ", None),
+        ("", None),
+        (None, None),
+        (True, None),
+        (42, "42"),
+        (4.5, "4.5"),
+        (["One", "Two"], "One"),
+        ([], None),
+        ([[], "Two"], None),
+        ({}, None),
+        ({"expected_response": "A list."}, "A list."),
+        ({"Expected response": "A list."}, "A list."),
+        ({"expectedOutput": "A list."}, "A list."),
+        ({"expected_output": "", "expected": "A list."}, "A list."),
+        ({"expected_output": None, "ideal": ["Yes", "yes"]}, "Yes"),
+        ({"ideal": "Yes"}, "Yes"),
+        ({"ideal": 7}, "7"),
+        ({"ideal": 0}, "0"),
+        ({"ideal": False}, None),
+        ({"ground_truth": "42."}, "42."),
+        ({"ground_truth": ["Paris", "paris"]}, "Paris"),
+        ({"ground_truth": {"answer": "Paris", "source": "map"}}, "Paris"),
+        ({"expected": {"content": "A list."}}, "A list."),
+        ({"expected": {"content": " "}}, None),
+        ({"expected": {"anything": "A list.", "score": 1}}, "A list."),
+        ({"expected": {"one": "A", "two": "B"}}, None),
+        ({"expected_outcome": "A room is booked", "scenario": "Books"}, "A room is booked"),
+        ({"reference": "far", "expected_response": "near"}, "near"),
+        ({"response": "what it said"}, None),
+        ({"actual_output": "what it said", "actualOutput": "again"}, None),
+        ({"sample": {"output_text": "what it said"}}, None),
+        ({"item": {"correct_label": "Hardware"}, "sample": {"output": "x"}}, "Hardware"),
+        ({"item": {"ground_truth": "a"}, "expected_response": "b"}, "b"),
+        ({"item": ["no mapping"]}, None),
+        ({"Ausgabe": "Eine Liste.", "data_mapping": {"ground_truth": "Ausgabe"}}, "Eine Liste."),
+        ({"Ausgabe": "Eine Liste.", "data_mapping": {"ground_truth": "${data.Ausgabe}"}}, "Eine Liste."),
+        ({"a": {"b": "Deep."}, "data_mapping": {"ground_truth": "{{ item.a.b }}"}}, "Deep."),
+        ({"a.b": "Flat.", "data_mapping": {"ground_truth": "{{item.a.b}}"}}, "Flat."),
+        ({"a": "x", "ground_truth": "y", "data_mapping": {"ground_truth": "a"}}, "x"),
+        ({"ground_truth": "y", "data_mapping": {"ground_truth": "gone"}}, "y"),
+        ({"ground_truth": "y", "data_mapping": {"ground_truth": "{{sample.output_text}}"}}, "y"),
+        ({"ground_truth": "y", "data_mapping": ["ground_truth"]}, "y"),
+        ({"ground_truth": "y", "data_mapping": {"ground_truth": 7}}, "y"),
+    ],
+)
+def test_the_answer_of_a_query_with_one_turn(expected: Any, answer: str | None) -> None:
+    assert understand(expected) == Expectation((answer,), ())
+    assert understand(expected).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("expected", "turns", "answers"),
+    [
+        ({"turns": [{"expected_response": "a"}, {}]}, 2, ("a", None)),
+        ({"turns": [{"expected_response": "a"}, {}], "expected_response": "whole"}, 2, ("a", "whole")),
+        ({"turns": [{"expected_response": "a"}, {"ideal": "b"}], "expected_response": "whole"}, 2, ("a", "b")),
+        ({"turns": ["a", "b"]}, 2, ("a", "b")),
+        ({"turns": ["a", None]}, 2, ("a", None)),
+        ({"turns": [{"answer": "a"}], "expected": "z"}, 2, (None, "z")),
+        ({"turns": [{"role": "user", "content": "Hi"}], "expected_outcome": "Done"}, 1, ("Done",)),
+        ({"turns": "no list", "expected": "z"}, 2, (None, "z")),
+        ({"expected": "z"}, 3, (None, None, "z")),
+        ("z", 2, (None, "z")),
+        ("z", 0, ()),
+        ({"turns": []}, 0, ()),
+        (
+            {
+                "conversation": {
+                    "messages": [
+                        {"role": "system", "content": "s"},
+                        {"role": "user", "content": "a"},
+                        {"role": "assistant", "content": "b", "ground_truth": "one"},
+                        {"role": "assistant", "content": "b", "ground_truth": "unasked"},
+                        {"role": "user", "content": "c"},
+                        {"role": "assistant", "content": "d"},
+                        "no message",
+                    ]
+                }
+            },
+            2,
+            ("one", None),
+        ),
+        ({"conversation": {"messages": [{"role": "user", "content": "a"}]}, "ground_truth": "x"}, 1, ("x",)),
+        ({"conversation": {"messages": [{"role": "user", "content": "a"}]}}, 3, (None, None, None)),
+        ({"conversation": "c1", "expected": "z"}, 1, ("z",)),
+    ],
+)
+def test_the_answers_of_several_turns(expected: Any, turns: int, answers: tuple[str | None, ...]) -> None:
+    found = understand(expected, turns)
+    assert found.answers == answers
+    assert found.answer == (answers[-1] if answers else None)
+
+
+@pytest.mark.parametrize(
+    ("expected", "calls"),
+    [
+        ({"expected_tools": ["search", " book "]}, [ToolCall("search"), ToolCall("book")]),
+        ({"expectedTools": [{"name": "search", "inputParameters": {"q": "x"}}]}, [ToolCall("search", {"q": "x"})]),
+        ({"expected_tools": [{"name": "search", "input_parameters": {"q": "x"}}]}, [ToolCall("search", {"q": "x"})]),
+        ({"expected_tools": '[{"name": "search", "inputParameters": {"q": 1}}]'}, [ToolCall("search", {"q": 1})]),
+        ({"expected_tools": "search; book|cancel, pay"}, [ToolCall(x) for x in ("search", "book", "cancel", "pay")]),
+        ({"expected_tools": "the agent should look it up"}, []),
+        ({"expected_tools": '[{"name": "search"'}, []),
+        ({"expected_tools": '["search", NaN]'}, []),
+        ({"expected_tools": "[" * 100_000}, []),
+        ({"expected_tools": {"name": "search"}}, [ToolCall("search")]),
+        ({"expected_tools": None}, []),
+        ({"expected_tools": 7}, []),
+        ({"expected_tools": [None, 7, True, "", " ", {}, {"name": 7}, {"name": " "}, ["search"]]}, []),
+        ({"expected_tools": ["search", "search", {"name": "search"}]}, [ToolCall("search")]),
+        (
+            {"expected_tools": [{"name": "search", "args": {"q": 1}}, {"name": "search", "args": {"q": 2}}]},
+            [ToolCall("search", {"q": 1}), ToolCall("search", {"q": 2})],
+        ),
+        (
+            {"expected_tool_calls": [{"type": "function", "function": {"name": "search", "arguments": '{"q": 1}'}}]},
+            [ToolCall("search", '{"q": 1}')],
+        ),
+        ({"tools": [{"name": "search", "description": "Searches", "parameters": SEARCH}]}, []),
+        ({"tools": [{"type": "function", "function": {"name": "search", "parameters": SEARCH}}]}, []),
+        ({"tools": [{"name": "search", "inputSchema": SEARCH}]}, []),
+        ({"tools": [{"name": "leave", "parameters": {"type": "vacation"}}]}, [ToolCall("leave", {"type": "vacation"})]),
+        ({"tool_calls": [{"name": "search"}], "tools_called": ["book"], "tool_definitions": [{"name": "x"}]}, []),
+        ({"expected_actions": ["search", "book"]}, [ToolCall("search"), ToolCall("book")]),
+        ({"ground_truth": ["look_up", "book"]}, [ToolCall("look_up"), ToolCall("book")]),
+        ({"ground_truth": ["search", "book"], "actions": [{}]}, [ToolCall("search"), ToolCall("book")]),
+        ({"ground_truth": ["search", "book"], "response": [{}]}, [ToolCall("search"), ToolCall("book")]),
+        ({"ground_truth": ["search", "book"], "response": "text"}, []),
+        ({"ground_truth": ["look_up", "a book"]}, []),
+        ({"ground_truth": ["look_up", 7]}, []),
+        ({"ground_truth": '["look_up", "book"]'}, [ToolCall("look_up"), ToolCall("book")]),
+        (
+            {"ground_truth": [["search", "book", ""], {"search": {"q": "x"}}]},
+            [ToolCall("search", {"q": "x"}), ToolCall("book")],
+        ),
+        ({"ground_truth": [[], {"search": {}}]}, []),
+        ({"ground_truth": [["search", 7], {}]}, []),
+        ({"item": {"expected_tools": ["search"]}}, [ToolCall("search")]),
+        ({"path": ["look_up"], "data_mapping": {"ground_truth": "{{item.path}}"}}, [ToolCall("look_up")]),
+        (
+            {"turns": [{"expected_tools": ["search"]}, {"expected_tools": ["book", "search"]}]},
+            [ToolCall("search"), ToolCall("book")],
+        ),
+        (
+            {
+                "graders": [
+                    {"type": "tool-calls", "config": {"required": [{"command": "list"}], "disallowed": ["delete"]}},
+                    {"type": "tool-calls", "config": None},
+                    {"type": "other", "config": {"required": ["x"]}},
+                    "no grader",
+                ]
+            },
+            [ToolCall("list"), ToolCall("delete", None, True)],
+        ),
+    ],
+)
+def test_the_tool_calls_that_are_expected(expected: Any, calls: list[ToolCall]) -> None:
+    assert list(understand(expected, len(expected.get("turns", [1]))).tool_calls) == calls
+
+
+def test_tools_in_the_ground_truth_are_no_answer() -> None:
+    assert understand({"ground_truth": ["look_up", "book"], "expected_response": None}).answer is None
+    assert understand({"ground_truth": ["look_up", "book"], "answer": "Done."}).answer == "Done."
+
+
+def test_an_answer_far_down_is_none() -> None:
+    deep: Any = "far"
+    for _ in range(5000):
+        deep = {"expected": deep}
+    lists: Any = "far"
+    for _ in range(5000):
+        lists = [lists]
+    assert understand(deep).answer is None
+    assert understand({"ideal": lists}).answer is None
+    calls = understand({"expected_tools": [{"name": "a", "args": lists}, {"name": "a", "args": lists}]}).tool_calls
+    assert [call.name for call in calls] == ["a", "a"]
+
+
+def test_many_calls_are_told_apart_in_no_time() -> None:
+    calls = [{"name": "search", "arguments": {"q": number % 20_000}} for number in range(40_000)]
+    assert len(understand({"expected_tools": calls}).tool_calls) == 20_000
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["[", '["a_b"]']),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    *("turns", "role", "expected", "ground_truth", "groundTruth", "ideal", "item", "output", "content"),
+                    *("expected_tools", "tools", "name", "function", "arguments", "parameters", "graders", "config"),
+                    *("required", "type", "data_mapping", "conversation", "messages", "actions"),
+                ]
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=30,
+)
+
+
+@given(expected=VALUES, turns=st.integers(0, 4))
+def test_anything_is_understood_somehow(expected: Any, turns: int) -> None:
+    before = json.dumps(expected)
+    found = understand(expected, turns)
+    assert len(found.answers) == turns
+    assert all(answer is None or answer.strip() for answer in found.answers)
+    assert all(call.name == call.name.strip() != "" for call in found.tool_calls)
+    assert json.dumps(expected) == before
