@@ -69,7 +69,7 @@ def _mapping(root: Place) -> tuple[Data, list[Problem]]:
 
 def _row(record: Place, mapping: Data, of_all: Mapping[str, Data], problems: list[Problem]) -> Row | None:
     held = as_mapping(record.data)
-    # The action itself sends `query` where an item has it, whatever evaluators are given instead.
+    # A mapping of some items is none of the others.
     path = path_of(mapping, held) or path_of(_QUERY, held)
     place = record
     for step in path:
