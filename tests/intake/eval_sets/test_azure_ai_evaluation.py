@@ -111,7 +111,11 @@ def test_images_are_attachments(tmp_path: Path) -> None:
         ({"query": [], "response": "x"}, "query: holds no message of the user", "add one"),
         ({"query": [SYSTEM], "response": "x"}, "query: holds no message of the user", "add one"),
         ({"query": [{"role": "robot"}]}, "query[0]: is no message of a known role", "role"),
-        ({"query": [{"role": "user", "content": None}]}, "query[0].content: must be a text or a list of parts", "quotes"),
+        (
+            {"query": [{"role": "user", "content": None}]},
+            "query[0].content: must be a text or a list of parts",
+            "quotes",
+        ),
         ({"query": [{"role": "user", "content": ""}]}, "the query is empty", "write what the user says"),
         ({"query": [7, *HISTORY]}, "query[0]: is no message of a known role", "role"),
         ({"conversation": "c1", "response": "x"}, "conversation: must hold the messages", '"messages": ['),

@@ -113,7 +113,11 @@ def without(record: dict[str, Any], *keys: str) -> dict[str, Any]:
         ),
         ({"input": "a", "expected_output": "[Urgent] b"}, ("a",), {"expected_output": "[Urgent] b"}),
         ({"input": '["a"]', "expected_output": '{"a": 1}'}, ('["a"]',), {"expected_output": '{"a": 1}'}),
-        ({"input": "a", "expected_tools": [], "context": "one|two"}, ("a",), {"expected_tools": [], "context": "one|two"}),
+        (
+            {"input": "a", "expected_tools": [], "context": "one|two"},
+            ("a",),
+            {"expected_tools": [], "context": "one|two"},
+        ),
     ],
 )
 def test_goldens_are_read_with_all_that_is_expected(
