@@ -16,6 +16,7 @@ from typing import Any, Final
 from bot.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.references import path_of
 from bot.intake.eval_sets.table import plain_key
+from bot.intake.replies import replied, replies, reply_text, reply_tool_calls
 
 _ANSWERS: Final = (
     "expectedresponse",
@@ -23,6 +24,7 @@ _ANSWERS: Final = (
     "expectedoutput",
     "referenceanswer",
     "referenceoutput",
+    "referenceoutputs",
     "groundtruth",
     "target",
     "ideal",

@@ -1,0 +1,94 @@
+"""Datasets of Braintrust, as its application and API export them: JSON, JSON Lines and CSV.
+
+A record has an ``input`` (a text, messages, or a mapping of the customer's own making) and what is ``expected``, and
+beside them ``id``, ``metadata``, ``tags``, ``created``, ``dataset_id``, ``root_span_id``, ``_xact_id``, ...  The API
+hands records out as ``{"events": [...]}``, answers to its SQL as ``{"data": [...]}``.
+See https://www.braintrust.dev/docs/annotate/export and ``DatasetEvent`` in the API's reference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from bot.errors import Problem
+from bot.intake.eval_sets.flattened import restored
+from bot.intake.eval_sets.inputs import Inputs
+from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.records import Records, listed
+from bot.intake.eval_sets.rows import Reading, Row, read_records
+from bot.intake.place import Place
+from bot.intake.place import Source as Parsed
+from bot.intake.query import Setup
+
+_NAME: Final = "braintrust"
+_LISTS: Final = ("events", "rows", "data", "records")
+_TELLING: Final = frozenset({"expected", "_xact_id", "_pagination_key", "root_span_id"})
+_OTHERS: Final = frozenset({"evaluators", "data_mapping", "openai_graders"})
+"""Keys of ai-agent-evals documents, whose records stand under ``data`` too."""
+
+_COLUMN: Final = re.compile(r"(input|expected|metadata)\.(.+)", re.DOTALL)
+_WHOLE: Final = {key: key for key in ("input", "expected", "output", "metadata", "tags", "origin", "classifications")}
+_ATTACHMENTS: Final = frozenset({"braintrust_attachment", "external_attachment", "inline_attachment"})
+
+
+def _records(source: Source) -> Records:
+    if source.document is None or not isinstance(source.document.data, dict):
+        return source.records
+    root = Parsed(source.path, source.document).root
+    if any(root.has(key) for key in _OTHERS):
+        return Records(())
+    return next((listed(root[key]) for key in _LISTS if root[key].is_list), Records(()))
+
+
+def _recognises(source: Source) -> bool:
+    keys = _records(source).keys
+    split = {match[1] for key in keys if (match := _COLUMN.fullmatch(key))} if _is_table(source) else set()
+    return "input" in keys | split and not _TELLING.isdisjoint(keys | split)
+
+
+def _is_table(source: Source) -> bool:
+    return source.document is None and source.lines is None
+
+
+def _read(source: Source) -> Reading:
+    records = _records(source)
+    if _is_table(source):
+        places = tuple(restored(record, _COLUMN, _WHOLE, "input", source.limits) for record in records.places)
+        records = Records(places, records.problems)
+    inputs = Inputs(format=_NAME, key="input", source=source)
+    wrong = inputs.faults(records)
+    if wrong:
+        return Reading((), (*records.problems, *wrong))
+
+    def row(record: Place, problems: list[Problem]) -> Row | None:
+        return inputs.row(record, problems, Setup(attachments=tuple(_attachments(record["input"]))))
+
+    return read_records(records, row)
+
+
+def _attachments(place: Place) -> Iterator[str]:
+    """The names of the files that stand anywhere in an input."""
+    waiting = [place]
+    while waiting:
+        held = waiting.pop()
+        if held["type"].text in _ATTACHMENTS:
+            yield held["filename"].text or held["url"].text or held["type"].text
+        else:
+            inner = [*held.items, *(value for _, value in held.entries)]
+            waiting.extend(each for each in reversed(inner) if each.is_mapping or each.is_list)
+
+
+READER: Final = Reader(
+    name=_NAME,
+    title="Braintrust dataset in JSON, JSON Lines or CSV (`input` and `expected`)",
+    endings=(".json", ".jsonl", ".ndjson", ".csv", ".tsv"),
+    mark=re.compile(
+        r'\A(?=.*?"input"\s*+:)(?=.*?"(?:expected|_xact_id|_pagination_key|root_span_id)"\s*+:)'
+        r"|\A\s*+(?=[^\n]*\binput\b)(?=[^\n]*\b(?:expected|_xact_id|_pagination_key|root_span_id)\b)",
+        re.DOTALL,
+    ),
+    recognises=_recognises,
+    read=_read,
+)

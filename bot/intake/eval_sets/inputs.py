@@ -1,0 +1,222 @@
+"""Records whose query stands somewhere inside them: which of their inputs it is, and what remains beside it.
+
+Formats whose inputs are mappings of the customer's own making do not say which value the user says.  It is the one that
+is called so (``question``, ``query``, ``input``, ``messages``, ...), else the only one that can be it.  Where that does
+not decide, ``formats.yaml`` does, with a name such as ``inputs.question``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from bot.documents import Data, Path, as_mapping
+from bot.errors import InputError, Problem
+from bot.intake.eval_sets.columns import FORMATS_FILE, Columns
+from bot.intake.eval_sets.messages import is_messages, read_spoken
+from bot.intake.eval_sets.plain import ANSWER_KEY, QUERY_NAMES, TOOLS_KEY
+from bot.intake.eval_sets.reader import Source
+from bot.intake.eval_sets.records import Records, decoded
+from bot.intake.eval_sets.rows import Row, text_id
+from bot.intake.eval_sets.table import plain_key
+from bot.intake.place import Place
+from bot.intake.query import Setup
+from bot.limits import ReadingLimits
+from bot.suggest import perhaps
+
+_BEGINS_LIKE_JSON: Final = re.compile(r"\{\s*\"|\[\s*\{")
+_LOOKED_AT: Final = 50
+"""The names in so many records are enough to say which there are."""
+
+# LangGraph takes messages as pairs of a role and a text as well.
+_ROLES: Final = frozenset({"user", "human", "system", "developer", "assistant", "ai", "tool"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """How a format's records are read: its ``format`` name, the key of the inputs, and ``Source`` and ``Columns``."""
+
+    format: str
+    key: str
+    source: Source
+
+    @property
+    def columns(self) -> Columns:
+        """The columns that ``formats.yaml`` names; none where it is silent."""
+        return self.source.columns or Columns()
+
+    def row(self, record: Place, problems: list[Problem], setup: Setup | None = None) -> Row | None:
+        """The row of ``record``; its faults are added to ``problems``.
+
+        ``setup`` is what the format says of it; what messages attach comes before its attachments.
+        """
+        name = text_id(self._named(record, self.columns.id) or record["id"], problems)
+        query = self._query(record, problems)
+        if query is None:
+            return None
+        spoken = read_spoken(as_spoken(query), problems)
+        setup = setup or Setup()
+        return Row(
+            turns=spoken.turns,
+            line=record.line,
+            id=name,
+            expected=self._expected(record, query if spoken.is_text else None) or None,
+            setup=Setup(
+                attachments=tuple(dict.fromkeys((*spoken.attachments, *setup.attachments))), fixtures=setup.fixtures
+            ),
+        )
+
+    def faults(self, records: Records) -> tuple[Problem, ...]:
+        """What is wrong with the names in ``formats.yaml``: each must stand in some record."""
+        found: list[Problem] = []
+        columns = self.columns
+        if columns.conversation is not None:
+            message = f"columns.conversation: {self.format} has one record for each conversation"
+            found.append(Problem(self.source.file, None, message, "leave it out, or use the format of plain files"))
+        named = {"query": columns.query, "id": columns.id, "answer": columns.answer, "tools": columns.tools}
+        for what, name in named.items():
+            if name is not None and all(located(record, name) is None for record in records.places):
+                known = sorted({key for record in records.places[:_LOOKED_AT] for key in _names(record)})
+                message = f"columns.{what}: no record has {name!r}{perhaps(name, known)}"
+                fix = f"name one that there is: {', '.join(known[:_LOOKED_AT]) or 'none'}"
+                found.append(Problem(self.source.file, None, message, fix))
+        return tuple(found)
+
+    def _named(self, record: Place, name: str | None) -> Place | None:
+        return None if name is None else located(record, name)
+
+    def _query(self, record: Place, problems: list[Problem]) -> Place | None:
+        name = self.columns.query or self.key
+        place = located(record, name)
+        if place is None or is_empty(place):
+            message = f"{name}: the record has no query"
+            if place is None:
+                message += perhaps(name, as_mapping(record.data))
+            at = record if place is None else place
+            problems.append(at.problem(message, f"write what the user says under `{name}`"))
+            return None
+        while place.is_mapping and not as_spoken(place).is_list:
+            inner = _choice(place)
+            if len(inner) != 1:
+                problems.append(self._undecided(record, place, inner))
+                return None
+            place = inner[0]
+        return place
+
+    def _undecided(self, record: Place, place: Place, found: list[Place]) -> Problem:
+        steps = [".".join(map(str, inner.path[len(record.path) :])) for inner in found]
+        several = " and ".join(f"`{step}`" for step in steps[:5])
+        within = place.name or self.key
+        why = f"several could be the query: {several}" if steps else "none of them is what a user says"
+        name = steps[0] if steps else f"{self.key}.NAME"
+        declared = {self.source.path: {"format": self.format, "columns": {"query": name}}}
+        line = f"files: {json.dumps(declared, ensure_ascii=False)}"
+        fix = f"write `formats: 1` and `{line}` into {FORMATS_FILE}, with the name of the one that is the query"
+        return place.problem(f"{within}: {why}", fix)
+
+    def _expected(self, record: Place, query: Place | None) -> dict[str, Data]:
+        """What ``record`` holds beside its id and its query, under the keys that columns of that kind have."""
+        identifier = self._named(record, self.columns.id) or record["id"]
+        kept = dict(as_mapping(record.data))
+        for place in (identifier, query):
+            if place is not None and not place.absent:
+                kept = without(kept, place.path[len(record.path) :])
+        for name, key in ((self.columns.answer, ANSWER_KEY), (self.columns.tools, TOOLS_KEY)):
+            place = self._named(record, name)
+            if place is not None and name != key:
+                kept = without(kept, place.path[len(record.path) :])
+                if key in kept:
+                    kept[f"{key} (2)"] = kept[key]
+                kept[key] = decoded(place, self.source.limits).data if key == TOOLS_KEY else place.data
+        return kept
+
+
+def is_empty(place: Place) -> bool:
+    """Whether nothing stands at ``place``, or a text, list or mapping without content."""
+    return not place.text if isinstance(place.data, str) else place.data in (None, [], {})
+
+
+def _choice(place: Place) -> list[Place]:
+    """The values of the mapping at ``place`` that could be the query or hold it, the telling names first."""
+    held = [(key, inner) for key, inner in place.entries if not is_empty(inner)]
+    usual = [
+        inner for key, inner in held if plain_key(key) in QUERY_NAMES and isinstance(inner.data, str | list | dict)
+    ]
+    speaks = [inner for _, inner in held if inner.text or is_conversation(inner)]
+    return usual or speaks or [inner for _, inner in held if inner.is_mapping]
+
+
+def is_conversation(place: Place) -> bool:
+    """Whether messages stand at ``place``, or a mapping with them."""
+    return any(is_messages(as_spoken(each)) for each in (place, place["messages"]))
+
+
+def as_spoken(place: Place) -> Place:
+    """``place`` as a list of messages if it holds them in another way; else as it is.
+
+    Other ways are a message alone, a list of one list of messages, and pairs of a role and a text.
+    """
+    if place.is_mapping and (place.has("content") or place.has("kwargs") or place.has("data")):
+        alone = Place(place.source, place.path, [place.data])
+        return alone if is_messages(alone) else place
+    if len(place.items) == 1 and is_messages(place.items[0]):
+        return place.items[0]
+    pairs = [item.data for item in place.items if isinstance(item.data, list)]
+    if pairs and len(pairs) == len(place.items) and all(_is_pair(pair) for pair in pairs):
+        messages: list[Data] = [{"role": pair[0], "content": pair[1]} for pair in pairs]
+        return Place(place.source, place.path, messages)
+    return place
+
+
+def _is_pair(pair: list[Data]) -> bool:
+    return len(pair) == 2 and isinstance(pair[0], str) and pair[0].casefold() in _ROLES
+
+
+def located(record: Place, name: str) -> Place | None:
+    """The value that ``name`` names in ``record``: a key, or keys with dots between; ``None`` if there is none."""
+    place, steps = record, name.split(".")
+    while steps:
+        # A key may hold dots itself, as headers of tables do.
+        taken = next((n for n in range(len(steps), 0, -1) if place.has(".".join(steps[:n]))), 0)
+        if not taken:
+            return None
+        place, steps = place[".".join(steps[:taken])], steps[taken:]
+    return place
+
+
+def _names(record: Place) -> Iterable[str]:
+    for key, inner in record.entries:
+        yield key
+        yield from (f"{key}.{name}" for name, _ in inner.entries)
+
+
+def without(data: dict[str, Data], path: Path) -> dict[str, Data]:
+    """``data`` without the value at ``path``, nor the mappings that only held it."""
+    kept = dict(data)
+    chain = [kept]
+    for step in path[:-1]:
+        inner = dict(as_mapping(chain[-1].get(str(step))))
+        chain[-1][str(step)] = inner
+        chain.append(inner)
+    chain[-1].pop(str(path[-1]), None)
+    for outer, step in reversed(list(zip(chain, path[:-1], strict=False))):
+        if not outer[str(step)]:
+            del outer[str(step)]
+    return kept
+
+
+def cell(place: Place, limits: ReadingLimits, *, strict: bool = False) -> Place:
+    """What the cell of a table at ``place`` holds: the JSON in it if it is an object or a list, else its text.
+
+    A text may begin with a bracket and be no JSON.  If it is ``strict``, one that begins like an object or a list of
+    them and is broken raises :class:`~bot.errors.InputError`.
+    """
+    try:
+        return decoded(place, limits)
+    except InputError:
+        if strict and _BEGINS_LIKE_JSON.match(place.text):
+            raise
+        return place

@@ -1,0 +1,150 @@
+"""Samples of Inspect, the evaluation framework of the UK AI Security Institute, in JSON, JSON Lines and CSV.
+
+A sample has an ``input`` (a text, or messages of a chat) and a ``target`` (one or several); further fields are
+``choices``, ``id``, ``metadata``, ``sandbox``, ``files``, ``setup`` and ``checkpoint``.  They are read as Inspect's own
+readers of files read them (``json_dataset`` and ``csv_dataset`` of ``inspect_ai.dataset``); fields under other names,
+which Inspect maps in Python, are named in ``formats.yaml``.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from bot.documents import Data
+from bot.errors import InputError, Problem
+from bot.intake.eval_sets.inputs import Inputs, cell
+from bot.intake.eval_sets.messages import is_messages
+from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.records import Records, decoded
+from bot.intake.eval_sets.rows import Reading, Row, read_records
+from bot.intake.place import Place
+from bot.intake.place import Source as Parsed
+from bot.intake.query import Setup
+
+_NAME: Final = "inspect"
+_TELLING: Final = frozenset({"target", "sandbox", "setup", "checkpoint"})
+_FIELDS: Final = _TELLING | {"input", "choices", "id", "description", "metadata", "files"}
+_JSON_CELLS: Final = ("metadata", "sandbox", "files", "checkpoint")
+_FILE_NAME: Final = re.compile(r"[^\s\0]{1,200}")
+_ENDING: Final = re.compile(r".\.[A-Za-z]\w{0,7}$")
+
+
+def _records(source: Source) -> Records:
+    """The samples; a JSON file may hold a single one."""
+    if source.document is not None and isinstance(source.document.data, dict):
+        return Records((Parsed(source.path, source.document).root,))
+    return source.records
+
+
+def _recognises(source: Source) -> bool:
+    records = _records(source)
+    if not source.records.places and not records.keys <= _FIELDS:
+        # A file that is no list has little to be told by.
+        return False
+    return (
+        "input" in records.keys
+        and not _TELLING.isdisjoint(records.keys)
+        and records.any(lambda record: record.has("input") and not record["input"].is_mapping)
+    )
+
+
+def _read(source: Source) -> Reading:
+    records = _records(source)
+    inputs = Inputs(format=_NAME, key="input", source=source)
+    wrong = inputs.faults(records)
+    if wrong:
+        return Reading((), (*records.problems, *wrong))
+
+    def row(record: Place, problems: list[Problem]) -> Row | None:
+        sample = _sample(source, record, problems)
+        if source.columns is None or source.columns.query is None:
+            _check_input(sample, problems)
+        if problems:
+            return None
+        return inputs.row(sample, problems, Setup(fixtures=tuple(dict.fromkeys(_fixtures(source, sample)))))
+
+    return read_records(records, row)
+
+
+def _check_input(sample: Place, problems: list[Problem]) -> None:
+    """Inspect takes a text or messages, and neither an object nor a list of texts."""
+    place = sample["input"]
+    if place.is_mapping or (place.is_list and any(not item.is_mapping for item in place.items)):
+        message = f"{place.name}: must be a text or a list of messages"
+        problems.append(place.problem(message, 'write a text, or `[{"role": "user", "content": "..."}]`'))
+
+
+def _sample(source: Source, record: Place, problems: list[Problem]) -> Place:
+    """``record`` with the cells of a table that hold JSON decoded; the faults of its fields go to ``problems``."""
+    held: dict[str, Data] = {key: place.data for key, place in record.entries}
+    is_table = source.document is None and source.lines is None
+    for key in _JSON_CELLS:
+        try:
+            value = decoded(record[key], source.limits)
+        except InputError as error:
+            problems.extend(error.problems)
+            continue
+        if is_table and record.has(key):
+            held[key] = value.data
+        problems.extend(_fault(value, key))
+    if is_table:
+        query = cell(record["input"], source.limits, strict=_looks_like_messages(record["input"]))
+        if is_messages(query):
+            held["input"] = query.data
+    return Place(record.source, record.path, held)
+
+
+def _looks_like_messages(place: Place) -> bool:
+    return re.match(r'\[\s*\{\s*"(?:role|content)"', place.text) is not None
+
+
+def _fault(value: Place, key: str) -> Iterator[Problem]:
+    """What is wrong with the decoded ``value`` of the field ``key``."""
+    if value.absent:
+        return
+    if key == "sandbox":
+        pair = value.is_list and len(value.items) == 2
+        if not (value.text or pair or (value.is_mapping and value["type"].text)):
+            fix = 'write its type, such as "docker", or `["docker", "compose.yaml"]`'
+            yield value.problem(f"{value.name}: must be a type, or a list of a type and a file", fix)
+    elif not value.is_mapping:
+        yield value.problem(f"{value.name}: must be an object", 'write `{"...": ...}`')
+    elif key == "files":
+        for name, content in value.entries:
+            if not isinstance(content.data, str):
+                fix = "write a path, or the content, in quotes"
+                yield content.problem(f"{value.name}.{name}: must be a text", fix)
+
+
+def _fixtures(source: Source, sample: Place) -> Iterator[str]:
+    """The files beside the samples that a runner needs; a file whose content the sample holds is none of them."""
+    files = decoded(sample["files"], source.limits)
+    sandbox = decoded(sample["sandbox"], source.limits)
+    config = sandbox.items[1] if len(sandbox.items) == 2 else sandbox["config"]
+    for place in (*(content for _, content in files.entries), config, sample["setup"]):
+        if _is_file_name(place.text):
+            yield place.text
+
+
+def _is_file_name(text: str) -> bool:
+    """Whether ``text`` names a file, rather than being its content."""
+    if not _FILE_NAME.fullmatch(text) or text.startswith(("data:", "#!")):
+        return False
+    return _ENDING.search(posixpath.basename(text)) is not None or "/" in text
+
+
+READER: Final = Reader(
+    name=_NAME,
+    title="samples of Inspect in JSON, JSON Lines or CSV (`input` and `target`)",
+    endings=(".json", ".jsonl", ".ndjson", ".csv", ".tsv"),
+    mark=re.compile(
+        r'\A(?=.*?"input"\s*:)(?=.*?"(?:target|sandbox|setup|checkpoint)"\s*:)'
+        r"|\A\s*+(?=[^\n]*\binput\b)(?=[^\n]*\b(?:target|sandbox|setup|checkpoint)\b)",
+        re.DOTALL,
+    ),
+    recognises=_recognises,
+    read=_read,
+)

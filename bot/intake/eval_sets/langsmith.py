@@ -1,0 +1,125 @@
+"""Datasets of LangSmith, as its application, command line and API export them: JSON, JSON Lines and CSV.
+
+An example has ``inputs`` and ``outputs`` (``reference_outputs``), mappings of the customer's own making, and beside
+them ``id``, ``dataset_id``, ``metadata``, ``split``, ``attachments`` and times.  In a table the mappings are cells of
+JSON, or each value has a column such as ``inputs.question`` or ``input_question``.  Examples of chats may be exported
+for the fine-tuning of OpenAI models as well: JSON Lines with ``messages``, where the assistant's are the expected
+answers.
+See https://docs.langchain.com/langsmith/manage-datasets and ``Example`` in ``langsmith.schemas``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from bot.errors import Problem
+from bot.intake.eval_sets.flattened import restored
+from bot.intake.eval_sets.inputs import Inputs
+from bot.intake.eval_sets.messages import is_messages
+from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.records import Records, listed
+from bot.intake.eval_sets.rows import Reading, Row, read_records
+from bot.intake.place import Place
+from bot.intake.place import Source as Parsed
+from bot.intake.query import Setup
+
+_NAME: Final = "langsmith"
+_COLUMN: Final = re.compile(r"(inputs?|(?:reference_)?outputs?)[._](.+)", re.DOTALL)
+_GROUPS: Final = {
+    "inputs": "inputs",
+    "input": "inputs",
+    "outputs": "outputs",
+    "output": "outputs",
+    "reference_outputs": "reference_outputs",
+    "reference_output": "reference_outputs",
+}
+_WHOLE: Final = frozenset({"outputs", "reference_outputs", "dataset_id", "source_run_id"})
+_FINE_TUNING: Final = frozenset(
+    {"messages", "tools", "functions", "tool_choice", "function_call", "parallel_tool_calls", "weight"}
+)
+_OTHERS: Final = frozenset({"expectations"})
+"""Keys of MLflow's evaluation datasets, which have ``inputs`` too."""
+
+
+def _records(source: Source) -> Records:
+    if source.document is not None and isinstance(source.document.data, dict):
+        return listed(Parsed(source.path, source.document).root["examples"])
+    return source.records
+
+
+def _is_table(source: Source) -> bool:
+    return source.document is None and source.lines is None
+
+
+def _recognises(source: Source) -> bool:
+    records = _records(source)
+    keys = records.keys
+    if not _is_table(source):
+        return (
+            records.any(lambda record: record["inputs"].is_mapping) and _OTHERS.isdisjoint(keys)
+        ) or _is_fine_tuning(records)
+    split = {match[1] for key in keys if (match := _COLUMN.fullmatch(key))}
+    has_inputs = "inputs" in keys or not split.isdisjoint({"inputs", "input"})
+    has_outputs = not _WHOLE.isdisjoint(keys) or any("output" in group for group in split)
+    return has_inputs and (has_outputs or any(key.startswith("inputs.") for key in keys))
+
+
+def _is_fine_tuning(records: Records) -> bool:
+    """Whether each record is a chat that ends with what the assistant says, and nothing else."""
+    return (
+        "messages" in records.keys
+        and records.keys <= _FINE_TUNING
+        and records.any(lambda record: is_messages(record["messages"]) and _ends_with_answer(record))
+    )
+
+
+def _ends_with_answer(record: Place) -> bool:
+    return record["messages"].items[-1]["role"].text == "assistant"
+
+
+def _read(source: Source) -> Reading:
+    records = _records(source)
+    if _is_table(source):
+        whole = {**_GROUPS, "metadata": "metadata", "split": "split", "attachments": "attachments"}
+        places = tuple(restored(record, _COLUMN, whole, "inputs", source.limits) for record in records.places)
+        records = Records(places, records.problems)
+    key = "messages" if "inputs" not in records.keys and _is_fine_tuning(records) else "inputs"
+    inputs = Inputs(format=_NAME, key=key, source=source)
+    wrong = inputs.faults(records)
+    if wrong:
+        return Reading((), (*records.problems, *wrong))
+
+    def row(record: Place, problems: list[Problem]) -> Row | None:
+        return inputs.row(record, problems, Setup(attachments=tuple(_attachments(record["attachments"], problems))))
+
+    return read_records(records, row)
+
+
+def _attachments(place: Place, problems: list[Problem]) -> Iterator[str]:
+    """The names of an example's attachments: the keys of a mapping, or a list of them."""
+    if place.is_mapping:
+        yield from (key for key, _ in place.entries)
+        return
+    for item in place.items:
+        name = item.text or item["name"].text or item["filename"].text
+        if name:
+            yield name
+        else:
+            problems.append(item.problem(f"{item.name}: has no name", 'write `{"name": "..."}`'))
+    if place.text:
+        yield place.text
+    elif not (place.absent or place.is_list or place.data == ""):
+        message = f"{place.name}: must be an object with the attachments by name"
+        problems.append(place.problem(message, 'write `{"name": {...}}`'))
+
+
+READER: Final = Reader(
+    name=_NAME,
+    title="LangSmith dataset in JSON, JSON Lines or CSV (`inputs` and `outputs`; or `messages` for fine-tuning)",
+    endings=(".json", ".jsonl", ".ndjson", ".csv", ".tsv"),
+    mark=re.compile(r'"inputs"\s*+:\s*+\{|"messages"\s*+:\s*+\[|\A\s*+[^\n]*?(?<![\w.])(?:inputs\b|inputs?_\w)'),
+    recognises=_recognises,
+    read=_read,
+)
