@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.errors import Problem
-from bot.intake.eval_sets.flattened import restored
+from bot.intake.eval_sets.flattened import Flattening
 from bot.intake.eval_sets.inputs import Inputs
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import Records, listed
@@ -29,7 +29,11 @@ _OTHERS: Final = frozenset({"evaluators", "data_mapping", "openai_graders"})
 """Keys of ai-agent-evals documents, whose records stand under ``data`` too."""
 
 _COLUMN: Final = re.compile(r"(input|expected|metadata)\.(.+)", re.DOTALL)
-_WHOLE: Final = {key: key for key in ("input", "expected", "output", "metadata", "tags", "origin", "classifications")}
+_FLATTENING: Final = Flattening(
+    column=_COLUMN,
+    groups={key: key for key in ("input", "expected", "output", "metadata", "tags", "origin", "classifications")},
+    inputs="input",
+)
 _ATTACHMENTS: Final = frozenset({"braintrust_attachment", "external_attachment", "inline_attachment"})
 
 
@@ -55,8 +59,7 @@ def _is_table(source: Source) -> bool:
 def _read(source: Source) -> Reading:
     records = _records(source)
     if _is_table(source):
-        places = tuple(restored(record, _COLUMN, _WHOLE, "input", source.limits) for record in records.places)
-        records = Records(places, records.problems)
+        source, records = _FLATTENING.undone(source)
     inputs = Inputs(format=_NAME, key="input", source=source)
     wrong = inputs.faults(records)
     if wrong:

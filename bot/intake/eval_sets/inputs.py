@@ -93,7 +93,7 @@ class Inputs:
         place = located(record, name)
         if place is None or is_empty(place):
             message = f"{name}: the record has no query"
-            if place is None:
+            if place is None and "." not in name:
                 message += perhaps(name, as_mapping(record.data))
             at = record if place is None else place
             problems.append(at.problem(message, f"write what the user says under `{name}`"))

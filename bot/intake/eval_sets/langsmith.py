@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.errors import Problem
-from bot.intake.eval_sets.flattened import restored
+from bot.intake.eval_sets.flattened import Flattening
 from bot.intake.eval_sets.inputs import Inputs
 from bot.intake.eval_sets.messages import is_messages
 from bot.intake.eval_sets.reader import Reader, Source
@@ -27,14 +27,21 @@ from bot.intake.query import Setup
 
 _NAME: Final = "langsmith"
 _COLUMN: Final = re.compile(r"(inputs?|(?:reference_)?outputs?)[._](.+)", re.DOTALL)
-_GROUPS: Final = {
-    "inputs": "inputs",
-    "input": "inputs",
-    "outputs": "outputs",
-    "output": "outputs",
-    "reference_outputs": "reference_outputs",
-    "reference_output": "reference_outputs",
-}
+_FLATTENING: Final = Flattening(
+    column=_COLUMN,
+    groups={
+        "inputs": "inputs",
+        "input": "inputs",
+        "outputs": "outputs",
+        "output": "outputs",
+        "reference_outputs": "reference_outputs",
+        "reference_output": "reference_outputs",
+        "metadata": "metadata",
+        "split": "split",
+        "attachments": "attachments",
+    },
+    inputs="inputs",
+)
 _WHOLE: Final = frozenset({"outputs", "reference_outputs", "dataset_id", "source_run_id"})
 _FINE_TUNING: Final = frozenset(
     {"messages", "tools", "functions", "tool_choice", "function_call", "parallel_tool_calls", "weight"}
@@ -82,9 +89,7 @@ def _ends_with_answer(record: Place) -> bool:
 def _read(source: Source) -> Reading:
     records = _records(source)
     if _is_table(source):
-        whole = {**_GROUPS, "metadata": "metadata", "split": "split", "attachments": "attachments"}
-        places = tuple(restored(record, _COLUMN, whole, "inputs", source.limits) for record in records.places)
-        records = Records(places, records.problems)
+        source, records = _FLATTENING.undone(source)
     key = "messages" if "inputs" not in records.keys and _is_fine_tuning(records) else "inputs"
     inputs = Inputs(format=_NAME, key=key, source=source)
     wrong = inputs.faults(records)
