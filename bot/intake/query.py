@@ -41,7 +41,6 @@ class Query:
     file: str
     line: int | None
 
-
     @property
     def heard(self) -> tuple[str, ...]:
         """The turns as a classifier hears them: with the last one goes what is attached, which the text may not say."""

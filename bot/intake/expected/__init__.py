@@ -1,0 +1,1 @@
+"""What customers expect of answers, understood: the ways in which formats say it, one module each."""

@@ -1,0 +1,67 @@
+"""The expected answer, in the ways that formats give it: one text, several, a mapping, messages, an assertion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from bot.documents import Data, as_list, as_mapping
+from bot.intake.eval_sets.table import plain_key
+from bot.intake.expected.assertions import asserted_answer
+from bot.intake.expected.keys import ANSWERS
+from bot.intake.expected.replies import replied, reply_text
+from bot.intake.expected.tool_calls import names_tools
+
+_DEPTH: Final = 8
+"""An answer lies no deeper than this in what is expected."""
+
+
+def answers_of_messages(messages: Data, turns: int) -> list[str | None]:
+    """Per turn the ``ground_truth`` of the message that answers it, as conversations of Azure AI Evaluation have it."""
+    answers: list[str | None] = []
+    for message in map(as_mapping, as_list(messages)):
+        if message.get("role") == "user":
+            answers.append(None)
+        elif message.get("role") == "assistant" and answers and answers[-1] is None:
+            answers[-1] = text_of(message.get("ground_truth"))
+    return answers if len(answers) == turns else [None] * turns
+
+
+def answer_of(held: Mapping[str, Data], depth: int = _DEPTH) -> str | None:
+    """The answer that a mapping gives under the most telling of its keys, or else in an assertion."""
+    by_key = {plain_key(key): value for key, value in reversed(list(held.items()))}
+    for key in ANSWERS:
+        value = by_key.get(key)
+        text = None if key == "groundtruth" and names_tools(value, held) else text_of(value, depth)
+        if text:
+            return text
+    return asserted_answer(held)
+
+
+def text_of(value: Data, depth: int = _DEPTH) -> str | None:
+    """The text that an expected answer comes to; of several acceptable ones, the first."""
+    if depth == 0:
+        return None
+    said = replied(value)
+    if said:
+        return reply_text(said)
+    match value:
+        case str():
+            return value if value.strip() else None
+        case bool():
+            return None
+        case int() | float():
+            return str(value)
+        case [*items]:
+            return _first(items, depth)
+        case {"content": str(content)}:
+            return content if content.strip() else None
+        case dict():
+            texts = [item for item in value.values() if isinstance(item, str) and item.strip()]
+            return answer_of(value, depth - 1) or (texts[0] if len(texts) == 1 else None)
+        case _:
+            return None
+
+
+def _first(items: Sequence[Data], depth: int) -> str | None:
+    return text_of(items[0], depth - 1) if items else None

@@ -1,0 +1,116 @@
+"""Assertions that say which answer or which tool calls are expected: those of promptfoo, and constraints of Vally.
+
+Of promptfoo's many assertions those count as an expected answer that compare the whole answer with a text; one that a
+part of it must meet (``contains``, ``regex``, rubrics) is no answer.
+
+Source: https://www.promptfoo.dev/docs/configuration/expected-outputs/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from bot.documents import Data, as_list, as_mapping
+
+_SAME: Final = frozenset(
+    {
+        *("equals", "similar", "similar:cosine", "similar:dot", "similar:euclidean", "factuality"),
+        *("model-graded-factuality", "levenshtein", "rouge-n", "bleu", "gleu", "meteor"),
+    }
+)
+_TOOLS_USED: Final = frozenset({"trajectory:tool-used", "trajectory:tool-sequence", "tool-call-f1"})
+_TOOL_WITH_ARGUMENTS: Final = "trajectory:tool-args-match"
+_OTHERS: Final = frozenset(
+    {
+        *(
+            "agent-rubric",
+            "answer-relevance",
+            "classifier",
+            "contains",
+            "contains-all",
+            "contains-any",
+            "contains-html",
+        ),
+        *("contains-json", "contains-sql", "contains-xml", "context-faithfulness", "context-recall", "cost", "eval"),
+        *("context-relevance", "conversation-relevance", "finish-reason", "fn", "g-eval", "grade", "guardrails"),
+        *("icontains", "icontains-all", "icontains-any", "is-html", "is-json", "is-refusal", "is-sql", "is-xml"),
+        *("is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call", "javascript"),
+        *("latency", "llm-rubric", "model-graded-closedqa", "moderation", "perplexity", "perplexity-score", "pi"),
+        *("python", "regex", "ruby", "search-rubric", "skill-used", "starts-with", "trajectory:goal-success"),
+        *("trajectory:step-count", "trace-error-spans", "trace-span-count", "trace-span-duration", "webhook"),
+        "word-count",
+    }
+)
+_KINDS: Final = sorted(_SAME | _TOOLS_USED | _OTHERS | {_TOOL_WITH_ARGUMENTS}, reverse=True)
+_TYPED: Final = re.compile(rf"(not-)?({'|'.join(_KINDS)})(?:\([\d.]+\))?(?::\s*(.*))?", re.DOTALL)
+_VARIABLE: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+
+
+def asserted_answer(held: Mapping[str, Data]) -> str | None:
+    """The first text that an assertion compares the answer with, the variables of its test put in."""
+    variables = as_mapping(held.get("vars"))
+    for kind, value in _assertions(held):
+        if kind in _SAME and isinstance(value, str) and value.strip():
+            text = _VARIABLE.sub(lambda match: _text(variables.get(match[1]), match[0]), value)
+            if not _VARIABLE.search(text) and not text.startswith("file://"):
+                return text
+    return None
+
+
+def asserted_calls(held: Mapping[str, Data]) -> Iterator[tuple[Data, bool]]:
+    """Tools that are expected to be called, as the assertions name them, and whether they must not be."""
+    for kind, value in _assertions(held):
+        unwanted = kind.startswith("not-")
+        name = kind.removeprefix("not-")
+        if name in _TOOLS_USED:
+            inner = as_mapping(value)
+            listed = next((inner[key] for key in ("steps", "tools") if key in inner), value)
+            for item in listed if isinstance(listed, list) else _split(listed, name):
+                # At most none is a way of saying that it must not be called.
+                yield item, unwanted or as_mapping(item).get("max") == 0
+        elif name == _TOOL_WITH_ARGUMENTS:
+            yield value, unwanted
+    constraints = as_mapping(held.get("constraints"))
+    for key, unwanted in (("expect_tools", False), ("reject_tools", True)):
+        for item in as_list(constraints.get(key)):
+            yield item, unwanted
+
+
+def _split(value: Data, kind: str) -> list[Data]:
+    """One tool, or the names that ``tool-call-f1`` takes with commas between them."""
+    if isinstance(value, str) and kind == "tool-call-f1":
+        return [name.strip() for name in value.split(",")]
+    return [value]
+
+
+def _assertions(held: Mapping[str, Data]) -> Iterator[tuple[str, Data]]:
+    """The kind and value of all assertions of a test, those of sets and those that hold for every test included."""
+    default = as_mapping(as_mapping(held.get("config")).get("defaultTest"))
+    without = as_mapping(held.get("options")).get("disableDefaultAsserts") is True
+    todo = [*as_list(held.get("assert")), *([] if without else as_list(default.get("assert")))]
+    todo.reverse()
+    while todo:
+        item = as_mapping(todo.pop())
+        if item.get("type") == "assert-set":
+            todo.extend(reversed(as_list(item.get("assert"))))
+        elif isinstance(item.get("type"), str):
+            yield str(item["type"]), item.get("value")
+    for key, cell in held.items():
+        if key.startswith("__expected") and isinstance(cell, str) and cell.strip():
+            yield _parsed(cell.strip())
+
+
+def _parsed(cell: str) -> tuple[str, Data]:
+    """An assertion in one cell: ``equals: text``; a text without a kind is what the answer must be equal to."""
+    match = _TYPED.fullmatch(cell)
+    if match is None:
+        return "equals", cell
+    return f"{match[1] or ''}{match[2]}", match[3]
+
+
+def _text(value: Data, otherwise: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return otherwise
+    return str(value)
