@@ -23,6 +23,7 @@ from bot.suggest import perhaps
 _KNOWN_VERSION: Final = re.compile(r"1(?:\.\d+){0,2}")
 _ITEM_KEYS: Final = ("prompt", "turns", "expected_response")
 _DEFAULTS: Final = "default_evaluators"
+_OF_PROMPTFOO: Final = frozenset({"providers", "targets", "tests", "scenarios", "defaultTest"})
 
 
 def _recognises(source: Source) -> bool:
@@ -32,6 +33,8 @@ def _recognises(source: Source) -> bool:
     whole = as_mapping(data)
     if "prompts" in whole:
         prompts = as_list(whole["prompts"])
+        if whole.keys() & _OF_PROMPTFOO:
+            return False
         return "expected_responses" in whole or (bool(prompts) and all(isinstance(item, str) for item in prompts))
     named = "eval-document" in str(whole.get("$schema", "")) or _DEFAULTS in whole
     items = [as_mapping(item) for item in as_list(whole.get("items"))]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from bot.config import Limits
 from bot.documents import Document
 from bot.errors import InputError
 from bot.intake.eval_sets.columns import Columns
@@ -22,25 +23,33 @@ def _refuse(place: Place, reference: str) -> Source:
     raise InputError([place.problem(message, "write the content here")])
 
 
+def _refuse_pattern(place: Place, pattern: str) -> tuple[str, ...]:
+    _refuse(place, pattern)
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """A file as readers get it.
 
     ``file`` is how messages call it, ``path`` where it stands in the folder; ``text`` is its content without a byte
     order mark.  ``document`` is the parsed content of a JSON or YAML file, ``lines`` that of JSON Lines; a table has
-    neither.  ``columns`` are those that ``formats.yaml`` names, if it does; ``limits`` hold for what is parsed further.
-    ``beside`` opens the file of the folder that a place of this one refers to; it raises
-    :class:`~bot.errors.InputError` for any other.
+    neither.  ``columns`` are those that ``formats.yaml`` names, if it does; ``limits`` hold for what is parsed further,
+    ``folder_limits`` for what all files of the folder come to.  ``beside`` opens the file of the folder that a place of
+    this one refers to, and ``matching`` gives the references that a pattern with ``*`` stands for; both raise
+    :class:`~bot.errors.InputError` for what leads out of the folder.
     """
 
     file: str
     path: str
     text: str
     limits: ReadingLimits
+    folder_limits: Limits
     document: Document | None = None
     lines: Lines | None = None
     columns: Columns | None = None
     beside: Callable[[Place, str], Source] = _refuse
+    matching: Callable[[Place, str], tuple[str, ...]] = _refuse_pattern
 
     @cached_property
     def records(self) -> Records:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import Final
 
 from bot.config import Limits
@@ -48,16 +50,41 @@ def open_source(snapshot: Snapshot, path: str, limits: Limits, columns: Columns 
     def beside(place: Place, reference: str) -> Source:
         return open_source(snapshot, _path_beside(path, place, reference), limits, columns)
 
+    def matching(place: Place, pattern: str) -> tuple[str, ...]:
+        folder = posixpath.dirname(path)
+        wanted = _path_beside(path, place, pattern).split("/")
+        found = (other for other in snapshot.paths() if _fits(other.split("/"), wanted))
+        return tuple(posixpath.relpath(other, folder or ".") for other in found)
+
     return Source(
         file=name,
         path=path,
         text=text,
         limits=reading,
+        folder_limits=limits,
         document=document,
         lines=lines,
         columns=columns,
         beside=beside,
+        matching=matching,
     )
+
+
+def _fits(parts: Sequence[str], patterns: Sequence[str]) -> bool:
+    """Whether a path matches a pattern with ``*``, ``?``, ``[...]`` and ``**``, each given by its parts."""
+    reached = {0}
+    for part in [*parts, None]:
+        # A `**` stands for no folder as well.
+        for place in sorted(reached):
+            while place < len(patterns) and patterns[place] == "**":
+                place += 1
+                reached.add(place)
+        if part is None:
+            break
+        stays = {place for place in reached if place < len(patterns) and patterns[place] == "**"}
+        moves = {place + 1 for place in reached if place < len(patterns) and fnmatchcase(part, patterns[place])}
+        reached = stays | moves
+    return len(patterns) in reached
 
 
 def _path_beside(path: str, place: Place, reference: str) -> str:

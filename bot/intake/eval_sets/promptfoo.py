@@ -1,0 +1,259 @@
+"""Configs of promptfoo, in YAML or JSON: prompts with the variables of the tests put in.
+
+Each test is a query for each prompt that it is for; a variable that is a list of texts makes a test of each.  Tests
+with the same ``conversationId`` are the turns of one conversation, in their order; so are all tests of a prompt that
+repeats the conversation so far (``_conversation``) and gives no such id.  What a test holds stays in its expectation,
+with the values of its variables; what the config says of all tests stays under ``config``.
+
+Source: https://www.promptfoo.dev/docs/configuration/reference/, and promptfoo 0.121 (``evaluator``).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from bot.documents import Data, as_list, as_mapping
+from bot.errors import InputError, Problem
+from bot.intake.eval_sets.promptfoo_files import PREFIX, Files
+from bot.intake.eval_sets.promptfoo_prompts import Compiled, Prompt, compile_prompt, read_prompts, render, speak
+from bot.intake.eval_sets.promptfoo_template import TemplateFault, TooLongFault
+from bot.intake.eval_sets.promptfoo_tests import Case, read_cases
+from bot.intake.eval_sets.promptfoo_variables import Variables
+from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.rows import Reading, Row
+from bot.intake.place import Place
+from bot.intake.place import Source as Parsed
+from bot.intake.query import Setup
+
+_TELLING: Final = frozenset(
+    {"providers", "targets", "tests", "scenarios", "defaultTest", "evaluateOptions", "redteam", "assertionTemplates"}
+)
+_OF_A_TEST: Final = frozenset({"vars", "assert", "metadata", "options"})
+_FOR_ALL: Final = ("description", "tags", "defaultTest", "assertionTemplates", "derivedMetrics")
+
+
+def _recognises(source: Source) -> bool:
+    data = as_mapping(source.document.data if source.document else None)
+    if "prompts" in data and data.keys() & _TELLING:
+        return True
+    tests = [as_mapping(item) for item in as_list(data.get("tests"))]
+    runs = "providers" in data or "targets" in data or "scenarios" in data
+    return runs and any(test.keys() & _OF_A_TEST for test in tests)
+
+
+@dataclass
+class _Group:
+    """A query as it is collected: its turns, what is expected of each, and whether one of them is broken."""
+
+    line: int | None
+    turns: list[str] = field(default_factory=list)
+    attachments: list[str] = field(default_factory=list)
+    expected: list[dict[str, Data]] = field(default_factory=list)
+    tests: int = 0
+    broken: bool = False
+
+
+class _Stop(Exception):  # noqa: N818 - it ends the reading early, and is no error
+    """Nothing more can be of use."""
+
+
+def _read(source: Source) -> Reading:
+    if source.document is None:
+        return Reading(())
+    config = _Config(source, Parsed(source.path, source.document).root)
+    return config.reading()
+
+
+class _Config:
+    """One config on its way to queries."""
+
+    def __init__(self, source: Source, root: Place) -> None:
+        self._source, self._root, self._limits = source, root, source.folder_limits
+        self._files = Files(source)
+        self._problems: list[Problem] = []
+        self._groups: dict[tuple[int, str], _Group] = {}
+        self._compiled: dict[tuple[int, str, str], Compiled | None] = {}
+        # No set within the limits holds more text than this.
+        self._variables = Variables(self._files, self._limits.queries * self._limits.turn_characters)
+        self._steps = 0
+        self._default = self._default_test()
+        self._prompts = read_prompts(root["prompts"], self._files, self._problems)
+        shared = {key: root[key].data for key in _FOR_ALL if not root[key].absent}
+        if root["defaultTest"].text:
+            shared["defaultTest"] = dict(self._default)
+        self._shared: dict[str, Data] = {"config": shared} if shared else {}
+
+    def _default_test(self) -> Mapping[str, Data]:
+        place = self._root["defaultTest"]
+        if not place.text:
+            return as_mapping(place.data)
+        try:
+            (source,) = self._files.all(place, place.text)
+        except InputError as error:
+            self._problems.extend(error.problems)
+            return {}
+        return as_mapping(source.document.data if source.document is not None else None)
+
+    def reading(self) -> Reading:
+        """The queries of the config, up to one more than the folder may hold."""
+        try:
+            for case in read_cases(self._root, self._files, self._problems):
+                self._test(case)
+        except _Stop:
+            pass
+        rows = [self._row(group) for group in self._groups.values() if group.tests and not group.broken]
+        return Reading(tuple(rows), tuple(dict.fromkeys(self._problems)), frozenset(self._files.used))
+
+    def _row(self, group: _Group) -> Row:
+        together = group.tests > 1
+        expected: dict[str, Data] = {"turns": list(group.expected)} if together else dict(group.expected[-1])
+        return Row(
+            turns=tuple(group.turns),
+            line=group.line,
+            expected={**expected, **self._shared} or None,
+            setup=Setup(attachments=tuple(dict.fromkeys(group.attachments))),
+        )
+
+    def _test(self, case: Case) -> None:
+        """Add what ``case`` makes of each prompt to the groups."""
+        default, place = self._default, case.place
+        options = {**as_mapping(default.get("options")), **as_mapping(case.data.get("options"))}
+        metadata = {**as_mapping(default.get("metadata")), **as_mapping(case.data.get("metadata"))}
+        variables = {**as_mapping(default.get("vars")), **as_mapping(case.data.get("vars"))}
+        before = len(self._problems)
+        combinations = self._combinations(case, variables, options)
+        prompts = self._chosen(case)
+        if "transformVars" in options:
+            self._fault(place, "`transformVars` is a program, which is not run", "write the variables that it gives")
+        wrapped = [str(options.get(key) or "") for key in ("prefix", "suffix")]
+        if len(self._problems) > before:
+            return
+        conversation = metadata.get("conversationId", options.get("conversationId"))
+        for values in combinations:
+            for number, prompt in prompts:
+                self._steps += 1
+                if self._steps > self._limits.queries * self._limits.turns:
+                    self._fault(place, "the config makes more tests than the limits allow", "write fewer tests")
+                    raise _Stop
+                template = self._template(number, prompt, wrapped)
+                group = self._group(case, number, conversation, template)
+                # Of a conversation that is too long anyway no more is of use.
+                if template is None or len(group.turns) > self._limits.turns:
+                    group.broken = group.broken or template is None
+                    continue
+                self._add(group, case, prompt, template, values)
+
+    def _fault(self, place: Place, message: str, fix: str) -> None:
+        name = f"{place.name}: " if place.path else ""
+        self._problems.append(place.problem(f"{name}{message}", fix))
+
+    def _chosen(self, case: Case) -> list[tuple[int, Prompt]]:
+        """The prompts that a test is for."""
+        wanted = case.data.get("prompts", self._default.get("prompts"))
+        numbered = list(enumerate(self._prompts))
+        if wanted is None:
+            return numbered
+        names = [name for name in as_list(wanted) if isinstance(name, str)]
+        found = [pair for pair in numbered if any(pair[1].is_meant(name) for name in names)]
+        if not found and self._prompts:
+            self._fault(case.place, "`prompts` names no prompt of the config", "name labels of prompts")
+        return found
+
+    def _combinations(
+        self, case: Case, variables: Mapping[str, Data], options: Mapping[str, Data]
+    ) -> Iterator[dict[str, Data]]:
+        """The values of the variables, one test after the other."""
+        spread = not options.get("disableVarExpansion")
+        values = [self._values(case, value) if spread else [value] for value in variables.values()]
+        count = math.prod(map(len, values))
+        if count > self._limits.queries:
+            message = f"the lists in `vars` make {count:,} tests, more than the limit of {self._limits.queries:,}"
+            self._fault(case.place, message, "write fewer values, or raise limits.queries in config/curation.yaml")
+        return (dict(zip(variables, chosen, strict=True)) for chosen in itertools.product(*values))
+
+    def _values(self, case: Case, value: Data) -> list[Data]:
+        if isinstance(value, list) and value and isinstance(value[0], str):
+            return value
+        if isinstance(value, str) and value.startswith(PREFIX):
+            try:
+                return [f"{PREFIX}{name}" for name in self._files.names(case.place, value)]
+            except InputError as error:
+                self._problems.extend(error.problems)
+        return [value]
+
+    def _template(self, number: int, prompt: Prompt, wrapped: list[str]) -> Compiled | None:
+        """``prompt`` within its prefix and suffix, compiled once; ``None`` if it cannot be."""
+        prefix, suffix = wrapped
+        key = (number, prefix, suffix)
+        if key not in self._compiled:
+            try:
+                self._compiled[key] = compile_prompt(f"{prefix}{prompt.raw}{suffix}", self._source.limits)
+            except TemplateFault as fault:
+                self._compiled[key] = None
+                line = None if prompt.line is None else prompt.line + fault.line - 1
+                self._problems.append(Problem(prompt.file, line, f"{prompt.name}: {fault.message}", fault.fix))
+        return self._compiled[key]
+
+    def _group(self, case: Case, number: int, conversation: Data, template: Compiled | None) -> _Group:
+        """The query that a test belongs to."""
+        if isinstance(conversation, str | int | float) and str(conversation):
+            key = f"named {conversation}"
+        elif template is not None and template.history:
+            key = f"scenario {case.scenario}"
+        else:
+            key = f"test {self._steps}"
+        if (number, key) not in self._groups:
+            if len(self._groups) > self._limits.queries:
+                raise _Stop
+            self._groups[number, key] = _Group(case.line)
+        return self._groups[number, key]
+
+    def _add(self, group: _Group, case: Case, prompt: Prompt, template: Compiled, values: Mapping[str, Data]) -> None:
+        """Put the turns of one test under one prompt into its query."""
+        problems: list[Problem] = []
+        try:
+            ready = self._variables.ready(case.place, values)
+            value, size = render(template, ready.values, self._variables.room)
+            self._variables.room -= size
+            spoken, messages = speak(value, prompt, self._source.path, self._source.limits, problems)
+        except TooLongFault as fault:
+            fix = f"{fault.fix}, or raise limits.turn_characters in config/curation.yaml"
+            self._fault(case.place, fault.message, fix)
+            group.broken = True
+            raise _Stop from None
+        except TemplateFault as fault:
+            where = prompt.name if prompt.line is None else f"{prompt.name} ({prompt.file}:{prompt.line})"
+            name = f"{case.place.name}: " if case.place.path else ""
+            problems.append(case.place.problem(f"{name}{fault.message}; {where} uses it", fault.fix))
+        except InputError as error:
+            problems.extend(error.problems)
+        if problems:
+            self._problems.extend(problems)
+            group.broken = True
+            return
+        expected = dict(case.data)
+        if values:
+            expected["vars"] = dict(values)
+        told = prompt.told | ({} if messages is None else {"messages": messages})
+        if told:
+            expected["prompt"] = told
+        group.tests += 1
+        group.turns.extend(spoken.turns)
+        group.attachments.extend((*ready.attached, *spoken.attachments))
+        # What is expected is expected of the last turn that a test has.
+        group.expected.extend([*({} for _ in spoken.turns[1:]), expected])
+
+
+READER: Final = Reader(
+    name="promptfoo",
+    title="promptfoo config in YAML or JSON (`prompts` with `tests` or `providers`)",
+    endings=(".yaml", ".yml", ".json"),
+    mark=re.compile(r"""\b(?:prompts|tests|scenarios)["']?\s*:"""),
+    recognises=_recognises,
+    read=_read,
+)

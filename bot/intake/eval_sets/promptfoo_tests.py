@@ -1,0 +1,175 @@
+"""Tests of promptfoo configs: inline, in files, and as scenarios (each of their data with each of their tests).
+
+Source: https://www.promptfoo.dev/docs/configuration/test-cases/ and ``reference/#test-case``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from bot.documents import Data, as_list, as_mapping
+from bot.errors import InputError, Problem
+from bot.intake.eval_sets.promptfoo_files import Files
+from bot.intake.eval_sets.reader import Source
+from bot.intake.eval_sets.table import first_header
+from bot.intake.place import Place
+from bot.intake.place import Source as Parsed
+
+_KEYS: Final = frozenset(
+    {
+        *("description", "vars", "provider", "providers", "prompts", "providerOutput", "assert"),
+        *("assertScoringFunction", "options", "threshold", "metadata"),
+    }
+)
+_FIX: Final = "write `vars:` and `assert:`, or the name of a file"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A test: its ``data``, the place it stands at, its line in the config, and the scenario that it belongs to."""
+
+    data: Mapping[str, Data]
+    place: Place
+    line: int | None
+    scenario: int | None = None
+
+
+def read_cases(root: Place, files: Files, problems: list[Problem]) -> Iterator[Case]:
+    """All tests of the config at ``root``, one after the other; what is wrong is added to ``problems``."""
+    cases = list(_cases(root["tests"], files, problems))
+    yield from cases
+    scenarios = root["scenarios"]
+    if not cases and scenarios.absent and root["tests"].absent:
+        # Without tests each prompt is sent once.
+        yield Case({}, root, root.line)
+    number = 0
+    for scenario in _spread(scenarios, files, problems):
+        rows = list(_cases(scenario["config"], files, problems))
+        tests = list(_cases(scenario["tests"], files, problems)) or [Case({}, scenario, scenario.line)]
+        if not rows:
+            message = f"{scenario.name}: a scenario needs data in `config`"
+            problems.append(scenario.problem(message, "write `config:` with `- vars:`"))
+        told = {} if scenario["description"].absent else {"scenario": scenario["description"].data}
+        for row in rows:
+            for test in tests:
+                yield Case(_merged(row.data, test.data) | told, test.place, test.line, number)
+            number += 1
+
+
+def _merged(row: Mapping[str, Data], test: Mapping[str, Data]) -> dict[str, Data]:
+    merged = {**row, **test}
+    for key in ("vars", "options", "metadata"):
+        if key in merged:
+            merged[key] = {**as_mapping(row.get(key)), **as_mapping(test.get(key))}
+    if "assert" in merged:
+        merged["assert"] = [*as_list(row.get("assert")), *as_list(test.get("assert"))]
+    return merged
+
+
+def _spread(place: Place, files: Files, problems: list[Problem]) -> Iterator[Place]:
+    """The objects of the list at ``place``, those of files that it names among them."""
+    for item in place.items if place.is_list else () if place.absent else (place,):
+        if item.is_mapping:
+            yield item
+            continue
+        for source in _named(item, files, problems):
+            if source.document is not None:
+                root = Parsed(source.path, source.document).root
+                yield from (inner for inner in (root.items if root.is_list else (root,)) if inner.is_mapping)
+
+
+def _named(item: Place, files: Files, problems: list[Problem], within: Source | None = None) -> tuple[Source, ...]:
+    """The files that the text at ``item`` names."""
+    if not item.text:
+        problems.append(item.problem(f"{item.name}: is no test", _FIX))
+        return ()
+    try:
+        return files.all(item, item.text, within)
+    except InputError as error:
+        problems.extend(error.problems)
+        return ()
+
+
+def _cases(place: Place, files: Files, problems: list[Problem]) -> Iterator[Case]:
+    for item in place.items if place.is_list else () if place.absent else (place,):
+        if item.has("$ref") or item.has("$values"):
+            problems.append(item.problem(f"{item.name}: references are not followed", "write the test here"))
+        elif item.is_mapping and not item["path"].text:
+            data = _with_vars(item, files, None, problems)
+            if data is not None:
+                yield Case(data, item, item.line)
+        else:
+            named = item["path"] if item.is_mapping else item
+            for source in _named(named, files, problems):
+                yield from _in_file(source, named, files, problems)
+
+
+def _in_file(source: Source, named: Place, files: Files, problems: list[Problem]) -> Iterator[Case]:
+    if source.document is not None:
+        root = Parsed(source.path, source.document).root
+        places = root.items if root.is_list else (root,)
+    elif source.lines is not None or source.path.lower().endswith((".csv", ".tsv")):
+        problems.extend(source.records.problems)
+        places = source.records.places
+    else:
+        message = f"{named.name}: tests are not read from {source.path}"
+        problems.append(named.problem(message, "write them in YAML, JSON, JSON Lines or CSV"))
+        return
+    header = first_header(source.text) if source.document is None and source.lines is None else None
+    columns = header.labels().values() if header is not None else ()
+    for item in places:
+        if not item.is_mapping:
+            problems.append(item.problem(f"{item.name or source.path}: a test must be an object", _FIX))
+        elif columns:
+            yield Case(_from_row({column: item[column].data or "" for column in columns}), item, named.line)
+        elif not item.data or as_mapping(item.data).keys() & _KEYS:
+            data = _with_vars(item, files, source, problems)
+            if data is not None:
+                yield Case(data, item, named.line)
+        else:
+            yield Case(_from_row(as_mapping(item.data)), item, named.line)
+
+
+def _from_row(row: Mapping[str, Data]) -> dict[str, Data]:
+    """The test that a row of a table is; what it expects stays under its own columns."""
+    variables: dict[str, Data] = {}
+    options: dict[str, Data] = {}
+    metadata: dict[str, Data] = {}
+    test: dict[str, Data] = {"vars": variables}
+    for key, value in row.items():
+        if not key.startswith("__"):
+            variables[key] = value
+        elif value in ("", None):
+            continue
+        elif key in ("__prefix", "__suffix"):
+            options[key[2:]] = value
+        elif key.startswith("__metadata:") and key.endswith("[]") and isinstance(value, str):
+            metadata[key[11:-2]] = [item.strip().replace("\0", ",") for item in value.replace("\\,", "\0").split(",")]
+        elif key.startswith("__metadata:"):
+            metadata[key[11:]] = value
+        elif key in ("__description", "__threshold", "__providerOutput"):
+            test[key[2:]] = value
+        else:
+            test[key] = value
+    return test | {key: held for key, held in (("options", options), ("metadata", metadata)) if held}
+
+
+def _with_vars(item: Place, files: Files, within: Source | None, problems: list[Problem]) -> dict[str, Data] | None:
+    """The test at ``item``, its variables read where they stand in files; ``None`` if they cannot be."""
+    held = item["vars"]
+    data = dict(as_mapping(item.data))
+    if held.absent or held.is_mapping:
+        return data
+    variables: dict[str, Data] = {}
+    before = len(problems)
+    for name in held.items if held.is_list else (held,):
+        for source in _named(name, files, problems, within):
+            found = source.document.data if source.document is not None else None
+            if isinstance(found, dict):
+                variables |= found
+            else:
+                message = f"{name.name}: {source.path} holds no variables"
+                problems.append(name.problem(message, "write them there as `name: value`"))
+    return data | {"vars": variables} if len(problems) == before else None

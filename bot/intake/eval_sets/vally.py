@@ -1,0 +1,94 @@
+"""Eval specs of Microsoft's Vally, in YAML.
+
+A *stimulus* is a ``prompt`` (or several ``turns``) with its graders; its ``name`` is its unique identifier.  What the
+file says of all stimuli – environment, defaults, scoring, tags – travels along under ``eval_spec``.
+
+Source: the eval spec reference, https://microsoft.github.io/vally/reference/eval-spec/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import partial
+from typing import Final
+
+from bot.documents import Data, as_list, as_mapping
+from bot.errors import Problem
+from bot.intake.eval_sets.prompted import read_prompted
+from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.records import listed
+from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
+from bot.intake.place import Place
+from bot.intake.place import Source as Parsed
+from bot.intake.query import Setup
+
+_STIMULI: Final = "stimuli"
+_OF_A_STIMULUS: Final = frozenset({"prompt", "turns", "graders", "rubric"})
+_OF_A_SPEC: Final = frozenset({"defaults", "config", "scoring", "environment", "type"})
+
+
+def _recognises(source: Source) -> bool:
+    data = as_mapping(source.document.data if source.document else None)
+    if _STIMULI not in data:
+        return False
+    items = [as_mapping(item) for item in as_list(data[_STIMULI])]
+    return any(item.keys() & _OF_A_STIMULUS for item in items) or bool(data.keys() & _OF_A_SPEC)
+
+
+def _read(source: Source) -> Reading:
+    if source.document is None:
+        return Reading(())
+    root = Parsed(source.path, source.document).root
+    stimuli = root[_STIMULI]
+    if not stimuli.is_list:
+        message = f"{_STIMULI}: must be a list of stimuli"
+        return Reading((), (root[_STIMULI].problem(message, "write `- name:` and `prompt:` for each"),))
+    shared = rest_of(root, _STIMULI)
+    return read_records(listed(stimuli), partial(_row, root["environment"], shared))
+
+
+def _row(common: Place, shared: dict[str, Data], stimulus: Place, problems: list[Problem]) -> Row:
+    turns, attached, expected = read_prompted(stimulus, "prompt", ("name",), problems)
+    if shared:
+        expected["eval_spec"] = shared
+    return Row(
+        id=text_id(stimulus["name"], problems),
+        turns=turns,
+        line=stimulus.line,
+        expected=expected or None,
+        setup=_setup(stimulus, common, attached),
+    )
+
+
+def _setup(stimulus: Place, common: Place, attached: tuple[str, ...]) -> Setup:
+    """The environment of a stimulus, merged with that of the file: a name is the tenant, its files are fixtures."""
+    environments = (common, stimulus["environment"])
+    # A parameter such as `${ENVIRONMENT}` is filled in by each run, and names no tenant.
+    named = [place.text for place in environments if place.text and "${" not in place.text]
+    return Setup(
+        tenant=named[-1] if named else None,
+        connectors=_once(name for place in environments for name, _ in place["mcpServers"].entries),
+        fixtures=_once(name for place in environments for name in _files(place["files"])),
+        attachments=_once([*attached, *_files(stimulus["attachments"])]),
+    )
+
+
+def _files(place: Place) -> list[str]:
+    """The names of the files that stand in a list, as texts or by where they come from."""
+    names = (item.text or item["src"].text or item["path"].text for item in place.items)
+    return [name for name in names if name]
+
+
+def _once(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+READER: Final = Reader(
+    name="vally",
+    title="Vally eval spec in YAML with `stimuli`",
+    endings=(".yaml", ".yml", ".json"),
+    mark=re.compile(r"""\bstimuli["']?\s*:"""),
+    recognises=_recognises,
+    read=_read,
+)
