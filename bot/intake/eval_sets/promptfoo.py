@@ -78,8 +78,9 @@ class _Config:
         self._problems: list[Problem] = []
         self._groups: dict[tuple[int, str], _Group] = {}
         self._compiled: dict[tuple[int, str, str], Compiled | None] = {}
-        # No set within the limits holds more text than this.
-        self._variables = Variables(self._files, self._limits.queries * self._limits.turn_characters)
+        # No query, and no set, within the limits holds more text than this.
+        most = self._limits.turns * self._limits.turn_characters
+        self._variables = Variables(self._files, most, self._limits.queries * self._limits.turn_characters)
         self._steps = 0
         self._default = self._default_test()
         self._prompts = read_prompts(root["prompts"], self._files, self._problems)
@@ -149,8 +150,10 @@ class _Config:
                 self._add(group, case, prompt, template, values)
 
     def _fault(self, place: Place, message: str, fix: str) -> None:
-        name = f"{place.name}: " if place.path else ""
-        self._problems.append(place.problem(f"{name}{message}", fix))
+        self._problems.append(place.problem(f"{self._name(place)}{message}", fix))
+
+    def _name(self, place: Place) -> str:
+        return f"{place.name}: " if place.path else ""
 
     def _chosen(self, case: Case) -> list[tuple[int, Prompt]]:
         """The prompts that a test is for."""
@@ -218,23 +221,28 @@ class _Config:
         problems: list[Problem] = []
         try:
             ready = self._variables.ready(case.place, values)
-            value, size = render(template, ready.values, self._variables.room)
+            value, size = render(template, ready.values, self._variables.most)
             self._variables.room -= size
             spoken, messages = speak(value, prompt, self._source.path, self._source.limits, problems)
         except TooLongFault as fault:
+            self._variables.room -= self._variables.most
             fix = f"{fault.fix}, or raise limits.turn_characters in config/curation.yaml"
-            self._fault(case.place, fault.message, fix)
-            group.broken = True
-            raise _Stop from None
+            problems.append(case.place.problem(f"{self._name(case.place)}{fault.message}", fix))
         except TemplateFault as fault:
             where = prompt.name if prompt.line is None else f"{prompt.name} ({prompt.file}:{prompt.line})"
-            name = f"{case.place.name}: " if case.place.path else ""
-            problems.append(case.place.problem(f"{name}{fault.message}; {where} uses it", fault.fix))
+            message = f"{self._name(case.place)}{fault.message}; {where} uses it"
+            problems.append(case.place.problem(message, fault.fix))
         except InputError as error:
             problems.extend(error.problems)
         if problems:
             self._problems.extend(problems)
             group.broken = True
+        if self._variables.room < 0:
+            message = "the rendered prompts are too long; what follows was not looked at"
+            fix = "split the config, or raise limits.turn_characters in config/curation.yaml"
+            self._fault(case.place, message, fix)
+            raise _Stop
+        if problems:
             return
         expected = dict(case.data)
         if values:

@@ -34,9 +34,13 @@ class Ready:
 
 @dataclass
 class Variables:
-    """Makes variables ready; ``room`` is how many characters may still be rendered."""
+    """Makes variables ready.
+
+    ``most`` is how many characters one text may come to once it is rendered, ``room`` how many all together still may.
+    """
 
     files: Files
+    most: int
     room: int
 
     def ready(self, place: Place, values: Mapping[str, Data]) -> Ready:
@@ -65,7 +69,7 @@ class Variables:
     def _rendered(self, value: str, others: Mapping[str, Data]) -> str:
         """``value`` with the others put in; one that cannot be rendered is text, as in promptfoo."""
         try:
-            text = rendered(compiled(value), others, self.room)
+            text = rendered(compiled(value), others, self.most)
         except TooLongFault:
             raise
         except TemplateFault:
