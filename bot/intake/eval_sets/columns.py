@@ -44,10 +44,13 @@ class FormatsFile(FileModel):
     files: dict[str, DeclaredFile] = Field(description="file name, relative to this file → what it is")
 
 
-def read_formats(document: Document, paths: Collection[str], known: Collection[str]) -> Mapping[str, DeclaredFile]:
+def read_formats(
+    document: Document, paths: Collection[str], known: Collection[str], plain: Collection[str]
+) -> Mapping[str, DeclaredFile]:
     """What ``document`` says by path; raises :class:`~bot.errors.InputError` with all its faults.
 
-    ``paths`` are the files there are, ``known`` the names of the formats.
+    ``paths`` are the files there are, ``known`` the names of the formats, ``plain`` of those that columns are named
+    for.
     """
     declared = validate(FormatsFile, document).files
     problems = []
@@ -59,6 +62,10 @@ def read_formats(document: Document, paths: Collection[str], known: Collection[s
             message = f"files.{path}.format: {file.format!r} is no format{perhaps(file.format, known)}"
             fix = f"use one of: {', '.join(sorted(known))}"
             problems.append(document.problem(("files", path, "format"), message, fix))
+        elif file.columns is not None and file.format not in plain:
+            message = f"files.{path}.columns: {file.format} has columns of its own"
+            fix = f"remove `columns`, or use one of: {', '.join(sorted(plain))}"
+            problems.append(document.problem(("files", path, "columns"), message, fix))
     if problems:
         raise InputError(problems)
     return declared

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import posixpath
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +16,7 @@ from bot.intake.eval_sets.identity import MadeIds, fault_of_id
 from bot.intake.eval_sets.registry import fitting, readers
 from bot.intake.eval_sets.rows import Reading, Row
 from bot.intake.eval_sets.sources import glance, open_source
-from bot.intake.eval_sets.strays import AGENT_FILE, find_strays, foreign_files
+from bot.intake.eval_sets.strays import AGENT_FILE, files_of_the_agent, find_strays, foreign_files
 from bot.intake.query import EvalSet, Query
 from bot.snapshot import Snapshot
 
@@ -36,8 +37,9 @@ def read_eval_sets(snapshot: Snapshot, limits: Limits) -> tuple[EvalSet, ...]:
     """Every eval set in ``snapshot``, sorted by file; its problems are those of the rows that could not be read.
 
     A file is an eval set if its ending and content say so, or ``formats.yaml`` does; the files of an agent package are
-    not.  A file that cannot be parsed, but shows that it was meant as one, is an eval set without queries; so is one
-    that may have been meant as one (see :mod:`~bot.intake.eval_sets.strays`).  Ids are unique in the folder: of
+    not, and neither are plain files that the agent or a query names as data.  A file that cannot be parsed, but shows
+    that it was meant as one, is an eval set without queries; so is one that may have been meant as one (see
+    :mod:`~bot.intake.eval_sets.strays`).  Ids are unique in the folder: of
     two equal ones that files give, the first counts and the second is a fault; made ones give way (see
     :class:`~bot.intake.eval_sets.identity.MadeIds`).  ``limits.queries`` holds for the folder as a whole.
 
@@ -59,6 +61,7 @@ def read_eval_sets(snapshot: Snapshot, limits: Limits) -> tuple[EvalSet, ...]:
     files = {path: file for path, file in found.items() if file is not None}
     used = {path for file in files.values() for path in file.reading.used}
     files = {path: file for path, file in files.items() if path not in used}
+    files = _without_data(snapshot, limits, files, declared)
     strays = find_strays(snapshot, limits, files.keys() | used | {FORMATS_FILE})
     if not files:
         formats = "; ".join(f"{reader.title} ({', '.join(reader.endings)})" for reader in readers())
@@ -72,6 +75,19 @@ def read_eval_sets(snapshot: Snapshot, limits: Limits) -> tuple[EvalSet, ...]:
     return _assemble([files[path] for path in sorted(files)], limits)
 
 
+def _without_data(
+    snapshot: Snapshot, limits: Limits, files: Mapping[str, _File], declared: Collection[str]
+) -> dict[str, _File]:
+    """``files`` without those that are data of the agent or of queries, which only look like plain eval sets."""
+    plain = {reader.name for reader in readers() if reader.plain}
+    guessed = {path for path, file in files.items() if file.format in plain and path not in declared}
+    setups = [row.setup for path, file in files.items() if path not in guessed for row in file.reading.rows]
+    needed = {posixpath.basename(name) for setup in setups for name in (*setup.fixtures, *setup.attachments)}
+    data = files_of_the_agent(snapshot, limits, guessed)
+    data |= {path for path in guessed if posixpath.basename(path) in needed}
+    return {path: file for path, file in files.items() if path not in data}
+
+
 def _declared(
     snapshot: Snapshot, paths: Sequence[str], limits: Limits
 ) -> tuple[Mapping[str, DeclaredFile], tuple[Problem, ...]]:
@@ -81,7 +97,9 @@ def _declared(
     try:
         content = snapshot.read(FORMATS_FILE, limits.reading)
         document = parse_yaml(content, snapshot.name(FORMATS_FILE), limits.reading)
-        return read_formats(document, paths, {reader.name for reader in readers()}), ()
+        known = {reader.name for reader in readers()}
+        plain = {reader.name for reader in readers() if reader.plain}
+        return read_formats(document, paths, known, plain), ()
     except InputError as error:
         return {}, error.problems
 

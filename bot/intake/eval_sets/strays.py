@@ -88,6 +88,25 @@ def foreign_files(paths: Collection[str]) -> frozenset[str]:
     return frozenset(path for path in paths if _is_foreign(path, packages))
 
 
+def files_of_the_agent(snapshot: Snapshot, limits: Limits, candidates: Collection[str]) -> set[str]:
+    """Those of ``candidates`` that a file of an agent names, as agents name what they know and answer with."""
+    if not candidates:
+        return set()
+    paths = [path for path in snapshot.paths() if path.lower().endswith(_TEXTS) and path not in candidates]
+    foreign = foreign_files(snapshot.paths())
+    agents = [path for path in paths if path in foreign or _speaks_for_an_agent(snapshot, path, limits)]
+    return _named(snapshot, agents, limits, candidates)
+
+
+def _speaks_for_an_agent(snapshot: Snapshot, path: str, limits: Limits) -> bool:
+    if AGENT_FILE.fullmatch(posixpath.basename(path)):
+        return True
+    try:
+        return _is_other(open_source(snapshot, path, limits))
+    except InputError:
+        return False
+
+
 def _packages(paths: Iterable[str]) -> set[str]:
     """The folders of agent packages below the eval set folder."""
     return {posixpath.dirname(path) for path in paths if AGENT_FILE.fullmatch(posixpath.basename(path))} - {""}

@@ -151,9 +151,13 @@ def test_columns_that_mean_the_same_are_a_fault(tmp_path: Path) -> None:
     assert found.queries == ()
 
 
-@pytest.mark.parametrize(
-    "content", ["Question,Answer\na,b\n", "input,target\na,b\n", "a,b\nPrompt\n", "prompt text\nx\n"]
-)
+@pytest.mark.parametrize("content", ["Question,Answer\na,b\n", "input,target\na,b\n"])
+def test_a_table_that_only_resembles_a_test_set_is_a_plain_one(tmp_path: Path, content: str) -> None:
+    found = read_one(tmp_path, "t.csv", content)
+    assert (found.format, turns(found), found.problems) == ("plain-table", ["a"], ())
+
+
+@pytest.mark.parametrize("content", ["a,b\nPrompt\n", "prompt text\nx\n"])
 def test_other_tables_are_no_test_sets(tmp_path: Path, content: str) -> None:
     refused(tmp_path, {"t.csv": content})
 

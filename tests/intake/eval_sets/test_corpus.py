@@ -96,14 +96,3 @@ def test_no_file_of_a_real_agent_package_is_taken_for_an_eval_set_or_reported_as
         with pytest.raises(InputError, match="no eval set was found") as caught:
             read_eval_sets(WorkingTree(package), limits())
         assert [problem.file for problem in caught.value.problems] == ["."]
-
-
-def test_files_of_other_formats_are_not_read_and_each_is_named(tmp_path: Path) -> None:
-    others = [path for path in FORMATS.iterdir() if not path.name.startswith(("m365_", "copilotstudio_"))]
-    assert others
-    for path in others:
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    with pytest.raises(InputError, match="no eval set was found") as caught:
-        read_eval_sets(WorkingTree(tmp_path), limits())
-    data = {path.name for path in others if path.suffix in {".csv", ".json", ".jsonl", ".tsv", ".yaml", ".yml"}}
-    assert {problem.file for problem in caught.value.problems} == {".", *data}

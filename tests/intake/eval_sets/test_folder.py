@@ -20,7 +20,8 @@ CSV = "Prompt,Expected response\nWho is my manager?,A name\n"
 # Files of an agent package, some of which hold the words that eval sets hold.
 PACKAGE: dict[str, str | bytes] = {
     "manifest.json": '{"manifestVersion": "1.19", "items": [{"prompt": "x"}]}',
-    "declarativeAgent.json": '{"version": "v1.4", "conversation_starters": [{"text": "Hi", "prompt": "x"}]}',
+    "declarativeAgent.json": '{"version": "v1.4", "conversation_starters": [{"text": "Hi", "prompt": "x"}], '
+    '"capabilities": [{"name": "EmbeddedKnowledge", "files": [{"file": "knowledge/faq.csv"}]}]}',
     "appPackage/ai-plugin.json": '{"schema_version": "v2.2", "functions": [], "prompts": []}',
     "appPackage/loc/de-de.json": '{"name.short": "Werkstatt", "items": [{"title": "x"}]}',
     "appPackage/cards/card.json": '{"type": "AdaptiveCard", "items": [{"type": "TextBlock"}], "prompt": "x"}',
@@ -47,7 +48,9 @@ def test_eval_sets_are_found_by_content_and_sorted_by_file(tmp_path: Path) -> No
 
 
 def test_every_format_is_in_the_registry_once() -> None:
-    assert [reader.name for reader in readers()] == ["copilot-studio", "incumbent", "m365-copilot-eval"]
+    names = [reader.name for reader in readers()]
+    assert names == sorted(set(names))
+    assert {"copilot-studio", "incumbent", "m365-copilot-eval", "plain-records", "plain-table"} <= set(names)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +60,23 @@ def test_a_folder_without_eval_set_names_the_formats(tmp_path: Path, files: dict
     (problem,) = (each for each in refused(tmp_path, files) if each.file == ".")
     assert all(reader.title in problem.message for reader in readers())
     assert problem.fix
+
+
+def test_a_plain_table_is_an_eval_set_unless_the_agent_names_it_as_knowledge(tmp_path: Path) -> None:
+    faq = {"knowledge/faq.csv": "Question,Answer\nWhere?,Here\n"}
+    assert [item.file for item in read(tmp_path / "alone", faq | {"e.yaml": OWN})] == ["e.yaml", "knowledge/faq.csv"]
+    assert [item.file for item in read(tmp_path / "named", PACKAGE | faq | {"e.yaml": OWN})] == ["e.yaml"]
+
+
+def test_data_that_a_query_names_is_no_eval_set(tmp_path: Path) -> None:
+    needs = OWN.replace(
+        "Show my tickets.}", "Show my tickets., setup: {fixtures: [mails.jsonl], attachments: [b.csv]}}"
+    )
+    data = {"mails.jsonl": '{"input": "x"}\n', "b.csv": "question,x\na,b\n"}
+    assert [item.file for item in read(tmp_path, data | {"e.yaml": needs, "other.jsonl": '{"input": "x"}\n'})] == [
+        "e.yaml",
+        "other.jsonl",
+    ]
 
 
 def test_agent_package_files_are_never_eval_sets(tmp_path: Path) -> None:
@@ -103,8 +123,10 @@ def test_a_file_that_fits_two_formats_is_an_error_that_names_them(tmp_path: Path
     assert both.format == UNKNOWN_FORMAT
     assert both.queries == ()
     ((_, message),) = told(both)
-    assert "Incumbent's own YAML" in message
-    assert "M365 Copilot" in message
+    assert message == "the file can be read as several formats: incumbent and m365-copilot-eval"
+    (problem,) = both.problems
+    assert 'files: {"evals.json": {format: incumbent}}' in problem.fix
+    assert "formats.yaml" in problem.fix
 
 
 @pytest.mark.parametrize(

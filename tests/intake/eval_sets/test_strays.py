@@ -37,15 +37,15 @@ LOST: list[tuple[str, str | bytes, int | None, str]] = [
     ("b.yaml", "name: x\nquerys:\n  - query: a\n", 2, "perhaps you meant 'queries'"),
     ("b.yaml", "evalset: 1\n", 1, "perhaps you meant 'eval_set'"),
     ("b.yml", "- query: x\n- query: y\n", None, "meant to stand under `queries`, with `eval_set: 1` before it"),
-    ("b.json", '[{"query": "x"}]', None, "meant to stand under `queries`"),
-    ("b.json", '{"cases": [{"input": "x"}]}', None, "no eval set is recognised in this file; looked for: Incumbent's"),
+    ("b.json", '{"cases": [{"input": "x"}]}', None, "no eval set is recognised in this file; looked for:"),
     ("b.json", "[1", 1, "not valid JSON"),
     ("b.yaml", "[1", 1, "not valid YAML"),
-    ("b.jsonl", '{"query": "x"}\n', None, "eval sets are not read from .jsonl files"),
-    ("b.TSV", CSV.replace(",", "\t"), None, "eval sets are not read from .tsv files"),
+    ("b.jsonl", '{"note": "x"}\n', None, "no eval set is recognised in this file"),
+    ("b.jsonl", '{"query"\n', 1, "not valid JSON"),
+    ("b.TSV", "note\tx\na\tb\n", None, "no eval set is recognised in this file"),
     ("b.csv", CSV.replace(",", "|"), None, "separated by commas, semicolons or tabs"),
     ("b.csv", "note,x\n" * 30 + CSV, None, "within 30 lines"),
-    ("b.csv", "Question,Answer\na,b\n", None, "no eval set is recognised in this file"),
+    ("b.csv", "Frage,Antwort\na,b\n", None, "no eval set is recognised in this file"),
     ("b.csv", "", None, "the file is empty"),
     ("b.yaml", "\n \n", None, "the file is empty"),
     ("b.yaml", "# to do\n", None, "no eval set is recognised in this file"),
@@ -60,6 +60,22 @@ def test_a_file_beside_an_eval_set_that_no_reader_takes_is_reported(
     ((file, (problem,)),) = reported.items()
     assert (file, problem.line) == (name, line)
     assert message in problem.message
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("b.jsonl", '{"query": "x"}\n', "plain-records"),
+        ("b.json", '[{"query": "x"}]', "plain-records"),
+        ("b.TSV", CSV.replace(",", "\t"), "plain-table"),
+        ("b.csv", "Question,Answer\na,b\n", "plain-table"),
+    ],
+)
+def test_a_file_beside_an_eval_set_with_a_column_of_queries_is_read(
+    tmp_path: Path, name: str, content: str, kind: str
+) -> None:
+    found = {item.file: item for item in read(tmp_path, {"ok.yaml": OWN, name: content})}
+    assert (found[name].format, len(found[name].queries), found[name].problems) == (kind, 1, ())
 
 
 def test_such_a_file_is_reported_without_an_eval_set_as_well(tmp_path: Path) -> None:
