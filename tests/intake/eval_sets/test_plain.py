@@ -1,0 +1,179 @@
+"""Plain lists and tables: whatever their columns are called, nothing of a record is lost."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.intake.expectation import ToolCall, understand
+from tests.intake.eval_sets.folders import read, read_one, refused, told, turns
+
+NAMES = [
+    *("query", "Question", "PROMPT", "input", "utterance", "instruction", "User Query", "user_input", "userPrompt"),
+    *("user-message", "user question", "Test Utterance"),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_query_is_found_by_its_usual_names(tmp_path: Path, name: str) -> None:
+    lines = read_one(tmp_path / "1", "a.jsonl", json.dumps({name: "Hi?", "note": 1}) + "\n")
+    assert (turns(lines), lines.queries[0].expected) == (["Hi?"], {"note": 1})
+    table = read_one(tmp_path / "2", "a.tsv", f"note\t{name}\n1\tHi?\n")
+    assert (turns(table), table.queries[0].expected) == (["Hi?"], {"note": "1"})
+
+
+SPOKEN: list[tuple[Any, list[Any]]] = [
+    ("a", ["a"]),
+    (["a", "b"], [["a", "b"]]),
+    ([{"role": "user", "content": "a"}, {"role": "assistant", "content": "x"}, {"role": "user", "content": "b"}],
+     [["a", "b"]]),
+    ({"messages": [{"role": "user", "content": "a"}]}, ["a"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "expected"), SPOKEN)
+def test_turns_and_messages_are_read_in_records_and_in_cells(tmp_path: Path, value: Any, expected: list[Any]) -> None:
+    for name, content in [
+        ("a.jsonl", json.dumps({"query": value})),
+        ("b.json", json.dumps([{"query": value}])),
+        ("c.csv", table([["query", "n"], [value if isinstance(value, str) else json.dumps(value), "1"]])),
+    ]:
+        found = read_one(tmp_path / name, name, content)
+        assert (turns(found), found.problems) == (expected, ())
+        if not isinstance(value, str) and not isinstance(value[0] if isinstance(value, list) else None, str):
+            # Messages that are no turns are kept.
+            assert "query" in (found.queries[0].expected or {})  # type: ignore[operator]
+
+
+def table(rows: list[list[str]]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)
+    return text.getvalue()
+
+
+@pytest.mark.parametrize(
+    "text", ["[urgent] Where is my badge?", "{name} please", "[1] or [2]?", '{"order": 5}', "[[2, 3]] is what?"]
+)
+def test_a_cell_with_brackets_is_a_text(tmp_path: Path, text: str) -> None:
+    found = read_one(tmp_path, "a.csv", table([["query", "n"], [text, "1"], ["ok", "2"]]))
+    assert turns(found) in ([text, "ok"], ["ok"])
+    assert len(found.queries) + len(found.problems) == 2
+    assert turns(found) == [text, "ok"] or text.startswith("[[")
+
+
+def test_a_broken_cell_of_json_costs_its_row_and_its_conversation(tmp_path: Path) -> None:
+    rows = [["query", "conversation"], ["a", "1"], ['[{"role": "user"', "1"], ["b", "2"]]
+    found = read_one(tmp_path, "a.csv", table(rows))
+    assert turns(found) == ["b"]
+    ((line, message),) = told(found)
+    assert line == 3
+    assert "query: not valid JSON" in message
+
+
+def test_ids_conversations_answers_and_tools(tmp_path: Path) -> None:
+    rows = [
+        {"id": 1, "conversation_id": 0, "query": "a", "expected_response": "A"},
+        {"id": 2, "conversation_id": 1, "query": "x", "expected_tools": ["find"]},
+        {"id": 3, "conversation_id": 0, "query": "b", "expected_response": "B"},
+        {"query": "lone", "conversation_id": None},
+    ]
+    found = read_one(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)))
+    talk, single, lone = found.queries
+    assert not found.problems
+    assert (talk.id, talk.turns, talk.line) == ("0", ("a", "b"), 1)
+    assert talk.expected == {
+        "conversation": "0",
+        "turns": [{"id": "1", "expected_response": "A"}, {"id": "3", "expected_response": "B"}],
+    }
+    assert understand(talk.expected, 2).answers == ("A", "B")
+    assert (single.id, single.expected) == ("2", {"conversation_id": 1, "expected_tools": ["find"]})
+    assert understand(single.expected).tool_calls == (ToolCall("find"),)
+    assert (lone.turns, lone.expected) == (("lone",), {"conversation_id": None})
+
+
+def test_a_conversation_with_one_id_has_it(tmp_path: Path) -> None:
+    found = read_one(tmp_path, "a.csv", "id,query,conversation\nq1,a,x\n,b,x\n")
+    assert (found.queries[0].id, found.queries[0].turns) == ("q1", ("a", "b"))
+
+
+FAULTS = [
+    ("a.jsonl", '{"query": "ok"}\n{"query": \n{"query": "b"}\n', 2, "not valid JSON"),
+    ("a.jsonl", '{"query": "ok"}\n\n[1]\n', 3, "must be an object"),
+    ("a.jsonl", '{"query": "ok"}\n{"query": 7}\n', 2, "query: must be a text"),
+    ("a.jsonl", '{"query": "ok"}\n{"note": 7}\n', 2, "query: the record has no query"),
+    ("a.jsonl", '{"query": "ok"}\n{"query": "a", "id": 1.5}\n', 2, "id: must be a string or a whole number"),
+    ("a.jsonl", '{"query": "ok"}\n{"query": "a", "conversation": []}\n', 2, "conversation: must be a string"),
+    ("a.jsonl", '{"query": "ok"}\n{"query": "a", "query": "b"}\n', 2, "the key 'query' is given twice"),
+    ("a.json", '[{"query": "ok"},\n7]', 2, "must be an object"),
+    ("a.csv", "query,n\nok,1\na,1,1\n", 3, "the row has 3 cells, the header 2"),
+    ("a.csv", "query,n\nok,1\n,1\n", 3, "query: the record has no query"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "line", "message"), FAULTS)
+def test_a_broken_record_is_a_fault_at_its_line_and_costs_no_other(
+    tmp_path: Path, name: str, content: str, line: int, message: str
+) -> None:
+    found = read_one(tmp_path, name, content)
+    assert "ok" in turns(found)
+    ((at, text),) = told(found)
+    assert at == line
+    assert message in text
+
+
+def test_json_lines_and_lists_are_told_by_what_they_are(tmp_path: Path) -> None:
+    lines = '{"query": "a"}\n{"query": "b"}\n'
+    assert turns(read_one(tmp_path / "1", "a.json", lines)) == ["a", "b"]
+    assert turns(read_one(tmp_path / "2", "a.jsonl", '[{"query": "a"},\n {"query": "b"}]')) == ["a", "b"]
+    assert turns(read_one(tmp_path / "3", "a.ndjson", "\ufeff" + lines)) == ["a", "b"]
+    assert turns(read_one(tmp_path / "4", "a.JSONL", lines.replace("\n", "\r\n"))) == ["a", "b"]
+
+
+def test_columns_that_could_both_hold_the_query_are_an_error_that_says_how_to_decide(tmp_path: Path) -> None:
+    found = read_one(tmp_path, "a.csv", "Input,Prompt\na,b\n")
+    assert found.queries == ()
+    (problem,) = found.problems
+    assert (problem.line, problem.message) == (2, "several columns could hold the query: 'Input' and 'Prompt'")
+    line = 'files: {"a.csv": {format: plain-table, columns: {query: "Input"}}}'
+    assert line in problem.fix
+    # What the fix says works.
+    both = read(tmp_path, {"formats.yaml": f"formats: 1\n{line}\n"})
+    assert [(turns(item), item.queries[0].expected) for item in both] == [(["a"], {"Prompt": "b"})]
+
+
+@pytest.mark.parametrize("content", ['{"note": "query"}\n', "[]", '{"a": "query"}', '[["query"]]'])
+def test_other_records_are_no_eval_sets(tmp_path: Path, content: str) -> None:
+    refused(tmp_path, {"a.jsonl": content})
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=5,
+)
+RECORDS = st.dictionaries(st.sampled_from(["query", "id", "conversation", "expected", "note"]), VALUES)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(RECORDS | VALUES, max_size=4))
+def test_every_record_is_read_or_reported(tmp_path: Path, records: list[Any]) -> None:
+    text = "\n".join(map(json.dumps, [{"query": "ok"}, *records]))
+    (found,) = read(tmp_path, {"a.jsonl": text})
+    read_lines = sum(
+        len(query.expected["turns"])  # type: ignore[arg-type]
+        if isinstance(query.expected, dict) and "conversation" in query.expected and "turns" in query.expected
+        else 1
+        for query in found.queries
+    )
+    broken = {
+        json.dumps(record.get("conversation")) for record in records if isinstance(record, dict) and "query" in record
+    }
+    # A conversation with a broken turn is left out as a whole.
+    assert read_lines + len(found.problems) >= len(records) + 1 or (found.problems and broken)
