@@ -53,6 +53,9 @@ class Document:
 
     def line(self, path: Path = ()) -> int | None:
         """The line (from 1) of the value at ``path``, or of its nearest ancestor that exists."""
+        if self.is_json and not path:
+            # Asked of every record: no second parse for that.
+            return self.first_line + self.text[: len(self.text) - len(self.text.lstrip())].count("\n")
         if self.is_json:
             place = self._places
             for step in path:

@@ -182,7 +182,7 @@ def test_files_that_a_runner_needs_are_fixtures(tmp_path: Path, setup: Any, fixt
         ({"input": "a", "id": ""}, "the id is empty", "write a short id"),
         ({"input": "a", "metadata": "easy"}, "metadata: must be an object", "{"),
         ({"input": "a", "metadata": [1]}, "metadata: must be an object", "{"),
-        ({"input": "a", "metadata": "{broken"}, "metadata: not valid JSON", "write JSON"),
+        ({"input": "a", "metadata": "{broken"}, "metadata: must be an object", "{"),
         ({"input": "a", "sandbox": 5}, "sandbox: must be a type, or a list of a type and a file", '"docker"'),
         ({"input": "a", "sandbox": ["docker"]}, "sandbox: must be a type, or a list of a type and a file", '"docker"'),
         ({"input": "a", "sandbox": {"config": "x"}}, "sandbox: must be a type, or a list of a type", '"docker"'),
