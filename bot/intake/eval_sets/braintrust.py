@@ -14,7 +14,7 @@ from typing import Final
 
 from bot.errors import Problem
 from bot.intake.eval_sets.flattened import Flattening
-from bot.intake.eval_sets.inputs import Inputs
+from bot.intake.eval_sets.inputs import Inputs, is_table, keys_of
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import Records, listed
 from bot.intake.eval_sets.rows import Reading, Row, read_records
@@ -47,18 +47,14 @@ def _records(source: Source) -> Records:
 
 
 def _recognises(source: Source) -> bool:
-    keys = _records(source).keys
-    split = {match[1] for key in keys if (match := _COLUMN.fullmatch(key))} if _is_table(source) else set()
+    keys = keys_of(source, _records(source))
+    split = {match[1] for key in keys if (match := _COLUMN.fullmatch(key))} if is_table(source) else set()
     return "input" in keys | split and not _TELLING.isdisjoint(keys | split)
-
-
-def _is_table(source: Source) -> bool:
-    return source.document is None and source.lines is None
 
 
 def _read(source: Source) -> Reading:
     records = _records(source)
-    if _is_table(source):
+    if is_table(source):
         source, records = _FLATTENING.undone(source)
     inputs = Inputs(format=_NAME, key="input", source=source)
     wrong = inputs.faults(records)

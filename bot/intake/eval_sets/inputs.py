@@ -21,7 +21,7 @@ from bot.intake.eval_sets.plain import ANSWER_KEY, QUERY_NAMES, TOOLS_KEY
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.records import Records, decoded
 from bot.intake.eval_sets.rows import Row, text_id
-from bot.intake.eval_sets.table import plain_key
+from bot.intake.eval_sets.table import first_header, plain_key
 from bot.intake.place import Place
 from bot.intake.query import Setup
 from bot.limits import ReadingLimits
@@ -30,6 +30,8 @@ from bot.suggest import perhaps
 _BEGINS_LIKE_JSON: Final = re.compile(r"\{\s*\"|\[\s*\{")
 _LOOKED_AT: Final = 50
 """The names in so many records are enough to say which there are."""
+
+_NO_COLUMNS: Final = Columns()
 
 # LangGraph takes messages as pairs of a role and a text as well.
 _ROLES: Final = frozenset({"user", "human", "system", "developer", "assistant", "ai", "tool"})
@@ -46,7 +48,7 @@ class Inputs:
     @property
     def columns(self) -> Columns:
         """The columns that ``formats.yaml`` names; none where it is silent."""
-        return self.source.columns or Columns()
+        return self.source.columns or _NO_COLUMNS
 
     def row(self, record: Place, problems: list[Problem], setup: Setup | None = None) -> Row | None:
         """The row of ``record``; its faults are added to ``problems``.
@@ -122,7 +124,7 @@ class Inputs:
         identifier = self._named(record, self.columns.id) or record["id"]
         kept = dict(as_mapping(record.data))
         for place in (identifier, query):
-            if place is not None and not place.absent:
+            if place is not None:
                 kept = without(kept, place.path[len(record.path) :])
         for name, key in ((self.columns.answer, ANSWER_KEY), (self.columns.tools, TOOLS_KEY)):
             place = self._named(record, name)
@@ -132,6 +134,17 @@ class Inputs:
                     kept[f"{key} (2)"] = kept[key]
                 kept[key] = decoded(place, self.source.limits).data if key == TOOLS_KEY else place.data
         return kept
+
+
+def is_table(source: Source) -> bool:
+    """Whether ``source`` is a table, whose rows are its records."""
+    return source.document is None and source.lines is None
+
+
+def keys_of(source: Source, records: Records) -> frozenset[str]:
+    """The keys that the ``records`` of ``source`` have; of a table those of its header, whatever its cells hold."""
+    header = first_header(source.text) if is_table(source) else None
+    return records.keys if header is None else frozenset(header.labels().values())
 
 
 def is_empty(place: Place) -> bool:
@@ -146,7 +159,8 @@ def _choice(place: Place) -> list[Place]:
         inner for key, inner in held if plain_key(key) in QUERY_NAMES and isinstance(inner.data, str | list | dict)
     ]
     speaks = [inner for _, inner in held if inner.text or is_conversation(inner)]
-    return usual or speaks or [inner for _, inner in held if inner.is_mapping]
+    deeper = (inner for _, inner in held if inner.is_mapping and not inner["type"].text.endswith("attachment"))
+    return usual or speaks or list(deeper)
 
 
 def is_conversation(place: Place) -> bool:

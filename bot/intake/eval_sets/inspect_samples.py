@@ -15,7 +15,7 @@ from typing import Final
 
 from bot.documents import Data
 from bot.errors import InputError, Problem
-from bot.intake.eval_sets.inputs import Inputs, cell
+from bot.intake.eval_sets.inputs import Inputs, cell, is_table, keys_of
 from bot.intake.eval_sets.messages import is_messages
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import Records, decoded
@@ -41,14 +41,12 @@ def _records(source: Source) -> Records:
 
 def _recognises(source: Source) -> bool:
     records = _records(source)
-    if not source.records.places and not records.keys <= _FIELDS:
+    keys = keys_of(source, records)
+    if source.document is not None and not source.records.places and not keys <= _FIELDS:
         # A file that is no list has little to be told by.
         return False
-    return (
-        "input" in records.keys
-        and not _TELLING.isdisjoint(records.keys)
-        and records.any(lambda record: record.has("input") and not record["input"].is_mapping)
-    )
+    spoken = is_table(source) or records.any(lambda record: record.has("input") and not record["input"].is_mapping)
+    return "input" in keys and not _TELLING.isdisjoint(keys) and spoken
 
 
 def _read(source: Source) -> Reading:
@@ -80,17 +78,17 @@ def _check_input(sample: Place, problems: list[Problem]) -> None:
 def _sample(source: Source, record: Place, problems: list[Problem]) -> Place:
     """``record`` with the cells of a table that hold JSON decoded; the faults of its fields go to ``problems``."""
     held: dict[str, Data] = {key: place.data for key, place in record.entries}
-    is_table = source.document is None and source.lines is None
+    in_cells = is_table(source)
     for key in _JSON_CELLS:
         try:
             value = decoded(record[key], source.limits)
         except InputError as error:
             problems.extend(error.problems)
             continue
-        if is_table and record.has(key):
+        if in_cells and record.has(key):
             held[key] = value.data
         problems.extend(_fault(value, key))
-    if is_table:
+    if in_cells:
         query = cell(record["input"], source.limits, strict=_looks_like_messages(record["input"]))
         if is_messages(query):
             held["input"] = query.data

@@ -16,7 +16,7 @@ from typing import Final
 
 from bot.errors import Problem
 from bot.intake.eval_sets.flattened import Flattening
-from bot.intake.eval_sets.inputs import Inputs
+from bot.intake.eval_sets.inputs import Inputs, is_table, keys_of
 from bot.intake.eval_sets.messages import is_messages
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import Records, listed
@@ -56,14 +56,10 @@ def _records(source: Source) -> Records:
     return source.records
 
 
-def _is_table(source: Source) -> bool:
-    return source.document is None and source.lines is None
-
-
 def _recognises(source: Source) -> bool:
     records = _records(source)
-    keys = records.keys
-    if not _is_table(source):
+    keys = keys_of(source, records)
+    if not is_table(source):
         return (
             records.any(lambda record: record["inputs"].is_mapping) and _OTHERS.isdisjoint(keys)
         ) or _is_fine_tuning(records)
@@ -88,7 +84,7 @@ def _ends_with_answer(record: Place) -> bool:
 
 def _read(source: Source) -> Reading:
     records = _records(source)
-    if _is_table(source):
+    if is_table(source):
         source, records = _FLATTENING.undone(source)
     key = "messages" if "inputs" not in records.keys and _is_fine_tuning(records) else "inputs"
     inputs = Inputs(format=_NAME, key=key, source=source)

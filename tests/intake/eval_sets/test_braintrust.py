@@ -193,7 +193,7 @@ def test_tables_are_read_as_the_records_that_they_were_written_from(
         ({"input": ""}, "input: the record has no query", "under `input`"),
         ({"input": []}, "input: the record has no query", "under `input`"),
         ({"input": {"k": 1}}, "input: none of them is what a user says", "input.NAME"),
-        ({"input": {"image": _FILE, "question": ""}}, "input.image: several could be the query", "input.image.type"),
+        ({"input": {"image": _FILE, "question": ""}}, "input: none of them is what a user says", "input.NAME"),
         ({"input": 7}, "input: must be a text or a list of messages", "in quotes"),
         ({"input": True}, "input: must be a text or a list of messages", "in quotes"),
         ({"input": [7]}, "input[0]: is no message of a known role", '"role": "user"'),
@@ -234,6 +234,14 @@ def test_a_damaged_file_is_told_as_a_dataset_that_cannot_be_read(tmp_path: Path)
     found = read_one(tmp_path, "a.json", '[{"input": "a",\n"expected": "x",}]')
     assert found.format == "braintrust"
     assert [line for line, _ in told(found)] == [2]
+
+
+@pytest.mark.parametrize(("rows", "said"), [("[urgent] a,,\n{b},,n\n", ["[urgent] a", "{b}"]), ("", [])])
+def test_a_table_is_told_by_its_header_whatever_its_cells_hold(tmp_path: Path, rows: str, said: list[str]) -> None:
+    found = read_one(tmp_path, "a.csv", f"input,expected,note\n{rows}")
+    assert found.format == "braintrust"
+    assert turns(found) == said
+    assert told(found) == ([] if said else [(1, "the eval set holds no queries")])
 
 
 _VALUES = st.recursive(

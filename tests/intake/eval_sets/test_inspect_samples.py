@@ -252,6 +252,14 @@ def test_a_name_that_no_record_has_is_told_once(tmp_path: Path, columns: str, me
     assert text.startswith(message)
 
 
+@pytest.mark.parametrize(("rows", "said"), [("[urgent] a,,\n{b},,n\n", ["[urgent] a", "{b}"]), ("", [])])
+def test_a_table_is_told_by_its_header_whatever_its_cells_hold(tmp_path: Path, rows: str, said: list[str]) -> None:
+    found = read_one(tmp_path, "a.csv", f"input,target,note\n{rows}")
+    assert found.format == "inspect"
+    assert turns(found) == said
+    assert told(found) == ([] if said else [(1, "the eval set holds no queries")])
+
+
 _VALUES = st.recursive(
     st.none()
     | st.booleans()

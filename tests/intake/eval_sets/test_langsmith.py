@@ -416,6 +416,14 @@ def test_attachments_are_named(tmp_path: Path, attachments: Any, names: tuple[st
     assert found.queries[0].expected == {"outputs": None, "attachments": attachments}
 
 
+@pytest.mark.parametrize(("rows", "said"), [("[urgent] a,,\n{b},,n\n", ["[urgent] a", "{b}"]), ("", [])])
+def test_a_table_is_told_by_its_header_whatever_its_cells_hold(tmp_path: Path, rows: str, said: list[str]) -> None:
+    found = read_one(tmp_path, "a.csv", f"inputs.question,outputs.answer,note\n{rows}")
+    assert found.format == "langsmith"
+    assert turns(found) == said
+    assert told(found) == ([] if said else [(1, "the eval set holds no queries")])
+
+
 _VALUES = st.recursive(
     st.none()
     | st.booleans()
