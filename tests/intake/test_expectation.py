@@ -195,7 +195,7 @@ def test_an_answer_far_down_is_none() -> None:
 
 
 def test_many_calls_are_told_apart_in_no_time() -> None:
-    calls = [{"name": "search", "arguments": {"q": number % 20_000}} for number in range(40_000)]
+    calls: list[Any] = [{"name": "search", "arguments": {"q": number % 20_000}} for number in range(40_000)]
     assert len(understand({"expected_tools": calls}).tool_calls) == 20_000
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.documents import as_mapping
 from bot.intake.eval_sets.azure_ai_evaluation import READER
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.query import EvalSet
@@ -85,7 +86,7 @@ def test_ids_are_kept_where_data_has_them(tmp_path: Path) -> None:
     found = read_lines(tmp_path, {**FIRST, "id": "a"}, {**LAST, "id": 7}, {"id": None, "query": "x", "response": "y"})
     assert [query.id for query in found.queries][:2] == ["a", "7"]
     assert found.queries[2].id.startswith("q-")
-    assert all("id" not in dict(query.expected or {}) for query in found.queries)  # type: ignore[call-overload]
+    assert all("id" not in as_mapping(query.expected) for query in found.queries)
 
 
 def test_images_are_attachments(tmp_path: Path) -> None:

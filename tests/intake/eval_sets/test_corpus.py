@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 
 from bot.errors import InputError
 from bot.intake.eval_sets import read_eval_sets
+from bot.intake.expectation import understand
 from bot.snapshot import WorkingTree
 from tests.intake.eval_sets.folders import limits, read_one
 
@@ -96,3 +99,104 @@ def test_no_file_of_a_real_agent_package_is_taken_for_an_eval_set_or_reported_as
         with pytest.raises(InputError, match="no eval set was found") as caught:
             read_eval_sets(WorkingTree(package), limits())
         assert [problem.file for problem in caught.value.problems] == ["."]
+
+
+def records_of(path: Path) -> list[dict[str, Any]]:
+    """The records of a file as Python's own modules read them, cells without content left out."""
+    text = path.read_text(encoding="utf-8-sig")
+    if path.suffix == ".csv":
+        return [
+            {key: cell for key, cell in row.items() if cell.strip()}
+            for row in csv.DictReader(io.StringIO(text, newline=""))
+        ]
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in text.split("\n") if line.strip()]
+    data = json.loads(text)
+    return list(data["data"] if isinstance(data, dict) else data)
+
+
+def said_in(messages: list[dict[str, Any]]) -> list[str]:
+    """What the user says in messages."""
+    contents = [message["content"] for message in messages if message["role"] == "user"]
+    return [
+        content if isinstance(content, str) else "\n".join(part["text"] for part in content) for content in contents
+    ]
+
+
+def azure_ai_evaluation(record: dict[str, Any], path: Path) -> tuple[list[str], dict[str, Any]]:
+    if "conversation" in record:
+        return said_in(record["conversation"]["messages"]), record
+    if isinstance(record["query"], list):
+        return said_in(record["query"]), record
+    return [record["query"]], {key: value for key, value in record.items() if key != "query"}
+
+
+def ai_agent_evals(record: dict[str, Any], path: Path) -> tuple[list[str], dict[str, Any]]:
+    whole = json.loads(path.read_text(encoding="utf-8-sig"))
+    column = whole.get("data_mapping", {}).get("query", "query").removeprefix("{{item.").removesuffix("}}")
+    rest = {key: value for key, value in record.items() if key != column}
+    return [record[column]], rest | {key: value for key, value in whole.items() if key not in ("name", "data")}
+
+
+def deepeval(record: dict[str, Any], path: Path) -> tuple[list[str], dict[str, Any]]:
+    found = dict(record)
+    if path.suffix == ".csv":
+        for key in {"context", "retrieval_context"} & found.keys():
+            found[key] = found[key].split("|")
+        for key in {"tools_called", "expected_tools"} & found.keys():
+            found[key] = json.loads(found[key])
+    if "scenario" not in found:
+        return [found.pop("input")], found
+    found["turns"] = json.loads(found["turns"])
+    return said_in(found["turns"]), found
+
+
+OTHERS = {"azure_ai_evaluation": azure_ai_evaluation, "foundry_ai-agent-evals": ai_agent_evals, "deepeval": deepeval}
+OTHER_FILES = [(path, split) for name, split in OTHERS.items() for path in sorted(FORMATS.glob(f"{name}_*"))]
+
+
+@pytest.mark.parametrize(("path", "split"), OTHER_FILES, ids=[path.name for path, _ in OTHER_FILES])
+def test_real_eval_set_of_another_format_is_read_without_loss(
+    tmp_path: Path, path: Path, split: Callable[[dict[str, Any], Path], tuple[list[str], dict[str, Any]]]
+) -> None:
+    records = records_of(path)
+    assert records
+    found = read_one(tmp_path, path.name, path.read_bytes())
+    assert found.problems == ()
+    assert found.format == split.__name__.replace("_", "-")
+    assert [(list(query.turns), query.expected) for query in found.queries] == [
+        split(record, path) for record in records
+    ]
+    assert len({query.id for query in found.queries}) == len(records)
+
+
+def test_there_are_real_eval_sets_of_other_formats() -> None:
+    assert all(len([path for path, split in OTHER_FILES if split is one]) >= 2 for one in OTHERS.values())
+
+
+def test_a_real_golden_is_the_same_in_json_and_in_a_table(tmp_path: Path) -> None:
+    for name in ("deepeval_goldens", "deepeval_convo_goldens"):
+        files = [(FORMATS / f"{name}{ending}").read_bytes() for ending in (".json", ".csv")]
+        one, two = (
+            read_one(tmp_path / name / ending, f"g.{ending}", content)
+            for ending, content in zip(("json", "csv"), files, strict=True)
+        )
+        assert [(query.id, query.turns) for query in one.queries] == [(query.id, query.turns) for query in two.queries]
+        for first, second in zip(one.queries, two.queries, strict=True):
+            assert isinstance(first.expected, dict)
+            assert isinstance(second.expected, dict)
+            shared = first.expected.keys() & second.expected.keys()
+            assert shared
+            assert {key: first.expected[key] for key in shared} == {key: second.expected[key] for key in shared}
+
+
+def test_expected_tools_of_real_goldens_are_understood(tmp_path: Path) -> None:
+    path = FORMATS / "deepeval_goldens.csv"
+    found = read_one(tmp_path, path.name, path.read_bytes())
+    for query, record in zip(found.queries, records_of(path), strict=True):
+        tools = json.loads(record["expected_tools"])
+        understood = understand(query.expected)
+        assert understood.answer == record["expected_output"]
+        assert [(call.name, call.arguments) for call in understood.tool_calls] == [
+            (tool["name"], tool["inputParameters"]) for tool in tools
+        ]

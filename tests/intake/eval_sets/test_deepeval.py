@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.documents import as_mapping
 from bot.intake.eval_sets.deepeval import READER
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.query import EvalSet
@@ -175,7 +176,7 @@ def test_lists_of_a_table_are_divided_as_the_column_is(
     rows = [{"input": f"q{number}", "expected_output": "x", column: cell} for number, cell in enumerate(cells)]
     found = read_table(tmp_path, *rows)
     assert not found.problems
-    assert [dict(query.expected or {}).get(column) for query in found.queries] == lists  # type: ignore[call-overload]
+    assert [as_mapping(query.expected).get(column) for query in found.queries] == lists
 
 
 @pytest.mark.parametrize(
