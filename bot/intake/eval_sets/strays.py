@@ -168,6 +168,9 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
         return (Problem(name, None, message, f"write it in one of these formats; {_ELSEWHERE}"),)
     try:
         source = open_source(snapshot, path, limits)
+        # Lines that are all broken tell nothing but what is wrong with them.
+        if source.lines is not None and not source.lines.documents and source.lines.problems:
+            raise InputError(source.lines.problems)
     except InputError as error:
         return tuple(replace(problem, fix=f"{problem.fix}; {_ELSEWHERE}") for problem in error.problems)
     if source.lines is not None and not source.lines.documents and source.lines.problems:

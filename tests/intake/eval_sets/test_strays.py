@@ -39,6 +39,7 @@ LOST: list[tuple[str, str | bytes, int | None, str]] = [
     ("b.yml", "- query: x\n- query: y\n", None, "meant to stand under `queries`, with `eval_set: 1` before it"),
     ("b.json", '{"cases": [{"input": "x"}]}', None, "no eval set is recognised in this file; looked for:"),
     ("b.json", "[1", 1, "not valid JSON"),
+    ("b.jsonl", '{"query": "x",}\n', 1, "not valid JSON"),
     ("b.yaml", "[1", 1, "not valid YAML"),
     ("b.jsonl", '{"note": "x"}\n', None, "no eval set is recognised in this file"),
     ("b.jsonl", '{"query"\n', 1, "not valid JSON"),
