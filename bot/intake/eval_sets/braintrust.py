@@ -90,4 +90,5 @@ READER: Final = Reader(
     ),
     recognises=_recognises,
     read=_read,
+    names_columns=True,
 )

@@ -17,7 +17,7 @@ FORMATS_FILE: Final = "formats.yaml"
 
 
 class Columns(FileModel):
-    """Which column (or key) of a plain file holds what; a column that is not named is found by its usual names."""
+    """Which column (or key) holds what, `inputs.question` being one in another; others are found by their usual names."""
 
     query: Text | None = Field(default=None, description="what the user says: a text, a list of turns or of messages")
     id: Text | None = Field(default=None, description="the query's id")
@@ -33,7 +33,7 @@ class DeclaredFile(FileModel):
 
     format: Text = Field(description="name of the format, as in `incumbent formats`")
     columns: Columns | None = Field(
-        default=None, description="for the formats `plain-records`, `plain-table` and `openai-evals`"
+        default=None, description="for plain files, and where a format leaves open what holds the query"
     )
 
 
@@ -45,12 +45,11 @@ class FormatsFile(FileModel):
 
 
 def read_formats(
-    document: Document, paths: Collection[str], known: Collection[str], plain: Collection[str]
+    document: Document, paths: Collection[str], known: Collection[str], named: Collection[str]
 ) -> Mapping[str, DeclaredFile]:
     """What ``document`` says by path; raises :class:`~bot.errors.InputError` with all its faults.
 
-    ``paths`` are the files there are, ``known`` the names of the formats, ``plain`` of those that columns are named
-    for.
+    ``paths`` are the files there are, ``known`` the names of the formats, ``named`` those whose columns may be named.
     """
     declared = validate(FormatsFile, document).files
     problems = []
@@ -62,9 +61,9 @@ def read_formats(
             message = f"files.{path}.format: {file.format!r} is no format{perhaps(file.format, known)}"
             fix = f"use one of: {', '.join(sorted(known))}"
             problems.append(document.problem(("files", path, "format"), message, fix))
-        elif file.columns is not None and file.format not in plain:
+        elif file.columns is not None and file.format not in named:
             message = f"files.{path}.columns: {file.format} has columns of its own"
-            fix = f"remove `columns`, or use one of: {', '.join(sorted(plain))}"
+            fix = f"remove `columns`, or use one of: {', '.join(sorted(named))}"
             problems.append(document.problem(("files", path, "columns"), message, fix))
     if problems:
         raise InputError(problems)

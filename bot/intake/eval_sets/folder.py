@@ -98,8 +98,8 @@ def _declared(
         content = snapshot.read(FORMATS_FILE, limits.reading)
         document = parse_yaml(content, snapshot.name(FORMATS_FILE), limits.reading)
         known = {reader.name for reader in readers()}
-        plain = {reader.name for reader in readers() if reader.plain}
-        return read_formats(document, paths, known, plain), ()
+        named = {reader.name for reader in readers() if reader.names_columns}
+        return read_formats(document, paths, known, named), ()
     except InputError as error:
         return {}, error.problems
 

@@ -123,4 +123,5 @@ READER: Final = Reader(
     mark=re.compile(r'"inputs"\s*+:\s*+\{|"messages"\s*+:\s*+\[|\A\s*+[^\n]*?(?<![\w.])(?:inputs\b|inputs?_\w)'),
     recognises=_recognises,
     read=_read,
+    names_columns=True,
 )

@@ -154,4 +154,5 @@ READER: Final = Reader(
     mark=re.compile(r'"(?:ideal|item|choice_strings|completion|criteria)"\s*:'),
     recognises=_recognises,
     read=_read,
+    names_columns=True,
 )

@@ -16,4 +16,5 @@ READER: Final = Reader(
     recognises=has_query_column,
     read=read_plain,
     plain=True,
+    names_columns=True,
 )

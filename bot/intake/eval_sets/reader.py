@@ -64,7 +64,8 @@ class Reader:
     ``name`` identifies it in :class:`~bot.intake.query.EvalSet`, ``title`` describes it to people.  A file comes into
     question if its name has one of the ``endings`` (lower case) and its text shows ``mark`` somewhere, which a damaged
     file of the format does as well; it is then parsed, and is of this format if ``recognises`` says so.  A ``plain``
-    format has nothing of its own to be told by: it is asked only where no other fits.
+    format has nothing of its own to be told by: it is asked only where no other fits.  ``names_columns`` allows
+    ``formats.yaml`` to say which column holds what.
     """
 
     name: str
@@ -74,3 +75,4 @@ class Reader:
     recognises: Callable[[Source], bool]
     read: Callable[[Source], Reading]
     plain: bool = False
+    names_columns: bool = False
