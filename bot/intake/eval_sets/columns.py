@@ -17,7 +17,7 @@ FORMATS_FILE: Final = "formats.yaml"
 
 
 class Columns(FileModel):
-    """Which column (or key) holds what, `inputs.question` being one in another; others are found by their usual names."""
+    """Which column (or key) holds what, `inputs.question` being inside another; others are found by usual names."""
 
     query: Text | None = Field(default=None, description="what the user says: a text, a list of turns or of messages")
     id: Text | None = Field(default=None, description="the query's id")

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from bot.errors import InputError
+from bot.errors import InputError, Problem
 from bot.intake.eval_sets.reader import Source
 from bot.intake.place import Place
 
@@ -59,6 +59,15 @@ class Files:
     def _open(self, place: Place, name: str, within: Source) -> Source:
         key = (posixpath.dirname(within.path), name)
         if key not in self._opened:
-            self._opened[key] = within.beside(place, name)
+            try:
+                self._opened[key] = within.beside(place, name)
+            except InputError as error:
+                raise InputError(self._told(place, name, problem) for problem in error.problems) from None
             self.used.add(self._opened[key].path)
         return self._opened[key]
+
+    def _told(self, place: Place, name: str, problem: Problem) -> Problem:
+        """A fault of a file as a whole, told where the config names it."""
+        if problem.line is not None:
+            return problem
+        return place.problem(f"{place.name}: {name[:80]}: {problem.message}", problem.fix)

@@ -29,7 +29,8 @@ def answers_of_messages(messages: Data, turns: int) -> list[str | None]:
 
 def answer_of(held: Mapping[str, Data], depth: int = _DEPTH) -> str | None:
     """The answer that a mapping gives under the most telling of its keys, or else in an assertion."""
-    by_key = {plain_key(key): value for key, value in reversed(list(held.items()))}
+    # promptfoo's columns `__expected` are assertions.
+    by_key = {plain_key(key): value for key, value in reversed(list(held.items())) if not key.startswith("__")}
     for key in ANSWERS:
         value = by_key.get(key)
         text = None if key == "groundtruth" and names_tools(value, held) else text_of(value, depth)
