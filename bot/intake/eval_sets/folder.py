@@ -59,7 +59,13 @@ def read_eval_sets(snapshot: Snapshot, limits: Limits) -> tuple[EvalSet, ...]:
         if path != FORMATS_FILE
     }
     files = {path: file for path, file in found.items() if file is not None}
-    used = {path for file in files.values() for path in file.reading.used}
+    # A set that another of its format names, as patterns may, is no part of it.
+    used = {
+        path
+        for file in files.values()
+        for path in file.reading.used
+        if path not in files or files[path].format != file.format
+    }
     files = {path: file for path, file in files.items() if path not in used}
     files = _without_data(snapshot, limits, files, declared)
     strays = find_strays(snapshot, limits, files.keys() | used | {FORMATS_FILE})

@@ -53,7 +53,7 @@ def open_source(snapshot: Snapshot, path: str, limits: Limits, columns: Columns 
     def matching(place: Place, pattern: str) -> tuple[str, ...]:
         folder = posixpath.dirname(path)
         wanted = _path_beside(path, place, pattern).split("/")
-        found = (other for other in snapshot.paths() if _fits(other.split("/"), wanted))
+        found = (other for other in snapshot.paths() if other != path and _fits(other.split("/"), wanted))
         return tuple(posixpath.relpath(other, folder or ".") for other in found)
 
     return Source(
