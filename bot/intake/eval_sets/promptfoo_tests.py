@@ -38,10 +38,9 @@ class Case:
 
 def read_cases(root: Place, files: Files, problems: list[Problem]) -> Iterator[Case]:
     """All tests of the config at ``root``, one after the other; what is wrong is added to ``problems``."""
-    cases = list(_cases(root["tests"], files, problems))
-    yield from cases
+    yield from _cases(root["tests"], files, problems)
     scenarios = root["scenarios"]
-    if not cases and scenarios.absent and root["tests"].absent:
+    if scenarios.absent and root["tests"].absent:
         # Without tests each prompt is sent once.
         yield Case({}, root, root.line)
     number = 0
