@@ -30,8 +30,8 @@ class Tool:
     """Something the agent can call.
 
     ``effect`` is what a call does to the world, ``effect_from`` how that was decided.  ``confirmation`` says whether
-    the user is asked first (``None``: not declared), ``card`` whether the answer is rendered as a card, ``auth`` the
-    mode its runtime declares (``None``: not declared).
+    the user is asked first (``None``: not declared), ``card`` whether the answer is rendered as a card (``None``: the
+    format cannot declare it), ``auth`` the mode its runtime declares (``None``: not declared).
     """
 
     name: str
@@ -40,7 +40,7 @@ class Tool:
     effect: Effect
     effect_from: str
     confirmation: bool | None
-    card: bool
+    card: bool | None
     auth: AuthMode | None
     declared_in: str
 

@@ -142,7 +142,7 @@ _TOOLS: Final[tuple[dict[str, object], ...]] = (
     _TOOL,
     _TOOL | {"protocol": "mcp", "effect": "write", "confirmation": True, "card": True, "auth": "oauth"},
     _TOOL | {"protocol": "local", "effect": "unknown", "confirmation": False, "auth": "none"},
-    _TOOL | {"protocol": "function", "effect": "write", "auth": "api-key"},
+    _TOOL | {"protocol": "function", "effect": "write", "card": None, "auth": "api-key"},
 )
 PROBES: Final[tuple[Mapping[str, object], ...]] = tuple(
     {

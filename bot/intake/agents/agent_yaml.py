@@ -31,7 +31,7 @@ class AgentTool(FileModel):
     effect: Effect = Field(default="unknown", description="what a call does to the world")
     auth: AuthMode | None = Field(default=None, description="how a call is authenticated; one of auth_modes")
     confirmation: bool | None = Field(default=None, description="whether the user is asked before a call")
-    card: bool = Field(default=False, description="whether the answer is shown as a card")
+    card: bool | None = Field(default=None, description="whether the answer is shown as a card")
 
 
 class AgentFile(FileModel):

@@ -33,8 +33,8 @@ def test_a_full_agent_is_read_as_declared(folder: Folder) -> None:
         for tool in specification.tools or ()
     ] == [
         ("track_parcel", "rest", "read", "declared", "api-key", None, True),
-        ("redirect_parcel", "mcp", "write", "declared", None, True, False),
-        ("opening_hours", "function", "unknown", "not declared", None, None, False),
+        ("redirect_parcel", "mcp", "write", "declared", None, True, None),
+        ("opening_hours", "function", "unknown", "not declared", None, None, None),
     ]
     assert tools_of(specification)["redirect_parcel"].declared_in == "agent.yaml: tools[1]"
     assert [item.kind for item in specification.knowledge or ()] == ["web-search", "depot-maps"]
