@@ -3,53 +3,23 @@
 from __future__ import annotations
 
 import posixpath
-from typing import Annotated, Final, Literal
-
-from pydantic import Field
+from typing import Final
 
 from bot.config import Limits
-from bot.documents import Document, as_mapping, parse_yaml
+from bot.documents import Document, Path, as_list, as_mapping, parse_yaml
 from bot.errors import InputError, Problem
+from bot.intake.agents.agent_file import AgentFile, AgentTool, WholeAgentFile
+from bot.intake.agents.extending import extended_path, read_bases
 from bot.intake.agents.knowledge import NORMAL_KINDS
+from bot.intake.agents.layering import lay_over
 from bot.intake.agents.reader import Reader
-from bot.intake.specification import AuthDeclaration, AuthMode, Effect, Knowledge, Protocol, Specification, Tool
+from bot.intake.place import Source
+from bot.intake.specification import AuthDeclaration, Knowledge, Specification, Tool
 from bot.snapshot import Snapshot
 from bot.suggest import perhaps
-from bot.validation import FileModel, Text, Tuple, validate
+from bot.validation import validate
 
 _NAMES: Final = ("agent.yaml", "agent.yml")
-
-Kind = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)]
-
-
-class AgentTool(FileModel):
-    """A tool of the agent; what is not given is not declared."""
-
-    name: Text
-    description: str = Field(default="", description="what the tool is for, as the agent is told")
-    protocol: Protocol = Field(default="function", description="how the tool is called")
-    effect: Effect = Field(default="unknown", description="what a call does to the world")
-    auth: AuthMode | None = Field(default=None, description="how a call is authenticated; one of auth_modes")
-    confirmation: bool | None = Field(default=None, description="whether the user is asked before a call")
-    card: bool | None = Field(default=None, description="whether the answer is shown as a card")
-
-
-class AgentFile(FileModel):
-    """``agent.yaml``: an agent of any platform; what is not given is not declared."""
-
-    agent: Literal[1] = Field(description="version of this format")
-    name: Text
-    platform: Text = Field(description="name of the platform that runs the agent, free text")
-    description: str = ""
-    instructions: str = ""
-    auth_modes: Tuple[AuthMode] | None = Field(
-        default=None, description="how the agent's tools authenticate; [none] if they do not, never empty"
-    )
-    tools: Tuple[AgentTool] | None = Field(default=None, description="what the agent can call; [] for nothing")
-    knowledge: Tuple[Kind] | None = Field(
-        default=None, description="what the agent may answer from, such as web-search or files; [] for nothing"
-    )
-    starters: Tuple[Text] = Field(default=(), description="conversation starters shown to people")
 
 
 class AgentYamlReader:
@@ -57,6 +27,12 @@ class AgentYamlReader:
 
     name = "agent.yaml"
     looked_for = "an agent.yaml with the key `agent`"
+    bare = False
+    nests = True
+
+    def fits(self, document: Document) -> bool:
+        """Whether the file has the key ``agent`` with a version."""
+        return isinstance(as_mapping(document.data).get("agent"), int)
 
     def recognise(self, snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
         """Every ``agent.yaml`` with the key ``agent``, and every broken one, so that its fault is shown."""
@@ -72,14 +48,36 @@ class AgentYamlReader:
                     found.append(path)
         return tuple(found)
 
+    def parts(self, snapshot: Snapshot, path: str, limits: Limits) -> tuple[str, ...]:
+        """The files that the one at ``path`` extends."""
+        try:
+            document = parse_yaml(snapshot.read(path, limits.reading), path, limits.reading)
+        except InputError:
+            return ()
+        found = (extended_path(path, reference) for _, reference in _references(document))
+        return tuple(part for part in found if part is not None)
+
     def read(self, snapshot: Snapshot, path: str, limits: Limits) -> Specification:
         """The agent in the file at ``path``; raises :class:`InputError` with all its faults."""
         document = parse_yaml(snapshot.read(path, limits.reading), snapshot.name(path), limits.reading)
-        agent = validate(AgentFile, document)
+        extends = as_mapping(document.data).get("extends") is not None
+        agent = validate(AgentFile if extends else WholeAgentFile, document)
         problems = _inconsistencies(agent, document, limits)
         if problems:
             raise InputError(problems)
-        return _specification(agent, document)
+        specification = _specification(agent, document)
+        if not extends:
+            return specification
+        base = read_bases(snapshot, path, Source(path, document), _references(document), limits)
+        return lay_over(base, specification, agent, document, limits)
+
+
+def _references(document: Document) -> list[tuple[Path, str]]:
+    """What the file extends, with the place that says so; whatever is no string is left to the model."""
+    extends = as_mapping(document.data).get("extends")
+    if isinstance(extends, str):
+        return [(("extends",), extends)]
+    return [(("extends", index), item) for index, item in enumerate(as_list(extends)) if isinstance(item, str)]
 
 
 def _inconsistencies(agent: AgentFile, document: Document, limits: Limits) -> list[Problem]:
@@ -115,37 +113,37 @@ def _inconsistencies(agent: AgentFile, document: Document, limits: Limits) -> li
 
 def _specification(agent: AgentFile, document: Document) -> Specification:
     file = document.file
-    tools = None
-    if agent.tools is not None:
-        tools = tuple(
-            Tool(
-                name=tool.name,
-                description=tool.description,
-                protocol=tool.protocol,
-                effect=tool.effect,
-                effect_from="not declared" if tool.effect == "unknown" else "declared",
-                confirmation=tool.confirmation,
-                card=tool.card,
-                auth=tool.auth,
-                declared_in=f"{file}: tools[{index}]",
-            )
-            for index, tool in enumerate(agent.tools)
-        )
     return Specification(
-        platform=agent.platform,
-        name=agent.name,
-        description=agent.description,
-        instructions=agent.instructions,
+        platform=agent.platform or "",
+        name=agent.name or "",
+        description=agent.description or "",
+        instructions=agent.instructions or "",
         auth=_auth(agent, file),
-        tools=tools,
+        tools=None
+        if agent.tools is None
+        else tuple(_tool(tool, f"{file}: tools[{index}]") for index, tool in enumerate(agent.tools)),
         knowledge=None
         if agent.knowledge is None
         else tuple(
             Knowledge(kind=kind, declared_in=f"{file}: knowledge[{index}]")
             for index, kind in enumerate(agent.knowledge)
         ),
-        starters=agent.starters,
+        starters=agent.starters or (),
         notes=tuple(_remarks(agent, document)),
+    )
+
+
+def _tool(tool: AgentTool, declared_in: str) -> Tool:
+    return Tool(
+        name=tool.name,
+        description=tool.description,
+        protocol=tool.protocol,
+        effect=tool.effect,
+        effect_from="not declared" if tool.effect == "unknown" else "declared",
+        confirmation=tool.confirmation,
+        card=tool.card,
+        auth=tool.auth,
+        declared_in=declared_in,
     )
 
 

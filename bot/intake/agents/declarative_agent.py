@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from bot.config import Limits
-from bot.documents import as_list, as_mapping, parse_json
+from bot.documents import Document, as_list, as_mapping, parse_json
 from bot.errors import InputError, Problem
 from bot.intake.agents.knowledge import KINDS, normal_kind
 from bot.intake.agents.openapi import OpenApi
@@ -38,6 +38,12 @@ class DeclarativeAgentReader:
 
     name = PLATFORM
     looked_for = "a manifest.json with copilotAgents.declarativeAgents, or a declarative agent's own JSON file"
+    bare = False
+    nests = False
+
+    def fits(self, document: Document) -> bool:
+        """Whether this is a manifest that names an agent, or an agent's own file."""
+        return _is_manifest(document.data) or _is_agent(document.data)
 
     def recognise(self, snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
         """Manifests that name an agent; without any, agents' own files; without these, broken files of such a name."""
@@ -59,6 +65,10 @@ class DeclarativeAgentReader:
             if found:
                 return tuple(found)
         return tuple(sorted(set(broken)))
+
+    def parts(self, snapshot: Snapshot, path: str, limits: Limits) -> tuple[str, ...]:
+        """None: an agent's file and its manifest are never both recognised."""
+        return ()
 
     def read(self, snapshot: Snapshot, path: str, limits: Limits) -> Specification:
         """The agent of the manifest or agent file at ``path``."""

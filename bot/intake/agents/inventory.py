@@ -1,13 +1,15 @@
-"""What a runtime of a plugin offers to be called, whatever kind of runtime it is."""
+"""What there is to be called, whatever kind of file lists it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from bot.intake.agents.authentication import Alternatives
+from bot.intake.agents.authentication import Alternatives, required_mode
 from bot.intake.agents.effects import Decision
+from bot.intake.agents.package import Package
 from bot.intake.place import Place
+from bot.intake.specification import Protocol, Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +28,35 @@ class Entry:
 
 Inventory = Mapping[str, Entry]
 """What a runtime offers, by name, in the order of its file."""
+
+
+def bare_tools(package: Package, place: Place, entries: Collection[Entry], protocol: Protocol) -> tuple[Tool, ...]:
+    """The tools that ``entries``, listed at ``place``, are where no plugin says more of them.
+
+    More than ``limits.tools`` are a fault of the package.
+    """
+    check_number(package, place, len(entries))
+    return tuple(bare_tool(entry, protocol) for entry in entries)
+
+
+def bare_tool(entry: Entry, protocol: Protocol, confirmation: bool | None = None) -> Tool:
+    """The tool that an entry is where no plugin says more of it; a card is then not declared."""
+    return Tool(
+        name=entry.name,
+        description=entry.description,
+        protocol=protocol,
+        effect=entry.effect.effect,
+        effect_from=entry.effect.reason,
+        confirmation=confirmation,
+        card=None,
+        auth=None if entry.security is None else required_mode(entry.security),
+        declared_in=str(entry.place),
+    )
+
+
+def check_number(package: Package, place: Place, tools: int) -> None:
+    """Make it a fault of the package if the file of ``place`` has more tools than allowed."""
+    limit = package.limits.tools
+    if tools > limit:
+        message = f"{place.source.document.file} has {tools:,} tools, more than the limit of {limit:,}"
+        package.faults.append(place.problem(message, "bring fewer, or raise limits.tools in config/curation.yaml"))

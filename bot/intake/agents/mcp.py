@@ -1,7 +1,8 @@
-"""The tools of a remote MCP server, as far as a package declares them; the server itself is never asked."""
+"""The tools of an MCP server, as far as a file lists them; the server itself is never asked."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from bot.intake.agents.effects import effect_of_annotations, effect_of_name
@@ -23,38 +24,55 @@ def read_tools(package: Package, runtime: Place) -> Inventory | None:
         *(part[key] for part in (spec, runtime) for key in ("mcp_tool_description", "x-mcp_tool_description")),
         spec["tools"],
     )
-    described = [place for place in places if not place.absent]
-    tools = [tool for place in described for tool in _listed(package, place)]
+    described = [_listed(package, place) for place in places if not place.absent]
     limit = package.limits.tools
-    if len(tools) > limit:
+    if sum(map(len, described)) > limit:
         message = f"{runtime.name}: the MCP server has more tools than the limit of {limit}"
         package.faults.append(runtime.problem(message, "bring fewer, or raise limits.tools in config/curation.yaml"))
         return None
     inventory: dict[str, Entry] = {}
+    for tools in described:
+        # What is described in two places is described twice on purpose; the first one counts.
+        inventory = dict(read_entries(package, tools)) | inventory
+    return inventory or None
+
+
+def read_entries(package: Package, tools: Iterable[Place]) -> Inventory:
+    """The tools of one list by name; one without a name, and the second of a name, are remarked and not read."""
+    found: dict[str, Entry] = {}
     for tool in tools:
         name = tool["name"].text
-        if name:
-            inventory.setdefault(name, _entry(tool, name))
-        else:
+        if not name:
             package.note(tool, f"{tool.name}: the tool has no name and is not read", "give the tool a name")
-    return inventory or None
+        elif name in found:
+            message = f"{tool.name}: the tool {name!r} is listed twice; the first one counts"
+            package.note(tool, message, "give every tool a name of its own")
+        else:
+            found[name] = entry_of(tool)
+    return found
+
+
+def entry_of(tool: Place) -> Entry:
+    """A tool of an MCP server: its annotations decide the effect, without them its name."""
+    name, annotations = tool["name"].text, tool["annotations"]
+    return Entry(
+        name=name,
+        description=tool["description"].text or tool["title"].text or annotations["title"].text,
+        effect=effect_of_annotations(annotations.data) or effect_of_name(name),
+        security=None,
+        place=tool,
+    )
+
+
+def tools_in(root: Place) -> Place | None:
+    """The list of tools that a ``tools/list`` result is, or has under ``tools`` or ``result.tools``."""
+    return next((part for part in (root, root["tools"], root["result"]["tools"]) if part.is_list), None)
 
 
 def discovers(runtime: Place) -> bool:
     """Whether the runtime says that tools are discovered at run time."""
     flag = runtime["spec"]["enable_dynamic_discovery"]
     return flag.data is True or flag.text.casefold() == "true"
-
-
-def _entry(tool: Place, name: str) -> Entry:
-    annotations = tool["annotations"]
-    return Entry(
-        name=name,
-        description=tool["description"].text or tool["title"].text,
-        effect=effect_of_annotations(annotations.data) or effect_of_name(name),
-        security=None,
-        place=tool,
-    )
 
 
 def _listed(package: Package, place: Place) -> tuple[Place, ...]:
@@ -76,9 +94,9 @@ def _listed(package: Package, place: Place) -> tuple[Place, ...]:
     source = read(named, what=_WHAT)
     if source is None:
         return ()
-    for part in (source.root, source.root["tools"], source.root["result"]["tools"]):
-        if part.is_list:
-            return part.items
+    tools = tools_in(source.root)
+    if tools is not None:
+        return tools.items
     package.note(
         named,
         f"{named.name}: {_WHAT} is not read: {source.document.file} lists no tools",

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-from bot.documents import as_list, as_mapping
-from bot.intake.agents.authentication import Alternatives, Scheme, scheme_mode
+from bot.documents import Document, as_list, as_mapping
+from bot.intake.agents.authentication import Scheme, scheme_mode
 from bot.intake.agents.effects import METHODS, effect_of_operation
 from bot.intake.agents.inventory import Entry, Inventory
 from bot.intake.agents.package import Package
+from bot.intake.agents.security import Security
 from bot.intake.place import Place, Source
 
 _WHAT: Final = "the OpenAPI file"
@@ -37,18 +38,28 @@ def read_openapi(package: Package, spec: Place, known: dict[str, OpenApi]) -> Op
         return None
     if inline.absent and source.path in known:
         return known[source.path]
-    root = source.root
-    if not root["paths"].is_mapping or not (root.has("openapi") or root.has("swagger")):
+    if not is_openapi(source.document):
         package.note(
             named,
             f"{named.name}: {_WHAT} is not read: {source.document.file} has no `openapi` or `swagger` key with `paths`",
             "name an OpenAPI 2.0 or 3.x file",
         )
         return None
-    read = _Reader(package, root).read()
+    read = read_operations(package, source)
     if inline.absent:
         known[source.path] = read
     return read
+
+
+def is_openapi(document: Document) -> bool:
+    """Whether ``document`` says that it is OpenAPI, of whatever version, and has paths."""
+    root = as_mapping(document.data)
+    return isinstance(root.get("paths"), dict) and ("openapi" in root or "swagger" in root)
+
+
+def read_operations(package: Package, source: Source) -> OpenApi:
+    """The operations of the OpenAPI file in ``source``; remarks go to ``package``."""
+    return _Reader(package, source.root).read()
 
 
 class _Reader:
@@ -57,16 +68,16 @@ class _Reader:
     def __init__(self, package: Package, root: Place) -> None:
         self.package = package
         self.root = root
-        self.undefined: set[str] = set()
         self.resolved: dict[tuple[str, str], Place] = {}
         schemes = root["components"]["securitySchemes"]
         if schemes.absent:
             schemes = root["securityDefinitions"]
-        self.schemes: dict[str, Scheme] = {}
+        found: dict[str, Scheme] = {}
         for name, place in schemes.entries:
             target = self.resolve(place)
             mode, bearer = scheme_mode(Place(place.source, place.path, target.data))
-            self.schemes[name] = Scheme(name, mode, bearer, place)
+            found[name] = Scheme(name, mode, bearer, place)
+        self.security = Security(package, found)
 
     def read(self) -> OpenApi:
         operations: dict[str, Entry] = {}
@@ -82,7 +93,7 @@ class _Reader:
                         )
                     operations.setdefault(operation.name, operation)
         required = any(any(operation.security or ()) for operation in operations.values())
-        return OpenApi(operations, () if required else tuple(self.schemes.values()))
+        return OpenApi(operations, () if required else tuple(self.security.schemes.values()))
 
     def operation(self, method: str, route: str, place: Place) -> Entry:
         operation_id, summary = place["operationId"].text, place["summary"].text
@@ -91,27 +102,9 @@ class _Reader:
             name=operation_id or f"{method.upper()} {route}",
             description=place["description"].text or summary,
             effect=effect_of_operation(method, route, operation_id, summary),
-            security=self.alternatives(security) if security.is_list else None,
+            security=self.security.alternatives(security),
             place=place,
         )
-
-    def alternatives(self, security: Place) -> Alternatives | None:
-        """What a security requirement asks for; an empty list asks for nothing."""
-        found: list[tuple[Scheme, ...]] = [] if security.items else [()]
-        for requirement in security.items:
-            names = list(as_mapping(requirement.data))
-            known = tuple(self.schemes[name] for name in names if name in self.schemes)
-            if known or not names:
-                found.append(known)
-            for name in names:
-                if name not in self.schemes and name not in self.undefined:
-                    self.undefined.add(name)
-                    self.package.note(
-                        requirement,
-                        f"{requirement.name}: the security scheme {name!r} is not defined; it is not read",
-                        "define it under components.securitySchemes (securityDefinitions in OpenAPI 2.0)",
-                    )
-        return tuple(found) or None
 
     def resolve(self, place: Place) -> Place:
         """``place`` with its ``$ref`` followed, inside this file or another of the package; absent if that fails."""

@@ -48,9 +48,9 @@ class Package:
             raise InputError(self.faults)
 
     def open(self, path: str) -> Source:
-        """The JSON file at ``path``; raises :class:`InputError` if it cannot be read."""
+        """The JSON or YAML file at ``path``; raises :class:`InputError` if it cannot be read."""
         limits = self.limits.reading
-        return Source(path, parse_json(self.snapshot.read(path, limits), self.snapshot.name(path), limits))
+        return Source(path, parse(self.snapshot.read(path, limits), self.snapshot.name(path), limits))
 
     def follow(self, place: Place, *, what: str, required: bool = False) -> Source | None:
         """The document that the reference at ``place`` names, or ``None`` with a note that says why it is not read.

@@ -13,6 +13,7 @@ from bot.intake.agents.effects import Decision, effect_of_data_handling, effect_
 from bot.intake.agents.mcp import discovers, read_tools
 from bot.intake.agents.openapi import OpenApi, read_openapi
 from bot.intake.agents.package import Package
+from bot.intake.agents.security import required_modes
 from bot.intake.agents.structure import check_keys, check_version
 from bot.intake.place import Place, Source
 from bot.intake.specification import AuthDeclaration, AuthMode, Protocol, Tool
@@ -123,11 +124,7 @@ def _settle(package: Package, runtime: Runtime, bound: list[Binding]) -> tuple[A
     mode = settle(package, runtime.auth, required, runtime.unused)
     if mode is not None:
         return mode, [AuthDeclaration(mode=mode, declared_in=str(runtime.auth.place))]
-    found: dict[AuthMode, AuthDeclaration] = {}
-    for _, alternatives in required:
-        needed = required_mode(alternatives)
-        place = next((scheme.place for scheme in alternatives[0] if scheme.mode == needed), None)
-        found.setdefault(needed, AuthDeclaration(mode=needed, declared_in=str(place or runtime.place["spec"])))
+    found = required_modes((alternatives, runtime.place["spec"]) for _, alternatives in required)
     if found:
         said = f"its OpenAPI file says {', '.join(repr(each) for each in found)}, and that holds"
     elif runtime.unused:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import pkgutil
-from functools import cache
-from importlib import import_module
+import json
+from collections.abc import Sequence
 
-import bot.intake.agents
 from bot.config import Limits
 from bot.errors import InputError, Problem
 from bot.intake.agents.reader import Reader
+from bot.intake.agents.registry import readers
 from bot.intake.specification import Specification
 from bot.snapshot import Snapshot
-
-
-@cache
-def readers() -> tuple[Reader, ...]:
-    """Every reader there is, by name: each module of this package with a ``READER`` brings one."""
-    names = sorted(module.name for module in pkgutil.iter_modules(bot.intake.agents.__path__))
-    modules = (import_module(f"{bot.intake.agents.__name__}.{name}") for name in names)
-    return tuple(module.READER for module in modules if hasattr(module, "READER"))
 
 
 def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
@@ -36,7 +27,7 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
             f"the folder holds {len(paths):,} files, more than the limit of {limits.package_files:,}",
             "bring the agent package and the eval set only, or raise limits.package_files in config/curation.yaml",
         )
-    found = [(reader, path) for reader in readers() for path in reader.recognise(snapshot, limits)]
+    found = _recognised(snapshot, limits, bare=False) or _recognised(snapshot, limits, bare=True)
     if not found:
         looked_for = "; ".join(reader.looked_for for reader in readers())
         raise _fault(
@@ -46,9 +37,25 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
         )
     if len(found) > 1:
         candidates = ", ".join(f"{snapshot.name(path)} ({reader.name})" for reader, path in found)
-        raise _fault(folder, f"several agent specifications are here: {candidates}", "keep one agent per folder")
+        raise _fault(folder, f"several agent specifications are here: {candidates}", _choose(found))
     reader, path = found[0]
     return reader.read(snapshot, path, limits)
+
+
+def _recognised(snapshot: Snapshot, limits: Limits, *, bare: bool) -> list[tuple[Reader, str]]:
+    """The agents of ``snapshot``, without those that are parts of another."""
+    found = [
+        (reader, path) for reader in readers() if reader.bare is bare for path in reader.recognise(snapshot, limits)
+    ]
+    parts = {part for reader, path in found for part in reader.parts(snapshot, path, limits) if part != path}
+    return [(reader, path) for reader, path in found if path not in parts]
+
+
+def _choose(found: Sequence[tuple[Reader, str]]) -> str:
+    if not all(reader.bare for reader, _ in found):
+        return "keep one agent per folder"
+    listed = ", ".join(json.dumps(path, ensure_ascii=False) for _, path in found)
+    return f"write an agent.yaml with `agent: 1` and `extends: [{listed}]`, which joins them, or keep one"
 
 
 def _fault(folder: str, message: str, fix: str) -> InputError:

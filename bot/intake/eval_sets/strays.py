@@ -15,13 +15,16 @@ from typing import Final
 from bot.config import Limits
 from bot.documents import Data, as_list, as_mapping
 from bot.errors import InputError, Problem
+from bot.intake.agents.registry import fitting as fitting_agents
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.registry import fitting, readers
 from bot.intake.eval_sets.sources import glance, open_source
 from bot.snapshot import Snapshot
 from bot.suggest import perhaps
 
-AGENT_FILE: Final = re.compile(r"manifest\.json|declarativeagent.*\.json|ai-plugin.*\.json|agent\.ya?ml", re.IGNORECASE)
+AGENT_FILE: Final = re.compile(
+    r"manifest\.json|declarativeagent.*\.json|ai-plugin.*\.json|agent\.ya?ml|agent[-_]card\.json", re.IGNORECASE
+)
 """Names that belong to agents, whatever the files hold."""
 
 _DATA: Final = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv")
@@ -189,11 +192,10 @@ def _is_other(source: Source) -> bool:
     """Whether a parsed file says of itself that it is something else than an eval set."""
     data = None if source.document is None else source.document.data
     keys = as_mapping(data).keys()
-    items = [as_mapping(item) for item in as_list(data)]
     return (
         any(kind <= keys for kind in _OTHER_KINDS)
         or as_mapping(data).get("type") == "AdaptiveCard"
-        or (bool(items) and all("inputSchema" in item for item in items))
+        or (source.document is not None and bool(fitting_agents(source.document)))
     )
 
 

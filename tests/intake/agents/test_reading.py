@@ -8,7 +8,7 @@ import pytest
 
 from bot.errors import InputError
 from bot.intake.agents import read_specification
-from bot.intake.agents.reading import readers
+from bot.intake.agents.registry import readers
 from bot.snapshot import WorkingTree
 from tests.intake.agents.builders import NONE, Folder, make_limits, notes_of, openapi
 

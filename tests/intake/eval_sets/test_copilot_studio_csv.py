@@ -151,7 +151,7 @@ def test_columns_that_mean_the_same_are_a_fault(tmp_path: Path) -> None:
     assert found.queries == ()
 
 
-@pytest.mark.parametrize("content", ["Question,Answer\na,b\n", "input,target\na,b\n"])
+@pytest.mark.parametrize("content", ["Question,Answer\na,b\n", "input,note\na,b\n"])
 def test_a_table_that_only_resembles_a_test_set_is_a_plain_one(tmp_path: Path, content: str) -> None:
     found = read_one(tmp_path, "t.csv", content)
     assert (found.format, turns(found), found.problems) == ("plain-table", ["a"], ())

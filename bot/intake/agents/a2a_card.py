@@ -1,0 +1,117 @@
+"""A2A agent cards (protocol versions 0.2 to 1.0): how an agent presents itself to other agents.
+
+A card has skills, not tools: which tools the agent calls, and what it knows, stays undeclared.  Version 1.0 wraps each
+security scheme in a key that names its type, and its requirements in ``schemes``
+(https://a2a-protocol.org, ``AgentCard``).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.documents import Document
+from bot.intake.agents.authentication import Scheme, scheme_mode
+from bot.intake.agents.bare import BareReader
+from bot.intake.agents.package import Package
+from bot.intake.agents.reader import Reader
+from bot.intake.agents.security import Security, required_modes
+from bot.intake.place import Place, Source
+from bot.intake.specification import AuthDeclaration, Specification
+
+_USUAL_KEYS: Final = (
+    *("protocolVersion", "supportedInterfaces", "capabilities", "url", "preferredTransport"),
+    *("defaultInputModes", "defaultOutputModes"),
+)
+# Version 1.0 names the type of a scheme by the key around it.
+_WRAPPED: Final = {
+    "apiKeySecurityScheme": "apiKey",
+    "httpAuthSecurityScheme": "http",
+    "oauth2SecurityScheme": "oauth2",
+    "openIdConnectSecurityScheme": "openIdConnect",
+    "mtlsSecurityScheme": "mutualTLS",
+}
+
+
+def _fits(document: Document) -> bool:
+    """A card names itself, lists skills, and has two or more of the keys that say how to reach it."""
+    root = Source("", document).root
+    known = sum(not _value(root, key).absent for key in _USUAL_KEYS)
+    return bool(root["name"].text) and root["skills"].is_list and known >= 2
+
+
+def _value(place: Place, key: str) -> Place:
+    """The value of ``key`` as JSON spells it, or as the protocol's own definition does (``security_schemes``)."""
+    return place[key] if place.has(key) else place[re.sub(r"[A-Z]", lambda match: f"_{match.group().lower()}", key)]
+
+
+def _describe(package: Package, source: Source) -> Specification:
+    root = source.root
+    skills = [skill for skill in root["skills"].items if skill.is_mapping]
+    described = [_described(skill) for skill in skills]
+    starters = (example.text for skill in skills for example in skill["examples"].items)
+    return Specification(
+        platform="",
+        name=root["name"].text,
+        description="\n".join(text for text in (root["description"].text, *described) if text),
+        instructions="",
+        auth=_auth(package, root, skills),
+        tools=None,
+        knowledge=None,
+        starters=tuple(dict.fromkeys(text for text in starters if text)),
+        notes=tuple(dict.fromkeys(package.notes)),
+    )
+
+
+def _described(skill: Place) -> str:
+    name = skill["name"].text or skill["id"].text
+    description = skill["description"].text
+    return f"{name}: {description}" if name and description else name or description
+
+
+def _auth(package: Package, root: Place, skills: list[Place]) -> tuple[AuthDeclaration, ...] | None:
+    """What the card and its skills require; schemes that nothing requires are remarked and declare nothing."""
+    schemes = {name: _scheme(name, place) for name, place in _value(root, "securitySchemes").entries}
+    security = Security(package, schemes, _named, "define it under securitySchemes")
+    required = []
+    for place in (root, *skills):
+        for requirement in (place["security"], _value(place, "securityRequirements")):
+            # An empty list of version 1.0 is as good as none, since its encoding does not tell the two apart.
+            if requirement.items or requirement.path[-1] == "security":
+                alternatives = security.alternatives(requirement)
+                if alternatives is not None:
+                    required.append((alternatives, requirement))
+    if not required:
+        for scheme in list(schemes.values())[:1]:
+            package.note(
+                scheme.place,
+                f"{scheme.place.name}: defines {scheme.mode!r}, which the card does not require; "
+                "the auth mode is not declared",
+                "require it under `security`",
+            )
+    return tuple(required_modes(required).values()) or None
+
+
+def _named(requirement: Place) -> Place:
+    return requirement["schemes"] if requirement["schemes"].is_mapping else requirement
+
+
+def _scheme(name: str, place: Place) -> Scheme:
+    inner = place
+    for wrapper, kind in _WRAPPED.items():
+        wrapped = _value(place, wrapper)
+        if wrapped.is_mapping:
+            inner = Place(place.source, place.path, {key: item.data for key, item in wrapped.entries} | {"type": kind})
+    mode, bearer = scheme_mode(inner)
+    return Scheme(name, mode, bearer, place)
+
+
+READER: Final[Reader] = BareReader(
+    name="a2a-card",
+    looked_for="an A2A agent card",
+    endings=(".json",),
+    mark=re.compile(rb"\"skills\""),
+    usual=re.compile(r"agent([-_]card)?\.json"),
+    fits=_fits,
+    describe=_describe,
+)

@@ -1,0 +1,127 @@
+"""The files that an ``agent.yaml`` extends: opened, read each by its own reader, and joined in order."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from itertools import chain
+from typing import Final, TypeVar
+
+from bot.config import Limits
+from bot.documents import Path, parse
+from bot.errors import InputError, Problem
+from bot.intake.agents.binding import UNLISTED
+from bot.intake.agents.reader import Reader
+from bot.intake.agents.registry import fitting, readers
+from bot.intake.place import Place, Source
+from bot.intake.specification import Specification, Tool
+from bot.snapshot import Snapshot, normal_path
+from bot.suggest import perhaps
+
+Item = TypeVar("Item")
+
+_REMOTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+
+
+def extended_path(path: str, reference: str) -> str | None:
+    """The path that ``reference`` in the file at ``path`` names; ``None`` if it leads out of the folder."""
+    wanted = reference.strip().replace("\\", "/")
+    return None if _REMOTE.match(wanted) else normal_path(posixpath.join(posixpath.dirname(path), wanted))
+
+
+def read_bases(
+    snapshot: Snapshot, path: str, source: Source, references: Sequence[tuple[Path, str]], limits: Limits
+) -> Specification:
+    """What the files that ``references`` of ``source`` name declare together.
+
+    Raises :class:`InputError` with the faults of all of them: a file that is missing, outside the folder, broken, of no
+    known format, named twice, or an ``agent.yaml`` itself.
+    """
+    faults: list[Problem] = []
+    found: list[tuple[Place, Specification]] = []
+    seen = {path}
+    for at, reference in references:
+        place = Place(source, at, reference)
+        target = extended_path(path, reference)
+        if target is None:
+            message = f"{place.name}: {reference} leads out of the folder, and nothing outside is ever read"
+            faults.append(place.problem(message, "put a copy of the file into the folder, and name that"))
+        elif target in seen:
+            message = "the file extends itself" if target == path else f"{reference} is named twice"
+            faults.append(place.problem(f"{place.name}: {message}", "name every file once, and other files only"))
+        else:
+            seen.add(target)
+            try:
+                found.append((place, _reader(snapshot, target, place, limits).read(snapshot, target, limits)))
+            except InputError as error:
+                faults += error.problems
+    if faults:
+        raise InputError(faults)
+    return _joined(found, source, limits)
+
+
+def _reader(snapshot: Snapshot, path: str, place: Place, limits: Limits) -> Reader:
+    """The one reader that takes the file at ``path`` for its own."""
+    name = snapshot.name(path)
+    try:
+        content = snapshot.read(path, limits.reading)
+    except InputError as error:
+        message = f"{place.name}: {error.problems[0].message}"
+        near = "" if snapshot.exists(path) else perhaps(path, snapshot.paths())
+        raise InputError(
+            [place.problem(f"{message}{near}", "name a file of the folder, relative to this one")]
+        ) from None
+    fit = fitting(parse(content, name, limits.reading))
+    if len(fit) == 1 and not fit[0].nests:
+        return fit[0]
+    if not fit:
+        looked_for = "; ".join(reader.looked_for for reader in readers() if not reader.nests)
+        message = f"{name} is no agent specification; looked for: {looked_for}"
+        fix = "name a file of one of these formats"
+    elif len(fit) == 1:
+        message, fix = f"{name} is an agent.yaml as well", "name the files that it describes or extends"
+    else:
+        message = f"{name} can be read in several ways: {', '.join(reader.name for reader in fit)}"
+        fix = "split the file"
+    raise InputError([place.problem(f"{place.name}: {message}", fix)])
+
+
+def _joined(found: Sequence[tuple[Place, Specification]], source: Source, limits: Limits) -> Specification:
+    """The specifications as one: the first name, and so on, that any has; tools, auth, knowledge, starters of all."""
+    specifications = [specification for _, specification in found]
+    notes = list(chain.from_iterable(item.notes for item in specifications))
+    tools: list[Tool] = []
+    known: dict[str, Tool] = {}
+    for place, specification in found:
+        for tool in specification.tools or ():
+            first = known.setdefault(tool.name, tool)
+            if first is tool or tool.name == UNLISTED:
+                tools.append(tool)
+            else:
+                message = (
+                    f"{place.name}: the tool {tool.name!r} ({tool.declared_in}) is there already "
+                    f"({first.declared_in}); the first one counts"
+                )
+                notes.append(place.problem(message, "name only one of the files, or rename the tool in one"))
+    if len(tools) > limits.tools:
+        message = f"extends: {len(tools):,} tools together, more than the limit of {limits.tools:,}"
+        fix = "extend fewer files, or raise limits.tools in config/curation.yaml"
+        raise InputError([Place(source, ("extends",), None).problem(message, fix)])
+    return Specification(
+        platform=next((item.platform for item in specifications if item.platform), ""),
+        name=next((item.name for item in specifications if item.name), ""),
+        description=next((item.description for item in specifications if item.description), ""),
+        instructions=next((item.instructions for item in specifications if item.instructions), ""),
+        auth=_all([item.auth for item in specifications]),
+        tools=None if all(item.tools is None for item in specifications) else tuple(tools),
+        knowledge=_all([item.knowledge for item in specifications]),
+        starters=tuple(dict.fromkeys(chain.from_iterable(item.starters for item in specifications))),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _all(parts: Sequence[tuple[Item, ...] | None]) -> tuple[Item, ...] | None:
+    """All parts together; ``None`` if no part says anything."""
+    said = [part for part in parts if part is not None]
+    return tuple(dict.fromkeys(chain.from_iterable(said))) if said else None

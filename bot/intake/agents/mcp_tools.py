@@ -1,0 +1,98 @@
+"""A dump of an MCP server's ``tools/list``: what the server offers is the agent's tools.
+
+Read are the bare list, ``{"tools": […]}``, the JSON-RPC response with ``result.tools``, and a list of such results, the
+pages of a long one.  ``serverInfo`` and ``instructions`` of an ``initialize`` result count where they stand in the same
+file (Model Context Protocol, revisions 2024-11-05 to 2025-11-25).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.documents import Document, as_mapping
+from bot.intake.agents.bare import BareReader
+from bot.intake.agents.binding import UNLISTED
+from bot.intake.agents.effects import Decision
+from bot.intake.agents.functions import is_built_in, is_function
+from bot.intake.agents.inventory import Entry, bare_tools
+from bot.intake.agents.mcp import read_entries, tools_in
+from bot.intake.agents.package import Package
+from bot.intake.agents.reader import Reader
+from bot.intake.place import Place, Source
+from bot.intake.specification import Specification
+
+_RESULT_KEYS: Final = frozenset({"tools", "nextCursor", "_meta"})
+
+
+def _fits(document: Document) -> bool:
+    root = Source("", document).root
+    pages = _pages(root)
+    tools = [tool for page in pages for tool in page.items]
+    if any(is_function(tool.data) or is_built_in(tool.data) for tool in tools):
+        return False
+    if tools:
+        return any("inputSchema" in as_mapping(tool.data) for tool in tools)
+    return bool(pages) and (
+        root["result"].is_mapping or (root.is_mapping and as_mapping(root.data).keys() <= _RESULT_KEYS)
+    )
+
+
+def _results(root: Place) -> tuple[Place, ...]:
+    """The results in a file: the file itself, or the items of its list."""
+    parts = root.items if root.is_list and not any(_is_tool(item) for item in root.items) else (root,)
+    return tuple(part["result"] if part["result"].is_mapping else part for part in parts)
+
+
+def _is_tool(place: Place) -> bool:
+    return place.has("name") or place.has("inputSchema")
+
+
+def _pages(root: Place) -> tuple[Place, ...]:
+    """The lists of tools in a file, page by page."""
+    return tuple(tools for result in _results(root) if (tools := tools_in(result)) is not None)
+
+
+def _describe(package: Package, source: Source) -> Specification:
+    root = source.root
+    results, pages = _results(root), _pages(root)
+    listed = [tool for page in pages for tool in page.items]
+    entries = list(read_entries(package, listed).values())
+    last = next((result for result in reversed(results) if tools_in(result) is not None), root)
+    if last["nextCursor"].text:
+        entries.append(_rest(package, last["nextCursor"]))
+    tools = bare_tools(package, pages[0] if pages else root, entries, "mcp")
+    server, instructions = root["serverInfo"], root["instructions"].text
+    for result in results:
+        server = result["serverInfo"] if result["serverInfo"].is_mapping else server
+        instructions = result["instructions"].text or instructions
+    return Specification(
+        platform="",
+        name=server["title"].text or server["name"].text,
+        description=server["description"].text,
+        instructions=instructions,
+        auth=None,
+        tools=tools if tools or not listed else None,
+        knowledge=None,
+        starters=(),
+        notes=tuple(dict.fromkeys(package.notes)),
+    )
+
+
+def _rest(package: Package, cursor: Place) -> Entry:
+    """The one tool that stands for those of the pages that the file does not have."""
+    message = f"{cursor.name}: more tools follow on a page that is not here; they are read as one tool {UNLISTED!r}"
+    package.note(cursor, message, "put all pages into the file, as a list of results")
+    decision = Decision("unknown", "the tool is on a page that is not here")
+    return Entry(name=UNLISTED, description="", effect=decision, security=None, place=cursor)
+
+
+READER: Final[Reader] = BareReader(
+    name="mcp-tools",
+    looked_for="an MCP server's tools/list result",
+    endings=(".json",),
+    mark=re.compile(rb"\"(inputSchema|tools)\""),
+    usual=re.compile(r"(mcp|tools[-_]?list).*\.json"),
+    fits=_fits,
+    describe=_describe,
+)

@@ -1,0 +1,180 @@
+"""Function tools in JSON: a list of them, legacy ``functions``, or an assistant with tools, instructions and model.
+
+The forms are those of OpenAI's Chat Completions, Responses and Assistants interfaces, and Anthropic's with
+``input_schema``.  Tools that the service brings are knowledge, or stand for MCP servers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from bot.documents import Document
+from bot.intake.agents.bare import BareReader
+from bot.intake.agents.binding import UNLISTED
+from bot.intake.agents.effects import Decision, effect_of_name
+from bot.intake.agents.functions import (
+    SERVERS,
+    body_of,
+    built_in_knowledge,
+    is_built_in,
+    is_conversation,
+    is_function,
+)
+from bot.intake.agents.inventory import Entry, bare_tool, check_number
+from bot.intake.agents.mcp import entry_of
+from bot.intake.agents.package import Package
+from bot.intake.agents.reader import Reader
+from bot.intake.place import Place, Source
+from bot.intake.specification import Knowledge, Protocol, Specification, Tool
+
+_PLUGIN_KEYS: Final = ("schema_version", "runtimes", "name_for_human")
+
+
+def _fits(document: Document) -> bool:
+    root = Source("", document).root
+    if is_conversation(root.data) or any(root.has(key) for key in _PLUGIN_KEYS):
+        return False
+    items = [item.data for item in _listed(root)]
+    if any(map(is_conversation, items)):
+        return False
+    if _is_whole(root) or any(map(is_function, items)):
+        return True
+    return bool(items) and all(map(is_built_in, items))
+
+
+def _is_whole(root: Place) -> bool:
+    """Whether an assistant, or a request without its messages, stands here: it declares all that there is."""
+    if root["object"].text == "assistant":
+        return True
+    told = root["instructions"].text or root["system"].text
+    return bool(told and root["model"].text and (root["tools"].is_list or root["tools"].absent))
+
+
+def _listed(root: Place) -> tuple[Place, ...]:
+    """The tools of a file, wherever it has them; a file that is one tool has that."""
+    if is_function(root.data):
+        return (root,)
+    return (*root.items, *root["tools"].items, *root["functions"].items)
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the tools of a file come to, so far; ``names`` are those of the functions."""
+
+    package: Package
+    tools: list[Tool] = field(default_factory=list)
+    knowledge: list[Knowledge] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    unread: bool = False
+
+    def take(self, item: Place) -> None:
+        """Read one tool, whatever its form."""
+        kind, name = item["type"].text, body_of(item)["name"].text
+        knowledge = built_in_knowledge(kind)
+        if item.has("inputSchema") and name:
+            self.add(bare_tool(entry_of(item), "mcp"), item)
+        elif knowledge is not None:
+            if knowledge not in {known.kind for known in self.knowledge}:
+                self.knowledge.append(Knowledge(kind=knowledge, declared_in=str(item)))
+        elif kind in SERVERS:
+            self.tools += _server_tools(self.package, item)
+        elif name:
+            self.add(bare_tool(_entry(item, name, body_of(item)["description"].text), "function"), item)
+        elif kind and kind not in ("function", "custom"):
+            self.package.note(
+                item["type"],
+                f"{item.name}: {kind!r} is not a known built-in tool; it is read as a tool of unknown effect",
+                "say in agent.yaml what it does",
+            )
+            unknown = Decision("unknown", "the built-in tool is not a known one")
+            self.add(bare_tool(Entry(kind, "", unknown, None, item), "function"), item)
+        else:
+            self.unread = True
+            self.package.note(item, f"{item.name}: the tool has no name and is not read", "give the tool a name")
+
+    def add(self, tool: Tool, item: Place) -> None:
+        """Keep a tool whose name is new."""
+        if tool.name in self.names:
+            message = f"{item.name}: the tool {tool.name!r} is listed twice; the first one counts"
+            self.package.note(item, message, "give every tool a name of its own")
+        else:
+            self.names.add(tool.name)
+            self.tools.append(tool)
+
+
+def _entry(item: Place, name: str, description: str) -> Entry:
+    return Entry(name=name, description=description, effect=effect_of_name(name), security=None, place=item)
+
+
+def _server_tools(package: Package, server: Place) -> list[Tool]:
+    """The tools of an MCP server that are allowed by name; where all are, one that stands for them."""
+    allowed = server["allowed_tools"]
+    if allowed.absent:
+        allowed = server["tool_configuration"]["allowed_tools"]
+    protocol: Protocol = "mcp"
+    names = allowed if allowed.is_list else allowed["tool_names"]
+    if names.is_list:
+        entries = {item.text: _entry(item, item.text, "") for item in names.items if item.text}
+        return [bare_tool(entry, protocol, _asks(server, name)) for name, entry in entries.items()]
+    if allowed["read_only"].data is True:
+        effect = Decision("read", "allowed_tools says read_only")
+    else:
+        effect = Decision("unknown", "the server's tools are discovered at run time")
+    package.note(
+        server,
+        f"{server.name}: the MCP server's tools are discovered at run time; they are read as one tool {UNLISTED!r}",
+        "list them under `allowed_tools`, or bring the server's tools/list result beside it by `extends` in agent.yaml",
+    )
+    description = server["server_description"].text or server["server_label"].text
+    entry = Entry(name=UNLISTED, description=description, effect=effect, security=None, place=server)
+    return [bare_tool(entry, protocol, _asks(server, UNLISTED))]
+
+
+def _asks(server: Place, name: str) -> bool | None:
+    """Whether the user is asked before a call, as ``require_approval`` declares it for all tools or by name."""
+    approval = server["require_approval"]
+    if approval.text in ("always", "never"):
+        return approval.text == "always"
+    for word in ("always", "never"):
+        if name in {item.text for item in approval[word]["tool_names"].items}:
+            return word == "always"
+    return None
+
+
+def _describe(package: Package, source: Source) -> Specification:
+    root = source.root
+    found = _Found(package)
+    listed = _listed(root)
+    check_number(package, root, len(listed))
+    package.check()
+    for item in listed:
+        found.take(item)
+    if not any(item["type"].text in SERVERS for item in listed):
+        for server in root["mcp_servers"].items:
+            found.tools += _server_tools(package, server)
+    check_number(package, root, len(found.tools))
+    whole = _is_whole(root)
+    return Specification(
+        platform="",
+        name="" if is_function(root.data) else root["name"].text,
+        description="" if is_function(root.data) else root["description"].text,
+        instructions=root["instructions"].text or root["system"].text,
+        auth=None,
+        tools=None if found.unread and not found.tools else tuple(found.tools),
+        knowledge=tuple(found.knowledge) if whole or found.knowledge else None,
+        starters=(),
+        notes=tuple(dict.fromkeys(package.notes)),
+    )
+
+
+READER: Final[Reader] = BareReader(
+    name="openai-tools",
+    looked_for="function tools in OpenAI's or Anthropic's JSON form",
+    endings=(".json",),
+    mark=re.compile(rb"\"(parameters|input_schema|type|model|assistant)\""),
+    usual=re.compile(r"(functions|tools|assistant).*\.json"),
+    fits=_fits,
+    describe=_describe,
+)
