@@ -42,14 +42,15 @@ class BareReader:
         for path in snapshot.paths():
             if not path.casefold().endswith(self.endings):
                 continue
+            usual = self.usual.fullmatch(posixpath.basename(path).casefold()) is not None
             try:
                 content = snapshot.read(path, limits.reading)
-                if self.mark.search(content) is None:
+                if not usual and self.mark.search(content) is None:
                     continue
                 if self.fits(parse(content, path, limits.reading)):
                     found.append(path)
             except InputError:
-                if self.usual.fullmatch(posixpath.basename(path).casefold()):
+                if usual:
                     broken.append(path)
         return tuple(found or broken)
 

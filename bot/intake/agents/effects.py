@@ -117,10 +117,15 @@ def effect_of_operation(method: str, route: str, operation_id: str, summary: str
     if fixed and effect_of_name(fixed[-1]).effect == "read":
         return Decision("read", f"{call}; the route ends with '{fixed[-1]}'")
     words = _words(summary)
-    joined = any(joint == "and" and verb in _WRITE_VERBS for joint, verb in pairwise(words))
+    joined = any(joint == "and" and _WRITE_VERBS & _plain_forms(verb) for joint, verb in pairwise(words))
     if words and words[0] in _SUMMARY_VERBS and not joined:
         return Decision("read", f"{call}; the summary begins with '{words[0]}'")
     return Decision("write", f"{call}; nothing says that it only reads")
+
+
+def _plain_forms(verb: str) -> frozenset[str]:
+    """What a verb may be without the ending of the third person: cancels → cancel, publishes → publish."""
+    return frozenset({verb, verb.removesuffix("s"), verb.removesuffix("es")})
 
 
 def effect_of_annotations(annotations: Data) -> Decision | None:

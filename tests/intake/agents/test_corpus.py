@@ -72,7 +72,7 @@ def test_tool_counts_are_those_of_the_raw_files(agents: dict[str, Specification]
     methods = Counter(tool.effect_from.split()[0] for tool in tools if tool.effect_from.split()[0].isupper())
     assert methods == {"GET": 71, "POST": 35, "PATCH": 8, "PUT": 2, "DELETE": 2}
     assert Counter(tool.confirmation for tool in tools) == {None: 110, True: 21}
-    assert sum(tool.card for tool in tools) == 83
+    assert sum(tool.card is True for tool in tools) == 83
     reading_posts = sorted(tool.name for tool in tools if tool.effect_from.startswith("POST") and tool.effect == "read")
     assert reading_posts == [
         "getVolunteeringOpportunities",

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from bot.documents import Data
 from bot.intake.agents.effects import (
+    _READ_VERBS,
     effect_of_annotations,
     effect_of_data_handling,
     effect_of_name,
     effect_of_operation,
 )
+from tests.factories import REPOSITORY
 
 
 @pytest.mark.parametrize(
@@ -71,6 +73,10 @@ def test_the_verb_of_a_name_tells_its_effect(name: str, effect: str, reason: str
         ("post", "/berths", "berths", "Find a berth and reserve it", "write"),
         ("post", "/berths", "berths", "Berths", "write"),
         ("post", "/", "", "", "write"),
+        ("post", "/a", "", "Lists the open orders", "read"),
+        ("post", "/a", "", "Finds and cancels orders", "write"),
+        ("post", "/a", "", "Fetch and publishes", "write"),
+        ("post", "/a", "orderStatus", "", "write"),
     ],
 )
 def test_the_method_decides_and_a_post_writes_unless_words_say_that_it_reads(
@@ -137,3 +143,11 @@ def test_the_name_rule_never_contradicts_the_annotations_of_a_real_server() -> N
         assert by_name.effect in (annotated.effect, "unknown"), tool["name"]
         decided += by_name.effect != "unknown"
     assert decided / len(tools) > 0.95
+
+
+def test_the_docs_list_the_reading_verbs() -> None:
+    text = " ".join((REPOSITORY / "docs" / "specification.md").read_text(encoding="utf-8").split())
+    listed = text.split("The reading verbs are: ")[1].split(".")[0].split(", ")
+    assert all(effect_of_operation("post", "/a", "", f"{verb} x").effect == "read" for verb in listed)
+    assert len(listed) == len(set(listed)) == len(_READ_VERBS)
+    assert set(listed) == _READ_VERBS

@@ -43,10 +43,11 @@ def test_files_are_joined_in_order_and_duplicates_named(harbour: Folder) -> None
         ("berthStatus", "rest"),
     ]
     assert (specification.name, specification.auth_modes, specification.knowledge) == ("Harbour", ("api-key",), None)
-    assert notes_of(specification) == [
+    (note,) = notes_of(specification)
+    assert note == (
         "agent.yaml:2: extends[1]: the tool 'moorShip' (api.json: paths['/ships'].put) is there already "
         "(tools/dump.json: tools[1]); the first one counts"
-    ]
+    )
 
 
 def test_what_agent_yaml_says_replaces_what_the_files_say(harbour: Folder) -> None:
@@ -156,7 +157,7 @@ def test_another_package_beside_is_still_a_second_agent(folder: Folder) -> None:
         ("linked.json", 2, "extends: the path is a symbolic link"),
         ("evals.yaml", 2, "evals.yaml is no agent specification; looked for: a manifest.json"),
         ("base/agent.yaml", 2, "base/agent.yaml is an agent.yaml as well"),
-        ("[]", 2, "extends: must have 1 or more items"),
+        ("[]", 2, "extends: must be a string or have 1 or more items"),
         ("7", 2, "extends: must be a string or be a list"),
         ("[7]", 2, "extends.0: must be a string"),
         ("''", 2, "extends: must be a text with at least one visible character"),

@@ -17,7 +17,8 @@ MANIFEST = {"copilotAgents": {"declarativeAgents": [{"id": "a", "file": "a.json"
 
 
 def test_every_module_with_a_reader_is_found() -> None:
-    assert [reader.name for reader in readers()] == ["agent.yaml", "declarative-agent"]
+    assert [reader.name for reader in readers() if not reader.bare] == ["agent.yaml", "declarative-agent"]
+    assert [reader.name for reader in readers() if reader.bare] == ["a2a-card", "mcp-tools", "openai-tools", "openapi"]
 
 
 def test_a_folder_without_an_agent_is_an_error_that_says_what_was_looked_for(folder: Folder) -> None:
@@ -26,7 +27,8 @@ def test_a_folder_without_an_agent_is_an_error_that_says_what_was_looked_for(fol
     assert problem.file == "."
     assert problem.message == (
         "no agent specification is here; looked for: an agent.yaml with the key `agent`; a manifest.json with "
-        "copilotAgents.declarativeAgents, or a declarative agent's own JSON file"
+        "copilotAgents.declarativeAgents, or a declarative agent's own JSON file; an A2A agent card; an MCP server's "
+        "tools/list result; function tools in OpenAI's or Anthropic's JSON form; an OpenAPI file (2.0 or 3.x)"
     )
     assert problem.fix
 
