@@ -45,7 +45,7 @@ def find_places(text: str) -> Place:
         elif token == ":" or token == ",":
             continue
         elif path[-1][1] and key is None:
-            name = json.loads(token)
+            name = json.loads(token) if "\\" in token else token[1:-1]
             key = path[-1][0].members[str(name)] = Place(line)
         else:
             place = key if key is not None else Place(line)

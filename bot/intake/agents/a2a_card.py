@@ -14,7 +14,6 @@ from bot.documents import Document
 from bot.intake.agents.authentication import Scheme, scheme_mode
 from bot.intake.agents.bare import BareReader
 from bot.intake.agents.package import Package
-from bot.intake.agents.reader import Reader
 from bot.intake.agents.security import Security, required_modes
 from bot.intake.place import Place, Source
 from bot.intake.specification import AuthDeclaration, Specification
@@ -106,11 +105,12 @@ def _scheme(name: str, place: Place) -> Scheme:
     return Scheme(name, mode, bearer, place)
 
 
-READER: Final[Reader] = BareReader(
+READER: Final = BareReader(
     name="a2a-card",
     looked_for="an A2A agent card",
     endings=(".json",),
     mark=re.compile(rb"\"skills\""),
+    telling=re.compile(rb"\"(defaultInputModes|supportedInterfaces)\""),
     usual=re.compile(r"agent([-_]card)?\.json"),
     fits=_fits,
     describe=_describe,

@@ -27,7 +27,6 @@ class AgentYamlReader:
 
     name = "agent.yaml"
     looked_for = "an agent.yaml with the key `agent`"
-    bare = False
     nests = True
 
     def fits(self, document: Document) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.config import Limits
 from bot.documents import Document, parse
-from bot.errors import InputError
+from bot.errors import InputError, Problem
 from bot.intake.agents.package import Package
 from bot.intake.place import Source
 from bot.intake.specification import Specification
@@ -21,46 +21,55 @@ class BareReader:
     """Reads one bare format.
 
     A file comes into question if its name has one of the ``endings`` and its text shows ``mark`` somewhere; it is then
-    parsed, and is of this format if ``fits`` says so.  ``usual`` are names that tell what a broken file was meant as.
-    ``describe`` reads a file; remarks and faults go to the package, which is the whole folder.
+    parsed, and is of this format if ``fits`` says so.  A broken file is taken to be meant as one if its name is one of
+    the ``usual`` ones, or its text shows ``telling``.  ``describe`` reads a file; remarks and faults go to the package,
+    which is the whole folder.
     """
 
     name: str
     looked_for: str
     endings: tuple[str, ...]
     mark: re.Pattern[bytes]
+    telling: re.Pattern[bytes]
     usual: re.Pattern[str]
     fits: Callable[[Document], bool]
     describe: Callable[[Package, Source], Specification]
-    bare: bool = True
-    nests: bool = False
 
-    def recognise(self, snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
-        """The files of this format; without any, broken ones of a usual name, so that their faults are shown."""
-        found: list[str] = []
-        broken: list[str] = []
-        for path in snapshot.paths():
-            if not path.casefold().endswith(self.endings):
-                continue
-            usual = self.usual.fullmatch(posixpath.basename(path).casefold()) is not None
-            try:
-                content = snapshot.read(path, limits.reading)
-                if not usual and self.mark.search(content) is None:
-                    continue
-                if self.fits(parse(content, path, limits.reading)):
-                    found.append(path)
-            except InputError:
-                if usual:
-                    broken.append(path)
-        return tuple(found or broken)
-
-    def parts(self, snapshot: Snapshot, path: str, limits: Limits) -> tuple[str, ...]:
-        """None: what the file refers to is no specification."""
-        return ()
-
-    def read(self, snapshot: Snapshot, path: str, limits: Limits) -> Specification:
-        """What the file at ``path`` describes; references may lead all over the folder, never beyond it."""
+    def read(self, snapshot: Snapshot, path: str, document: Document, limits: Limits) -> Specification:
+        """What ``document``, the file at ``path``, describes; references lead all over the folder, never beyond it."""
         package = Package(snapshot, "", limits)
-        specification = self.describe(package, package.open(path))
+        specification = self.describe(package, Source(path, document))
         package.check()
         return specification
+
+    def was_meant(self, path: str, content: bytes) -> bool:
+        """Whether a broken file looks as if it was meant to be of this format."""
+        usual = self.usual.fullmatch(posixpath.basename(path).casefold()) is not None
+        return path.casefold().endswith(self.endings) and (usual or self.telling.search(content) is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class BareFiles:
+    """The bare files of a folder with their readers, and the faults of those that were meant as such and are broken."""
+
+    found: tuple[tuple[BareReader, str, Document], ...]
+    faults: tuple[Problem, ...]
+
+
+def find_bare(snapshot: Snapshot, readers: Sequence[BareReader], limits: Limits) -> BareFiles:
+    """The files of ``snapshot`` that one of ``readers`` takes, told by their content; each is parsed once."""
+    found: list[tuple[BareReader, str, Document]] = []
+    faults: list[Problem] = []
+    for path in snapshot.paths():
+        possible = [reader for reader in readers if path.casefold().endswith(reader.endings)]
+        content = b""
+        try:
+            content = snapshot.read(path, limits.reading) if possible else b""
+            marked = [reader for reader in possible if reader.mark.search(content)]
+            if marked or any(reader.was_meant(path, content) for reader in possible):
+                document = parse(content, snapshot.name(path), limits.reading)
+                found += [(reader, path, document) for reader in marked if reader.fits(document)]
+        except InputError as error:
+            if any(reader.was_meant(path, content) for reader in possible):
+                faults += error.problems
+    return BareFiles(tuple(found), tuple(faults))

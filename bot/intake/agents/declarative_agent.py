@@ -38,7 +38,6 @@ class DeclarativeAgentReader:
 
     name = PLATFORM
     looked_for = "a manifest.json with copilotAgents.declarativeAgents, or a declarative agent's own JSON file"
-    bare = False
     nests = False
 
     def fits(self, document: Document) -> bool:

@@ -11,9 +11,9 @@ from typing import Final, TypeVar
 from bot.config import Limits
 from bot.documents import Path, parse
 from bot.errors import InputError, Problem
+from bot.intake.agents.bare import BareReader
 from bot.intake.agents.binding import UNLISTED
-from bot.intake.agents.reader import Reader
-from bot.intake.agents.registry import fitting, readers
+from bot.intake.agents.registry import bare_readers, fitting, whole_readers
 from bot.intake.place import Place, Source
 from bot.intake.specification import Specification, Tool
 from bot.snapshot import Snapshot, normal_path
@@ -53,7 +53,7 @@ def read_bases(
         else:
             seen.add(target)
             try:
-                found.append((place, _reader(snapshot, target, place, limits).read(snapshot, target, limits)))
+                found.append((place, _read(snapshot, target, place, limits)))
             except InputError as error:
                 faults += error.problems
     if faults:
@@ -61,8 +61,8 @@ def read_bases(
     return _joined(found, source, limits)
 
 
-def _reader(snapshot: Snapshot, path: str, place: Place, limits: Limits) -> Reader:
-    """The one reader that takes the file at ``path`` for its own."""
+def _read(snapshot: Snapshot, path: str, place: Place, limits: Limits) -> Specification:
+    """The specification in the file at ``path``, by the one reader that takes it for its own."""
     name = snapshot.name(path)
     try:
         content = snapshot.read(path, limits.reading)
@@ -72,11 +72,16 @@ def _reader(snapshot: Snapshot, path: str, place: Place, limits: Limits) -> Read
         raise InputError(
             [place.problem(f"{message}{near}", "name a file of the folder, relative to this one")]
         ) from None
-    fit = fitting(parse(content, name, limits.reading))
-    if len(fit) == 1 and not fit[0].nests:
-        return fit[0]
+    document = parse(content, name, limits.reading)
+    fit = fitting(document)
+    if len(fit) == 1:
+        if isinstance(fit[0], BareReader):
+            return fit[0].read(snapshot, path, document, limits)
+        if not fit[0].nests:
+            return fit[0].read(snapshot, path, limits)
     if not fit:
-        looked_for = "; ".join(reader.looked_for for reader in readers() if not reader.nests)
+        packages = [reader.looked_for for reader in whole_readers() if not reader.nests]
+        looked_for = "; ".join([*packages, *(reader.looked_for for reader in bare_readers())])
         message = f"{name} is no agent specification; looked for: {looked_for}"
         fix = "name a file of one of these formats"
     elif len(fit) == 1:

@@ -15,10 +15,9 @@ from bot.intake.agents.bare import BareReader
 from bot.intake.agents.binding import UNLISTED
 from bot.intake.agents.effects import Decision
 from bot.intake.agents.functions import is_built_in, is_function
-from bot.intake.agents.inventory import Entry, bare_tools
+from bot.intake.agents.inventory import Entry, bare_tools, check_number
 from bot.intake.agents.mcp import read_entries, tools_in
 from bot.intake.agents.package import Package
-from bot.intake.agents.reader import Reader
 from bot.intake.place import Place, Source
 from bot.intake.specification import Specification
 
@@ -57,6 +56,8 @@ def _describe(package: Package, source: Source) -> Specification:
     root = source.root
     results, pages = _results(root), _pages(root)
     listed = [tool for page in pages for tool in page.items]
+    check_number(package, root, len(listed))
+    package.check()
     entries = list(read_entries(package, listed).values())
     last = next((result for result in reversed(results) if tools_in(result) is not None), root)
     if last["nextCursor"].text:
@@ -87,11 +88,12 @@ def _rest(package: Package, cursor: Place) -> Entry:
     return Entry(name=UNLISTED, description="", effect=decision, security=None, place=cursor)
 
 
-READER: Final[Reader] = BareReader(
+READER: Final = BareReader(
     name="mcp-tools",
     looked_for="an MCP server's tools/list result",
     endings=(".json",),
     mark=re.compile(rb"\"(inputSchema|tools)\""),
+    telling=re.compile(rb"\"inputSchema\""),
     usual=re.compile(r"(mcp|tools[-_]?list).*\.json"),
     fits=_fits,
     describe=_describe,

@@ -25,7 +25,6 @@ from bot.intake.agents.functions import (
 from bot.intake.agents.inventory import Entry, bare_tool, check_number
 from bot.intake.agents.mcp import entry_of
 from bot.intake.agents.package import Package
-from bot.intake.agents.reader import Reader
 from bot.intake.place import Place, Source
 from bot.intake.specification import Knowledge, Protocol, Specification, Tool
 
@@ -169,11 +168,12 @@ def _describe(package: Package, source: Source) -> Specification:
     )
 
 
-READER: Final[Reader] = BareReader(
+READER: Final = BareReader(
     name="openai-tools",
     looked_for="function tools in OpenAI's or Anthropic's JSON form",
     endings=(".json",),
     mark=re.compile(rb"\"(parameters|input_schema|type|model|assistant)\""),
+    telling=re.compile(rb"\"input_schema\"|\"type\"\s*:\s*\"function\""),
     usual=re.compile(r"(functions|tools|assistant).*\.json"),
     fits=_fits,
     describe=_describe,

@@ -9,7 +9,6 @@ from bot.intake.agents.bare import BareReader
 from bot.intake.agents.inventory import bare_tools
 from bot.intake.agents.openapi import is_openapi, read_operations
 from bot.intake.agents.package import Package
-from bot.intake.agents.reader import Reader
 from bot.intake.agents.security import required_modes
 from bot.intake.place import Source
 from bot.intake.specification import Specification
@@ -45,11 +44,12 @@ def _describe(package: Package, source: Source) -> Specification:
     )
 
 
-READER: Final[Reader] = BareReader(
+READER: Final = BareReader(
     name="openapi",
     looked_for="an OpenAPI file (2.0 or 3.x)",
     endings=(".json", ".yaml", ".yml"),
     mark=re.compile(rb"(openapi|swagger)[\"']?\s*:"),
+    telling=re.compile(rb"(openapi|swagger)[\"']?\s*:\s*[\"']?[23]\."),
     usual=re.compile(r".*(openapi|swagger).*\.(json|ya?ml)"),
     fits=is_openapi,
     describe=_describe,

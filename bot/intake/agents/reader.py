@@ -12,10 +12,9 @@ from bot.snapshot import Snapshot
 
 
 class Reader(Protocol):
-    """Reads one format; a module of this package that has a ``READER`` is found by itself.
+    """Reads one format of whole agents; a module of this package that has a ``READER`` is found by itself.
 
-    A ``bare`` format describes only a part of an agent, and an agent of another format may be made of such files: it
-    counts only in a folder where no reader of a whole agent recognises anything.
+    A format that describes only a part of an agent has a :class:`~bot.intake.agents.bare.BareReader` instead.
     """
 
     @property
@@ -29,13 +28,8 @@ class Reader(Protocol):
         ...
 
     @property
-    def bare(self) -> bool:
-        """Whether the format describes only a part of an agent."""
-        ...
-
-    @property
     def nests(self) -> bool:
-        """Whether an agent of this format may itself be made of other files, and so is no part of another."""
+        """Whether an agent of this format may itself be made of others, and so is no part of another."""
         ...
 
     def fits(self, document: Document) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from bot.config import Limits
 from bot.errors import InputError, Problem
+from bot.intake.agents.bare import find_bare
 from bot.intake.agents.reader import Reader
-from bot.intake.agents.registry import readers
+from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.specification import Specification
 from bot.snapshot import Snapshot
 
@@ -27,35 +28,42 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
             f"the folder holds {len(paths):,} files, more than the limit of {limits.package_files:,}",
             "bring the agent package and the eval set only, or raise limits.package_files in config/curation.yaml",
         )
-    found = _recognised(snapshot, limits, bare=False) or _recognised(snapshot, limits, bare=True)
-    if not found:
-        looked_for = "; ".join(reader.looked_for for reader in readers())
-        raise _fault(
-            folder,
-            f"no agent specification is here; looked for: {looked_for}",
-            "add the agent's app package, or describe the agent in agent.yaml",
-        )
-    if len(found) > 1:
-        candidates = ", ".join(f"{snapshot.name(path)} ({reader.name})" for reader, path in found)
-        raise _fault(folder, f"several agent specifications are here: {candidates}", _choose(found))
-    reader, path = found[0]
-    return reader.read(snapshot, path, limits)
+    whole = _whole(snapshot, limits)
+    if len(whole) > 1:
+        candidates = [(reader.name, path) for reader, path in whole]
+        raise _several(snapshot, folder, candidates, "keep one agent per folder")
+    if whole:
+        reader, path = whole[0]
+        return reader.read(snapshot, path, limits)
+    bare = find_bare(snapshot, bare_readers(), limits)
+    if len(bare.found) > 1:
+        listed = ", ".join(json.dumps(path, ensure_ascii=False) for _, path, _ in bare.found)
+        fix = f"write an agent.yaml with `agent: 1` and `extends: [{listed}]`, which joins them, or keep one"
+        raise _several(snapshot, folder, [(reader.name, path) for reader, path, _ in bare.found], fix)
+    if bare.found:
+        part, path, document = bare.found[0]
+        return part.read(snapshot, path, document, limits)
+    if bare.faults:
+        raise InputError(bare.faults)
+    known = [*(reader.looked_for for reader in whole_readers()), *(reader.looked_for for reader in bare_readers())]
+    looked_for = "; ".join(known)
+    raise _fault(
+        folder,
+        f"no agent specification is here; looked for: {looked_for}",
+        "add the agent's app package, or describe the agent in agent.yaml",
+    )
 
 
-def _recognised(snapshot: Snapshot, limits: Limits, *, bare: bool) -> list[tuple[Reader, str]]:
-    """The agents of ``snapshot``, without those that are parts of another."""
-    found = [
-        (reader, path) for reader in readers() if reader.bare is bare for path in reader.recognise(snapshot, limits)
-    ]
+def _whole(snapshot: Snapshot, limits: Limits) -> list[tuple[Reader, str]]:
+    """The whole agents of ``snapshot``, without those that are parts of another."""
+    found = [(reader, path) for reader in whole_readers() for path in reader.recognise(snapshot, limits)]
     parts = {part for reader, path in found for part in reader.parts(snapshot, path, limits) if part != path}
     return [(reader, path) for reader, path in found if path not in parts]
 
 
-def _choose(found: Sequence[tuple[Reader, str]]) -> str:
-    if not all(reader.bare for reader, _ in found):
-        return "keep one agent per folder"
-    listed = ", ".join(json.dumps(path, ensure_ascii=False) for _, path in found)
-    return f"write an agent.yaml with `agent: 1` and `extends: [{listed}]`, which joins them, or keep one"
+def _several(snapshot: Snapshot, folder: str, found: Sequence[tuple[str, str]], fix: str) -> InputError:
+    candidates = ", ".join(f"{snapshot.name(path)} ({name})" for name, path in found)
+    return _fault(folder, f"several agent specifications are here: {candidates}", fix)
 
 
 def _fault(folder: str, message: str, fix: str) -> InputError:

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 import bot.intake.agents
 from bot.documents import Document
+from bot.intake.agents.bare import BareReader
 from bot.intake.agents.reader import Reader
 
 
 @cache
-def readers() -> tuple[Reader, ...]:
-    """The readers of all formats, those of whole agents first, in the order of their modules' names."""
+def whole_readers() -> tuple[Reader, ...]:
+    """The readers of whole agents, in the order of their modules' names."""
+    return tuple(reader for reader in _bound() if not isinstance(reader, BareReader))
+
+
+@cache
+def bare_readers() -> tuple[BareReader, ...]:
+    """The readers of parts of agents, in the order of their modules' names."""
+    return tuple(reader for reader in _bound() if isinstance(reader, BareReader))
+
+
+def fitting(document: Document) -> Sequence[Reader | BareReader]:
+    """The readers that take ``document`` for theirs; one of a part only where no other does."""
+    whole = [reader for reader in whole_readers() if reader.fits(document)]
+    return whole or [reader for reader in bare_readers() if reader.fits(document)]
+
+
+def _bound() -> tuple[Any, ...]:
     names = sorted(module.name for module in pkgutil.iter_modules(bot.intake.agents.__path__))
     modules = (import_module(f"{bot.intake.agents.__name__}.{name}") for name in names)
-    found = (module.READER for module in modules if hasattr(module, "READER"))
-    return tuple(sorted(found, key=lambda reader: reader.bare))
-
-
-def fitting(document: Document) -> tuple[Reader, ...]:
-    """The readers that take ``document`` for theirs; a bare one only where no other does."""
-    for bare in (False, True):
-        found = tuple(reader for reader in readers() if reader.bare is bare and reader.fits(document))
-        if found:
-            return found
-    return ()
+    return tuple(module.READER for module in modules if hasattr(module, "READER"))

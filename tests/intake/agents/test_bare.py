@@ -16,7 +16,7 @@ from hypothesis import strategies as some
 from bot.documents import Document, parse
 from bot.errors import InputError
 from bot.intake.agents import read_specification
-from bot.intake.agents.registry import fitting, readers
+from bot.intake.agents.registry import fitting
 from bot.intake.eval_sets import read_eval_sets
 from bot.snapshot import Overlay, WorkingTree
 from tests.intake.agents.builders import Folder, make_limits, openapi
@@ -33,7 +33,7 @@ def test_a_file_is_of_one_format_wherever_it_lies(folder: Folder, path: str) -> 
     folder.write(f"deep/er/{path}", FILES[path])
     assert folder.read().knowledge is None
     document = Document(path, "", FILES[path])
-    assert len([reader.name for reader in readers() if reader.fits(document)]) == 1
+    assert len(fitting(document)) == 1
 
 
 @pytest.mark.parametrize("whole", ["agent.yaml", "manifest.json", "declarativeAgent.json"])
@@ -54,14 +54,28 @@ def test_several_bare_files_are_an_error_whose_fix_joins_them(folder: Folder) ->
         folder.write(path, content)
     (problem,) = folder.problems()
     assert problem.message == (
-        "several agent specifications are here: agent-card.json (a2a-card), mcp.json (mcp-tools), "
-        "functions.json (openai-tools), api.json (openapi)"
+        "several agent specifications are here: agent-card.json (a2a-card), api.json (openapi), "
+        "functions.json (openai-tools), mcp.json (mcp-tools)"
     )
     extends = problem.fix.split("`")[3]
-    assert extends == 'extends: ["agent-card.json", "mcp.json", "functions.json", "api.json"]'
+    assert extends == 'extends: ["agent-card.json", "api.json", "functions.json", "mcp.json"]'
     folder.write("agent.yaml", f"agent: 1\n{extends}\n")
     specification = folder.read()
     assert (specification.name, [tool.name for tool in specification.tools or ()]) == ("Desk", ["a"])
+
+
+def test_a_broken_file_is_shown_only_where_nothing_else_is_found(folder: Folder) -> None:
+    folder.write("export.json", '{"tools": [{"inputSchema": {}}],}')
+    (problem,) = folder.problems()
+    assert (problem.file, problem.line) == ("export.json", 1)
+    assert "not valid JSON" in problem.message
+    assert folder.write("api.json", OPENAPI).read().name == "Harbour"
+
+
+def test_a_file_with_too_many_values_is_no_missing_one(folder: Folder) -> None:
+    folder.write("export.json", {"tools": [{"name": f"t{number}", "inputSchema": {}} for number in range(200)]})
+    (problem,) = folder.problems(nodes=100)
+    assert "more than 100 values" in problem.message
 
 
 @pytest.mark.parametrize("path", FILES)
@@ -165,6 +179,6 @@ def test_no_real_eval_set_is_taken_for_a_specification() -> None:
     for path in sorted((ROOT / "eval_formats").iterdir()):
         if path.suffix in (".json", ".yaml"):
             document = parse(path.read_bytes(), path.name, make_limits(file_bytes=5_000_000).reading)
-            assert fitting(document) == (), path
+            assert not fitting(document), path
             seen += 1
     assert seen == 11

@@ -8,7 +8,7 @@ import pytest
 
 from bot.errors import InputError
 from bot.intake.agents import read_specification
-from bot.intake.agents.registry import readers
+from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.snapshot import WorkingTree
 from tests.intake.agents.builders import NONE, Folder, make_limits, notes_of, openapi
 
@@ -17,8 +17,8 @@ MANIFEST = {"copilotAgents": {"declarativeAgents": [{"id": "a", "file": "a.json"
 
 
 def test_every_module_with_a_reader_is_found() -> None:
-    assert [reader.name for reader in readers() if not reader.bare] == ["agent.yaml", "declarative-agent"]
-    assert [reader.name for reader in readers() if reader.bare] == ["a2a-card", "mcp-tools", "openai-tools", "openapi"]
+    assert [reader.name for reader in whole_readers()] == ["agent.yaml", "declarative-agent"]
+    assert [reader.name for reader in bare_readers()] == ["a2a-card", "mcp-tools", "openai-tools", "openapi"]
 
 
 def test_a_folder_without_an_agent_is_an_error_that_says_what_was_looked_for(folder: Folder) -> None:
