@@ -14,8 +14,8 @@ from bot.evaluation.label_yaml import LabelsFile
 from bot.evaluation.predictions import Predictions
 from bot.github.analysis import Analysis
 from bot.github.output import CiOutput
-from bot.intake.eval_sets.columns import FormatsFile
 from bot.intake.agents.agent_file import AgentFile
+from bot.intake.eval_sets.columns import FormatsFile
 from bot.intake.eval_sets.own_yaml import EvalSetFile
 from bot.ledger.model import (
     CorrectionRecord,
