@@ -29,6 +29,7 @@ from bot.rater.scores import ScoresFile
 from bot.reconcile.inventory import Inventory
 from bot.report.evaluation_output import EvaluateOutput
 from bot.report.formats_output import FormatsOutput
+from bot.report.import_output import ImportOutput
 from bot.report.output import (
     AdmissionOutput,
     ClassifyOutput,
@@ -64,6 +65,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "classify-output": ClassifyOutput,
     "evaluate-output": EvaluateOutput,
     "consolidate-output": ConsolidateOutput,
+    "import-output": ImportOutput,
     "admit-output": AdmissionOutput,
     "evict-output": AdmissionOutput,
     "restore-output": AdmissionOutput,

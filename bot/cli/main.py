@@ -17,10 +17,11 @@ import click
 
 from bot.errors import IncumbentError, InputError, OutsideError
 
-# name: (one line for --help). The module is bot.cli.<name>, the command in it is called `command`; modules are loaded
-# when called, so that `incumbent --help` stays as quick as click itself.
+# name: (one line for --help). The module is bot.cli.<name> unless _MODULES says otherwise, the command in it is called
+# `command`; modules are loaded when called, so that `incumbent --help` stays as quick as click itself.
 COMMANDS = {
     "init": "Make a repository a platform repository.",
+    "import": "Take a team's present regression set as it is, and say what the rules make of it.",
     "review": "Judge an eval set against the regression set; writes nothing.",
     "classify": "Say which capabilities each query exercises.",
     "evaluate": "Measure the classifier against labels, or compare two.",
@@ -39,6 +40,9 @@ COMMANDS = {
 }
 
 
+# No module can be called like a word of the language.
+_MODULES = {"import": "import_set"}
+
 # What writing to a full disk, a closed or a broken output ends with.
 _NO_OUTPUT = frozenset({errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG})
 
@@ -52,7 +56,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"bot.cli.{cmd_name}").command
+        command: click.Command = import_module(f"bot.cli.{_MODULES.get(cmd_name, cmd_name)}").command
         return command
 
     def resolve_command(

@@ -30,7 +30,7 @@ from bot.curator.staging import classified_by, stored
 from bot.errors import IncumbentError, InputError
 from bot.intake.agents import read_specification
 from bot.intake.query import Query
-from bot.intake.specification import Specification
+from bot.intake.specification import UNDECLARED, Specification
 from bot.pipeline import Platform
 from bot.rater.adapter import rate
 from bot.report.output import ReclassifyOutput, UsageOutput
@@ -46,28 +46,33 @@ from bot.taxonomy.model import Taxonomy
 def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
     """Classify every entry again, those that wait for a slot too, and store the new scores; commit them by review.
 
-    An entry whose agent specification is gone from the repository keeps its scores, and is reported.
+    An entry whose agent specification is not in the repository keeps its scores, and is reported. An imported one
+    for which nothing was declared is classified by its text alone again.
 
     \b
     Examples:
       incumbent reclassify --dry-run
     """
     platform = open_platform(repo, config_path)
-    by_folder: dict[str, list[Entry]] = defaultdict(list)
+    by_folder: dict[str | None, list[Entry]] = defaultdict(list)
     kept: dict[str, str] = {}
     known = platform.regression_set
     before = {**known.waiting, **known.entries}
     for entry in before.values():
         if entry.source is None:
             kept[entry.id] = "it names no source, so its agent is not known"
-        else:
+        elif entry.source.imported is None:
             by_folder[entry.source.eval_set.rpartition("/")[0]].append(entry)
+        elif entry.source.imported.declared and entry.source.imported.folder is None:
+            kept[entry.id] = "its agent's specification lies outside of the repository: import it again with one inside"
+        else:
+            by_folder[entry.source.imported.folder].append(entry)
     renewed: list[Entry] = []
     shortfalls: dict[str, str] = {}
     stopped: IncumbentError | None = None
     backend = open_backend(platform)
-    for folder, entries in sorted(by_folder.items()):
-        specification = _specification(repo, folder, platform)
+    for folder, entries in sorted(by_folder.items(), key=lambda item: item[0] or ""):
+        specification = UNDECLARED if folder is None else _specification(repo, folder, platform)
         if specification is None:
             kept.update({entry.id: f"the agent specification in {folder} cannot be read" for entry in entries})
             continue

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, JsonValue
 
@@ -55,8 +55,25 @@ class Classified(FileModel):
         return Identity(backend=self.backend, model=self.model, prompt=self.prompt, samples=self.samples)
 
 
+IMPORTED: Final = "IMPORTED"
+"""The reason code of an entry that a person brought in with a whole set; no verdict has it."""
+
+
+class Imported(FileModel):
+    """The agent specification by which an entry was classified that was imported.
+
+    ``folder`` of the repository holds it; ``None``: it lies outside, or nothing is ``declared``.
+    """
+
+    declared: bool
+    folder: Text | None = None
+
+
 class Source(FileModel):
-    """Where an entry came from; ``item`` is the query's id within its eval set."""
+    """Where an entry came from; ``item`` is the query's id within its eval set.
+
+    ``imported`` is set while no customer's eval set holds the query: nobody can then take it out of one.
+    """
 
     customer: Text
     agent: Text
@@ -64,6 +81,7 @@ class Source(FileModel):
     item: Text
     pull_request: int | None = None
     commit: Text | None = None
+    imported: Annotated[Imported | None, Field(exclude_if=lambda value: value is None)] = None
 
     @property
     def place(self) -> tuple[str, str, str]:

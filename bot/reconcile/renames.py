@@ -23,7 +23,8 @@ def follow_renames(inventory: Inventory, platform: Platform) -> dict[str, Entry]
             if not isinstance(entry, Entry) or entry.source is None:
                 continue
             customer, agent, item = submission.source(name)
-            place = {"customer": customer, "agent": agent, "item": item, "eval_set": files[name]}
+            # What was imported is its customer's from the moment when an eval set of theirs holds it.
+            place = {"customer": customer, "agent": agent, "item": item, "eval_set": files[name], "imported": None}
             moved = entry.source.model_copy(update=place)
             if moved == entry.source:
                 continue

@@ -148,7 +148,12 @@ def _departed(
 
 
 def _was_here(source: Source, store: ObjectStore) -> bool:
-    """Whether the eval set was in the repository when the entry was admitted; imported entries never had one."""
+    """Whether the eval set was in the repository when the entry was admitted.
+
+    An imported entry had none there that a customer could empty, wherever the file lies that it was read from.
+    """
+    if source.imported is not None:
+        return False
     if source.commit is None or not is_id(source.commit) or not store.exists(source.commit):
         return False
     return store.snapshot(source.commit).exists(source.eval_set)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.intake.agents.reading import readers as agent_readers
+from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.eval_sets.registry import readers
 
 
@@ -44,5 +44,8 @@ class FormatsOutput(BaseModel):
                 EvalSetFormat(name=reader.name, title=reader.title, endings=reader.endings, plain=reader.plain)
                 for reader in readers()
             ),
-            agents=tuple(AgentFormat(name=reader.name, looked_for=reader.looked_for) for reader in agent_readers()),
+            agents=tuple(
+                AgentFormat(name=reader.name, looked_for=reader.looked_for)
+                for reader in (*whole_readers(), *bare_readers())
+            ),
         )

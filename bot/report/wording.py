@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.consolidator.verdict import Decision, Reason, Route, Verdict
-from bot.pipeline import Review
+from bot.pipeline import Platform, Review
+from bot.submission import Submission
 
 SHOWN_NAMES = 3
 """Lists of names are cut after this many; the rest is counted."""
@@ -26,6 +27,20 @@ class Voice(Protocol):
 
     def quote(self, text: str) -> str:
         """Text that somebody else wrote."""
+        ...
+
+
+class Judged(Protocol):
+    """What the reason of a verdict is told from."""
+
+    @property
+    def platform(self) -> Platform:
+        """By what it was judged."""
+        ...
+
+    @property
+    def origins(self) -> Mapping[str, Submission]:
+        """Who brought each query."""
         ...
 
 
@@ -91,7 +106,7 @@ def verdict_words(verdict: Verdict) -> str:
     return f"{words}?" if verdict.route is Route.REVIEW else words
 
 
-def why(verdict: Verdict, review: Review, voice: Voice) -> str:
+def why(verdict: Verdict, review: Judged, voice: Voice) -> str:
     """The reason of a verdict in plain words, naming entries, champions, capabilities and margins."""
     parts = [_EXPLANATIONS[reason](verdict, review, voice) for reason in verdict.reasons]
     return " ".join(parts)
@@ -111,17 +126,17 @@ def counted(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
-def _off_taxonomy(verdict: Verdict, review: Review, voice: Voice) -> str:
+def _off_taxonomy(verdict: Verdict, review: Judged, voice: Voice) -> str:
     return "Exercises no capability of the taxonomy."
 
 
-def _clone(verdict: Verdict, review: Review, voice: Voice) -> str:
+def _clone(verdict: Verdict, review: Judged, voice: Voice) -> str:
     other = verdict.facts.most_similar
     assert other is not None  # a clone resembles somebody
     return f"Nearly the same text as {voice.name(other)} (similarity {verdict.facts.max_similarity:.2f})."
 
 
-def _redundant(verdict: Verdict, review: Review, voice: Voice) -> str:
+def _redundant(verdict: Verdict, review: Judged, voice: Voice) -> str:
     if verdict.alternate_of:
         leaders = listed([voice.name(id) for id in verdict.alternate_of])
         return (
@@ -135,12 +150,12 @@ def _redundant(verdict: Verdict, review: Review, voice: Voice) -> str:
     return f"Covers only what is covered ({names}), beats no champion and combines nothing new."
 
 
-def _new_coverage(verdict: Verdict, review: Review, voice: Voice) -> str:
+def _new_coverage(verdict: Verdict, review: Judged, voice: Voice) -> str:
     names = [f"{voice.capability(name)} ({verdict.facts.scores[name]:.2f})" for name in verdict.facts.new_capabilities]
     return f"First competent test of {listed(names)}."
 
 
-def _novel(verdict: Verdict, review: Review, voice: Voice) -> str:
+def _novel(verdict: Verdict, review: Judged, voice: Voice) -> str:
     combinations = [" + ".join(voice.capability(name) for name in names) for names in verdict.facts.new_combinations]
     return f"First to combine {listed(combinations)}; otherwise covered."
 
@@ -156,13 +171,13 @@ def _beats(verdict: Verdict, voice: Voice) -> str:
     )
 
 
-def _dominates(verdict: Verdict, review: Review, voice: Voice) -> str:
+def _dominates(verdict: Verdict, review: Judged, voice: Voice) -> str:
     beaten = listed([voice.name(id) for id in verdict.displaces])
     verb = agreeing(verdict.displaces, "becomes a candidate", "become candidates")
     return f"{_sentence(_beats(verdict, voice))} and covers all they cover: {beaten} {verb} for eviction."
 
 
-def _split_or_floor(verdict: Verdict, review: Review, voice: Voice) -> str:
+def _split_or_floor(verdict: Verdict, review: Judged, voice: Voice) -> str:
     facts = verdict.facts
     stays = []
     if facts.undominated:
@@ -177,12 +192,12 @@ def _split_or_floor(verdict: Verdict, review: Review, voice: Voice) -> str:
     return f"{_sentence(_beats(verdict, voice))}; both stay, since {' and '.join(stays)}."
 
 
-def _concentration(verdict: Verdict, review: Review, voice: Voice) -> str:
+def _concentration(verdict: Verdict, review: Judged, voice: Voice) -> str:
     names = listed([voice.capability(name) for name in verdict.facts.sole])
     return f"{_sentence(_beats(verdict, voice))}, but would be the only competent test of {names}."
 
 
-def _low_confidence(verdict: Verdict, review: Review, voice: Voice) -> str:
+def _low_confidence(verdict: Verdict, review: Judged, voice: Voice) -> str:
     config = review.platform.config
     whole = config.options.honesty_scope == "all"
     score = verdict.facts.top_score if whole else verdict.facts.evidence_score
@@ -191,24 +206,24 @@ def _low_confidence(verdict: Verdict, review: Review, voice: Voice) -> str:
     return f"The evidence is weak: {shown} is below the honesty floor ({floor:.2f})."
 
 
-def _attempt(verdict: Verdict, review: Review, voice: Voice) -> str:
+def _attempt(verdict: Verdict, review: Judged, voice: Voice) -> str:
     return "Its text argues with the classifier, or hides something from people."
 
 
-def _untrusted_author(verdict: Verdict, review: Review, voice: Voice) -> str:
+def _untrusted_author(verdict: Verdict, review: Judged, voice: Voice) -> str:
     return "It would enter on inferred tags alone, and its author is not among the trusted ones."
 
 
-def _customer_share(verdict: Verdict, review: Review, voice: Voice) -> str:
+def _customer_share(verdict: Verdict, review: Judged, voice: Voice) -> str:
     share = f"{review.platform.config.limits.customer_share:.0%}"
     return f"{voice.name(review.origins[verdict.id].customer)} would hold more than {share} of all slots."
 
 
-def _unseen(verdict: Verdict, review: Review, voice: Voice) -> str:
+def _unseen(verdict: Verdict, review: Judged, voice: Voice) -> str:
     return "Nobody saw it admitted when its eval set was merged."
 
 
-def _contested(verdict: Verdict, review: Review, voice: Voice) -> str:
+def _contested(verdict: Verdict, review: Judged, voice: Voice) -> str:
     return "A curator rejected it: in another text, or in a comment that was deleted or edited since."
 
 

@@ -21,13 +21,7 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
     ``limits.package_files``, or if the specification itself is at fault.
     """
     folder = snapshot.name("").rstrip("/") or "."
-    paths = snapshot.paths()
-    if len(paths) > limits.package_files:
-        raise _fault(
-            folder,
-            f"the folder holds {len(paths):,} files, more than the limit of {limits.package_files:,}",
-            "bring the agent package and the eval set only, or raise limits.package_files in config/curation.yaml",
-        )
+    _check_size(snapshot, limits)
     whole = _whole(snapshot, limits)
     if len(whole) > 1:
         candidates = [(reader.name, path) for reader, path in whole]
@@ -52,6 +46,26 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
         f"no agent specification is here; looked for: {looked_for}",
         "add the agent's app package, or describe the agent in agent.yaml",
     )
+
+
+def find_specifications(snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
+    """The files in which agent specifications of ``snapshot`` start; bare ones only where there is no whole agent.
+
+    Raises :class:`InputError` if the folder has more files than ``limits.package_files``.
+    """
+    _check_size(snapshot, limits)
+    whole = tuple(path for _, path in _whole(snapshot, limits))
+    return whole or tuple(path for _, path, _ in find_bare(snapshot, bare_readers(), limits).found)
+
+
+def _check_size(snapshot: Snapshot, limits: Limits) -> None:
+    count = len(snapshot.paths())
+    if count > limits.package_files:
+        raise _fault(
+            snapshot.name("").rstrip("/") or ".",
+            f"the folder holds {count:,} files, more than the limit of {limits.package_files:,}",
+            "bring the agent package and the eval set only, or raise limits.package_files in config/curation.yaml",
+        )
 
 
 def _whole(snapshot: Snapshot, limits: Limits) -> list[tuple[Reader, str]]:

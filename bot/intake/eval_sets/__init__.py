@@ -4,6 +4,6 @@ A new format is one new module here that binds :class:`~bot.intake.eval_sets.rea
 sizes, ids, duplicates and the order of files are looked after by :mod:`~bot.intake.eval_sets.folder` for all formats.
 """
 
-from bot.intake.eval_sets.folder import read_eval_sets
+from bot.intake.eval_sets.folder import Named, read_eval_sets, read_files
 
-__all__ = ["read_eval_sets"]
+__all__ = ["Named", "read_eval_sets", "read_files"]

@@ -45,6 +45,54 @@ def read_eval_sets(snapshot: Snapshot, limits: Limits) -> tuple[EvalSet, ...]:
 
     Raises :class:`InputError` when the folder holds no eval set, or more than ``limits.package_files`` files.
     """
+    return _assemble(_find(snapshot, limits), limits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """An eval set that somebody named: the file at ``path`` of a folder's ``snapshot``, or all there are (``None``).
+
+    ``declared`` is what they say of the file, and goes before what ``formats.yaml`` beside it says.
+    """
+
+    snapshot: Snapshot
+    path: str | None = None
+    declared: DeclaredFile | None = None
+
+
+def read_files(named: Sequence[Named], limits: Limits) -> tuple[tuple[EvalSet, ...], ...]:
+    """The eval sets of each of ``named``; ids and ``limits.queries`` hold for them as for one folder.
+
+    A file that is named is meant as an eval set: where no format is recognised that is its fault.  Raises
+    :class:`InputError` when a folder holds no eval set, or more than ``limits.package_files`` files.
+    """
+    found = [_find(each.snapshot, limits) if each.path is None else _named(each, each.path, limits) for each in named]
+    eval_sets = iter(_assemble([file for files in found for file in files], limits))
+    return tuple(tuple(next(eval_sets) for _ in files) for files in found)
+
+
+def _named(each: Named, path: str, limits: Limits) -> list[_File]:
+    snapshot, name = each.snapshot, each.snapshot.name(path)
+    if each.declared is not None:
+        return [_read_declared(snapshot, path, limits, each.declared)]
+    formats = _declared(snapshot, snapshot.paths() if snapshot.exists(FORMATS_FILE) else (), limits)
+    files = [_File(snapshot.name(FORMATS_FILE), UNKNOWN_FORMAT, Reading((), formats[1]))] if formats[1] else []
+    try:
+        file = _read_file(snapshot, path, limits, formats[0].get(path), plain=True)
+        if file is None:
+            # What hinders its reading says more than that nobody knows it.
+            open_source(snapshot, path, limits)
+            looked_for = "; ".join(reader.title for reader in readers())
+            message = f"no eval set is recognised in this file; looked for: {looked_for}"
+            fix = "say which format it is with --format, or which column holds the query with --column query=NAME"
+            raise InputError([Problem(name, None, message, fix)])
+    except InputError as error:
+        file = _File(name, UNKNOWN_FORMAT, Reading((), error.problems))
+    return [*files, file]
+
+
+def _find(snapshot: Snapshot, limits: Limits) -> list[_File]:
+    """Every eval set file in ``snapshot`` and every one that may be meant as such, by path."""
     paths, links = snapshot.paths(), snapshot.links()
     folder = snapshot.name("").rstrip("/") or "."
     if len(paths) + len(links) > limits.package_files:
@@ -78,7 +126,7 @@ def read_eval_sets(snapshot: Snapshot, limits: Limits) -> tuple[EvalSet, ...]:
         strays[FORMATS_FILE] = wrong
     for path, problems in strays.items():
         files[path] = _File(snapshot.name(path), UNKNOWN_FORMAT, Reading((), problems))
-    return _assemble([files[path] for path in sorted(files)], limits)
+    return [files[path] for path in sorted(files)]
 
 
 def _without_data(

@@ -1,0 +1,265 @@
+"""``incumbent import``: a team's present regression set becomes R."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+import click
+
+from bot.classifier.classify import classify
+from bot.classifier.model import Backend
+from bot.cli.options import (
+    at_option,
+    by_option,
+    dry_run_option,
+    entry_text,
+    json_option,
+    occasion,
+    one_at_a_time,
+    open_backend,
+    open_platform,
+    print_json,
+    progress_bar,
+    refuse_incomplete,
+    refuse_lag,
+    repository_options,
+    show_usage,
+)
+from bot.config import Limits
+from bot.curator.changes import apply
+from bot.errors import Problem, UsageError
+from bot.importing.appraisal import appraise
+from bot.importing.plan import Item, compare, gone, plan_import
+from bot.importing.reading import Part, Spoken, read_agent, read_bundles
+from bot.intake.eval_sets import Named
+from bot.intake.eval_sets.columns import Columns, DeclaredFile
+from bot.intake.eval_sets.registry import readers
+from bot.intake.query import Query
+from bot.pipeline import Platform
+from bot.rater.adapter import rate
+from bot.rater.model import ScoredQuery
+from bot.report.import_output import import_overview
+from bot.snapshot import WorkingTree
+from bot.suggest import perhaps
+
+
+@click.command("import")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="FILE...")
+@click.option("--customer", metavar="NAME", help="Whose set it is (default: the name of the folder above).")
+@click.option("--agent", metavar="NAME", help="The agent's name (default: the name of the file's folder).")
+@click.option(
+    "--agent-folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Where the agent's specification lies (default: the file's folder, if one is there).",
+)
+@click.option("--format", "form", metavar="NAME", help="The format of every FILE that is not a folder.")
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="WHAT=NAME",
+    help="The column that holds the query, id, conversation, answer or tools; may be repeated.",
+)
+@by_option
+@at_option
+@dry_run_option
+@repository_options
+@json_option
+@one_at_a_time
+def command(
+    files: tuple[Path, ...],
+    customer: str | None,
+    agent: str | None,
+    agent_folder: Path | None,
+    form: str | None,
+    columns: tuple[str, ...],
+    by: str | None,
+    at: str | None,
+    dry_run: bool,
+    repo: Path,
+    config_path: str,
+    as_json: bool,
+) -> None:
+    """Take a team's present regression set, in any of the formats, as the regression set, or as a part of it.
+
+    Every query of FILE (an eval set, or a folder of them) becomes an entry, clones too, past the ceiling too. The
+    report says which the rules would have left out, which capabilities are short, and what could go. Run again it
+    changes nothing; where the file has changed it follows. Nothing is committed: look at the change, then commit it.
+
+    \b
+    Examples:
+      incumbent import old/regression.csv --customer contoso --agent repairs
+      incumbent import old/ --agent-folder eval_sets/contoso/repairs --dry-run
+      incumbent import old/prompts.jsonl --column query=utterance --column id=case
+    """
+    declared = _declaration(form, columns)
+    platform = open_platform(repo, config_path)
+    known, limits = platform.regression_set, platform.config.limits
+    parts, notes = _parts(repo, files, customer, agent, agent_folder, declared, limits)
+    bundles = read_bundles(parts, limits, known)
+    items = compare(bundles, known)
+    backend = open_backend(platform)
+    refuse_lag(
+        [
+            *known.residents(platform.taxonomy, backend.identity)[1],
+            *known.in_line(platform.taxonomy, backend.identity)[1],
+        ]
+    )
+    now = occasion(repo, at, by)
+    scored = _classify(items, platform, backend)
+    texts = {item.id: entry_text(repo, item.id) for item in items if item.before is not None}
+    plan = plan_import(items, scored, known, texts, platform.taxonomy, backend.identity, now)
+    if not dry_run:
+        apply(plan.file_changes, repo)
+    output = import_overview(
+        bundles,
+        items,
+        gone(bundles, items, known),
+        plan,
+        appraise(items, scored, platform, backend.identity),
+        [id for id, query in scored.items() if query.attempt],
+        [*notes, *(note for bundle in bundles for note in bundle.submission.notes)],
+        dry_run,
+        backend.usage,
+    )
+    if as_json:
+        print_json(output)
+    else:
+        from bot.report.import_text import print_import
+
+        print_import(output, platform.taxonomy)
+
+
+def _classify(items: Sequence[Item], platform: Platform, backend: Backend) -> Mapping[str, ScoredQuery]:
+    """The scores of the items that have none, by entry; raises rather than leave some out of the set."""
+    waiting = [item for item in items if item.classify]
+    show = progress_bar("classifying")
+    scored: dict[str, ScoredQuery] = {}
+    shortfalls: dict[str, str] = {}
+    try:
+        for spoken in dict.fromkeys(item.origin.spoken.shown for item in waiting):
+            own = [item for item in waiting if item.origin.spoken.shown == spoken]
+            queries = [Query(id=item.id, turns=item.query.turns, file="", line=None) for item in own]
+            before = len(scored) + len(shortfalls)
+            result = classify(
+                queries,
+                own[0].origin.spoken.specification,
+                platform.taxonomy,
+                backend,
+                lambda done, _, before=before: show(before + done, len(waiting)),  # type: ignore[misc]
+            )
+            turns = {query.id: query.turns for query in queries}
+            scored |= {each.query_id: rate(each, turns[each.query_id]) for each in result.classifications}
+            shortfalls |= result.shortfalls
+            refuse_incomplete({}, result.stopped)
+    finally:
+        show_usage(backend)
+    refuse_incomplete(shortfalls, None)
+    return scored
+
+
+def _declaration(form: str | None, columns: Sequence[str]) -> tuple[str | None, Columns | None]:
+    """``--format`` and ``--column`` as ``formats.yaml`` would have them; raises :class:`UsageError`."""
+    names = [reader.name for reader in readers()]
+    if form is not None and form not in names:
+        raise UsageError(
+            f"--format {form}: there is no such format{perhaps(form, names)}; use one of {', '.join(names)}"
+        )
+    named: dict[str, str] = {}
+    for column in columns:
+        what, _, name = column.partition("=")
+        if what not in Columns.model_fields or not name.strip():
+            raise UsageError(f"--column {column}: write WHAT=NAME, with WHAT one of {', '.join(Columns.model_fields)}")
+        if named.setdefault(what, name) != name:
+            raise UsageError(f"--column names two columns for {what}: {named[what]} and {name}")
+    return form, Columns.model_validate(named) if named else None
+
+
+def _declared(path: Path, said: tuple[str | None, Columns | None]) -> DeclaredFile | None:
+    """What the command line says of the file at ``path``; columns alone say that it is a plain one."""
+    form, columns = said
+    if form is None and columns is not None:
+        plain = [reader.name for reader in readers() if reader.plain and path.name.lower().endswith(reader.endings)]
+        if not plain:
+            raise UsageError(f"--column: {path} is no table and no list of records; name its --format as well")
+        form = plain[0]
+    return None if form is None else DeclaredFile(format=form, columns=columns)
+
+
+def _parts(
+    repo: Path,
+    files: Sequence[Path],
+    customer: str | None,
+    agent: str | None,
+    agent_folder: Path | None,
+    said: tuple[str | None, Columns | None],
+    limits: Limits,
+) -> tuple[list[Part], list[Problem]]:
+    """The arguments as parts of an import, each once, and remarks on where no agent was found."""
+    notes: list[Problem] = []
+    agents: dict[Path, Spoken] = {}
+
+    def spoken(folder: Path) -> Spoken:
+        if agent_folder is None and not _may_hold_agent(repo, folder, limits.package_files):
+            return Spoken()
+        asked = agent_folder is not None
+        label, inside = _label(repo, folder)
+        found, note = read_agent(WorkingTree(folder, label), limits, (label or ".") if inside else None, asked=asked)
+        notes.extend([] if note is None else [note])
+        if found.shown is not None and not inside:
+            notes.append(
+                Problem(
+                    found.shown,
+                    None,
+                    "the agent's specification lies outside of the repository, where `reclassify` does not read it",
+                    "keep it in the repository and name it with --agent-folder",
+                )
+            )
+        return found
+
+    parts: dict[Path, Part] = {}
+    for file in files:
+        is_folder = file.is_dir()
+        if is_folder and said != (None, None):
+            raise UsageError(f"--format and --column speak of files, and {file} is a folder")
+        folder = file if is_folder else file.parent
+        resolved = folder.resolve()
+        source = agent_folder or folder
+        if source.resolve() not in agents:
+            agents[source.resolve()] = spoken(source)
+        label, inside = _label(repo, folder)
+        parts.setdefault(
+            resolved if is_folder else resolved / file.name,
+            Part(
+                customer=customer or resolved.parent.name or "customer",
+                agent=agent or resolved.name or "agent",
+                named=Named(
+                    snapshot=WorkingTree(folder, label),
+                    path=None if is_folder else file.name,
+                    declared=None if is_folder else _declared(file, said),
+                ),
+                recorded=label if inside else resolved.name,
+                spoken=agents[source.resolve()],
+            ),
+        )
+    return list(parts.values()), notes
+
+
+def _label(repo: Path, folder: Path) -> tuple[str, bool]:
+    """How ``folder`` is called in messages, and whether it lies in the repository, from whose top it is named then."""
+    resolved, top = folder.resolve(), repo.resolve()
+    inside = resolved.is_relative_to(top)
+    label = (resolved.relative_to(top) if inside else folder).as_posix()
+    return "" if label == "." else label, inside
+
+
+def _may_hold_agent(repo: Path, folder: Path, most: int) -> bool:
+    """Whether ``folder`` may be an agent's: it is no folder of everything, as a home or the repository is."""
+    if repo.resolve().is_relative_to(folder.resolve()):
+        return False
+    files = (name for _, _, names in os.walk(folder) for name in names)
+    return sum(1 for _ in islice(files, most + 1)) <= most

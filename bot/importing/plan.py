@@ -1,0 +1,216 @@
+"""What an import does to the regression set: every query becomes an entry, or is one already (pure).
+
+It may exceed the ceiling, which no admission does: what a team has run until now is not lost because a bot came.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.classifier.model import Identity
+from bot.curator import changes
+from bot.curator.changes import FileChange
+from bot.curator.entry import IMPORTED, Admitted, Entry, Source, Tombstone
+from bot.curator.staging import Occasion, classified_by, stored
+from bot.curator.store import RegressionSet
+from bot.errors import InputError, Problem
+from bot.importing.reading import Bundle, Origin
+from bot.intake.eval_sets.own_yaml import SetupFile
+from bot.intake.query import Query
+from bot.rater.model import ScoredQuery
+from bot.settling import settle
+from bot.submission import Submission
+from bot.taxonomy.model import Taxonomy
+
+
+class Standing(StrEnum):
+    """What becomes of an imported query."""
+
+    ADDED = "added"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    EVICTED = "evicted"
+    """People evicted it: that is not taken back without a word."""
+    WAITING = "waiting"
+    """It waits for a slot already, as its customer's query."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """An imported query, the ``id`` of the entry that it has or gets, and that entry as it is before.
+
+    ``classify`` tells whether its scores are to be found: its text is new, or another agent speaks for it.
+    """
+
+    id: str
+    query: Query
+    submission: Submission
+    origin: Origin
+    standing: Standing
+    before: Entry | None = None
+    classify: bool = False
+
+    @property
+    def stays(self) -> bool:
+        """Whether it is in R after the import."""
+        return self.standing not in (Standing.EVICTED, Standing.WAITING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The entries that an import writes, by id, the file changes that do it, and R as it is then."""
+
+    written: Mapping[str, Entry]
+    file_changes: tuple[FileChange, ...]
+    after: RegressionSet
+
+
+def compare(bundles: Sequence[Bundle], known: RegressionSet) -> tuple[Item, ...]:
+    """What becomes of each query of ``bundles``, in their order.
+
+    Raises :class:`InputError` for queries whose entry a customer's own eval set speaks of, with another text.
+    """
+    items: list[Item] = []
+    problems: list[Problem] = []
+    for bundle in bundles:
+        submission = bundle.submission
+        found = settle([submission], known)
+        for query in submission.queries:
+            origin = bundle.origins[query.id]
+            settled = found.settled.get(query.id)
+            if settled is not None:
+                items.append(_settled(query, submission, origin, settled, known))
+                continue
+            id = found.targets[query.id]
+            before = known.entries.get(id) or known.waiting.get(id)
+            if before is not None and not _is_imported(before):
+                message = f"its entry {id} has another text, and was not imported"
+                fix = "change it in the eval set that it came from, or import the file under another --agent"
+                problems.append(Problem(query.file, query.line, message, fix))
+                continue
+            items.append(
+                Item(
+                    id=id,
+                    query=query,
+                    submission=submission,
+                    origin=origin,
+                    standing=Standing.UPDATED if id in known.entries else Standing.ADDED,
+                    before=known.entries.get(id),
+                    classify=True,
+                )
+            )
+    if problems:
+        raise InputError(problems)
+    return tuple(items)
+
+
+def gone(bundles: Sequence[Bundle], items: Sequence[Item], known: RegressionSet) -> tuple[str, ...]:
+    """The entries in R that were imported from the files of ``bundles``, and are in them no more; sorted."""
+    present = {item.id for item in items}
+    agents = {(bundle.submission.customer, bundle.submission.agent): set(bundle.eval_sets) for bundle in bundles}
+    return tuple(
+        sorted(
+            id
+            for id, entry in known.entries.items()
+            if id not in present
+            and entry.source is not None
+            and entry.source.imported is not None
+            and entry.source.eval_set in agents.get(entry.source.place[:2], ())
+        )
+    )
+
+
+def plan_import(
+    items: Sequence[Item],
+    scored: Mapping[str, ScoredQuery],
+    known: RegressionSet,
+    texts: Mapping[str, str],
+    taxonomy: Taxonomy,
+    identity: Identity,
+    occasion: Occasion,
+) -> Plan:
+    """The entries of ``items``; ``scored`` and ``texts`` (the files of entries that change) are by entry."""
+    written: dict[str, Entry] = {}
+    planned: list[FileChange] = []
+    for item in items:
+        if item.standing not in (Standing.ADDED, Standing.UPDATED):
+            continue
+        entry = _entry(item, scored.get(item.id), taxonomy, identity, occasion)
+        written[item.id] = entry
+        planned.append(changes.admit(entry, texts.get(item.id)))
+        if item.id in known.waiting:
+            planned.append(changes.stop_waiting(item.id))
+        if item.id in known.tombstones:
+            planned.append(changes.forget(item.id))
+    entries = {**known.entries, **written}
+    after = RegressionSet(
+        {id: entries[id] for id in sorted(entries)},
+        {id: entry for id, entry in known.waiting.items() if id not in written},
+        {id: tombstone for id, tombstone in known.tombstones.items() if id not in written},
+    )
+    return Plan(written=written, file_changes=tuple(planned), after=after)
+
+
+def _settled(
+    query: Query, submission: Submission, origin: Origin, settled: Entry | Tombstone, known: RegressionSet
+) -> Item:
+    """The item of a query whose text is known: only what stands beside the text, or speaks for it, may be new."""
+    standing, before, classify = Standing.UNCHANGED, None, False
+    if isinstance(settled, Tombstone):
+        standing = Standing.EVICTED
+    elif settled.id not in known.entries:
+        standing = Standing.WAITING
+    else:
+        before = settled
+        if settled.source is not None and settled.source.imported is not None:
+            classify = settled.source.imported != origin.spoken.imported
+            if not _same(settled, settled.source, query, submission, origin):
+                standing = Standing.UPDATED
+    return Item(
+        id=settled.id,
+        query=query,
+        submission=submission,
+        origin=origin,
+        standing=standing,
+        before=before,
+        classify=classify,
+    )
+
+
+def _is_imported(entry: Entry) -> bool:
+    return entry.source is not None and entry.source.imported is not None
+
+
+def _source(query: Query, submission: Submission, origin: Origin, commit: str | None) -> Source:
+    customer, agent, item = submission.source(query.id)
+    imported = origin.spoken.imported
+    return Source(customer=customer, agent=agent, eval_set=origin.eval_set, item=item, commit=commit, imported=imported)
+
+
+def _same(entry: Entry, source: Source, query: Query, submission: Submission, origin: Origin) -> bool:
+    """Whether ``entry`` says all that the import would say, whichever commit it was imported at."""
+    return (
+        source == _source(query, submission, origin, source.commit)
+        and entry.setup == SetupFile.of(query.setup)
+        # As files hold them: there 1 and 1.0 differ, and what is no number is equal to itself.
+        and json.dumps(entry.expected) == json.dumps(query.expected)
+    )
+
+
+def _entry(item: Item, scored: ScoredQuery | None, taxonomy: Taxonomy, identity: Identity, occasion: Occasion) -> Entry:
+    before, query = item.before, item.query
+    source = _source(query, item.submission, item.origin, occasion.commit)
+    facts: dict[str, object] = {"source": source, "expected": query.expected, "setup": SetupFile.of(query.setup)}
+    if scored is not None:
+        scores = stored(scored.scores)
+        classified = classified_by(identity, taxonomy, tuple(scores))
+        facts |= {"turns": query.turns, "scores": scores, "classified": classified}
+    if before is not None:
+        return before.model_copy(update=facts)
+    admitted = Admitted(
+        at=occasion.at, decision="INCLUDE", route="review", reasons=(IMPORTED,), by=occasion.by or "a person"
+    )
+    return Entry.model_validate({"id": item.id, "admitted": admitted, **facts})

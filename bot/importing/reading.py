@@ -1,0 +1,139 @@
+"""From the files that people name to the queries of agents, each with the specification that speaks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.config import Limits
+from bot.curator.entry import Imported
+from bot.curator.store import RegressionSet
+from bot.errors import InputError, Problem
+from bot.intake.agents import read_specification
+from bot.intake.agents.reading import find_specifications
+from bot.intake.eval_sets import Named, read_files
+from bot.intake.query import EvalSet, Query
+from bot.intake.specification import UNDECLARED, Specification
+from bot.snapshot import Snapshot
+from bot.submission import Package, Submission, refuse_shared_ids
+
+NOT_DECLARED = Imported(declared=False)
+_NAME_IT = "name the agent's folder with --agent-folder"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spoken:
+    """What an agent declares, and how entries record where that lies; ``shown`` is its folder in words for people."""
+
+    specification: Specification = UNDECLARED
+    imported: Imported = NOT_DECLARED
+    shown: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """What one argument of the command line brings to the set of ``customer``'s ``agent``.
+
+    ``recorded`` is the folder as entries record it, which may lie outside of the repository.
+    """
+
+    customer: str
+    agent: str
+    named: Named
+    recorded: str
+    spoken: Spoken
+
+    def eval_set(self, file: str) -> str:
+        """The file that the snapshot calls ``file``, as entries record it."""
+        label = self.named.snapshot.name("").rstrip("/")
+        inner = file.removeprefix(f"{label}/") if label else file
+        return f"{self.recorded}/{inner}" if self.recorded else inner
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where an imported query stands, as its entry records it, and what speaks for it."""
+
+    eval_set: str
+    spoken: Spoken
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundle:
+    """What is imported of one agent; ``origins`` are by query."""
+
+    submission: Submission
+    origins: Mapping[str, Origin]
+
+    @property
+    def queries(self) -> Mapping[str, Query]:
+        """The queries by their ids."""
+        return {query.id: query for query in self.submission.queries}
+
+    @property
+    def eval_sets(self) -> tuple[str, ...]:
+        """The files that hold them, sorted."""
+        return tuple(sorted({origin.eval_set for origin in self.origins.values()}))
+
+
+def read_agent(snapshot: Snapshot, limits: Limits, folder: str | None, *, asked: bool) -> tuple[Spoken, Problem | None]:
+    """The agent that ``snapshot`` holds, whose ``folder`` lies in the repository (``None``: outside).
+
+    Where nobody ``asked`` for it, a folder that holds none, or several, declares nothing; of several a remark is made.
+    Raises :class:`InputError` for a specification at fault.
+    """
+    shown = snapshot.name("").rstrip("/") or "."
+    if not asked:
+        found = find_specifications(snapshot, limits)
+        if not found:
+            return Spoken(), None
+        if len(found) > 1:
+            files = ", ".join(snapshot.name(path) for path in found)
+            return Spoken(), Problem(
+                shown, None, f"several agent specifications are here, so none is taken: {files}", _NAME_IT
+            )
+    specification = read_specification(snapshot, limits)
+    return Spoken(specification=specification, imported=Imported(declared=True, folder=folder), shown=shown), None
+
+
+def read_bundles(parts: Sequence[Part], limits: Limits, regression_set: RegressionSet) -> tuple[Bundle, ...]:
+    """The queries of ``parts``, those of one agent together; raises :class:`InputError` with every fault of every file.
+
+    A set is taken as a whole: a row that cannot be read would be missing from it without anybody seeing it later.
+    """
+    problems: list[Problem] = []
+    bundles: list[Bundle] = []
+    for customer, agent in dict.fromkeys((part.customer, part.agent) for part in parts):
+        own = [part for part in parts if (part.customer, part.agent) == (customer, agent)]
+        try:
+            found = read_files([part.named for part in own], limits)
+        except InputError as error:
+            problems.extend(error.problems)
+            continue
+        bundles.append(_bundle(customer, agent, own, found))
+    packages = [Package(submission=bundle.submission, specification=UNDECLARED) for bundle in bundles]
+    checked = refuse_shared_ids(packages, regression_set)
+    problems.extend(problem for package in checked for problem in package.submission.problems)
+    if problems:
+        raise InputError(problems)
+    return tuple(bundles)
+
+
+def _bundle(customer: str, agent: str, parts: Sequence[Part], found: Sequence[Sequence[EvalSet]]) -> Bundle:
+    origins = {
+        query.id: Origin(eval_set=part.eval_set(eval_set.file), spoken=part.spoken)
+        for part, eval_sets in zip(parts, found, strict=True)
+        for eval_set in eval_sets
+        for query in eval_set.queries
+    }
+    every = [eval_set for eval_sets in found for eval_set in eval_sets]
+    notes = {note: None for part in parts for note in part.spoken.specification.notes}
+    submission = Submission(
+        customer=customer,
+        agent=agent,
+        folder=parts[0].recorded,
+        queries=tuple(query for eval_set in every for query in eval_set.queries),
+        problems=tuple(problem for eval_set in every for problem in eval_set.problems),
+        notes=tuple(notes),
+    )
+    return Bundle(submission=submission, origins=origins)
