@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bot.classifier.model import Identity
 from bot.consolidator.cycle import run_cycle
@@ -36,12 +36,10 @@ def appraise(
     """
     staying = [item for item in items if item.stays]
     own = {item.id for item in staying}
-    queries = []
-    for item in staying:
-        if item.id in scored:
-            queries.append(replace(scored[item.id], id=item.id))
-        elif item.before is not None:
-            queries.append(queued(item.before, platform.taxonomy))
+    queries = [scored[item.id] for item in staying if item.id in scored]
+    queries += [
+        queued(item.before, platform.taxonomy) for item in staying if item.id not in scored and item.before is not None
+    ]
     known = platform.regression_set
     residents = (*known.residents(platform.taxonomy, identity)[0], *known.in_line(platform.taxonomy, identity)[0])
     verdicts = run_cycle(queries, [resident for resident in residents if resident.id not in own], platform.config)

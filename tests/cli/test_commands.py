@@ -43,6 +43,7 @@ def test_a_mistyped_command_gets_the_nearest_one(incumbent: Incumbent) -> None:
         ("review", ["review", CARD_LINE, "--json"]),
         ("classify", ["classify", CARD_LINE, "--json"]),
         ("admit", ["admit", CARD_LINE, "--json", "--dry-run"]),
+        ("import", ["import", CARD_LINE, "--json", "--dry-run"]),
         ("prune", ["prune", "--json"]),
         ("status", ["status", "--json"]),
         ("validate", ["validate", "--json"]),
