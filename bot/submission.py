@@ -26,7 +26,8 @@ class Submission:
     """The queries of one agent of one customer; ``problems`` are rows that could not be read.
 
     ``notes`` are the readers' remarks on the agent.  Queries are called by the ids of their eval set, behind ``prefix``
-    where several submissions are judged as one.  ``moved_from`` are the customer and agent whose folder this one was
+    where several submissions are judged as one.  ``tools`` are the names of those that the agent declares (``None``: it
+    declares none, nor that it has none).  ``moved_from`` are the customer and agent whose folder this one was
     until now, if it was renamed.
     """
 
@@ -36,6 +37,7 @@ class Submission:
     queries: tuple[Query, ...]
     problems: tuple[Problem, ...] = ()
     notes: tuple[Problem, ...] = ()
+    tools: tuple[str, ...] | None = None
     prefix: str = ""
     moved_from: tuple[str, str] | None = None
 
@@ -85,6 +87,7 @@ def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, lim
         queries=tuple(query for eval_set in eval_sets for query in eval_set.queries),
         problems=tuple(problem for eval_set in eval_sets for problem in eval_set.problems),
         notes=specification.notes,
+        tools=None if specification.tools is None else tuple(tool.name for tool in specification.tools),
     )
     return Package(submission=submission, specification=specification)
 

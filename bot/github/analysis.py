@@ -101,6 +101,7 @@ class SubmissionFacts(FileModel):
     queries: Tuple[QueryFacts]
     problems: Tuple[ProblemFacts]
     notes: Tuple[ProblemFacts]
+    tools: Tuple[str] | None = Field(default=None, description="names of declared tools; null: none are listed")
 
     @property
     def contents(self) -> dict[str, str]:
@@ -290,6 +291,7 @@ def facts_of(
         ),
         problems=tuple(map(ProblemFacts.of, submission.problems)),
         notes=tuple(map(ProblemFacts.of, submission.notes)),
+        tools=submission.tools,
     )
 
 
@@ -314,6 +316,7 @@ def classified_of(facts: SubmissionFacts) -> Classified:
             ),
             problems=tuple(item.problem for item in facts.problems),
             notes=tuple(item.problem for item in facts.notes),
+            tools=facts.tools,
             prefix=facts.prefix,
             moved_from=None if moved is None else (moved[0], moved[1]),
         ),

@@ -9,6 +9,7 @@ from bot.errors import Problem
 from bot.pipeline import Review
 from bot.report import wording
 from bot.report.escaping import code, plain, shortened, visible
+from bot.report.evidence import evidence
 from bot.report.tables import EVERYTHING, Detail, Table, folded
 from bot.report.voices import MarkdownVoice
 
@@ -172,6 +173,7 @@ def _footer(review: Review) -> str:
 
 def _row(verdict: Verdict, review: Review, voice: MarkdownVoice, after: str = "") -> tuple[str, str, str]:
     query = review.queries[verdict.id]
+    tools = evidence(query, review.origins[verdict.id], voice)
     text = voice.quote(query.turns[0])
     if len(query.turns) > 1:
         shown = [f"{place}. {voice.quote(turn)}" for place, turn in enumerate(query.turns[:SHOWN_TURNS], 1)]
@@ -181,7 +183,7 @@ def _row(verdict: Verdict, review: Review, voice: MarkdownVoice, after: str = ""
     return (
         f"**{voice.name(verdict.id)}**<br>{text}",
         f"**{wording.verdict_words(verdict)}**<br><sub>{_codes(verdict)}</sub>",
-        wording.why(verdict, review, voice) + after,
+        wording.why(verdict, review, voice) + (f"<br>{tools}" if tools else "") + after,
     )
 
 

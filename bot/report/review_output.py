@@ -8,10 +8,19 @@ from pydantic import BaseModel, Field
 
 from bot.classifier.usage import Usage
 from bot.pipeline import Review
+from bot.report.evidence import expected_tools
 from bot.report.output import LagOutput, ProblemOutput, Spent, SwapOutput, UsageOutput, VerdictOutput
 from bot.report.secrets import redacted
 from bot.report.voices import PlainVoice
 from bot.report.wording import headline, why
+
+
+class ExpectedToolOutput(BaseModel):
+    """A tool that the eval set expects to be called, or not to be."""
+
+    name: str = Field(description="what looks like a secret is left out")
+    unwanted: bool = Field(description="whether it is expected not to be called")
+    declared: bool | None = Field(description="whether the agent declares a tool of this name; null: it lists no tools")
 
 
 class ReviewedQueryOutput(VerdictOutput):
@@ -22,6 +31,7 @@ class ReviewedQueryOutput(VerdictOutput):
     entry: str = Field(description="id of the entry that the query has or would have")
     turns: list[str] = Field(description="what looks like a secret is left out")
     scores: dict[str, float] = Field(description="cs by TRUE capability")
+    expected_tools: list[ExpectedToolOutput] = Field(description="evidence for people; no verdict rests on it")
     file: str
     line: int | None
 
@@ -132,6 +142,10 @@ def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
                 entry=review.targets.get(verdict.id, review.entry_id(verdict.id)),
                 turns=[redacted(turn) for turn in query.turns],
                 scores=dict(review.scored[verdict.id].scores),
+                expected_tools=[
+                    ExpectedToolOutput(name=redacted(tool.name), unwanted=tool.unwanted, declared=tool.declared)
+                    for tool in expected_tools(query, review.origins[verdict.id])
+                ],
                 file=query.file,
                 line=query.line,
             )

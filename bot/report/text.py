@@ -10,6 +10,7 @@ from bot.consolidator.verdict import Route, Verdict
 from bot.pipeline import Review
 from bot.report import wording
 from bot.report.escaping import visible
+from bot.report.evidence import evidence
 from bot.report.voices import PlainVoice
 
 
@@ -69,16 +70,22 @@ def _print_verdicts(verdicts: tuple[Verdict, ...], review: Review, voice: PlainV
         reason = wording.why(verdict, review, voice)
         if verdict.id in behind:
             reason += f" Alternates: {wording.listed([voice.name(id) for id in behind[verdict.id]])}."
+        tools = evidence(review.queries[verdict.id], review.origins[verdict.id], voice)
         if out.is_terminal:
             table.add_row(
                 Text(voice.name(verdict.id), style="bold"),
                 Text(wording.verdict_words(verdict), style=_style(verdict)),
-                Text.assemble(text, "\n", (reason, "dim"), "\n", (wording.codes(verdict), "dim italic")),
+                Text.assemble(
+                    *(text, "\n", (reason, "dim"), "\n", (f"{tools}\n" if tools else "", "dim")),
+                    (wording.codes(verdict), "dim italic"),
+                ),
             )
         else:
             out.print(f"{voice.name(verdict.id)}  {wording.verdict_words(verdict)}  [{wording.codes(verdict)}]")
             out.print(f"    {text}")
             out.print(f"    {reason}")
+            if tools:
+                out.print(f"    {tools}")
     if out.is_terminal:
         out.print(table, soft_wrap=False)
 

@@ -103,7 +103,8 @@ def facts(text: str) -> Analysis:
         make_query(f"{text} settled", {"b": 0.9}, text=SETTLED, line=9),
         make_query(f"{text} edited", {"b": 0.9}, text="written anew and quite unlike before", line=10),
     )
-    queries = tuple(query.model_copy(update={"file": file}) for query in queries)
+    calls = {"expected_tools": [f"tool {text}", f"other {text}"]}
+    queries = tuple(query.model_copy(update={"file": file, "expected": calls}) for query in queries)
     off = queries[3].classification
     assert off is not None
     strange = off.model_copy(update={"off_taxonomy": (worded(text),)})
@@ -119,6 +120,7 @@ def facts(text: str) -> Analysis:
         queries=queries,
         problems=(row,),
         notes=(ProblemFacts(file=file, line=None, message=f"tool {text}: {text}", fix=text),),
+        tools=(f"tool {text}".strip(),),
     )
     return make_analysis(
         queries=(),

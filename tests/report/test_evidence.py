@@ -1,0 +1,118 @@
+"""The tools that an eval set expects stand beside the verdict, in every form of the report."""
+
+from __future__ import annotations
+
+import io
+import time
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from bot.documents import Data
+from bot.github.analysis import classified_of, facts_of
+from bot.intake.query import Query
+from bot.pipeline import Classified, Platform, Review, judge
+from bot.report.evidence import ExpectedTool, evidence, expected_tools
+from bot.report.markdown import render_markdown
+from bot.report.review_output import ReviewOutput
+from bot.report.text import print_text
+from bot.report.voices import PlainVoice
+from bot.submission import Submission
+from tests.github.scenes import make_analysis, make_platform, make_query
+
+VOICE = PlainVoice(make_platform().taxonomy)
+
+
+def submission(tools: tuple[str, ...] | None = ("look_up", "create")) -> Submission:
+    return Submission(customer="acme", agent="desk", folder="f", queries=(), tools=tools)
+
+
+def query(expected: Data) -> Query:
+    return Query(id="q", turns=("one", "two"), expected=expected, file="e", line=1)
+
+
+VALLY = {
+    "graders": [
+        {"type": "tool-calls", "config": {"required": [{"command": "look_up"}], "disallowed": [{"command": "remove"}]}}
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("expected", "told"),
+    [
+        (None, ""),
+        ("an answer", ""),
+        ({"expected_tools": []}, ""),
+        ({"expected_tools": ["look_up"]}, "Expected tools: look_up."),
+        ({"expected_tools": ["Look_up", "create"]}, "Expected tools: Look_up (not declared) and create."),
+        ({"expected_tools": ["create", {"name": "create", "args": {"x": 1}}]}, "Expected tools: create."),
+        (
+            {"turns": [{"expected_tools": ["create"]}, {"expected_tools": ["look_up"]}]},
+            "Expected tools: create and look_up.",
+        ),
+        (VALLY, "Expected tools: look_up; not to be called: remove (not declared)."),
+        (
+            {"graders": [{"type": "tool-calls", "config": {"disallowed": ["create"]}}]},
+            "Tools not to be called: create.",
+        ),
+        (
+            {"expected_tools": list("abcde")},
+            "Expected tools: {}, {}, {} and 2 more.".format(*(f"{x} (not declared)" for x in "abc")),
+        ),
+    ],
+)
+def test_the_expected_tools_are_told_in_a_sentence(expected: Data, told: str) -> None:
+    assert evidence(query(expected), submission(), VOICE) == told
+
+
+@pytest.mark.parametrize(("tools", "declared"), [(None, None), ((), False), (("x",), True)])
+def test_a_tool_is_undeclared_only_where_tools_are_declared(
+    tools: tuple[str, ...] | None, declared: bool | None
+) -> None:
+    found = expected_tools(query({"expected_tools": ["x"]}), submission(tools))
+    assert found == (ExpectedTool(name="x", unwanted=False, declared=declared),)
+    assert ("not declared" in evidence(query({"expected_tools": ["x"]}), submission(tools), VOICE)) is (
+        declared is False
+    )
+
+
+def test_a_name_that_looks_like_a_secret_is_not_repeated() -> None:
+    key = "ghp_" + "a1" * 18
+    assert key not in evidence(query({"expected_tools": [key]}), submission(), VOICE)
+
+
+def test_many_expected_calls_are_told_quickly() -> None:
+    calls: list[Any] = [{"name": f"tool{place}", "args": {"x": [place] * 3}} for place in range(50_000)]
+    begun = time.monotonic()
+    assert len(expected_tools(query({"expected_tools": calls}), submission())) == 50_000
+    assert time.monotonic() - begun < 5
+
+
+@pytest.fixture
+def reviewed() -> Review:
+    """A review of what the first job hands over, as the second one sees it."""
+    asked = make_query("q01", {"d": 0.9}).model_copy(update={"expected": {"expected_tools": ["look_up", "x|y"]}})
+    (facts,) = make_analysis([asked, make_query("q02", {"a": 0.7})]).submissions
+    carried = classified_of(facts.model_copy(update={"tools": ("look_up",)}))
+    again = classified_of(facts_of(carried, facts.specification, {}, {}))
+    assert again.submission.tools == carried.submission.tools == ("look_up",)
+    platform: Platform = make_platform()
+    assert isinstance(carried, Classified)
+    return judge(platform, [carried], make_analysis().classifier)
+
+
+def test_every_form_of_the_report_names_them(reviewed: Review) -> None:
+    assert "<br>Expected tools: `look_up` and `x\\|y` (not declared)." in render_markdown(reviewed)
+    assert render_markdown(reviewed).count("Expected tools") == 1
+    for terminal in (False, True):
+        stream = io.StringIO()
+        print_text(reviewed, Console(file=stream, force_terminal=terminal, width=200, markup=False, highlight=False))
+        assert stream.getvalue().count("Expected tools: look_up and x|y (not declared).") == 1
+    output = {item.id: item for item in ReviewOutput.of(reviewed).verdicts}
+    assert [tool.model_dump() for tool in output["q01"].expected_tools] == [
+        {"name": "look_up", "unwanted": False, "declared": True},
+        {"name": "x|y", "unwanted": False, "declared": False},
+    ]
+    assert output["q02"].expected_tools == []
