@@ -45,7 +45,10 @@ class FormatsOutput(BaseModel):
                 for reader in readers()
             ),
             agents=tuple(
-                AgentFormat(name=reader.name, looked_for=reader.looked_for)
-                for reader in (*whole_readers(), *bare_readers())
+                AgentFormat(name=name, looked_for=looked_for)
+                for name, looked_for in (
+                    *((reader.name, reader.looked_for) for reader in whole_readers()),
+                    *((reader.name, reader.looked_for) for reader in bare_readers()),
+                )
             ),
         )

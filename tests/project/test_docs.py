@@ -13,6 +13,7 @@ import yaml
 from bot.cli.main import run
 from bot.config import ClassifierSettings
 from bot.consolidator.verdict import Decision, Reason
+from bot.curator.entry import IMPORTED
 from bot.github.commands import Verb
 from bot.github.conversation import COMMANDS
 from tests.factories import REPOSITORY
@@ -69,8 +70,8 @@ def test_the_readme_shows_what_the_product_prints(
 
 def test_every_code_is_explained() -> None:
     page = (REPOSITORY / "docs" / "verdicts.md").read_text(encoding="utf-8")
-    for name in (*Reason, *Decision):
-        assert f"`{name.value}`" in page
+    for name in (*Reason, *Decision, IMPORTED):
+        assert f"`{name}`" in page
 
 
 def _without_numbers(line: str) -> str:
