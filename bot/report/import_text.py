@@ -111,7 +111,8 @@ def _table(out: Console, title: str, header: Sequence[str], rows: Sequence[Seque
         out.print(table, soft_wrap=False)
     else:
         for row in (header, *rows):
-            out.print("\t".join(row))
+            # The console would print a tab as spaces, and nobody could part the cells again.
+            out.file.write("\t".join(row) + "\n")
 
 
 def _remarks(output: ImportOutput, voice: PlainVoice, out: Console) -> None:

@@ -1,0 +1,167 @@
+"""The report of an import on a console, of whatever it speaks: nothing in it moves a cursor."""
+
+from __future__ import annotations
+
+import io
+import unicodedata
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from bot.report.import_output import (
+    AppraisedOutput,
+    CustomerShareOutput,
+    ImportedAgentOutput,
+    ImportOutput,
+)
+from bot.report.import_text import print_import
+from bot.report.output import CapabilityStatus, FactsOutput, ProblemOutput, SuggestionOutput
+from tests.factories import make_taxonomy
+from tests.github.hostile import HOSTILE
+
+TAXONOMY = make_taxonomy("a", "b")
+UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def agent(**more: Any) -> ImportedAgentOutput:
+    defaults: dict[str, Any] = {
+        "customer": "acme",
+        "agent": "desk",
+        "queries": 2,
+        "eval_sets": ["old.csv"],
+        "specifications": ["agents/desk"],
+        "undeclared": 0,
+    }
+    return ImportedAgentOutput(**defaults | more)
+
+
+def report(**more: Any) -> ImportOutput:
+    """An import of two queries into an empty set of ten slots, with nothing to remark."""
+    lists = ("updated", "unchanged", "evicted", "waiting", "gone", "verdicts", "left_out", "needed_person", "attempts")
+    defaults: dict[str, Any] = {
+        **dict.fromkeys((*lists, "short", "uncovered", "suggestions", "concentrated", "notes"), ()),
+        "agents": [agent()],
+        "added": ["e1", "e2"],
+        "size": 2,
+        "ceiling": 10,
+        "over_ceiling": 0,
+        "files": {},
+        "customer_share": 0.5,
+        "dry_run": False,
+        "usage": None,
+    }
+    return ImportOutput.model_validate(defaults | more)
+
+
+def verdict(id: str, text: str = "a question") -> AppraisedOutput:
+    facts = FactsOutput(
+        competent=[],
+        new_capabilities=[],
+        new_combinations=[],
+        wins={},
+        max_similarity=0.9,
+        most_similar="e1",
+        novel=False,
+    )
+    return AppraisedOutput(
+        id=id,
+        decision="EXCLUDE",
+        route="direct",
+        reasons=["CLONE"],
+        displaces=[],
+        alternate_of=[],
+        facts=facts,
+        why="Nearly the same text as e1.",
+        turns=[text],
+        file="f",
+        line=2,
+    )
+
+
+def suggestion(id: str) -> SuggestionOutput:
+    return SuggestionOutput(id=id, grounds={"kind": "redundant"}, remaining={})
+
+
+def printed(output: ImportOutput, terminal: bool = False) -> str:
+    stream = io.StringIO()
+    print_import(
+        output,
+        TAXONOMY,
+        Console(file=stream, force_terminal=terminal, width=200, highlight=False, soft_wrap=True, markup=False),
+    )
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({}, "Imported 2 queries: 2 added, 0 updated, 0 unchanged\n"),
+        ({"dry_run": True, "agents": [agent(queries=1)]}, "Would import 1 query: "),
+        ({"evicted": ["e3"], "waiting": ["e4"]}, "0 unchanged, 2 left as they are"),
+        ({"evicted": ["e3"]}, "e3 was evicted, and stays so"),
+        ({"waiting": ["e4"]}, "e4 waits for a slot"),
+        ({"gone": ["e5"]}, "e5 is in its file no more"),
+        ({"attempts": ["e1"]}, "e1 argues with the classifier"),
+        ({"agents": [agent()]}, "acme / desk: 2 queries; specification in agents/desk\n"),
+        ({"agents": [agent(specifications=[], undeclared=2)]}, "2 queries; no specification, so that nothing is"),
+        ({"agents": [agent(undeclared=1)]}, "specification in agents/desk; 1 of them have no specification"),
+        ({}, "Regression set: 2 of 10 slots taken, 8 free\n"),
+        ({"ceiling": 2}, "2 of 2 slots taken: what is admitted waits until an entry goes\n"),
+        ({"ceiling": 1, "over_ceiling": 1}, "1 over the ceiling: what is admitted waits until 2 have gone\n"),
+        ({"suggestions": [suggestion("e1")]}, "Could go without losing anything (1): `incumbent prune`\n"),
+        ({"suggestions": [suggestion("e1")], "over_ceiling": 1}, "back under its ceiling\n"),
+        ({"suggestions": [suggestion("e1")], "over_ceiling": 3}, "still 2 over its ceiling"),
+        ({"left_out": ["e2"], "verdicts": [verdict("e2")]}, "e2\ta question\tCLONE\tNearly the same text as e1.\n"),
+        ({"needed_person": ["e2"], "verdicts": [verdict("e2")]}, "Needed a person (1)"),
+        ({"uncovered": ["b"]}, "Covered by nobody (1)\ncapability\tid\nB\tb\n"),
+        (
+            {
+                "short": [
+                    CapabilityStatus(
+                        id="a", champion="e1", champion_score=0.9, coverers=["e1"], floor=2, floor_met=False
+                    )
+                ]
+            },
+            "Below their floor (1)\ncapability\tcoverers\tfloor\nA\t1\t2\n",
+        ),
+        ({"concentrated": [CustomerShareOutput(customer="acme", entries=9, share=0.9)]}, "acme\t9\t90%\n"),
+        (
+            {"notes": [ProblemOutput(file="x.json", line=None, message="odd", fix="mend it")]},
+            "Remarks\n  x.json: odd\n",
+        ),
+        ({"notes": [ProblemOutput(file="x.json", line=3, message="odd", fix="mend it")]}, "  x.json:3: odd\n"),
+    ],
+)
+def test_the_report_says_it(more: dict[str, Any], told: str) -> None:
+    assert told in printed(report(**more))
+
+
+def test_what_is_not_there_has_no_section() -> None:
+    assert len(printed(report()).splitlines()) == 3
+
+
+def test_a_terminal_gets_tables() -> None:
+    shown = printed(report(left_out=["e2"], verdicts=[verdict("e2")]), terminal=True)
+    assert "\t" not in shown
+    assert "Nearly the same text as e1." in shown
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_nothing_from_outside_moves_a_cursor(name: str, terminal: bool) -> None:
+    text = HOSTILE[name]
+    output = report(
+        agents=[agent(customer=text, agent=text, specifications=[text])],
+        left_out=["e2"],
+        verdicts=[verdict("e2", text)],
+        concentrated=[CustomerShareOutput(customer=text, entries=9, share=0.9)],
+        notes=[ProblemOutput(file="x", line=1, message=text, fix=text)],
+        suggestions=[suggestion("e1")],
+        evicted=["e3"],
+    )
+    shown = printed(output, terminal)
+    signs = {sign for sign in shown if unicodedata.category(sign) in UNSEEN} - {"\n", "\t"}
+    assert signs <= ({"\x1b"} if terminal else set())
+    if not terminal:
+        assert len(shown.splitlines()) == len(printed(report(**{**dict(output), "agents": [agent()]})).splitlines())
