@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.documents import Data, as_list, as_mapping
+from bot.intake.carried import carried
 from bot.intake.eval_sets.references import path_of
 from bot.intake.expected.answers import answer_of, answers_of_messages, text_of
 from bot.intake.expected.replies import replies
@@ -35,8 +36,22 @@ class Expectation:
 def understand(expected: Data, turns: int = 1) -> Expectation:
     """What ``expected`` says about a query of so many ``turns``.
 
-    An answer that is given for the query as a whole is that to its last turn.
+    An answer that is given for the query as a whole is that to its last turn.  What an export of a regression set left
+    beside the format counts where the format says nothing.
     """
+    found = _stated(expected, turns)
+    beyond = carried(expected).get("expected")
+    if beyond is None:
+        return found
+    more = understand(beyond, turns)
+    answers = tuple(
+        stated if stated is not None else other for stated, other in zip(found.answers, more.answers, strict=True)
+    )
+    return Expectation(answers, found.tool_calls or more.tool_calls)
+
+
+def _stated(expected: Data, turns: int) -> Expectation:
+    """What ``expected`` itself says."""
     held = as_mapping(expected)
     answers, calls = _per_turn(held, turns)
     if isinstance(expected, dict):

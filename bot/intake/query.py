@@ -16,7 +16,7 @@ _IMAGE: Final = re.compile(r"^image\b|\.(?:png|jpe?g|gif|webp|bmp|svg|tiff?|heic
 class Setup:
     """The mock set-up behind a query: relative ``cost`` (≥ 0), tenant, connectors and data fixtures.
 
-    ``attachments`` are the names of what the user attaches to the query.
+    ``attachments`` are the names of what the user attaches to the query; ``ready`` whether the set-up stands.
     """
 
     cost: float = 1.0
@@ -24,6 +24,7 @@ class Setup:
     connectors: tuple[str, ...] = ()
     fixtures: tuple[str, ...] = ()
     attachments: tuple[str, ...] = ()
+    ready: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,8 @@ from bot.curator.entry import Lag
 from bot.curator.prune import Pruning
 from bot.curator.staging import Staging
 from bot.errors import Problem
+from bot.export.item import Remark
+from bot.export.plan import Export
 from bot.intake.query import Query
 from bot.taxonomy.model import Taxonomy
 
@@ -278,6 +280,41 @@ class ReclassifyOutput(BaseModel):
     kept: dict[str, str] = Field(description="entry: why it could not be classified again")
     dry_run: bool
     usage: Spent
+
+
+class RemarkOutput(BaseModel):
+    """What people should know of an entry."""
+
+    id: str
+    message: str
+
+    @staticmethod
+    def of(remark: Remark) -> RemarkOutput:
+        """``remark`` for output."""
+        return RemarkOutput(id=remark.id, message=remark.message)
+
+
+class ExportOutput(BaseModel):
+    """`incumbent export --json`."""
+
+    to: str = Field(description="the target")
+    exported: list[str] = Field(description="entries, in the order of the files")
+    left_out: list[RemarkOutput] = Field(description="entries that are not ready to run there, and why")
+    remarks: list[RemarkOutput] = Field(description="exported entries of which the runner does not use everything")
+    files: list[str] = Field(description="the files written, or that would be")
+    dry_run: bool
+
+    @staticmethod
+    def of(export: Export, to: str, files: list[str], *, dry_run: bool) -> ExportOutput:
+        """``export`` for output."""
+        return ExportOutput(
+            to=to,
+            exported=list(export.ids),
+            left_out=[RemarkOutput.of(remark) for remark in export.left_out],
+            remarks=[RemarkOutput.of(remark) for remark in export.written.remarks],
+            files=files,
+            dry_run=dry_run,
+        )
 
 
 def grounds_output(pruning: Pruning) -> list[SuggestionOutput]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.config import Limits
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
+from bot.intake.carried import carried_id
 from bot.intake.eval_sets.columns import FORMATS_FILE, DeclaredFile, read_formats
 from bot.intake.eval_sets.identity import MadeIds, fault_of_id
 from bot.intake.eval_sets.registry import fitting, readers
@@ -271,10 +272,16 @@ def _faults(file: str, row: Row, limits: Limits) -> list[Problem]:
 
 
 def _identify(kept: Sequence[tuple[str, Row]], problems: dict[str, list[Problem]]) -> list[Query]:
-    """The rows as queries, ids that files give before made ones; a repeated id is added to ``problems``."""
+    """The rows as queries, ids that files give before made ones; a repeated id is added to ``problems``.
+
+    A row that an export of a regression set wrote has the entry's id; a copy of it has not.
+    """
     taken: dict[str, str] = {}
     ids: dict[int, str] = {}
     for place, (file, row) in enumerate(kept):
+        exported = carried_id(row.expected)
+        if exported is not None and exported not in taken and fault_of_id(exported) is None:
+            row = replace(row, id=exported)
         if row.id is None:
             continue
         if row.id in taken:
@@ -284,7 +291,7 @@ def _identify(kept: Sequence[tuple[str, Row]], problems: dict[str, list[Problem]
         taken[row.id] = file if row.line is None else f"{file}:{row.line}"
         ids[place] = row.id
     made = MadeIds(taken)
-    ids |= {place: made.make(row.turns) for place, (_, row) in enumerate(kept) if row.id is None}
+    ids |= {place: made.make(row.turns) for place, (_, row) in enumerate(kept) if row.id is None and place not in ids}
     return [
         Query(id=ids[place], turns=row.turns, expected=row.expected, setup=row.setup, file=file, line=row.line)
         for place, (file, row) in enumerate(kept)

@@ -42,6 +42,10 @@ class SetupFile(FileModel):
     attachments: Annotated[Tuple[Text], Field(exclude_if=lambda value: not value)] = Field(
         default=(), description="names of what the user attaches, such as images; never opened"
     )
+    ready: Annotated[bool, Field(exclude_if=lambda value: value)] = Field(
+        default=True,
+        description="whether the set-up stands; while it is false, `incumbent export` leaves the query out",
+    )
 
     @staticmethod
     def of(setup: Setup) -> SetupFile:
@@ -52,6 +56,7 @@ class SetupFile(FileModel):
             connectors=setup.connectors,
             fixtures=setup.fixtures,
             attachments=setup.attachments,
+            ready=setup.ready,
         )
 
     @property
@@ -63,6 +68,7 @@ class SetupFile(FileModel):
             connectors=self.connectors,
             fixtures=self.fixtures,
             attachments=self.attachments,
+            ready=self.ready,
         )
 
 

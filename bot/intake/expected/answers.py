@@ -36,7 +36,8 @@ def answer_of(held: Mapping[str, Data], depth: int = _DEPTH) -> str | None:
         text = None if key == "groundtruth" and names_tools(value, held) else text_of(value, depth)
         if text:
             return text
-    return asserted_answer(held)
+    # A lone `response` is what is expected; beside other results it is what an agent once answered.
+    return asserted_answer(held) or (text_of(held["response"], depth) if held.keys() == {"response"} else None)
 
 
 def text_of(value: Data, depth: int = _DEPTH) -> str | None:

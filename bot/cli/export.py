@@ -1,0 +1,143 @@
+"""``incumbent export``: the regression set in the form that another tool's runner reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import click
+
+from bot.cli.options import dry_run_option, json_option, one_of, open_platform, print_json, repository_options, say
+from bot.curator.entry import Entry
+from bot.curator.store import FOLDER, entry_path
+from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
+from bot.export.plan import Export, plan_export
+from bot.export.registry import writers
+from bot.pipeline import Platform
+from bot.report.output import ExportOutput
+
+
+@click.command("export")
+@click.option("--to", "target", required=True, type=click.Choice(list(writers())), help="The target.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="The file to write, or the folder where there are several (default: standard output, for one file).",
+)
+@click.option(
+    "--capability", "capabilities", multiple=True, metavar="ID", help="Only entries with it; repeat for any of several."
+)
+@click.option("--customer", "customers", multiple=True, metavar="NAME", help="Only entries of this customer; repeat.")
+@click.option("--keep-placeholders", is_flag=True, help="Texts such as {{name}} are meant as they stand.")
+@click.option("--strict", is_flag=True, help="End with exit code 3 if an entry was left out.")
+@dry_run_option
+@repository_options
+@json_option
+def command(
+    target: str,
+    output: Path | None,
+    capabilities: tuple[str, ...],
+    customers: tuple[str, ...],
+    keep_placeholders: bool,
+    strict: bool,
+    dry_run: bool,
+    repo: Path,
+    config_path: str,
+    as_json: bool,
+) -> None:
+    """Write the regression set for a release pipeline's runner.
+
+    Entries that are not ready to run there are left out, and named with the reason.
+
+    \b
+    Examples:
+      incumbent export --to jsonl > regression_set.jsonl
+      incumbent export --to promptfoo --output promptfooconfig.yaml
+      incumbent export --to copilot-studio --output test-sets/
+      incumbent export --to inspect --capability execution.tools.read --output samples.jsonl
+    """
+    platform = open_platform(repo, config_path)
+    export = plan_export(
+        _chosen(platform, capabilities, customers), writers()[target], keep_placeholders=keep_placeholders
+    )
+    if not export.ids:
+        raise InputError(
+            Problem(entry_path(remark.id), None, remark.message, "make it ready, or export to another target")
+            for remark in export.left_out
+        )
+    files = _places(export.written.files, output, wanted=not (dry_run or as_json))
+    if as_json and output is None and not dry_run:
+        raise UsageError("--json prints a summary: say with --output where the export goes, or --dry-run")
+    if not dry_run and output is not None:
+        _write(files)
+    _tell(export, target)
+    if as_json:
+        print_json(ExportOutput.of(export, target, [place.as_posix() for place in files], dry_run=dry_run))
+    elif output is None and not dry_run:
+        # Bytes: the encoding of a terminal is none of a file's.
+        click.echo("".join(files.values()).encode(), nl=False)
+    if strict and export.left_out:
+        raise IncompleteError(f"{len(export.left_out)} entries are not ready to run there and were left out")
+
+
+def _chosen(platform: Platform, capabilities: tuple[str, ...], customers: tuple[str, ...]) -> list[Entry]:
+    """The entries that the options ask for; raises :class:`InputError` if there are none."""
+    entries = platform.regression_set.entries.values()
+    known = tuple(sorted({entry.source.customer for entry in entries if entry.source is not None}))
+    for name in capabilities:
+        one_of(name, tuple(platform.taxonomy.by_id), "capability")
+    for name in customers:
+        one_of(name, known, "customer in the regression set")
+    chosen = [
+        entry
+        for entry in entries
+        if (not capabilities or not entry.scores.keys().isdisjoint(capabilities))
+        and (not customers or (entry.source is not None and entry.source.customer in customers))
+    ]
+    if not chosen:
+        message = "no entry is there to be exported" + (", of what was asked for" if capabilities or customers else "")
+        raise InputError([Problem(FOLDER, None, message, "see `incumbent status` for what the set holds")])
+    return chosen
+
+
+def _places(files: Mapping[str, str], output: Path | None, *, wanted: bool) -> dict[Path, str]:
+    """Where each file goes: one goes to ``output`` itself, unless that is a folder."""
+    if output is None:
+        if wanted and len(files) > 1:
+            raise UsageError(f"there are several files ({', '.join(files)}): say with --output which folder they go to")
+        return {Path(name): text for name, text in files.items()}
+    is_file = len(files) == 1 and not output.is_dir()
+    return {output if is_file else output / name: text for name, text in files.items()}
+
+
+def _write(files: Mapping[Path, str]) -> None:
+    for place, text in files.items():
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(text.encode())
+        except OSError as error:
+            raise OutsideError(f"{place.as_posix()} could not be written: {error.strerror}") from None
+    for place in _others(files):
+        say(f"warning: {place.as_posix()} was not written now; it may be left from an earlier export", err=True)
+
+
+def _others(files: Mapping[Path, str]) -> Iterable[Path]:
+    """Files beside several written ones that look like parts of the same export."""
+    stems = {place.stem.partition("-")[0] for place in files} if len(files) > 1 else set()
+    folders = sorted({place.parent for place in files})
+    return [
+        place
+        for folder in folders
+        for place in sorted(folder.iterdir())
+        if place not in files and place.stem.partition("-")[0] in stems
+    ]
+
+
+def _tell(export: Export, target: str) -> None:
+    """What was exported and what was not, on standard error: standard output may be the export."""
+    for remark in export.left_out:
+        say(f"left out: {remark.id}: {remark.message}", err=True)
+    for remark in export.written.remarks:
+        say(f"note: {remark.id}: {remark.message}", err=True)
+    say(f"{len(export.ids)} entries for {target}, {len(export.left_out)} left out", err=True)

@@ -1,0 +1,57 @@
+"""Data of the Azure AI Evaluation SDK, in JSON Lines.
+
+A row has ``query`` and, as far as they are known, ``ground_truth`` and ``expected_tool_calls``; its further fields
+(``context``, ``tool_definitions``) are given back to rows that came with them.  The answer is the target's to give.
+A row is one question: conversations are left out, but for those that came as messages with what was said in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from bot.documents import Data, as_mapping
+from bot.export.history import history
+from bot.export.item import Item, Writer, Written
+from bot.export.jsons import lines
+from bot.export.native import Fields, is_text, own_fields
+from bot.export.tools import wanted_calls
+from bot.intake.carried import CARRIED
+
+_FIELDS: Final[Fields] = {
+    "context": is_text,
+    "ground_truth": is_text,
+    "tool_definitions": lambda value: isinstance(value, list | dict) and bool(value),
+}
+
+
+def _obstacle(item: Item) -> str | None:
+    if len(item.turns) > 1 and history(item, "query") is None:
+        return f"it is a conversation of {len(item.turns)} turns, and a row there is a single question"
+    return None
+
+
+def _write(items: Sequence[Item]) -> Written:
+    return Written({"regression_set.jsonl": lines(map(_row, items))})
+
+
+def _row(item: Item) -> dict[str, Data]:
+    messages = history(item, "query")
+    query: Data = item.turns[0] if messages is None else messages
+    row: dict[str, Data] = {"id": item.id, "query": query, **own_fields(item.expected, _FIELDS)}
+    if "ground_truth" not in row and item.expectation.answer is not None:
+        row["ground_truth"] = item.expectation.answer
+    calls = wanted_calls(item.expectation.tool_calls)
+    if calls:
+        row["expected_tool_calls"] = [{"type": "tool_call", **as_mapping(call)} for call in calls]
+    held = as_mapping(item.expected)
+    said = item.expected is None or (bool(held) and all(row.get(key) == value for key, value in held.items()))
+    return {**row, CARRIED: item.record(said=said)}
+
+
+WRITER: Final = Writer(
+    name="azure-ai-evaluation",
+    title="data of the Azure AI Evaluation SDK (JSON Lines with `query` and `ground_truth`)",
+    obstacle=_obstacle,
+    write=_write,
+)

@@ -1,0 +1,93 @@
+"""Test sets of Microsoft Copilot Studio, in CSV: the four columns of its import, in their order, and no others.
+
+A test set has at most 100 test cases, so that a larger one becomes several files, numbered.  There is no place for
+ids, tools or set-ups: a list of entries beside the files says which row is which entry.  A cell that begins like a
+formula stays as it is: it is read by Copilot Studio, which asks just that, and a mark before it would be asked too.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Final
+
+from bot.documents import Data, as_mapping
+from bot.export.item import Item, Remark, Writer, Written
+from bot.export.jsons import document
+from bot.intake.eval_sets.table import plain_key
+
+MOST_CASES: Final = 100
+"""Test cases of a test set, as the product limits them."""
+MOST_CHARACTERS: Final = 1000
+"""Characters of a question, white space included, as the product limits them."""
+
+_HEADER: Final = ("Prompt", "Expected response", "Test Method Type", "Passing Score")
+_METHOD: Final = frozenset(map(plain_key, ("Test Method Type", "Testing method", "Test method")))
+_SCORE: Final = frozenset(map(plain_key, ("Passing Score", "Pass score")))
+_WITH_ANSWER: Final = ("CompareMeaning", "70")
+"""How an answer is judged where the customer does not say: as Copilot Studio's own samples have it."""
+_WITHOUT: Final = ("", "")
+_FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _obstacle(item: Item) -> str | None:
+    if len(item.turns) > 1:
+        return f"it is a conversation of {len(item.turns)} turns, and a test case in CSV is a single question"
+    if len(item.turns[0]) > MOST_CHARACTERS:
+        return f"it has {len(item.turns[0]):,} characters, more than the {MOST_CHARACTERS:,} of a question there"
+    return None
+
+
+def _write(items: Sequence[Item]) -> Written:
+    files: dict[str, str] = {}
+    entries: list[Data] = []
+    for start in range(0, len(items), MOST_CASES):
+        part = items[start : start + MOST_CASES]
+        number = start // MOST_CASES + 1
+        name = "regression_set.csv" if len(items) <= MOST_CASES else f"regression_set-{number:02}.csv"
+        files[name] = _table(part)
+        entries += [
+            {"file": name, "case": case, **item.record(said=_cells(item).keys() >= as_mapping(item.expected).keys())}
+            for case, item in enumerate(part, 1)
+        ]
+    files["regression_set.entries.json"] = document({"entries": entries})
+    formulas = [item for item in items if any(cell.startswith(_FORMULAS) for cell in _row(item))]
+    remarks = [
+        Remark(item.id, "a cell begins like a formula: do not open the file in a spreadsheet") for item in formulas
+    ]
+    return Written(files, tuple(remarks))
+
+
+def _table(items: Sequence[Item]) -> str:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\r\n")
+    table.writerow(_HEADER)
+    table.writerows(map(_row, items))
+    return text.getvalue()
+
+
+def _row(item: Item) -> tuple[str, str, str, str]:
+    answer = item.expectation.answer or ""
+    by_key = {plain_key(key): value for key, value in _cells(item).items()}
+    method = next((by_key[key] for key in sorted(_METHOD & by_key.keys())), None)
+    score = next((by_key[key] for key in sorted(_SCORE & by_key.keys())), None)
+    usual = _WITH_ANSWER if answer else _WITHOUT
+    if method is None:
+        return item.turns[0], answer, *usual
+    return item.turns[0], answer, method, score or ""
+
+
+def _cells(item: Item) -> dict[str, str]:
+    """What the customer's own test set said in columns of the import."""
+    known = _METHOD | _SCORE | {"expectedresponse", "expectedanswer"}
+    held = as_mapping(item.expected).items()
+    return {key: value for key, value in held if isinstance(value, str) and plain_key(key) in known}
+
+
+WRITER: Final = Writer(
+    name="copilot-studio",
+    title=f"Copilot Studio test sets in CSV, of at most {MOST_CASES} single questions each",
+    obstacle=_obstacle,
+    write=_write,
+)

@@ -1,0 +1,91 @@
+"""Goldens of DeepEval, in JSON: those of one turn, and conversational ones beside them, since a dataset holds one kind.
+
+A golden has ``input``, ``expected_output`` and ``expected_tools``, a conversational one ``scenario``, ``turns`` (the
+user's, as JSON in a string, as DeepEval writes them) and ``expected_outcome``; both have ``name`` (the entry's id) and
+``additional_metadata``.  The other fields are given back to goldens that came with them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from bot.documents import Data, as_mapping
+from bot.export.item import Item, Remark, Writer, Written
+from bot.export.jsons import document
+from bot.export.native import Fields, is_mapping, is_text, is_texts, own_fields
+from bot.export.tools import wanted_calls
+from bot.intake.carried import CARRIED
+
+_BOTH: Final[Fields] = {
+    "name": is_text,
+    "comments": is_text,
+    "context": is_texts,
+    "custom_column_key_values": lambda value: isinstance(value, dict) and is_texts([*value.values()]),
+    "additional_metadata": is_mapping,
+}
+_SINGLE: Final[Fields] = {**_BOTH, "expected_output": is_text, "retrieval_context": is_texts}
+_CONVERSATION: Final[Fields] = {**_BOTH, "scenario": is_text, "expected_outcome": is_text, "user_description": is_text}
+_IMAGE: Final = re.compile(r"\[DEEPEVAL:(?:IMAGE|PDF):")
+
+
+def _obstacle(item: Item) -> str | None:
+    if any(map(_IMAGE.search, item.turns)):
+        return "it holds DeepEval's own mark of an image, which DeepEval would look for"
+    return None
+
+
+def _write(items: Sequence[Item]) -> Written:
+    single = [_golden(item) for item in items if len(item.turns) == 1]
+    conversations = [_conversation(item) for item in items if len(item.turns) > 1]
+    named = {"goldens.json": single, "conversational_goldens.json": conversations}
+    files = {name: document([*goldens]) for name, goldens in named.items() if goldens}
+    message = "DeepEval takes arguments of tools by name only: its expected tool calls are carried, and not compared"
+    return Written(files, tuple(Remark(item.id, message) for item in items if _tools(item) is None))
+
+
+def _golden(item: Item) -> dict[str, Data]:
+    own = own_fields(item.expected, _SINGLE)
+    golden: dict[str, Data] = {"input": item.turns[0]}
+    if item.expectation.answer is not None:
+        golden["expected_output"] = item.expectation.answer
+    calls = _tools(item)
+    if calls:
+        golden["expected_tools"] = calls
+    return _finished(item, {**golden, "name": item.id, **own})
+
+
+def _conversation(item: Item) -> dict[str, Data]:
+    own = own_fields(item.expected, _CONVERSATION)
+    turns = [{"role": "user", "content": turn} for turn in item.turns]
+    told = "\n".join(f"{number}. {turn}" for number, turn in enumerate(item.turns, 1))
+    golden: dict[str, Data] = {
+        "scenario": f"The user says, in this order:\n{told}",
+        "turns": json.dumps(turns, ensure_ascii=False),
+    }
+    if item.expectation.answer is not None:
+        golden["expected_outcome"] = item.expectation.answer
+    return _finished(item, {**golden, "name": item.id, **own})
+
+
+def _finished(item: Item, golden: Mapping[str, Data]) -> dict[str, Data]:
+    held = as_mapping(item.expected)
+    said = item.expected is None or (bool(held) and all(golden.get(key) == value for key, value in held.items()))
+    metadata = as_mapping(golden.get("additional_metadata"))
+    return {**golden, "additional_metadata": {**metadata, CARRIED: item.record(said=said)}}
+
+
+def _tools(item: Item) -> list[Data] | None:
+    """The calls that are to be made; ``None`` if DeepEval has no way to say their arguments."""
+    calls = wanted_calls(item.expectation.tool_calls, "input_parameters")
+    return calls if all(isinstance(as_mapping(call).get("input_parameters", {}), dict) for call in calls) else None
+
+
+WRITER: Final = Writer(
+    name="deepeval",
+    title="goldens and conversational goldens of DeepEval (JSON)",
+    obstacle=_obstacle,
+    write=_write,
+)

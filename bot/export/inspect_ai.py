@@ -1,0 +1,67 @@
+"""Samples of Inspect, in JSON Lines.
+
+A sample has ``id``, ``input``, ``target`` (empty where no answer is expected) and ``metadata``; ``choices`` are given
+back to samples that came with them.  Inspect submits all messages of a sample at once, so that conversations are left
+out, but for those that came as messages with what was said in between.  It opens what ``files``, ``setup``,
+``sandbox`` and images name, on the machine it runs on: none of them is ever written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from bot.documents import Data, as_mapping
+from bot.export.history import history
+from bot.export.item import Item, Writer, Written
+from bot.export.jsons import lines
+from bot.export.native import Fields, is_mapping, is_texts, own_fields
+from bot.export.tools import wanted_calls
+from bot.intake.carried import CARRIED
+
+_FIELDS: Final[Fields] = {
+    "target": lambda value: isinstance(value, str) or is_texts(value),
+    "choices": is_texts,
+    "metadata": is_mapping,
+}
+_OPENED: Final = ("files", "sandbox", "setup")
+
+
+def _obstacle(item: Item) -> str | None:
+    opened = [key for key in _OPENED if as_mapping(item.expected).get(key)]
+    if opened:
+        return f"it needs {', '.join(f'`{key}`' for key in opened)}, which the runner would open or run on its machine"
+    if len(item.turns) > 1 and history(item, "input") is None:
+        return f"it is a conversation of {len(item.turns)} turns, and Inspect submits those of a sample at once"
+    return None
+
+
+def _write(items: Sequence[Item]) -> Written:
+    return Written({"regression_set.jsonl": lines(map(_sample, items))})
+
+
+def _sample(item: Item) -> dict[str, Data]:
+    messages = history(item, "input")
+    own = own_fields(item.expected, _FIELDS)
+    metadata = as_mapping(own.pop("metadata", None))
+    sample: dict[str, Data] = {
+        "id": item.id,
+        "input": item.turns[0] if messages is None else messages,
+        "target": item.expectation.answer or "",
+        **own,
+    }
+    held = as_mapping(item.expected)
+    said = item.expected is None or (
+        bool(held) and all(value == (metadata if key == "metadata" else sample.get(key)) for key, value in held.items())
+    )
+    calls = wanted_calls(item.expectation.tool_calls)
+    beside: dict[str, Data] = {"expected_tools": calls} if calls else {}
+    return {**sample, "metadata": {**metadata, **beside, CARRIED: item.record(said=said)}}
+
+
+WRITER: Final = Writer(
+    name="inspect",
+    title="samples of Inspect (JSON Lines with `input` and `target`)",
+    obstacle=_obstacle,
+    write=_write,
+)

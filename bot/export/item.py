@@ -1,0 +1,90 @@
+"""An entry of the regression set as writers see it, and what they make of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from bot.curator.entry import Entry
+from bot.documents import Data
+from bot.intake.carried import carried, without_carried
+from bot.intake.expectation import Expectation, understand
+
+
+@dataclass(frozen=True)
+class Item:
+    """An entry to export.
+
+    ``expected`` is what its customer's file says beside the turns, without what an earlier export left of an entry.
+    """
+
+    entry: Entry
+    expected: Data
+
+    @staticmethod
+    def of(entry: Entry) -> Item:
+        """``entry`` to export."""
+        return Item(entry, without_carried(entry.expected))
+
+    @property
+    def id(self) -> str:
+        """The entry's id, which stays the same from export to export."""
+        return self.entry.id
+
+    @property
+    def turns(self) -> tuple[str, ...]:
+        """What the user says."""
+        return self.entry.turns
+
+    @cached_property
+    def expectation(self) -> Expectation:
+        """The expected answers and tool calls, whatever format they came in."""
+        return understand(self.expected, len(self.turns))
+
+    def record(self, *, said: bool) -> dict[str, Data]:
+        """What the target carries of the entry under the key ``incumbent``.
+
+        What was expected is part of it, unchanged, unless the target's own fields have ``said`` all of it.
+        """
+        entry = self.entry
+        record: dict[str, Data] = {
+            "id": entry.id,
+            "capabilities": [*sorted(entry.scores)],
+            "source": None if entry.source is None else entry.source.model_dump(mode="json"),
+            "setup": entry.setup.model_dump(mode="json"),
+        }
+        beyond = carried(self.expected).get("expected") if said else self.expected
+        return record if beyond is None else {**record, "expected": beyond}
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What people should know of an entry: why it was left out, or what of it the target cannot use."""
+
+    id: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The files of an export, name → text, and remarks on what of an entry the target does not use."""
+
+    files: Mapping[str, str]
+    remarks: tuple[Remark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """One format.
+
+    ``name`` is what ``--to`` takes, ``title`` describes the format to people.  ``obstacle`` says why the format cannot
+    say an entry so that its runner asks just that, or ``None``; ``write`` says those that it can, in the order given.
+    ``attaches`` if the runner knows from a name what to attach.
+    """
+
+    name: str
+    title: str
+    obstacle: Callable[[Item], str | None]
+    write: Callable[[Sequence[Item]], Written]
+    attaches: bool = False

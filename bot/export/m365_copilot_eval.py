@@ -1,0 +1,114 @@
+"""Eval documents of Microsoft's M365 Copilot Agent Evaluations, schema 1.x.
+
+The schema has no place for an id, for tools or for a set-up: they stand under ``extensions``, which is meant for keys
+of others.  A document's ``default_evaluators`` hold for all its items, and customers' documents have different ones:
+they are written once if all entries share them, else into each item, whose own evaluators then replace the defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from bot.documents import Data, as_list, as_mapping
+from bot.export.item import Item, Remark, Writer, Written
+from bot.export.jsons import document
+from bot.export.m365_evaluators import are_evaluators
+from bot.export.native import Fields, is_mapping, is_text, own_fields
+from bot.intake.carried import CARRIED
+
+SCHEMA_VERSION: Final = "1.2.0"
+MOST_TURNS: Final = 20
+"""Turns of a conversation, as the schema limits them."""
+
+_DEFAULTS: Final = "default_evaluators"
+_NOT_RUN: Final = "its evaluators are not as the schema has them: they are carried, and not run"
+_MODES: Final = ("extend", "replace")
+_TURN: Final[Fields] = {
+    "expected_response": lambda value: isinstance(value, str),
+    "context": lambda value: isinstance(value, str),
+    "evaluators": are_evaluators,
+    "evaluators_mode": lambda value: value in _MODES,
+    "extensions": is_mapping,
+}
+_THREAD: Final[Fields] = {
+    "name": is_text,
+    "description": is_text,
+    "conversation_id": is_text,
+    "extensions": is_mapping,
+}
+
+
+def _obstacle(item: Item) -> str | None:
+    if len(item.turns) > MOST_TURNS:
+        return f"it has {len(item.turns)} turns, more than the {MOST_TURNS} of a conversation there"
+    return None
+
+
+def _write(items: Sequence[Item]) -> Written:
+    defaults = [as_mapping(item.expected).get(_DEFAULTS) for item in items]
+    shared = bool(defaults[0]) and are_evaluators(defaults[0]) and all(each == defaults[0] for each in defaults)
+    whole: dict[str, Data] = {"schemaVersion": SCHEMA_VERSION}
+    if shared:
+        whole[_DEFAULTS] = defaults[0]
+    whole["items"] = [_item(item, shared=shared) for item in items]
+    remarks = [Remark(item.id, _NOT_RUN) for item in items if _has_unknown_evaluators(item)]
+    return Written({"regression_set.evals.json": document(whole)}, tuple(remarks))
+
+
+def _item(item: Item, *, shared: bool) -> dict[str, Data]:
+    """``item`` as the schema has it; ``shared`` if the document says the default evaluators."""
+    held = dict(as_mapping(item.expected))
+    defaults = held.pop(_DEFAULTS, None) if shared else held.get(_DEFAULTS)
+    written: dict[str, Data]
+    if len(item.turns) == 1:
+        written = _turn(item.turns[0], held, item.expectation.answer, None if shared else defaults)
+        said = _says(written, held)
+    else:
+        parts = [as_mapping(part) for part in as_list(held.pop("turns", None))]
+        as_many = len(parts) == len(item.turns)
+        turns = [
+            _turn(prompt, part, answer, None if shared else defaults)
+            for prompt, part, answer in zip(
+                item.turns, parts if as_many else [{}] * len(item.turns), item.expectation.answers, strict=True
+            )
+        ]
+        written = {**own_fields(held, _THREAD), "turns": [*turns]}
+        said = as_many and _says(written, held) and all(map(_says, turns, parts))
+    extensions = as_mapping(written.pop("extensions", None))
+    record = item.record(said=said or item.expected is None)
+    return {**written, "extensions": {**extensions, CARRIED: record}}
+
+
+def _says(written: Mapping[str, Data], held: Mapping[str, Data]) -> bool:
+    return all(key in written and written[key] == value for key, value in held.items())
+
+
+def _turn(prompt: str, held: Mapping[str, Data], answer: str | None, defaults: Data) -> dict[str, Data]:
+    """What the user says and is told: ``held`` as far as it is the schema's own, else ``answer``.
+
+    ``defaults`` are evaluators that hold for the turn, and that the document does not say.
+    """
+    said = {"prompt": prompt, **own_fields(held, _TURN)}
+    if "expected_response" not in said and answer is not None:
+        said["expected_response"] = answer
+    own = said.get("evaluators")
+    if defaults and are_evaluators(defaults) and (own is None or said.get("evaluators_mode") != "replace"):
+        said["evaluators"] = {**as_mapping(defaults), **as_mapping(own)}
+        said["evaluators_mode"] = "replace"
+    return said
+
+
+def _has_unknown_evaluators(item: Item) -> bool:
+    held = as_mapping(item.expected)
+    places = [held, *(as_mapping(turn) for turn in as_list(held.get("turns")))]
+    named = [held.get(_DEFAULTS), *(place.get("evaluators") for place in places)]
+    return any(isinstance(each, dict) and not are_evaluators(each) for each in named)
+
+
+WRITER: Final = Writer(
+    name="m365-copilot-eval",
+    title="eval document of M365 Copilot Agent Evaluations (JSON, schema 1.x)",
+    obstacle=_obstacle,
+    write=_write,
+)

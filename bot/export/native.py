@@ -1,0 +1,34 @@
+"""Expectations that came in the target's own format: its fields are given back as they were.
+
+A field counts as the target's own if its name and its kind of value are.  What an earlier run recorded (answers,
+scores) is none of them: a runner could take it for the answer of this run.  It travels in the entry's record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from bot.documents import Data, as_mapping
+
+Fields = Mapping[str, Callable[[Data], bool]]
+"""The fields of a target, and what values each may have."""
+
+
+def own_fields(expected: object, fields: Fields) -> dict[str, Data]:
+    """What of ``expected`` is the target's own."""
+    return {key: value for key, value in as_mapping(expected).items() if key in fields and fields[key](value)}
+
+
+def is_text(value: Data) -> bool:
+    """Whether ``value`` is a text with anything in it."""
+    return isinstance(value, str) and bool(value.strip())
+
+
+def is_texts(value: Data) -> bool:
+    """Whether ``value`` is a list of texts, and not empty."""
+    return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
+
+
+def is_mapping(value: Data) -> bool:
+    """Whether ``value`` is a mapping."""
+    return isinstance(value, dict)

@@ -1,0 +1,60 @@
+"""Whether an entry can be run as it is, whatever the runner."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from bot.documents import Data
+from bot.export.item import Item, Writer
+
+# In code of Markdown they are what the user asks about.
+_CODE: Final = re.compile(r"(`+).*?\1", re.DOTALL)
+_NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
+_PLACEHOLDER: Final = re.compile(r"\$\{\{\s*[\w.]+\s*\}\}|\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
+
+
+def obstacle(item: Item, writer: Writer, *, keep_placeholders: bool = False) -> str | None:
+    """Why ``item`` is not ready to run on the runner of ``writer``; ``None`` if it is.
+
+    A text such as ``{{name}}`` is a placeholder that nobody filled, unless ``keep_placeholders`` says that it is meant.
+    """
+    setup = item.entry.setup
+    if not setup.ready:
+        return "its set-up does not stand yet (`setup.ready` is false)"
+    if setup.attachments and not writer.attaches:
+        return f"the content of what it attaches is not at hand ({', '.join(setup.attachments)})"
+    filler = None if keep_placeholders else placeholder(item)
+    if filler is not None:
+        return f"{filler} is a placeholder that is not filled; --keep-placeholders if it is meant as it stands"
+    if not _can_be_written([*item.turns, item.record(said=False)]):
+        return "it holds what files cannot: a NUL character, half of a surrogate pair, or a number that is none"
+    return writer.obstacle(item)
+
+
+def placeholder(item: Item) -> str | None:
+    """The first placeholder that nobody filled, outside of code."""
+    found = (_PLACEHOLDER.search(_CODE.sub("", turn)) for turn in item.turns)
+    return next((match[0] for match in found if match), None)
+
+
+def _can_be_written(data: Data) -> bool:
+    return all(
+        math.isfinite(value) if isinstance(value, float) else not _NO_TEXT.search(value) for value in _leaves(data)
+    )
+
+
+def _leaves(data: Data) -> Iterator[float | str]:
+    """The texts, keys included, and numbers with a fraction in ``data``."""
+    todo = [data]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, dict):
+            todo.extend(value)
+            todo.extend(value.values())
+        elif isinstance(value, list):
+            todo.extend(value)
+        elif isinstance(value, str | float):
+            yield value
