@@ -47,7 +47,10 @@ def understand(expected: Data, turns: int = 1) -> Expectation:
     answers = tuple(
         stated if stated is not None else other for stated, other in zip(found.answers, more.answers, strict=True)
     )
-    return Expectation(answers, found.tool_calls or more.tool_calls)
+    # Few formats have a place for calls that are not to be made.
+    unwanted = tuple(call for call in more.tool_calls if call.unwanted)
+    stated_calls = tuple(each_once([*found.tool_calls, *unwanted]))
+    return Expectation(answers, stated_calls if found.tool_calls else more.tool_calls)
 
 
 def _stated(expected: Data, turns: int) -> Expectation:

@@ -1,0 +1,115 @@
+"""What a writer writes, the reader of the format reads: the same ids, turns, answers and tool calls."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.curator.entry import Entry
+from bot.export.item import Item
+from bot.export.plan import Export, plan_export
+from bot.export.registry import writers
+from bot.intake.eval_sets import read_eval_sets
+from bot.intake.eval_sets.registry import readers
+from bot.intake.expectation import Expectation, understand
+from bot.intake.query import Query
+from bot.snapshot import WorkingTree
+from tests.export.strategies import sets
+from tests.factories import SHIPPED
+
+READER = {name: name for name in writers()} | {"jsonl": "plain-records"}
+ROUND_TRIP = settings(
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
+
+
+def read(export: Export, name: str) -> list[Query]:
+    """The queries that the format's reader finds in the files of ``export``."""
+    with tempfile.TemporaryDirectory() as folder:
+        for file, text in export.written.files.items():
+            # The list of entries beside test sets in CSV is none itself.
+            if not file.endswith(".entries.json"):
+                (Path(folder) / file).write_bytes(text.encode())
+        found = read_eval_sets(WorkingTree(Path(folder)), SHIPPED.limits)
+    assert {eval_set.format for eval_set in found} == {READER[name]}
+    assert not [str(problem) for eval_set in found for problem in eval_set.problems]
+    return [query for eval_set in found for query in eval_set.queries]
+
+
+def meaning(expected: Any, turns: tuple[str, ...]) -> tuple[tuple[str | None, ...], list[str]]:
+    """The answers, and the tool calls in any order."""
+    found: Expectation = understand(expected, len(turns))
+    return found.answers, sorted(map(repr, found.tool_calls))
+
+
+@pytest.mark.parametrize("name", [name for name in writers() if name != "copilot-studio"])
+@ROUND_TRIP
+@given(data=st.data())
+def test_what_is_exported_is_read_alike(name: str, data: st.DataObject) -> None:
+    if READER[name] not in {reader.name for reader in readers()}:
+        pytest.skip(f"{name} has no reader")
+    chosen: list[Entry] = data.draw(sets())
+    export = plan_export(chosen, writers()[name], keep_placeholders=True)
+    if not export.ids:
+        return
+    by_id = {entry.id: entry for entry in chosen}
+    found = {query.id: query for query in read(export, name)}
+    assert found.keys() == set(export.ids)
+    for id, query in found.items():
+        assert query.turns == by_id[id].turns
+        assert meaning(query.expected, query.turns) == meaning(by_id[id].expected, query.turns)
+
+
+@ROUND_TRIP
+@given(chosen=sets())
+def test_a_test_set_of_copilot_studio_is_read_alike_but_for_what_it_has_no_place_for(chosen: list[Entry]) -> None:
+    export = plan_export(chosen, writers()["copilot-studio"], keep_placeholders=True)
+    if not export.ids:
+        return
+    by_id = {entry.id: entry for entry in chosen}
+    listed = json.loads(export.written.files["regression_set.entries.json"])["entries"]
+    assert [entry["id"] for entry in listed] == list(export.ids)
+    for id, query in zip(export.ids, read(export, "copilot-studio"), strict=True):
+        assert query.turns == by_id[id].turns
+        assert understand(query.expected).answer == understand(by_id[id].expected).answer
+
+
+@pytest.mark.parametrize("name", list(writers()))
+@ROUND_TRIP
+@given(data=st.data())
+def test_what_came_back_is_exported_to_the_same_bytes(name: str, data: st.DataObject) -> None:
+    if READER[name] not in {reader.name for reader in readers()} or name == "copilot-studio":
+        pytest.skip(f"{name} has no reader, or no place for ids")
+    chosen: list[Entry] = data.draw(sets())
+    export = plan_export(chosen, writers()[name], keep_placeholders=True)
+    if not export.ids:
+        return
+    by_id = {entry.id: entry for entry in chosen}
+    back = [by_id[query.id].model_copy(update={"expected": query.expected}) for query in read(export, name)]
+    again = plan_export(back, writers()[name], keep_placeholders=True)
+    more = [by_id[query.id].model_copy(update={"expected": query.expected}) for query in read(again, name)]
+    assert plan_export(more, writers()[name], keep_placeholders=True).written.files == again.written.files
+
+
+@pytest.mark.parametrize("name", list(writers()))
+@ROUND_TRIP
+@given(data=st.data())
+def test_the_same_entries_in_any_order_give_the_same_bytes(name: str, data: st.DataObject) -> None:
+    chosen: list[Entry] = data.draw(sets())
+    shuffled = data.draw(st.permutations(chosen))
+    one, other = (plan_export(each, writers()[name], keep_placeholders=True) for each in (chosen, shuffled))
+    assert one == other
+    assert set(one.ids) | {remark.id for remark in one.left_out} == {entry.id for entry in chosen}
+
+
+@given(chosen=sets(1))
+def test_the_record_of_an_entry_says_what_was_expected_unless_the_target_did(chosen: list[Entry]) -> None:
+    item = Item.of(chosen[0])
+    assert item.record(said=False).get("expected") == item.expected
+    assert "expected" not in item.record(said=True)
