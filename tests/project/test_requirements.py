@@ -14,7 +14,8 @@ from packaging.version import Version
 
 REPOSITORY = Path(__file__).parents[2]
 PYPROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
-LOCKS = ("run", "build", "dev", "model_server", "model_small", "model_large")
+RUNNERS = ("runner_inspect", "runner_deepeval", "runner_azure")
+LOCKS = ("run", "build", "dev", "model_server", *RUNNERS, "model_small", "model_large")
 WEIGHTS = ("model_small", "model_large")
 
 
