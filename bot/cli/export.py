@@ -78,7 +78,7 @@ def command(
         # Bytes: the encoding of a terminal is none of a file's.
         click.echo("".join(files.values()).encode(), nl=False)
     if strict and export.left_out:
-        raise IncompleteError(f"{len(export.left_out)} entries are not ready to run there and were left out")
+        raise IncompleteError(f"not ready to run there and left out: {len(export.left_out)}")
 
 
 def _chosen(platform: Platform, capabilities: tuple[str, ...], customers: tuple[str, ...]) -> list[Entry]:

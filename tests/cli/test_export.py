@@ -1,0 +1,101 @@
+"""`incumbent export`: where it goes, what is left out, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from bot.schemas import schema
+from tests.cli.conftest import Incumbent
+from tests.factories import REPOSITORY
+
+TWO_TURNS = "elmstow-travel-desk-t10-7a6d4d3d"
+ONE_TURN = "fennick-cloud-incidents-q-56cacaa1ed-69988bbc"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A platform with a regression set of two entries."""
+    for name in ("taxonomy", "config"):
+        shutil.copytree(REPOSITORY / name, tmp_path / name)
+    (tmp_path / "regression_set").mkdir()
+    for id in (TWO_TURNS, ONE_TURN):
+        shutil.copy(REPOSITORY / "regression_set" / f"{id}.yaml", tmp_path / "regression_set")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("checkout")
+def test_one_file_goes_to_standard_output_and_remarks_do_not(incumbent: Incumbent) -> None:
+    outcome = incumbent("export", "--to", "inspect")
+    assert outcome.code == 0
+    assert [json.loads(line)["id"] for line in outcome.out.splitlines()] == [ONE_TURN]
+    assert f"left out: {TWO_TURNS}: it is a conversation" in outcome.err
+
+
+@pytest.mark.usefixtures("checkout")
+def test_several_files_need_a_folder(incumbent: Incumbent) -> None:
+    outcome = incumbent("export", "--to", "deepeval")
+    assert outcome.code == 2
+    assert "--output" in outcome.err
+    assert incumbent("export", "--to", "deepeval", "--output", "goldens").code == 0
+    assert sorted(path.name for path in Path("goldens").iterdir()) == ["conversational_goldens.json", "goldens.json"]
+
+
+def test_json_tells_what_was_written_in_the_published_schema(checkout: Path, incumbent: Incumbent) -> None:
+    outcome = incumbent("export", "--to", "copilot-studio", "--output", "sets", "--json")
+    assert outcome.code == 0
+    Draft202012Validator(schema("export-output")).validate(outcome.json)
+    assert outcome.json["exported"] == [ONE_TURN]
+    assert [remark["id"] for remark in outcome.json["left_out"]] == [TWO_TURNS]
+    assert all((checkout / file).is_file() for file in outcome.json["files"])
+    assert incumbent("export", "--to", "jsonl", "--json").code == 2
+
+
+def test_a_dry_run_writes_nothing(checkout: Path, incumbent: Incumbent) -> None:
+    outcome = incumbent("export", "--to", "copilot-studio", "--output", "sets", "--json", "--dry-run")
+    assert (outcome.code, outcome.json["dry_run"]) == (0, True)
+    assert not (checkout / "sets").exists()
+
+
+@pytest.mark.usefixtures("checkout")
+def test_an_export_into_a_folder_names_what_an_earlier_one_left(incumbent: Incumbent) -> None:
+    Path("sets").mkdir()
+    Path("sets/regression_set-03.csv").touch()
+    outcome = incumbent("export", "--to", "copilot-studio", "--output", "sets")
+    assert outcome.code == 0
+    assert "sets/regression_set-03.csv was not written now" in outcome.err
+
+
+@pytest.mark.usefixtures("checkout")
+def test_filters_keep_any_of_what_they_name(incumbent: Incumbent) -> None:
+    def ids(*filters: str) -> list[str]:
+        return [json.loads(line)["id"] for line in incumbent("export", "--to", "jsonl", *filters).out.splitlines()]
+
+    assert ids() == [TWO_TURNS, ONE_TURN]
+    assert ids("--customer", "elmstow-travel") == [TWO_TURNS]
+    assert ids("--capability", "execution.orchestration.multi-turn") == [TWO_TURNS]
+    both = ("--capability", "execution.orchestration.multi-turn", "--capability", "execution.orchestration.single-turn")
+    assert ids(*both) == [TWO_TURNS, ONE_TURN]
+
+
+@pytest.mark.usefixtures("checkout")
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["--capability", "execution.orchestration.multiturn"], 1, "perhaps you meant"),
+        (["--customer", "elmstow"], 1, "no such customer"),
+        (["--capability", "request.attachments.audio"], 1, "no entry is there to be exported"),
+        (["--customer", "elmstow-travel"], 1, "it is a conversation"),
+        (["--strict"], 3, "left out: 1"),
+        (["--output", "taxonomy/taxonomy.yaml/x"], 4, "could not be written"),
+    ],
+)
+def test_how_it_ends_otherwise(arguments: list[str], code: int, told: str, incumbent: Incumbent) -> None:
+    outcome = incumbent("export", "--to", "inspect", *arguments)
+    assert outcome.code == code
+    assert told in outcome.err
