@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bot.documents import Data
+from bot.documents import Data, as_list
 from bot.export.jsons import value
 
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*|[a-z][a-z_]*")
@@ -21,8 +21,8 @@ def _lines(data: Data, indent: str) -> Iterator[str]:
     if isinstance(data, dict):
         for key, item in data.items():
             yield from _entry(f"{indent}{key if _PLAIN_KEY.fullmatch(key) else value(key)}:", item, f"{indent}  ")
-    elif isinstance(data, list):
-        for item in data:
+    else:
+        for item in as_list(data):
             inner = list(_lines(item, f"{indent}  ")) if isinstance(item, dict | list) and item else []
             if inner:
                 yield f"{indent}- {inner[0].lstrip(' ')}"
