@@ -114,7 +114,7 @@ def test_fields_of_the_target_are_given_back_and_recorded_answers_are_carried_on
 
 def test_a_document_of_m365_comes_back_as_it_was() -> None:
     single = {"expected_response": "x", "evaluators": {"ExactMatch": {"case_sensitive": True}}, "context": "c"}
-    thread = {"name": "n", "turns": [{"expected_response": "1"}, {"evaluators": {"mine": {"options": {}}}}]}
+    thread: dict[str, Any] = {"name": "n", "turns": [{"expected_response": "1"}, {"evaluators": {"mine": {"options": {}}}}]}
     defaults = {"default_evaluators": {"Relevance": {"threshold": 3}}}
     found = only("m365-copilot-eval", entry({**single, **defaults}), entry({**thread, **defaults}, "a", "b", id="e2"))
     assert found["default_evaluators"] == defaults["default_evaluators"]
@@ -126,7 +126,7 @@ def test_a_document_of_m365_comes_back_as_it_was() -> None:
 
 
 def test_default_evaluators_that_not_all_share_are_written_into_the_items() -> None:
-    defaults = {"default_evaluators": {"Relevance": {}}}
+    defaults: dict[str, Any] = {"default_evaluators": {"Relevance": {}}}
     kept = {"evaluators": {"Coherence": {}}, "evaluators_mode": "replace"}
     found = only(
         "m365-copilot-eval",
