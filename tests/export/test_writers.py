@@ -114,7 +114,10 @@ def test_fields_of_the_target_are_given_back_and_recorded_answers_are_carried_on
 
 def test_a_document_of_m365_comes_back_as_it_was() -> None:
     single = {"expected_response": "x", "evaluators": {"ExactMatch": {"case_sensitive": True}}, "context": "c"}
-    thread: dict[str, Any] = {"name": "n", "turns": [{"expected_response": "1"}, {"evaluators": {"mine": {"options": {}}}}]}
+    thread: dict[str, Any] = {
+        "name": "n",
+        "turns": [{"expected_response": "1"}, {"evaluators": {"mine": {"options": {}}}}],
+    }
     defaults = {"default_evaluators": {"Relevance": {"threshold": 3}}}
     found = only("m365-copilot-eval", entry({**single, **defaults}), entry({**thread, **defaults}, "a", "b", id="e2"))
     assert found["default_evaluators"] == defaults["default_evaluators"]
