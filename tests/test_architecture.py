@@ -60,7 +60,7 @@ PURE = [
     "classifier/usage.py",
     "evaluation",
     "export",
-    "intake/carried.py",
+    "intake/expected/carried.py",
     "intake/templates.py",
     "rater",
     "consolidator",

@@ -16,7 +16,7 @@ from bot.export.item import Item, Writer, Written
 from bot.export.jsons import lines
 from bot.export.native import Fields, is_text, own_fields
 from bot.export.tools import wanted_calls
-from bot.intake.carried import CARRIED
+from bot.intake.expected.carried import CARRIED
 
 _FIELDS: Final[Fields] = {
     "context": is_text,

@@ -17,7 +17,7 @@ from bot.export.item import Item, Remark, Writer, Written
 from bot.export.jsons import document
 from bot.export.native import Fields, is_mapping, is_text, is_texts, own_fields
 from bot.export.tools import wanted_calls
-from bot.intake.carried import CARRIED
+from bot.intake.expected.carried import CARRIED
 
 _BOTH: Final[Fields] = {
     "name": is_text,

@@ -17,7 +17,7 @@ from bot.export.item import Item, Writer, Written
 from bot.export.jsons import lines
 from bot.export.native import Fields, is_mapping, is_texts, own_fields
 from bot.export.tools import wanted_calls
-from bot.intake.carried import CARRIED
+from bot.intake.expected.carried import CARRIED
 
 _FIELDS: Final[Fields] = {
     "target": lambda value: isinstance(value, str) or is_texts(value),

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from bot.curator.entry import Entry
 from bot.documents import Data
-from bot.intake.carried import carried, without_carried
 from bot.intake.expectation import Expectation, understand
+from bot.intake.expected.carried import carried, without_carried
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from bot.export.item import Item, Remark, Writer, Written
 from bot.export.jsons import document
 from bot.export.m365_evaluators import are_evaluators
 from bot.export.native import Fields, is_mapping, is_text, own_fields
-from bot.intake.carried import CARRIED
+from bot.intake.expected.carried import CARRIED
 
 SCHEMA_VERSION: Final = "1.2.0"
 MOST_TURNS: Final = 20

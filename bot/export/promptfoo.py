@@ -16,7 +16,7 @@ from typing import Final
 from bot.documents import Data, as_list, as_mapping
 from bot.export.item import Item, Remark, Writer, Written
 from bot.export.yamls import document
-from bot.intake.carried import CARRIED
+from bot.intake.expected.carried import CARRIED
 from bot.intake.templates import as_template
 
 _HEAD: Final = (

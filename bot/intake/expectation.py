@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.documents import Data, as_list, as_mapping
-from bot.intake.carried import carried
 from bot.intake.eval_sets.references import path_of
 from bot.intake.expected.answers import answer_of, answers_of_messages, text_of
+from bot.intake.expected.carried import carried
 from bot.intake.expected.replies import replies
 from bot.intake.expected.tool_calls import AGENT, ToolCall, each_once, tool_calls_of
 

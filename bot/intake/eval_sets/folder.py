@@ -11,13 +11,13 @@ from typing import Final
 from bot.config import Limits
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
-from bot.intake.carried import carried_id
 from bot.intake.eval_sets.columns import FORMATS_FILE, DeclaredFile, read_formats
 from bot.intake.eval_sets.identity import MadeIds, fault_of_id
 from bot.intake.eval_sets.registry import fitting, readers
 from bot.intake.eval_sets.rows import Reading, Row
 from bot.intake.eval_sets.sources import glance, open_source
 from bot.intake.eval_sets.strays import AGENT_FILE, files_of_the_agent, find_strays, foreign_files
+from bot.intake.expected.carried import carried_id
 from bot.intake.query import EvalSet, Query
 from bot.snapshot import Snapshot
 
