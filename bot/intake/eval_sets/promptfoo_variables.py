@@ -15,6 +15,7 @@ from bot.documents import Data
 from bot.intake.eval_sets.promptfoo_files import PREFIX, Files
 from bot.intake.eval_sets.promptfoo_template import TemplateFault, TooLongFault, compiled, is_template, rendered
 from bot.intake.place import Place
+from bot.intake.templates import as_template, from_template
 
 _ATTACHED: Final = re.compile(
     r".*\.(?:png|jpe?g|gif|bmp|webp|svg|tiff?|ico|avif|heic|mp3|wav|ogg|m4a|flac|aac|mp4|webm|mov|mkv|avi|pdf)",
@@ -51,15 +52,22 @@ class Variables:
         """
         found = dict(values)
         attached: list[str] = []
+        # Templates that say one text, whatever it holds: nothing is put into them.
+        said: set[str] = set()
         for name, value in values.items():
             if isinstance(value, str) and value.startswith(PREFIX):
                 found[name] = self._content(place, value, attached)
             elif isinstance(value, str):
-                found[name] = value.removesuffix("\n")
+                text = from_template(value)
+                if text != value and as_template(text) == value:
+                    said.add(name)
+                    found[name] = text
+                else:
+                    found[name] = value.removesuffix("\n")
         for _ in range(_ROUNDS):
             changed = False
             for name, value in found.items():
-                if isinstance(value, str) and is_template(value):
+                if isinstance(value, str) and name not in said and is_template(value):
                     found[name] = self._rendered(value, found)
                     changed = changed or found[name] != value
             if not changed:
