@@ -16,7 +16,8 @@ import yaml
 
 from bot.errors import InputError, Problem
 from bot.json_places import Place, find_places
-from bot.json_strict import JsonFaultsError, check_depth, check_size
+from bot.json_strict import JsonFaultsError
+from bot.json_strict import check_shape as check_json_shape
 from bot.json_strict import load as load_json
 from bot.limits import ReadingLimits
 from bot.yaml_core import CoreLoader, ValueFaultsError, check_shape, problem_of
@@ -140,7 +141,7 @@ def parse_json(content: bytes, file: str, limits: ReadingLimits) -> Document:
 def parse_json_text(text: str, file: str, limits: ReadingLimits, first_line: int = 1) -> Document:
     """Parse JSON that begins at ``first_line`` of ``file``, as a line of JSON Lines does (see :func:`parse_json`)."""
     try:
-        check_depth(text, file, limits)
+        check_json_shape(text, file, limits)
         data = cast(Data, load_json(text))
     except InputError as error:
         raise InputError(_moved(error.problems, first_line)) from None
@@ -148,8 +149,6 @@ def parse_json_text(text: str, file: str, limits: ReadingLimits, first_line: int
         raise InputError(_moved(error.problems(file, text), first_line)) from None
     except RecursionError:
         raise _beyond_reading(file) from None
-    if len(text) > limits.nodes:
-        check_size(data, file, limits)
     document = Document(file, text, data, is_json=True, first_line=first_line)
     if "\\ud" in text.lower():
         _refuse_half_characters(document)

@@ -8,20 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
+
+from bot.secrets import redacted
+
+_LONGEST: Final = 1_000
+"""Characters of a message or a fix: enough for any of ours, and for what it quotes to be recognised."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One fault of an input: where it is, what is wrong, and how to mend it.
 
-    ``file`` is a path as the reader named it; ``line`` counts from 1, ``None`` where the fault has no line.
+    ``file`` is a path as the reader named it; ``line`` counts from 1, ``None`` where the fault has none.  ``message``
+    and ``fix`` quote foreign text: what looks like a secret there is not repeated, and the middle of a long one is left
+    out.
     """
 
     file: str
     line: int | None
     message: str
     fix: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", _fit_to_show(self.message))
+        object.__setattr__(self, "fix", _fit_to_show(self.fix))
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
@@ -32,6 +43,17 @@ class Problem:
     def order(self) -> tuple[str, int, str, str]:
         """The reading order of problems: file, line, message, fix."""
         return (self.file, self.line or 0, self.message, self.fix)
+
+
+def _fit_to_show(text: str) -> str:
+    # The first cut is for speed; it leaves whole whatever the second one keeps.
+    shown = redacted(_shortened(text, 12 * _LONGEST))
+    return _shortened(shown, _LONGEST)
+
+
+def _shortened(text: str, longest: int) -> str:
+    half = (longest - 3) // 2
+    return text if len(text) <= longest else f"{text[:half]}...{text[-half:]}"
 
 
 def _printable(text: str) -> str:

@@ -23,7 +23,9 @@ class Lines:
 
 
 def parse_json_lines(text: str, file: str, limits: ReadingLimits) -> Lines:
-    """The values of ``text``; blank lines are passed over, and ``limits.nodes`` holds for all lines together."""
+    """The values of ``text``; blank lines are passed over, and ``limits.nodes`` holds for all lines together;
+    a line counts as a value beside those that it holds, since it is parsed by itself.
+    """
     documents: list[Document] = []
     problems: list[Problem] = []
     nodes = broken = 0
@@ -41,7 +43,7 @@ def parse_json_lines(text: str, file: str, limits: ReadingLimits) -> Lines:
                 problems.append(Problem(file, number + 1, message, "write one JSON value a line"))
                 break
             continue
-        nodes += size(document.data)
+        nodes += 1 + size(document.data)
         if nodes > limits.nodes:
             problems.extend(limits.too_many(file, number).problems)
             break

@@ -8,7 +8,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|\n|[^\s\[\]{}:,"]+', re.DOTALL)
+# Possessive, and content with a text that is never closed: no file makes it go back, or over the same text twice.
+_STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)'
+_TOKEN: Final = re.compile(_STRING + r'|[\[\]{}:,]|[^\s\[\]{}:,"]++', re.DOTALL)
+_STRINGS: Final = re.compile(_STRING, re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -39,7 +42,7 @@ def find_places(text: str) -> Place:
     path: list[tuple[Place, bool]] = [(root, False)]
     key: Place | None = None
     name: str | None = None
-    for line, token in _tokens(text):
+    for line, token in tokens(text):
         if token in ("]", "}"):
             path.pop()
         elif token == ":" or token == ",":
@@ -66,7 +69,7 @@ def lines_of_repeated_keys(text: str) -> list[tuple[int, str]]:
     # Of each open object the keys it has; of an open list, nothing.
     path: list[set[str] | None] = []
     before = ""
-    for line, token in _tokens(text):
+    for line, token in tokens(text):
         if token in ("{", "["):
             path.append(set() if token == "{" else None)
         elif token in ("}", "]"):
@@ -85,15 +88,19 @@ def lines_of_repeated_keys(text: str) -> list[tuple[int, str]]:
 
 def lines_of_words(text: str, words: Collection[str]) -> list[tuple[int, str]]:
     """The lines of the numbers or bare words of ``text`` that are among ``words``."""
-    return [(line, token) for line, token in _tokens(text) if token in words] if words else []
+    return [(line, token) for line, token in tokens(text) if token in words] if words else []
 
 
-def _tokens(text: str) -> Iterator[tuple[int, str]]:
+def without_strings(text: str) -> str:
+    """``text`` without its strings, so that brackets, commas and colons are what they seem."""
+    return _STRINGS.sub("", text)
+
+
+def tokens(text: str) -> Iterator[tuple[int, str]]:
     """The tokens of ``text``, each with its line, without white space."""
-    line = 1
+    line, counted = 1, 0
     for match in _TOKEN.finditer(text):
-        token = match.group()
-        if token == "\n":
-            line += 1
-        else:
-            yield line, token
+        start = match.start()
+        line += text.count("\n", counted, start)
+        counted = start
+        yield line, match.group()

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
+import threading
+from typing import Any, Final
 
 from bot.errors import Problem
-from bot.json_places import lines_of_repeated_keys, lines_of_words
+from bot.json_places import lines_of_repeated_keys, lines_of_words, tokens, without_strings
 from bot.limits import ReadingLimits
 
 # Of a number that cannot be read, a message shows this many characters.
-_QUOTED = 40
+_QUOTED: Final = 40
+_EMPTY: Final = re.compile(r"\[\s*+\]|\{\s*+\}")
+_BRACKET: Final = re.compile(r"[\[\]{}]")
 
 
 class JsonFaultsError(Exception):
@@ -42,69 +45,95 @@ class JsonFaultsError(Exception):
         return found
 
 
-def load(text: str) -> Any:
-    """``text`` as plain data; raises :class:`JsonFaultsError`.
+class _Decoder:
+    """Python's reader with an eye on what it lets pass; made once, since a file may have many lines of JSON."""
 
-    Only after :func:`check_depth`: the parser is recursive.
-    """
-    words: set[str] = set()
-    repeated = False
+    def __init__(self) -> None:
+        self.words: set[str] = set()
+        self.repeated = False
+        self._decoder = json.JSONDecoder(
+            object_pairs_hook=self._unique_keys,
+            parse_constant=self.words.add,
+            parse_int=self._integer,
+            parse_float=self._finite,
+        )
 
-    def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal repeated
+    def load(self, text: str) -> Any:
+        self.words.clear()
+        self.repeated = False
+        try:
+            data = self._decoder.decode(text)
+        except json.JSONDecodeError as error:
+            raise JsonFaultsError(frozenset(self.words), self.repeated, error) from None
+        if self.words or self.repeated:
+            raise JsonFaultsError(frozenset(self.words), self.repeated, None)
+        return data
+
+    def _unique_keys(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         mapping = dict(pairs)
-        repeated = repeated or len(mapping) < len(pairs)
+        self.repeated = self.repeated or len(mapping) < len(pairs)
         return mapping
 
-    def integer(number: str) -> int:
+    def _integer(self, number: str) -> int:
         try:
             return int(number)
         except ValueError:
             # Python reads no numbers of thousands of digits.
-            words.add(number)
+            self.words.add(number)
             return 0
 
-    def finite(number: str) -> float:
+    def _finite(self, number: str) -> float:
         value = float(number)
         if not math.isfinite(value):
-            words.add(number)
+            self.words.add(number)
         return value
 
-    try:
-        data = json.loads(
-            text, object_pairs_hook=unique_keys, parse_constant=words.add, parse_int=integer, parse_float=finite
-        )
-    except json.JSONDecodeError as error:
-        raise JsonFaultsError(frozenset(words), repeated, error) from None
-    if words or repeated:
-        raise JsonFaultsError(frozenset(words), repeated, None)
-    return data
+
+def load(text: str) -> Any:
+    """``text`` as plain data; raises :class:`JsonFaultsError`.
+
+    Only after :func:`check_shape`: the parser is recursive.
+    """
+    decoder = getattr(_decoders, "decoder", None)
+    if decoder is None:
+        decoder = _decoders.decoder = _Decoder()
+    return decoder.load(text)
 
 
-def check_depth(text: str, file: str, limits: ReadingLimits) -> None:
-    """Refuse deep nesting before the recursive parser runs."""
-    if text.count("[") + text.count("{") <= limits.nesting_depth:
+_decoders = threading.local()
+
+
+def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
+    """Refuse deep nesting and too many values (keys are values, as in YAML) before the recursive parser runs."""
+    openers = text.count("[") + text.count("{")
+    separators = text.count(",") + text.count(":")
+    if openers <= limits.nesting_depth and openers + separators < limits.nodes:
         return
-    depth = line = 0
-    inside = False
-    for match in re.finditer(r'\\.|["\[\]{}\n]', text):
-        token = match.group()
-        if token == '"':
-            inside = not inside
-        elif token == "\n":
-            line += 1
-        elif not inside and token in "[{":
-            depth += 1
-            if depth > limits.nesting_depth:
-                raise limits.too_deep(file, line + 1)
-        elif not inside and token in "]}":
+    bare = without_strings(text)
+    depth = openers = 0
+    for match in _BRACKET.finditer(bare):
+        if match.group() in "]}":
             depth -= 1
-
-
-def check_size(data: Any, file: str, limits: ReadingLimits) -> None:
-    """Refuse more values (keys are values, as in YAML) than the limits allow."""
-    if size(data) > limits.nodes:
+            continue
+        depth, openers = depth + 1, openers + 1
+        if depth > limits.nesting_depth:
+            raise limits.too_deep(file, _line_of_depth(text, limits.nesting_depth))
+        if openers > limits.nodes:
+            raise limits.too_many(file, None)
+    values = 1 + openers + bare.count(",") + bare.count(":")
+    # Of a list or an object that is not empty, one value has no comma or colon before it.
+    if values > limits.nodes and values - len(_EMPTY.findall(bare)) > limits.nodes:
         raise limits.too_many(file, None)
+
+
+def _line_of_depth(text: str, deepest: int) -> int:
+    """The line at which ``text`` is nested deeper than ``deepest``."""
+    depth = 0
+    for line, token in tokens(text):
+        depth += 1 if token in "[{" else -1 if token in "]}" else 0
+        if depth > deepest:
+            return line
+    return 1
 
 
 def size(data: Any) -> int:

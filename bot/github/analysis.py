@@ -24,7 +24,7 @@ from bot.intake.query import Query
 from bot.ledger.model import CommitId, Digest, StoredClassification
 from bot.limits import ReadingLimits
 from bot.pipeline import Classified
-from bot.report.secrets import redacted
+from bot.secrets import redacted
 from bot.submission import Submission
 from bot.taxonomy.model import Taxonomy
 from bot.text import normalise

@@ -16,8 +16,8 @@ from bot.github.standing import ACTIONS, NOTHING_BEFORE, Court, Former, matter, 
 from bot.github.values import IssueComment
 from bot.ledger.model import Decision, PullRequestRecord, Release
 from bot.report.escaping import code
-from bot.report.secrets import redacted
 from bot.report.voices import quoted
+from bot.secrets import redacted
 
 _WITHOUT_A_PERSON = "it is admitted without a person."
 TOO_EARLY = "What is in the set, or was, is spoken of on a pull request that is merged, or on the dashboard issue."

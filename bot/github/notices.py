@@ -8,9 +8,9 @@ from bot.github.conversation import Hearing
 from bot.github.judgement import SET_NAME, Judgement
 from bot.github.standing import matter
 from bot.ledger.model import PullRequestRecord
-from bot.report.secrets import holds_secret
 from bot.report.voices import quoted
 from bot.report.wording import listed
+from bot.secrets import holds_secret
 
 SHOWN = 5
 """Decisions of one kind that are named; the rest is counted."""

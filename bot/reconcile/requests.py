@@ -17,9 +17,9 @@ from bot.github.values import IssueComment, Operation, Remark, WriteLedger
 from bot.ledger.model import REQUESTS, Request, RequestRecord
 from bot.ledger.store import record_text
 from bot.report.escaping import code
-from bot.report.secrets import redacted
 from bot.report.voices import quoted
 from bot.report.wording import counted, listed
+from bot.secrets import redacted
 from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
 

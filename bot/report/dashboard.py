@@ -12,10 +12,10 @@ from bot.report.escaping import code, link, shortened, visible
 from bot.report.growth import growth_chart
 from bot.report.overview import losses_overview, status_overview
 from bot.report.pull_request import COMMENT_CHARACTERS
-from bot.report.secrets import redacted
 from bot.report.tables import Section
 from bot.report.voices import MarkdownVoice
 from bot.report.wording import SHOWN_NAMES, counted, listed
+from bot.secrets import redacted
 
 TITLE: Final = "Incumbent: the regression set"
 """The issue's title."""

@@ -10,9 +10,9 @@ from bot.classifier.usage import Usage
 from bot.pipeline import Review
 from bot.report.evidence import expected_tools
 from bot.report.output import LagOutput, ProblemOutput, Spent, SwapOutput, UsageOutput, VerdictOutput
-from bot.report.secrets import redacted
 from bot.report.voices import PlainVoice
 from bot.report.wording import headline, why
+from bot.secrets import redacted
 
 
 class ExpectedToolOutput(BaseModel):

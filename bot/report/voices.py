@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.report.escaping import code, plain, shortened, visible
-from bot.report.secrets import redacted
+from bot.secrets import redacted
 from bot.taxonomy.model import Taxonomy
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from bot.classifier.language_model.prompt import TOOL_KEY, Asked
 from bot.classifier.model import Basis, Sample, ToolChoice
 from bot.errors import InputError
-from bot.json_strict import JsonFaultsError, check_depth, load
+from bot.json_strict import JsonFaultsError, check_shape, load
 from bot.limits import ReadingLimits
 
 _LIMITS: Final = ReadingLimits(file_bytes=200_000, nesting_depth=10, nodes=20_000)
@@ -75,7 +75,7 @@ def read_answer(answer: Answer, asked: Asked, *, embedded_in_prose: bool) -> Vot
 
 def _whole(text: str) -> Any:
     try:
-        check_depth(text, "answer", _LIMITS)
+        check_shape(text, "answer", _LIMITS)
         return load(text)
     except (InputError, JsonFaultsError, RecursionError):
         return None

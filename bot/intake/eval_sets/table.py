@@ -51,14 +51,21 @@ class Header:
     def labels(self, named: Sequence[int | None] = ()) -> Mapping[int, str]:
         """What the cells of each column but those ``named`` are called: its header, once each."""
         labels: dict[int, str] = {}
+        taken: set[str] = set()
+        # A table may have the same header thousands of times: each goes on counting where the one before it ended.
+        counts: dict[str, int] = {}
         for place, name in enumerate(self.names):
             if place in named or not name.strip():
                 continue
-            label, count = name.strip(), 1
-            while label in labels.values():
+            label = name.strip()
+            count = counts.get(label, 1)
+            labelled = label if count == 1 else f"{label} ({count})"
+            while labelled in taken:
                 count += 1
-                label = f"{name.strip()} ({count})"
-            labels[place] = label
+                labelled = f"{label} ({count})"
+            counts[label] = count
+            taken.add(labelled)
+            labels[place] = labelled
         return labels
 
     def rows(self, text: str) -> Iterator[Line]:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bot.report.secrets import STAND_IN, holds_secret, redacted
+from bot.secrets import STAND_IN, holds_secret, redacted
 
 DIGITS = "0123456789abcdefABCDEF"
 
