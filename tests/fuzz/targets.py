@@ -1,0 +1,103 @@
+"""What fuzzing runs: a file of a format among the other files of its folder is read, and what holds of any is checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bot.curator.entry import entry_id
+from bot.errors import InputError, Problem
+from bot.intake.expectation import understand
+from bot.limits import ReadingLimits
+from bot.snapshot import normal_path
+from bot.submission import Package, read_package
+from tests.factories import SHIPPED
+from tests.hostile.agents import AGENTS
+from tests.hostile.templates import EVAL_SETS, Template, folder_of
+
+TARGETS: tuple[Template, ...] = (*EVAL_SETS, *AGENTS)
+
+LONGEST_MESSAGE = 2_000
+"""Characters of a message or a fix: whatever a file holds, what is said of it can be read."""
+
+_LINE_ENDS = (b"\n", b"\r", "\x85".encode(), "\u2028".encode(), "\u2029".encode())
+"""What YAML or an editor takes for the end of a line."""
+
+
+@dataclass(frozen=True)
+class HeldFiles:
+    """A snapshot of files that are in memory; ``asked`` is what was read and is not there."""
+
+    files: Mapping[str, bytes]
+    asked: set[str] = field(default_factory=set)
+
+    def paths(self, folder: str = "") -> tuple[str, ...]:
+        return tuple(sorted(path for path in self.files if not folder or path.startswith(f"{folder}/")))
+
+    def links(self, folder: str = "") -> tuple[str, ...]:
+        return ()
+
+    def exists(self, path: str) -> bool:
+        return normal_path(path) in self.files
+
+    def read(self, path: str, limits: ReadingLimits) -> bytes:
+        clean = normal_path(path)
+        if clean is None or clean not in self.files:
+            raise InputError([Problem(self.name(path), None, "the file is not there", "commit it")])
+        if len(self.files[clean]) > limits.file_bytes:
+            raise limits.too_large(path, len(self.files[clean]))
+        return self.files[clean]
+
+    def name(self, path: str) -> str:
+        return path.encode("utf-8", "replace").decode()
+
+
+def read(files: Mapping[str, bytes]) -> tuple[Package | None, tuple[Problem, ...]]:
+    """The package in ``files``, if it can be judged, and every problem and note; raises nothing."""
+    try:
+        package = read_package(HeldFiles(files), "harbour", "desk", "eval_sets/harbour/desk", SHIPPED.limits)
+    except InputError as error:
+        return None, error.problems
+    return package, (*package.submission.problems, *package.submission.notes)
+
+
+def faults_of(problem: Problem, files: Mapping[str, bytes]) -> list[str]:
+    """What is wrong with a problem, as something that is shown to people."""
+    found = [name for name in ("file", "message", "fix") if not getattr(problem, name).strip()]
+    for text in (problem.message, problem.fix):
+        text.encode()
+        if len(text) > LONGEST_MESSAGE:
+            found.append(f"{len(text)} characters")
+    if problem.line is not None:
+        content = files.get(problem.file)
+        last = None if content is None else sum(map(content.count, _LINE_ENDS)) + 2
+        if problem.line < 1 or (last is not None and problem.line > last):
+            found.append(f"line {problem.line} of {last}")
+    str(problem).encode()
+    return found
+
+
+def check(template: Template, content: bytes) -> Package | None:
+    """Read ``content`` in the place of the template's file, and raise :class:`AssertionError` if something is amiss.
+
+    Nothing but :class:`~bot.errors.InputError` may be raised, every problem must be fit to be shown, two readings must
+    be equal, and what was read must be fit to be kept.
+    """
+    files = folder_of(template, content)
+    package, problems = read(files)
+    for problem in problems:
+        faults = faults_of(problem, files)
+        assert not faults, (faults, problem)
+    again = read(files)
+    assert (package, problems) == again, "two readings differ"
+    if package is None:
+        assert problems
+        return None
+    for query in package.submission.queries:
+        entry_id("harbour", "desk", query.id)
+        understand(query.expected, len(query.turns))
+        assert query.turns
+        assert all(turn.strip() for turn in query.turns)
+        json.dumps([query.turns, query.expected], allow_nan=False, ensure_ascii=False).encode()
+    return package

@@ -1,0 +1,79 @@
+"""Every attack on a file, on every format: an error with file, line and fix, or a stated limit, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from bot.intake.agents.reading import readers as agent_readers
+from bot.intake.eval_sets.registry import readers
+from tests.hostile import structural, values
+from tests.hostile.agents import AGENTS
+from tests.hostile.attacks import Attack
+from tests.hostile.judging import Worker
+from tests.hostile.templates import EVAL_SETS, Template, folder_of, written
+
+TEMPLATES = (*EVAL_SETS, *AGENTS)
+ATTACKS: tuple[Attack, ...] = (
+    *(*structural.ENCODINGS, *structural.EMPTY, *structural.SIZES, *structural.DEPTHS),
+    *(*values.NUMBERS, *values.KEYS, *values.IDS, *values.TEXT, *values.YAML, *values.JSON, *values.CSV),
+)
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+    worker = Worker(tmp_path_factory.mktemp("hostile"))
+    yield worker
+    worker.close()
+
+
+def known() -> frozenset[str]:
+    """The names of all readers, and of the file that speaks of formats."""
+    return frozenset({reader.name for reader in (*readers(), *agent_readers())} | {"formats.yaml"})
+
+
+def test_every_reader_has_a_template() -> None:
+    assert known() - {template.reader for template in TEMPLATES} == frozenset()
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=str)
+def test_every_template_is_valid(worker: Worker, template: Template) -> None:
+    outcome = worker.judge({path: content for path, content in folder_of(template).items()})
+    assert outcome.wrong == ()
+    if template.reader in known():
+        assert outcome.problems == ()
+        assert outcome.queries
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=[attack.name for attack in ATTACKS])
+def test_attack(worker: Worker, attack: Attack) -> None:
+    failures, tried = [], set[tuple[str, bytes]]()
+    for template in TEMPLATES:
+        content = attack.make(template)
+        # What a file is meant as is told by its content, of agents also by its name.
+        named = template.path if template.is_agent else template.kind
+        if content is None or (named, content) in tried:
+            continue
+        tried.add((named, content))
+        expected = attack.expects(template) if template.reader in known() else ""
+        outcome = worker.judge(folder_of(template, content), expected)
+        failures += [f"{template}: {fault}" for fault in outcome.wrong]
+        if expected:
+            lines = {line for file, line in outcome.said if not file.endswith(template.path) or line is not None}
+            if not outcome.said:
+                failures.append(f"{template}: nothing says {expected!r}: {outcome.problems[:5]}")
+            elif attack.has_line and expected != "." and not lines:
+                failures.append(f"{template}: no line: {outcome.problems[:5]}")
+    assert tried, "the attack applies to no format"
+    assert not failures, "\n".join(failures)
+
+
+def test_names_are_told_apart() -> None:
+    names = [attack.name for attack in ATTACKS]
+    assert len(set(names)) == len(names)
+    assert len({str(template) for template in TEMPLATES}) == len(TEMPLATES)
+
+
+def test_a_template_is_written_as_it_is() -> None:
+    assert all(written(template).decode() for template in TEMPLATES)

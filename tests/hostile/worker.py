@@ -1,0 +1,116 @@
+"""Reads folders, one after the other, in a process of its own, and says of each what it took and what came of it.
+
+A process of its own shows what reading costs, and an audit hook what it opens.  One line of JSON in, one out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from bot.errors import InputError, Problem
+from bot.intake.agents.reading import readers as agent_readers
+from bot.intake.eval_sets.registry import readers
+from bot.intake.expectation import understand
+from bot.snapshot import WorkingTree
+from bot.submission import read_package
+from tests.factories import SHIPPED
+from tests.fuzz.targets import faults_of
+
+_SHOWN = 40
+_watched: list[str] = []
+_touched: list[str] = []
+_NETWORK = ("socket.connect", "socket.getaddrinfo", "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn")
+
+
+def _watch(event: str, arguments: tuple[Any, ...]) -> None:
+    """Note every file outside the watched folder that is opened, and everything that leaves the process."""
+    if not _watched:
+        return
+    if event in _NETWORK:
+        _touched.append(f"{event} {arguments!r:.200}")
+    elif event in ("open", "os.listdir", "os.scandir") and isinstance(arguments[0], str | bytes):
+        place = os.path.realpath(os.fsdecode(arguments[0]))
+        inside = place == _watched[0] or place.startswith(_watched[0] + os.sep)
+        # Modules that are imported when they are first needed are no input.
+        if not inside and not re.search(r"\.(?:py|pyc|so|pyd)$|/__pycache__|/site-packages", place):
+            _touched.append(f"{event} {place}")
+
+
+def _read(folder: Path) -> tuple[int, int, tuple[Problem, ...], str]:
+    """How many queries and tools were read, every problem and note, and all of it as the command line prints it."""
+    try:
+        package = read_package(WorkingTree(folder), "harbour", "desk", "eval_sets/harbour/desk", SHIPPED.limits)
+    except InputError as error:
+        return 0, 0, error.problems, str(error)
+    for query in package.submission.queries:
+        understand(query.expected, len(query.turns))
+    problems = (*package.submission.problems, *package.submission.notes)
+    return len(package.submission.queries), len(package.specification.tools or ()), problems, str(InputError(problems))
+
+
+def _judge(order: dict[str, Any]) -> dict[str, Any]:
+    folder = Path(order["folder"])
+    _touched.clear()
+    _watched[:] = [os.path.realpath(folder)]
+    began = time.process_time()
+    crash = ""
+    queries, tools, problems, text = 0, 0, (), ""
+    try:
+        queries, tools, problems, text = _read(folder)
+    except Exception:  # noqa: BLE001 (whatever it is, it is what the test is about)
+        crash = traceback.format_exc()
+    seconds = time.process_time() - began
+    _watched.clear()
+    files = {}
+    for path in {problem.file for problem in problems}:
+        place = folder / path
+        if place.is_file() and not place.is_symlink() and place.stat().st_size < 5_000_000:
+            files[path] = place.read_bytes()
+    faults = [f"{fault}: {problem!s:.300}" for problem in problems for fault in faults_of(problem, files)]
+    wanted = re.compile(order["says"], re.IGNORECASE | re.DOTALL)
+    said = [problem for problem in problems if wanted.search(problem.message)]
+    return {
+        "crash": crash,
+        "queries": queries,
+        "tools": tools,
+        "count": len(problems),
+        "characters": len(text),
+        "problems": [str(problem)[:400] for problem in problems[:_SHOWN]],
+        "said": [[problem.file, problem.line] for problem in said[:_SHOWN]],
+        "leaked": any(secret in text for secret in order["secrets"]),
+        "faults": faults[:_SHOWN],
+        "touched": _touched[:_SHOWN],
+        "seconds": seconds,
+        "megabytes": _peak(),
+    }
+
+
+def _peak() -> float:
+    """The most memory that this process ever held, in megabytes."""
+    status = Path("/proc/self/status")
+    if status.is_file():
+        # What `getrusage` says on Linux begins with what the parent held.
+        return int(re.search(r"VmHWM:\s*(\d+) kB", status.read_text())[1]) / 1e3  # type: ignore[index]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1e6 if sys.platform == "darwin" else 1e3)
+
+
+def main() -> None:
+    """Answer line after line."""
+    readers()
+    agent_readers()
+    sys.addaudithook(_watch)
+    for line in sys.stdin:
+        print(json.dumps(_judge(json.loads(line))), flush=True)
+
+
+if __name__ == "__main__":
+    main()
