@@ -49,6 +49,11 @@ class Document:
             return None
 
     @cached_property
+    def _members(self) -> dict[int, dict[str, tuple[yaml.Node, yaml.Node]]]:
+        """The keys and values of the mappings that were looked into, by the identity of their nodes."""
+        return {}
+
+    @cached_property
     def _places(self) -> Place:
         return find_places(self.text)
 
@@ -70,27 +75,28 @@ class Document:
             return None
         line: int = node.start_mark.line + 1
         for step in path:
-            key_line, found = _child(node, step)
+            key_line, found = self._child(node, step)
             if found is None:
                 return line
             node = found
             line = key_line
         return line
 
+    def _child(self, node: yaml.Node, step: str | int) -> tuple[int, yaml.Node | None]:
+        if isinstance(node, yaml.MappingNode):
+            if id(node) not in self._members:
+                # Of keys that are given twice the first counts.
+                self._members[id(node)] = {key.value: (key, value) for key, value in reversed(node.value)}
+            key, value = self._members[id(node)].get(str(step), (None, None))
+            return (0, None) if key is None else (key.start_mark.line + 1, value)
+        if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+            child = node.value[step]
+            return child.start_mark.line + 1, child
+        return 0, None
+
     def problem(self, path: Path, message: str, fix: str) -> Problem:
         """A problem of this file at the value under ``path``."""
         return Problem(self.file, self.line(path), message, fix)
-
-
-def _child(node: yaml.Node, step: str | int) -> tuple[int, yaml.Node | None]:
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            if key.value == str(step):
-                return key.start_mark.line + 1, value
-    elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-        child = node.value[step]
-        return child.start_mark.line + 1, child
-    return 0, None
 
 
 def decode(content: bytes, file: str, limits: ReadingLimits) -> str:

@@ -12,8 +12,8 @@ from typing import ClassVar, Final
 
 from bot.secrets import redacted
 
-_LONGEST: Final = 1_000
-"""Characters of a message or a fix: enough for any of ours, and for what it quotes to be recognised."""
+_LONGEST: Final = 4_000
+"""Characters of a message or a fix: enough for any of ours (one lists all formats), and to recognise what it quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Problem:
 
 def _fit_to_show(text: str) -> str:
     # The first cut is for speed; it leaves whole whatever the second one keeps.
-    shown = redacted(_shortened(text, 12 * _LONGEST))
+    shown = redacted(_shortened(text, 4 * _LONGEST))
     return _shortened(shown, _LONGEST)
 
 

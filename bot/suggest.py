@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Final
+
+_LONGEST: Final = 100
+"""Characters of a name that may be a slip of another: to compare long texts takes long, and nobody means them."""
 
 
 def perhaps(name: str, known: Iterable[str]) -> str:
     """Return ``"; perhaps you meant 'x'"`` for the nearest of ``known``, or an empty string."""
+    if len(name) > _LONGEST:
+        return ""
     near = difflib.get_close_matches(name, sorted(known), n=1)
     return f"; perhaps you meant {near[0]!r}" if near else ""

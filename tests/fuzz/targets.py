@@ -18,7 +18,7 @@ from tests.hostile.templates import EVAL_SETS, Template, folder_of
 
 TARGETS: tuple[Template, ...] = (*EVAL_SETS, *AGENTS)
 
-LONGEST_MESSAGE = 2_000
+LONGEST_MESSAGE = 4_000
 """Characters of a message or a fix: whatever a file holds, what is said of it can be read."""
 
 _LINE_ENDS = (b"\n", b"\r", "\x85".encode(), "\u2028".encode(), "\u2029".encode())

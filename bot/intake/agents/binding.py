@@ -46,7 +46,9 @@ class Runtime:
     @cached_property
     def wildcards(self) -> tuple[str, ...]:
         """The patterns with a ``*``; an absent ``run_for_functions`` is one for everything."""
-        return ("*",) if self.patterns is None else tuple(item.text for item in self.patterns if "*" in item.text)
+        if self.patterns is None:
+            return ("*",)
+        return tuple(dict.fromkeys(item.text for item in self.patterns if "*" in item.text))
 
     def covers(self, name: str) -> bool:
         """Whether a wildcard of ``run_for_functions`` fits this name."""

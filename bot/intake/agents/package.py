@@ -133,7 +133,12 @@ class Package:
             )
             return match.group()
 
-        return _INCLUDED.sub(included, place.text)
+        most = self.limits.package_files
+        text = _INCLUDED.sub(included, place.text, count=most)
+        if place.text.count("$[") > most and len(_INCLUDED.findall(place.text)) > most:
+            message = f"{place.name}: {what} is not read in full: more than the limit of {most:,} files are named"
+            self.note(place, message, "include less, or raise limits.package_files in config/curation.yaml")
+        return text
 
     def inline(self, place: Place, *, what: str) -> Source | None:
         """The document that the string at ``place`` holds, or brings in by ``$[file('…')]``."""

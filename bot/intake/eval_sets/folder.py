@@ -21,6 +21,9 @@ from bot.intake.expected.carried import carried_id
 from bot.intake.query import EvalSet, Query
 from bot.snapshot import Snapshot
 
+_GLANCED_AT: Final = 300_000
+"""Bytes of a file in which marks of formats are looked for: keys and headers stand before most of what they hold."""
+
 UNKNOWN_FORMAT: Final = "unknown"
 """The format of a file that cannot be read so far that its format is seen, or that fits several."""
 
@@ -177,7 +180,7 @@ def _read_file(
         content = snapshot.read(path, limits.reading)
     except InputError as error:
         return _File(name, UNKNOWN_FORMAT, Reading((), error.problems))
-    glanced = glance(content)
+    glanced = glance(content[:_GLANCED_AT])
     marked = [reader for reader in possible if reader.mark.search(glanced)]
     if not marked:
         return None

@@ -62,10 +62,10 @@ class Reader:
     """One format.
 
     ``name`` identifies it in :class:`~bot.intake.query.EvalSet`, ``title`` describes it to people.  A file comes into
-    question if its name has one of the ``endings`` (lower case) and its text shows ``mark`` somewhere, which a damaged
-    file of the format does as well; it is then parsed, and is of this format if ``recognises`` says so.  A ``plain``
-    format has nothing of its own to be told by: it is asked only where no other fits.  ``names_columns`` allows
-    ``formats.yaml`` to say which column holds what.
+    question if its name has one of the ``endings`` (lower case) and its text shows ``mark`` near its beginning, which a
+    damaged file of the format does as well; it is then parsed, and is of this format if ``recognises`` says so.  A
+    ``plain`` format has nothing of its own to be told by: it is asked only where no other fits.  ``names_columns``
+    allows ``formats.yaml`` to say which column holds what.
     """
 
     name: str

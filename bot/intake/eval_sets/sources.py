@@ -48,7 +48,11 @@ def open_source(snapshot: Snapshot, path: str, limits: Limits, columns: Columns 
         document = parse(content, name, reading)
 
     def beside(place: Place, reference: str) -> Source:
-        return open_source(snapshot, _path_beside(path, place, reference), limits, columns)
+        target = _path_beside(path, place, reference)
+        if not snapshot.exists(target) and target not in snapshot.links():
+            message = f"{place.name}: {reference} is no file of the folder"
+            raise InputError([place.problem(message, "name a file that there is")])
+        return open_source(snapshot, target, limits, columns)
 
     def matching(place: Place, pattern: str) -> tuple[str, ...]:
         folder = posixpath.dirname(path)

@@ -49,6 +49,9 @@ _OTHER_KINDS: Final = tuple(
     )
 )
 _KEYS: Final = ("eval_set", "queries", "items", "prompts")
+# What a name may stand as: by itself, or with spaces and the like between quotes.
+_WORD: Final = re.compile(r"[\w.-]++")
+_QUOTED: Final = re.compile(r"""["']([^"'\n]{1,300})(?=["'])""")
 _ELSEWHERE: Final = "if it is no eval set, move it into a sub-folder"
 
 
@@ -125,7 +128,6 @@ def _named(snapshot: Snapshot, paths: Iterable[str], limits: Limits, suspects: C
     if not suspects:
         return set()
     names = {posixpath.basename(path) for path in suspects}
-    pattern = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, sorted(names)))})(?![\w-]|\.\w)")
     found: set[str] = set()
     for path in paths:
         if path.lower().endswith(_TEXTS):
@@ -133,7 +135,10 @@ def _named(snapshot: Snapshot, paths: Iterable[str], limits: Limits, suspects: C
                 text = glance(snapshot.read(path, limits.reading))
             except InputError:
                 continue
-            found |= set(pattern.findall(text)) - {posixpath.basename(path)}
+            # Words first, all names at once: a pattern of a thousand names would be tried at every character.
+            words = {word.rstrip(".") for word in _WORD.findall(text)}
+            quoted = {posixpath.basename(part) for part in _QUOTED.findall(text)}
+            found |= (names & (words | quoted)) - {posixpath.basename(path)}
     return {path for path in suspects if posixpath.basename(path) in found}
 
 
