@@ -1,6 +1,6 @@
 # Everything that a clone can do.  Needs git and Python 3.11 or newer; each target sets up .venv by itself.
 
-.PHONY: help demo test test-servers test-runners test-llm check lock bench clean
+.PHONY: help demo test test-servers test-runners test-llm check lock bench fuzz clean
 .NOTPARALLEL:
 
 help:  ## this list
@@ -45,6 +45,10 @@ check:  ## the static checks: lint, format, types, and that the installed packag
 bench:  ## the benchmarks, as ratios measured in one run
 	@sh tools/setup.sh dev
 	@.venv/bin/python -m bench $(ARGS)
+
+fuzz:  ## fuzz the readers with coverage: make fuzz SECONDS=600; Linux and Python 3.11
+	@sh tools/setup.sh dev
+	@SECONDS_TO_RUN=$(SECONDS) sh tools/fuzz.sh $(ARGS)
 
 lock:  ## requirements/*.txt anew from pyproject.toml; needs uv; make lock UPGRADE=1 takes newer versions
 	@sh tools/lock.sh

@@ -11,7 +11,6 @@ from typing import Final
 # Possessive, and content with a text that is never closed: no file makes it go back, or over the same text twice.
 _STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)'
 _TOKEN: Final = re.compile(_STRING + r'|[\[\]{}:,]|[^\s\[\]{}:,"]++', re.DOTALL)
-_STRINGS: Final = re.compile(_STRING, re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -91,9 +90,9 @@ def lines_of_words(text: str, words: Collection[str]) -> list[tuple[int, str]]:
     return [(line, token) for line, token in tokens(text) if token in words] if words else []
 
 
-def without_strings(text: str) -> str:
-    """``text`` without its strings, so that brackets, commas and colons are what they seem."""
-    return _STRINGS.sub("", text)
+def signs_of(text: str) -> Iterator[str]:
+    """The brackets, commas and colons of ``text`` in order, and of everything else the first character."""
+    return (match.group()[0] for match in _TOKEN.finditer(text))
 
 
 def tokens(text: str) -> Iterator[tuple[int, str]]:

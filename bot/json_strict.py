@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import threading
 from typing import Any, Final
 
 from bot.errors import Problem
-from bot.json_places import lines_of_repeated_keys, lines_of_words, tokens, without_strings
+from bot.json_places import lines_of_repeated_keys, lines_of_words, signs_of, tokens
 from bot.limits import ReadingLimits
 
 # Of a number that cannot be read, a message shows this many characters.
 _QUOTED: Final = 40
-_EMPTY: Final = re.compile(r"\[\s*+\]|\{\s*+\}")
-_BRACKET: Final = re.compile(r"[\[\]{}]")
 
 
 class JsonFaultsError(Exception):
@@ -105,25 +102,27 @@ _decoders = threading.local()
 
 def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
     """Refuse deep nesting and too many values (keys are values, as in YAML) before the recursive parser runs."""
-    openers = text.count("[") + text.count("{")
-    separators = text.count(",") + text.count(":")
-    if openers <= limits.nesting_depth and openers + separators < limits.nodes:
+    signs = sum(map(text.count, "[{,:"))
+    if text.count("[") + text.count("{") <= limits.nesting_depth and signs < limits.nodes:
         return
-    bare = without_strings(text)
-    depth = openers = 0
-    for match in _BRACKET.finditer(bare):
-        if match.group() in "]}":
-            depth -= 1
-            continue
-        depth, openers = depth + 1, openers + 1
-        if depth > limits.nesting_depth:
-            raise limits.too_deep(file, _line_of_depth(text, limits.nesting_depth))
-        if openers > limits.nodes:
-            raise limits.too_many(file, None)
-    values = 1 + openers + bare.count(",") + bare.count(":")
     # Of a list or an object that is not empty, one value has no comma or colon before it.
-    if values > limits.nodes and values - len(_EMPTY.findall(bare)) > limits.nodes:
-        raise limits.too_many(file, None)
+    values, openers, depth, is_open = 1, 0, 0, False
+    for sign in signs_of(text):
+        if sign in "]}":
+            depth -= 1
+            is_open = False
+            continue
+        if is_open:
+            values += 1
+        is_open = sign in "[{"
+        if is_open:
+            depth, openers = depth + 1, openers + 1
+            if depth > limits.nesting_depth:
+                raise limits.too_deep(file, _line_of_depth(text, limits.nesting_depth))
+        elif sign in ",:":
+            values += 1
+        if max(values, openers) > limits.nodes:
+            raise limits.too_many(file, None)
 
 
 def _line_of_depth(text: str, deepest: int) -> int:

@@ -1,4 +1,4 @@
-"""Changes to a file: blind ones to its bytes, and ones that keep its structure, so that readers behind parsers are met."""
+"""Changes to a file: blind ones to its bytes, and ones that keep its structure, which get past the parsers."""
 
 from __future__ import annotations
 
@@ -93,8 +93,10 @@ _MOST_BYTES = 60_000
 def mutate(template: Template, content: bytes, random: Random) -> bytes:
     """``content`` after one to four changes; ``template`` says how it is written."""
     for _ in range(random.randint(1, 4)):
-        change = _change_data if random.random() < 0.5 else random.choice(_BLIND)
-        content = change(content, random, template.kind) if change is _change_data else change(content, random)
+        if random.random() < 0.5:
+            content = _change_data(content, random, template.kind)
+        else:
+            content = random.choice(_BLIND)(content, random)
     return content[:_MOST_BYTES]
 
 

@@ -1,4 +1,4 @@
-"""What fuzzing runs: a file of a format among the other files of its folder is read, and what holds of any is checked."""
+"""What fuzzing runs: a file among the others of its folder is read, and what holds of any file is checked."""
 
 from __future__ import annotations
 
@@ -62,16 +62,20 @@ def read(files: Mapping[str, bytes]) -> tuple[Package | None, tuple[Problem, ...
     return package, (*package.submission.problems, *package.submission.notes)
 
 
-def faults_of(problem: Problem, files: Mapping[str, bytes]) -> list[str]:
-    """What is wrong with a problem, as something that is shown to people."""
+def last_lines(files: Mapping[str, bytes]) -> dict[str, int]:
+    """Of each file the last line that a problem may name."""
+    return {path: sum(map(content.count, _LINE_ENDS)) + 2 for path, content in files.items()}
+
+
+def faults_of(problem: Problem, lines: Mapping[str, int]) -> list[str]:
+    """What is wrong with a problem, as something that is shown to people; ``lines`` are those of the files."""
     found = [name for name in ("file", "message", "fix") if not getattr(problem, name).strip()]
     for text in (problem.message, problem.fix):
         text.encode()
         if len(text) > LONGEST_MESSAGE:
             found.append(f"{len(text)} characters")
     if problem.line is not None:
-        content = files.get(problem.file)
-        last = None if content is None else sum(map(content.count, _LINE_ENDS)) + 2
+        last = lines.get(problem.file)
         if problem.line < 1 or (last is not None and problem.line > last):
             found.append(f"line {problem.line} of {last}")
     str(problem).encode()
@@ -86,8 +90,9 @@ def check(template: Template, content: bytes) -> Package | None:
     """
     files = folder_of(template, content)
     package, problems = read(files)
+    lines = last_lines(files)
     for problem in problems:
-        faults = faults_of(problem, files)
+        faults = faults_of(problem, lines)
         assert not faults, (faults, problem)
     again = read(files)
     assert (package, problems) == again, "two readings differ"

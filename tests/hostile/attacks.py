@@ -41,6 +41,11 @@ def whole(content: bytes, *kinds: str) -> Callable[[Template], bytes | None]:
     return lambda template: content if not kinds or template.kind in kinds else None
 
 
+def any_of(*values: Any) -> tuple[Any, ...]:
+    """``values``, which have nothing in common."""
+    return values
+
+
 def full(part: bytes) -> Callable[[Template], bytes | None]:
     """As many of ``part`` as a file may hold, and nothing else."""
     return lambda template: part * (FULL // len(part))

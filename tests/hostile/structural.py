@@ -7,6 +7,7 @@ import json
 from tests.hostile.attacks import (
     TEXTS,
     Attack,
+    any_of,
     changed,
     copies,
     deep,
@@ -50,8 +51,9 @@ ENCODINGS = (
     Attack(name="a noncharacter", make=with_text("\uffff \U0010fffe ships")),
 )
 
-EMPTY = tuple(
-    Attack(name=f"only {name}", make=whole(content), says=says)
+_ONLY = tuple(
+    # A file that an agent only refers to may say that it offers nothing.
+    Attack(name=f"only {name}", make=whole(content), says=says, says_of_agents="")
     for name, content, says in (
         ("nothing", b"", _ANY),
         ("white space", b" \n\t\n", _ANY),
@@ -65,7 +67,9 @@ EMPTY = tuple(
         ("a quote", b'"', _ANY),
         ("a bracket", b"[", _ANY),
     )
-) + (
+)
+EMPTY = (
+    *_ONLY,
     Attack(
         name="no queries", make=lambda template: None if template.items is None else written(template.with_items([]))
     ),
@@ -124,11 +128,13 @@ SIZES = (
     Attack(name="many lists", make=extra("more", "[" + "[]," * 150_000 + "[]]")),
     *(
         Attack(name=f"many items {value!r}", make=with_items(value, 1_000_000))
-        for value in (None, 0, "", "a", [], {}, {"a": 0}, [[]], {"query": 0}, {"role": "user"}, True)
+        for value in any_of(None, 0, "", "a", [], {}, {"a": 0}, [[]], {"query": 0}, {"role": "user"}, True)
     ),
     *(
         Attack(name=f"some items {value!r}", make=with_items(value, 60_000))
-        for value in (None, "", "a", [], {}, {"query": 0}, {"prompt": ""}, {"id": [], "input": {}}, {"turns": [{}]})
+        for value in any_of(
+            None, "", "a", [], {}, {"query": 0}, {"prompt": ""}, {"id": [], "input": {}}, {"turns": [{}]}
+        )
     ),
     Attack(name="many equal queries", make=copies(lambda item, place: item, 20_000)),
     Attack(name="more queries than allowed", make=many_queries(5_100), says=_LIMIT),

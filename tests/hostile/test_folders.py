@@ -195,11 +195,11 @@ NAMES = (
     Case(
         name="many files that name each other",
         files=evals(evals_yaml=EVALS)
-        | {f"n{number}.json": text({"a": [f"n{other}.json" for other in range(990)]}) for number in range(990)},
+        | {f"n{number}.json": text({"a": [f"n{other}.json" for other in range(200)]}) for number in range(200)},
         queries=1,
     ),
     Case(
-        name="many full files", files=evals() | {f"{n}.json": b'{"prompt": ' + b" " * 100_000 + b"[" for n in range(30)}
+        name="many full files", files=evals() | {f"{n}.json": b'{"prompt": ' + b" " * 100_000 + b"[" for n in range(10)}
     ),
 )
 _OUTSIDE = (

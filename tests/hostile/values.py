@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.hostile.attacks import (
     TEXTS,
     Attack,
+    any_of,
     changed,
     extra,
     rows,
@@ -49,7 +50,7 @@ KEYS = (
 IDS = (
     *(
         Attack(name=f"the id {value!r}", make=with_name(value), says=says, says_of_agents="")
-        for value, says in (
+        for value, says in any_of(
             (True, ""),
             (12, ""),
             (1.5, ""),
@@ -84,7 +85,7 @@ _SECRETS = (
 TEXT = (
     *(
         Attack(name=f"the text {value!r:.30}", make=with_text(value))
-        for value in (
+        for value in any_of(
             *("", " ", "\n", None, True, 12, [], {}, [[]], ["a", 1], [{}], [None], {"messages": {}}, {"role": "user"}),
             *(
                 [{"role": "user"}],
@@ -111,7 +112,7 @@ TEXT = (
     *(
         Attack(name=f"a secret in a fault {number}", make=with_text(value))
         for number, value in enumerate(
-            (
+            any_of(
                 [{"role": SECRET, "content": "a"}],
                 {SECRET: SECRET},
                 [{"role": "user", "content": [{"type": "image", "image": {"url": SECRET * 400}}]}],
@@ -211,25 +212,26 @@ YAML = (
     Attack(name="many directives", make=changed(lambda content: b"%A b\n" * 200_000 + b"---\n" + content, "yaml")),
 )
 
-JSON = tuple(
-    Attack(name=f"JSON with {name}", make=extra("more", text, "json", "jsonl"), says=says)
-    for name, text, says in (
-        ("a trailing comma", "[1,]", "not valid JSON"),
-        ("a comment", "1 // one", "not valid JSON"),
-        ("single quotes", "'a'", "not valid JSON"),
-        ("no quotes", "a", "not valid JSON"),
-        ("a line break in a text", '"a\nb"', "not valid JSON"),
-        ("an unknown escape", '"\\x41"', "not valid JSON"),
-        ("an open text", '"a', "not valid JSON"),
-        ("a secret in a fault", f'"{SECRET}" "{SECRET}"', "not valid JSON"),
-        ("another value", "1}{", "not valid JSON"),
-        ("a repeated key in each of many", "[" + '{"a":1,"a":2},' * 60_000 + "0]", "given twice"),
-        ("many numbers that are none", "[" + "NaN," * 150_000 + "0]", "not a JSON value"),
-        ("many halves of characters", "[" + '"\\ud800",' * 150_000 + "0]", "surrogate"),
-        ("escapes", '"' + "\\u0041" * 600_000 + '"', ""),
-        ("a schema from elsewhere", '{"$ref": "https://harbour.example/schema.json"}', ""),
-    )
-) + (
+JSON = (
+    *tuple(
+        Attack(name=f"JSON with {name}", make=extra("more", text, "json", "jsonl"), says=says)
+        for name, text, says in (
+            ("a trailing comma", "[1,]", "not valid JSON"),
+            ("a comment", "1 // one", "not valid JSON"),
+            ("single quotes", "'a'", "not valid JSON"),
+            ("no quotes", "a", "not valid JSON"),
+            ("a line break in a text", '"a\nb"', "not valid JSON"),
+            ("an unknown escape", '"\\x41"', "not valid JSON"),
+            ("an open text", '"a', "not valid JSON"),
+            ("a secret in a fault", f'"{SECRET}" "{SECRET}"', "not valid JSON"),
+            ("another value", "1}{", "not valid JSON"),
+            ("a repeated key in each of many", "[" + '{"a":1,"a":2},' * 60000 + "0]", "given twice"),
+            ("many numbers that are none", "[" + "NaN," * 150000 + "0]", "not a JSON value"),
+            ("many halves of characters", "[" + '"\\ud800",' * 150000 + "0]", "surrogate"),
+            ("escapes", '"' + "\\u0041" * 600000 + '"', ""),
+            ("a schema from elsewhere", '{"$ref": "https://harbour.example/schema.json"}', ""),
+        )
+    ),
     Attack(name="JSON in lines", make=changed(lambda content: content.replace(b"\n", b" ") + b"\n{}", "json")),
     Attack(
         name="a list of lines", make=changed(lambda content: b"[" + content.replace(b"\n", b",\n") + b"{}]", "jsonl")
@@ -237,13 +239,13 @@ JSON = tuple(
     Attack(name="lines of a Mac", make=changed(lambda content: content.replace(b"\n", b"\r"), "jsonl")),
     Attack(
         name="many broken lines",
-        make=changed(lambda content: content + b'{"a": \n' * 400_000, "jsonl"),
+        make=changed(lambda content: content + b'{"a": \n' * 400000, "jsonl"),
         says="too many lines",
     ),
     Attack(name="one broken line", make=changed(lambda content: content + b'{"a": \n', "jsonl"), says="not valid JSON"),
     Attack(
         name="lines of other values",
-        make=changed(lambda content: content + b"0\n" * 90_000, "jsonl"),
+        make=changed(lambda content: content + b"0\n" * 90000, "jsonl"),
         says="must be an object",
     ),
     Attack(name="YAML under the name of JSON", make=changed(lambda content: b"a: 1\nb: [2]\n", *TEXTS), says=""),

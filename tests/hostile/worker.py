@@ -22,7 +22,7 @@ from bot.intake.expectation import understand
 from bot.snapshot import WorkingTree
 from bot.submission import read_package
 from tests.factories import SHIPPED
-from tests.fuzz.targets import faults_of
+from tests.fuzz.targets import faults_of, last_lines
 
 _SHOWN = 40
 _watched: list[str] = []
@@ -62,19 +62,21 @@ def _judge(order: dict[str, Any]) -> dict[str, Any]:
     _watched[:] = [os.path.realpath(folder)]
     began = time.process_time()
     crash = ""
-    queries, tools, problems, text = 0, 0, (), ""
+    queries, tools, text = 0, 0, ""
+    problems: tuple[Problem, ...] = ()
     try:
         queries, tools, problems, text = _read(folder)
     except Exception:  # noqa: BLE001 (whatever it is, it is what the test is about)
         crash = traceback.format_exc()
     seconds = time.process_time() - began
     _watched.clear()
-    files = {}
+    files: dict[str, bytes] = {}
     for path in {problem.file for problem in problems}:
         place = folder / path
         if place.is_file() and not place.is_symlink() and place.stat().st_size < 5_000_000:
             files[path] = place.read_bytes()
-    faults = [f"{fault}: {problem!s:.300}" for problem in problems for fault in faults_of(problem, files)]
+    lines = last_lines(files)
+    faults = [f"{fault}: {problem!s:.300}" for problem in problems for fault in faults_of(problem, lines)]
     wanted = re.compile(order["says"], re.IGNORECASE | re.DOTALL)
     said = [problem for problem in problems if wanted.search(problem.message)]
     return {
@@ -109,7 +111,8 @@ def main() -> None:
     agent_readers()
     sys.addaudithook(_watch)
     for line in sys.stdin:
-        print(json.dumps(_judge(json.loads(line))), flush=True)
+        sys.stdout.write(json.dumps(_judge(json.loads(line))) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
