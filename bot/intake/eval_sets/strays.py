@@ -128,6 +128,7 @@ def _named(snapshot: Snapshot, paths: Iterable[str], limits: Limits, suspects: C
     if not suspects:
         return set()
     names = {posixpath.basename(path) for path in suspects}
+    are_unusual = not all(map(_WORD.fullmatch, names))
     found: set[str] = set()
     for path in paths:
         if path.lower().endswith(_TEXTS):
@@ -136,9 +137,10 @@ def _named(snapshot: Snapshot, paths: Iterable[str], limits: Limits, suspects: C
             except InputError:
                 continue
             # Words first, all names at once: a pattern of a thousand names would be tried at every character.
-            words = {word.rstrip(".") for word in _WORD.findall(text)}
-            quoted = {posixpath.basename(part) for part in _QUOTED.findall(text)}
-            found |= (names & (words | quoted)) - {posixpath.basename(path)}
+            words = (match.group().rstrip(".") for match in _WORD.finditer(text))
+            found |= {word for word in words if word in names and word != posixpath.basename(path)}
+            quoted = (posixpath.basename(match[1]) for match in _QUOTED.finditer(text)) if are_unusual else ()
+            found |= {name for name in quoted if name in names and name != posixpath.basename(path)}
     return {path for path in suspects if posixpath.basename(path) in found}
 
 
