@@ -24,10 +24,10 @@ from bot.report.output import (
     VerdictOutput,
 )
 from bot.report.overview import prune_overview, status_overview
-from bot.report.secrets import redacted
 from bot.report.voices import PlainVoice
 from bot.report.wording import why
 from bot.rounding import rounded
+from bot.secrets import redacted
 
 
 class ImportedAgentOutput(BaseModel):

@@ -16,7 +16,7 @@ from random import Random
 import atheris
 
 with atheris.instrument_imports(include=["bot"]):
-    from bot.intake.agents.reading import readers as agent_readers
+    from bot.intake.agents.registry import bare_readers, whole_readers
     from bot.intake.eval_sets.registry import readers
     from tests.fuzz.mutation import mutate
     from tests.fuzz.seeds import joined, parted, seeds
@@ -24,7 +24,8 @@ with atheris.instrument_imports(include=["bot"]):
 
     # What is imported when it is first asked for is to be instrumented as well.
     readers()
-    agent_readers()
+    whole_readers()
+    bare_readers()
 
 MOST_SECONDS = 5.0
 """Of one reading twice over, under instrumentation."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.intake.agents.reading import readers as agent_readers
+from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.eval_sets.registry import readers
 from tests.hostile import structural, values
 from tests.hostile.agents import AGENTS
@@ -31,7 +31,10 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
 def known() -> frozenset[str]:
     """The names of all readers, and of the file that speaks of formats."""
     return frozenset(
-        {reader.name for reader in readers()} | {reader.name for reader in agent_readers()} | {"formats.yaml"}
+        {reader.name for reader in readers()}
+        | {reader.name for reader in whole_readers()}
+        | {reader.name for reader in bare_readers()}
+        | {"formats.yaml"}
     )
 
 

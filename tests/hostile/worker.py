@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.errors import InputError, Problem
-from bot.intake.agents.reading import readers as agent_readers
+from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.eval_sets.registry import readers
 from bot.intake.expectation import understand
 from bot.snapshot import WorkingTree
@@ -108,7 +108,8 @@ def _peak() -> float:
 def main() -> None:
     """Answer line after line."""
     readers()
-    agent_readers()
+    whole_readers()
+    bare_readers()
     sys.addaudithook(_watch)
     for line in sys.stdin:
         sys.stdout.write(json.dumps(_judge(json.loads(line))) + "\n")
