@@ -159,6 +159,7 @@ class Limits(FileModel):
     )
     nodes: Count = Field(description="values in one file, aliases expanded")
     package_files: Count = Field(description="files of one eval set folder")
+    package_bytes: Count = Field(description="bytes of all files of one eval set folder that are read")
     tools: Count = Field(description="tools of one agent specification")
     queries: Count = Field(description="queries of one eval set")
     turns: Count = Field(description="turns of one query")

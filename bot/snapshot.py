@@ -73,6 +73,48 @@ class Overlay:
         return self._below.name(path)
 
 
+class Rationed:
+    """A snapshot from which no more than ``most`` bytes are read, each file counted once; what goes beyond is refused.
+
+    Whatever a folder holds, what it takes to read it is bounded by this (``limits.package_bytes``).
+    """
+
+    def __init__(self, below: Snapshot, most: int) -> None:
+        self._below, self._most = below, most
+        self._sizes: dict[str, int] = {}
+
+    def paths(self, folder: str = "") -> tuple[str, ...]:
+        """All files below ``folder``, sorted."""
+        return self._below.paths(folder)
+
+    def links(self, folder: str = "") -> tuple[str, ...]:
+        """What stands below ``folder`` and is no file or folder."""
+        return self._below.links(folder)
+
+    def exists(self, path: str) -> bool:
+        """Whether ``path`` is a file."""
+        return self._below.exists(path)
+
+    def read(self, path: str, limits: ReadingLimits) -> bytes:
+        """The content of the file at ``path``; raises :class:`InputError` when absent, too large or one too many."""
+        if path in self._sizes or self._left > 0:
+            content = self._below.read(path, limits)
+            if path in self._sizes or len(content) <= self._left:
+                self._sizes[path] = len(content)
+                return content
+        message = f"with this file the folder holds more than the limit of {self._most:,} bytes, so it is not read"
+        fix = "remove files that no agent needs, or raise limits.package_bytes in config/curation.yaml"
+        raise InputError([Problem(self.name(path), None, message, fix)])
+
+    def name(self, path: str) -> str:
+        """How ``path`` is called in messages to people."""
+        return self._below.name(path)
+
+    @property
+    def _left(self) -> int:
+        return self._most - sum(self._sizes.values())
+
+
 def normal_path(path: str) -> str | None:
     """``path`` as a clean relative POSIX path, or ``None`` when it is absolute or leaves its folder."""
     if path.startswith("/") or "\\" in path or "\0" in path:

@@ -14,7 +14,7 @@ from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
 from bot.intake.specification import Specification
-from bot.snapshot import Snapshot
+from bot.snapshot import Rationed, Snapshot
 
 EVAL_SETS = "eval_sets"
 
@@ -75,6 +75,7 @@ def submission_folders(snapshot: Snapshot) -> tuple[str, ...]:
 def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, limits: Limits) -> Package:
     """The agent specification and eval sets in ``snapshot``; raises :class:`InputError` when nothing can be judged."""
     problems: list[Problem] = []
+    snapshot = Rationed(snapshot, limits.package_bytes)
     specification = collect(lambda: read_specification(snapshot, limits), problems)
     eval_sets = collect(lambda: read_eval_sets(snapshot, limits), problems)
     if specification is None or eval_sets is None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from bot.config import Limits
@@ -73,8 +75,10 @@ class DeclarativeAgentReader:
         """The agent of the manifest or agent file at ``path``."""
         package = Package(snapshot, posixpath.dirname(path), limits)
         first = package.open(path)
-        agent = _agent_of(package, first) if _agent_places(first.root) else first
-        return _read_agent(package, first, agent)
+        if _agent_places(first.root):
+            return _read_agent(package, first, _agent_of(package, first))
+        package.notes.extend(_broken_manifests(snapshot, limits))
+        return _read_agent(package, first, first)
 
 
 def _base(path: str) -> str:
@@ -91,6 +95,18 @@ def _is_agent(data: object) -> bool:
     if "declarative-agent" in schema or "declarative-copilot" in schema:
         return True
     return "instructions" in root and "name" in root and str(root.get("version", "")).startswith("v1")
+
+
+def _broken_manifests(snapshot: Snapshot, limits: Limits) -> Iterator[Problem]:
+    """What is wrong with manifests that cannot be read, where an agent's own file is read without one."""
+    for path in snapshot.paths():
+        if _base(path) == "manifest.json":
+            try:
+                parse_json(snapshot.read(path, limits.reading), snapshot.name(path), limits.reading)
+            except InputError as error:
+                for problem in error.problems:
+                    message = f"{problem.message}; the agent's own file is read without the manifest"
+                    yield replace(problem, message=message)
 
 
 def _agent_places(root: Place) -> tuple[Place, ...]:

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from bot.documents import Data
 from bot.errors import Problem
 from bot.intake.eval_sets.reader import Reader, Source
-from bot.intake.eval_sets.rows import Reading, Row
+from bot.intake.eval_sets.rows import Reading, Row, too_many
 from bot.intake.eval_sets.table import Header, Line, find_header, plain_key
 
 _PROMPT: Final = frozenset({"prompt", "question", "utterance", "testutterance", "userutterance"})
@@ -85,6 +86,8 @@ def _read_rows(source: Source, header: Header) -> Reading:
     problems: list[Problem] = []
     found: dict[str, _Conversation] = {}
     for record in header.rows(source.text):
+        if too_many(problems, partial(Problem, source.file, record.number)):
+            break
         fault = header.fault(record)
         key = record.cell(conversation) or f"\n{record.number}"
         query = found.setdefault(key, _Conversation(record.number))

@@ -19,7 +19,7 @@ from bot.intake.eval_sets.sources import glance, open_source
 from bot.intake.eval_sets.strays import AGENT_FILE, files_of_the_agent, find_strays, foreign_files
 from bot.intake.expected.carried import carried_id
 from bot.intake.query import EvalSet, Query
-from bot.snapshot import Snapshot
+from bot.snapshot import Rationed, Snapshot
 
 _GLANCED_AT: Final = 300_000
 """Bytes of a file in which marks of formats are looked for: keys and headers stand before most of what they hold."""
@@ -70,9 +70,16 @@ def read_files(named: Sequence[Named], limits: Limits) -> tuple[tuple[EvalSet, .
     A file that is named is meant as an eval set: where no format is recognised that is its fault.  Raises
     :class:`InputError` when a folder holds no eval set, or more than ``limits.package_files`` files.
     """
-    found = [_find(each.snapshot, limits) if each.path is None else _named(each, each.path, limits) for each in named]
+    found = [
+        _find(_rationed(each.snapshot, limits), limits) if each.path is None else _named(each, each.path, limits)
+        for each in named
+    ]
     eval_sets = iter(_assemble([file for files in found for file in files], limits))
     return tuple(tuple(next(eval_sets) for _ in files) for files in found)
+
+
+def _rationed(snapshot: Snapshot, limits: Limits) -> Snapshot:
+    return Rationed(snapshot, limits.package_bytes)
 
 
 def _named(each: Named, path: str, limits: Limits) -> list[_File]:

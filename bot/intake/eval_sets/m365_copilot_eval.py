@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, cast
 
 from bot.documents import Data, Document, Path, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.reader import Reader, Source
-from bot.intake.eval_sets.rows import Reading, Row
+from bot.intake.eval_sets.rows import Reading, Row, too_many
 from bot.suggest import perhaps
 
 _KNOWN_VERSION: Final = re.compile(r"1(?:\.\d+){0,2}")
@@ -72,6 +73,8 @@ def _read_items(document: Document, items: list[Data], at: Path, defaults: Data)
     rows: list[Row] = []
     problems: list[Problem] = []
     for place, item in enumerate(items):
+        if too_many(problems, partial(document.problem, (*at, place))):
+            break
         try:
             rows.append(_row(document, item, (*at, place), defaults))
         except InputError as error:

@@ -7,6 +7,7 @@ Each query has ``turns`` (or ``query`` for a single one), and as it likes an ``i
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Annotated, Final, cast
 
 from pydantic import AfterValidator, Field, JsonValue
@@ -14,7 +15,7 @@ from pydantic import AfterValidator, Field, JsonValue
 from bot.documents import Data, Document, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.reader import Reader, Source
-from bot.intake.eval_sets.rows import Reading, Row
+from bot.intake.eval_sets.rows import Reading, Row, too_many
 from bot.intake.query import Setup
 from bot.intake.query_file import SpokenFile
 from bot.validation import DemandError, FileModel, Text, Tuple, validate
@@ -105,6 +106,8 @@ def _read(source: Source) -> Reading:
         # Queries are validated one by one, so that a broken one costs no other.
         data["queries"] = []
         for place, item in enumerate(items):
+            if too_many(problems, partial(document.problem, ("queries", place))):
+                break
             try:
                 rows.append(_row(document, item, place))
             except InputError as error:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 from bot.documents import Data
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.records import Records
 from bot.intake.place import Place
 from bot.intake.query import Setup
+
+_MOST_FAULTS: Final = 1_000
+"""After so many faults the rest of a file is not looked at: each takes time to find, and nobody reads them all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +48,8 @@ def read_records(records: Records, read: Callable[[Place, list[Problem]], Row | 
     rows: list[Row] = []
     problems = list(records.problems)
     for record in records.places:
+        if too_many(problems, record.problem):
+            break
         faults: list[Problem] = []
         try:
             row = read(record, faults)
@@ -53,6 +59,16 @@ def read_records(records: Records, read: Callable[[Place, list[Problem]], Row | 
             rows.append(row)
         problems.extend(faults)
     return Reading(tuple(rows), tuple(problems))
+
+
+def too_many(problems: list[Problem], problem: Callable[[str, str], Problem]) -> bool:
+    """Whether there are so many ``problems`` that nobody reads more; the last of them then says so by ``problem``."""
+    if len(problems) < _MOST_FAULTS:
+        return False
+    problems.append(
+        problem("too many queries cannot be read; from here on none was looked at", "mend the others first")
+    )
+    return True
 
 
 def text_id(place: Place, problems: list[Problem]) -> str | None:

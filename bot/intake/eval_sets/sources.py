@@ -13,7 +13,7 @@ from bot.documents import decode, parse, parse_json
 from bot.errors import InputError
 from bot.intake.eval_sets.columns import Columns
 from bot.intake.eval_sets.reader import Source
-from bot.intake.eval_sets.table import SEPARATORS
+from bot.intake.eval_sets.table import has_more_cells
 from bot.intake.place import Place
 from bot.json_lines import parse_json_lines
 from bot.snapshot import Snapshot, normal_path
@@ -47,8 +47,7 @@ def open_source(snapshot: Snapshot, path: str, limits: Limits, columns: Columns 
             lines = parse_json_lines(text, name, reading)
     elif ending in DOCUMENTS:
         document = parse(content, name, reading)
-    elif ending in TABLES and text.count("\n") + max(map(text.count, SEPARATORS)) > reading.nodes:
-        # At most so many cells: a row of one letter is small in the file, and large in memory.
+    elif ending in TABLES and has_more_cells(text, reading.nodes):
         raise reading.too_many(name, None)
 
     def beside(place: Place, reference: str) -> Source:

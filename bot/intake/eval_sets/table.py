@@ -121,6 +121,27 @@ def lines(text: str, separator: str, first: int = 1) -> Iterator[Line]:
                 return
 
 
+def has_more_cells(text: str, most: int) -> bool:
+    """Whether ``text`` has more than ``most`` cells, which may be small in the file, and are large in memory.
+
+    Where a quote is broken so that they cannot be counted, every separator and line break counts for one.
+    """
+    if text.count("\n") + max(map(text.count, SEPARATORS)) <= most:
+        return False
+    header = first_header(text)
+    count = 0
+    try:
+        for cells in csv.reader(
+            io.StringIO(text, newline=""), delimiter=header.separator if header else ",", strict=True
+        ):
+            count += len(cells) or 1
+            if count > most:
+                return True
+    except csv.Error:
+        return True
+    return False
+
+
 def find_header(text: str, is_header: Callable[[Line], bool], within: int) -> Header | None:
     """The first record that ``is_header`` takes for one and that begins within the first ``within`` lines."""
     for separator in SEPARATORS:

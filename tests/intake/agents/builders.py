@@ -20,6 +20,7 @@ def make_limits(**overrides: int) -> Limits:
         "nesting_depth": 60,
         "nodes": 100_000,
         "package_files": 1_000,
+        "package_bytes": 20_000_000,
         "tools": 500,
         "queries": 1_000,
         "turns": 50,

@@ -259,3 +259,16 @@ def test_an_agent_without_a_name_takes_the_manifests(folder: Folder) -> None:
     folder.agent(name=None)
     folder.write("appPackage/manifest.json", {"copilotAgents": agents, "name": {"short": "Harbour"}})
     assert folder.read().name == "Harbour"
+
+
+def test_a_broken_manifest_beside_an_agents_own_file_is_remarked(folder: Folder) -> None:
+    agent = {
+        "$schema": "https://x.example/declarative-agent/v1.0",
+        "version": "v1.0",
+        "name": "n",
+        "description": "d",
+    }
+    folder.write("declarativeAgent.json", agent).write("manifest.json", "{broken")
+    (note,) = folder.read().notes
+    assert (note.file, note.line) == (note.file.rpartition("/")[0] + "manifest.json", 1)
+    assert "read without the manifest" in note.message

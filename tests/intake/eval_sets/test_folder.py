@@ -272,3 +272,25 @@ def test_any_bytes_are_read_or_reported(tmp_path: Path, name: str, content: byte
     with contextlib.suppress(InputError):
         read(tmp_path, {name: content})
     (tmp_path / name).unlink()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", '{"query": 1}\n' * 1_500),
+        ("a.csv", "Prompt,Expected response\n" + ",x\n" * 1_500),
+        ("a.json", '{"schemaVersion": "1.2.0", "items": [' + "{}," * 1_499 + "{}]}"),
+        ("a.yaml", "eval_set: 1\nqueries:\n" + "  - {}\n" * 1_500),
+    ],
+)
+def test_after_very_many_faults_the_rest_of_a_file_is_not_looked_at(tmp_path: Path, name: str, content: str) -> None:
+    problems = read_one(tmp_path, name, content).problems
+    assert len([problem for problem in problems if "from here on none was looked at" in problem.message]) == 1
+    assert 1_000 <= len(problems) <= 1_010
+
+
+def test_cells_are_counted_not_the_commas_in_them(tmp_path: Path) -> None:
+    text = "query,answer\n" + f'"{"a, " * 90}","b"\n' * 10
+    assert len(read_one(tmp_path, "a.csv", text, nodes=100).queries) == 10
+    (eval_set,) = read(tmp_path, {"a.csv": "query,answer\n" + "a,b\n" * 100, "b.yaml": OWN}, nodes=100)[:1]
+    assert "more than 100 values" in eval_set.problems[0].message
