@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Final
 
 from bot.intake.agents.authentication import RuntimeAuth, Scheme
-from bot.intake.agents.effects import Decision
 from bot.intake.agents.inventory import Entry, Inventory
+from bot.intake.agents.names import Decision
 from bot.intake.agents.package import Package
 from bot.intake.place import Place
 from bot.intake.specification import Protocol

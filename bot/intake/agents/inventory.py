@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from bot.intake.agents.authentication import Alternatives, required_mode
-from bot.intake.agents.effects import Decision
+from bot.intake.agents.names import Decision
 from bot.intake.agents.package import Package
 from bot.intake.place import Place
 from bot.intake.specification import Protocol, Tool

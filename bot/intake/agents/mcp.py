@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from bot.intake.agents.effects import effect_of_annotations, effect_of_name
+from bot.intake.agents.effects import effect_of_annotations
 from bot.intake.agents.inventory import Entry, Inventory
+from bot.intake.agents.names import effect_of_name
 from bot.intake.agents.package import Package
 from bot.intake.place import Place
 

@@ -101,7 +101,7 @@ class _Reader:
         return Entry(
             name=operation_id or f"{method.upper()} {route}",
             description=place["description"].text or summary,
-            effect=effect_of_operation(method, route, operation_id, summary),
+            effect=effect_of_operation(method, route, operation_id, summary or place["description"].text),
             security=self.security.alternatives(security),
             place=place,
         )

@@ -9,8 +9,9 @@ from typing import Final
 from bot.documents import as_list
 from bot.intake.agents.authentication import read_runtime_auth, required_mode, settle
 from bot.intake.agents.binding import Binding, Runtime, bind
-from bot.intake.agents.effects import Decision, effect_of_data_handling, effect_of_name
+from bot.intake.agents.effects import effect_of_data_handling
 from bot.intake.agents.mcp import discovers, read_tools
+from bot.intake.agents.names import Decision, effect_of_name
 from bot.intake.agents.openapi import OpenApi, read_openapi
 from bot.intake.agents.package import Package
 from bot.intake.agents.security import required_modes

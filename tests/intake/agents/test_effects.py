@@ -9,13 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.documents import Data
-from bot.intake.agents.effects import (
-    _READ_VERBS,
-    effect_of_annotations,
-    effect_of_data_handling,
-    effect_of_name,
-    effect_of_operation,
-)
+from bot.intake.agents.effects import effect_of_annotations, effect_of_data_handling, effect_of_operation
+from bot.intake.agents.names import READ_VERBS, UNTOLD, effect_of_name
 from tests.factories import REPOSITORY
 
 
@@ -27,11 +22,37 @@ from tests.factories import REPOSITORY
         ("look_up_berth", "read", "the name begins with 'look up'"),
         ("harbour_docs_search", "read", "the name ends with 'search'"),
         ("issue_read", "read", "the name ends with 'read'"),
-        ("Products_SearchProducts", "read", "the name's last part begins with 'search'"),
+        ("Products_SearchProducts", "read", "the name says 'search' after a prefix"),
+        ("jira_create_issue", "write", "a part of the name begins with 'create'"),
+        ("API-get-user", "read", "a part of the name begins with 'get'"),
+        ("tide_get_details", "read", "a part of the name begins with 'get'"),
+        ("port_team_create_key", "write", "a part of the name begins with 'create'"),
+        ("mcp__harbour__reserve_berth", "write", "a part of the name begins with 'reserve'"),
+        ("mcp__harbour__list_berths", "read", "the name begins with 'list'"),
+        ("list_berths_api_v1_berths__port___post", "read", "the name begins with 'list'"),
+        ("harbour.v1.berths.list", "read", "the name begins with 'list'"),
+        ("berths/search-free", "read", "the name begins with 'search'"),
+        ("berths.get.free", "read", "a part of the name begins with 'get'"),
+        ("chat_post_message", "write", "the name says 'post' after a prefix"),
+        ("chat_list_channels", "read", "the name says 'list' after a prefix"),
+        ("API-post-search", "read", "the name ends with 'search'"),
+        ("port-batch-read-logs", "unknown", UNTOLD.reason),
+        ("port_batch_read_objects", "read", "the name says 'read' after a prefix"),
+        ("bulkDeleteShips", "write", "the name begins with 'delete'"),
+        ("todo_list_clear", "unknown", UNTOLD.reason),
+        ("berth_cancel_reason", "unknown", UNTOLD.reason),
+        ("place_details", "unknown", UNTOLD.reason),
+        ("change_status", "write", "the name begins with 'change'"),
+        ("deploy_logs_get", "read", "the name ends with 'get'"),
+        ("resolve_berth_id", "unknown", UNTOLD.reason),
+        ("resolve", "unknown", UNTOLD.reason),
+        ("detectShips", "read", "the name begins with 'detect'"),
+        ("suspendPilot", "write", "the name begins with 'suspend'"),
+        ("batch", "unknown", UNTOLD.reason),
         ("find-unprotected", "read", "the name begins with 'find'"),
         ("createEvent", "write", "the name begins with 'create'"),
         ("label_write", "write", "the name ends with 'write'"),
-        ("Products_UpdatePrice", "write", "the name's last part begins with 'update'"),
+        ("Products_UpdatePrice", "write", "a part of the name begins with 'update'"),
         ("mark_all_notifications_read", "write", "the name begins with 'mark'"),
         ("get_or_create_user", "write", "the name says 'or create'"),
         ("searchAndReplace", "write", "the name says 'and replace'"),
@@ -68,6 +89,12 @@ def test_the_verb_of_a_name_tells_its_effect(name: str, effect: str, reason: str
         ("post", "/berths/search", "createBerth", "Search", "write"),
         ("post", "/indexes/{index}/docs/search", "berths", "", "read"),
         ("post", "/search/harbour.graph.query", "", "Invoke an action", "read"),
+        ("post", "/berths/{id}:search", "berths", "", "read"),
+        ("post", "/berths/{id}", "berths", "", "write"),
+        ("post", "/berths/{id}:close", "berths", "Returns the berth", "read"),
+        ("post", "/berths", "berths", "<p>Detects ships.</p> Then creates a report.", "read"),
+        ("post", "/berths", "berths", "Checks in a ship", "write"),
+        ("post", "/berths", "berths", "Returns the berth or creates one", "write"),
         ("post", "/berths/{id}?q=list", "berths", "", "write"),
         ("post", "/berths", "berths", "Retrieves the free berths", "read"),
         ("post", "/berths", "berths", "Find a berth and reserve it", "write"),
@@ -149,5 +176,5 @@ def test_the_docs_list_the_reading_verbs() -> None:
     text = " ".join((REPOSITORY / "docs" / "specification.md").read_text(encoding="utf-8").split())
     listed = text.split("The reading verbs are: ")[1].split(".")[0].split(", ")
     assert all(effect_of_operation("post", "/a", "", f"{verb} x").effect == "read" for verb in listed)
-    assert len(listed) == len(set(listed)) == len(_READ_VERBS)
-    assert set(listed) == _READ_VERBS
+    assert len(listed) == len(set(listed)) == len(READ_VERBS)
+    assert set(listed) == READ_VERBS

@@ -1,0 +1,144 @@
+"""What the name of a tool says of its effect: the verb in it, wherever names put one.
+
+The rules are written out in ``docs/specification.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from bot.intake.specification import Effect
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An effect and the reason for it, in words for people."""
+
+    effect: Effect
+    reason: str
+
+
+UNTOLD: Final = Decision("unknown", "nothing declares it, and the name does not tell")
+
+
+def _verbs(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Computing something from what a call brings changes nothing, and is reading.
+READ_VERBS: Final = _verbs("""
+    get fetch retrieve find describe read list search query lookup view show browse count check calculate estimate
+    compare preview download detect analyze analyse validate translate predict classify summarize summarise extract
+    parse explain inspect recommend suggest diagnose
+""")
+WRITE_VERBS: Final = _verbs("""
+    create add update delete remove set write send submit cancel post put patch insert upsert upload append move
+    rename enable disable assign unassign approve reject dismiss close reopen merge push fork star unstar
+    unresolve mark manage edit modify change save replace publish unpublish archive unarchive restore
+    reset clear start stop restart pause resume schedule reschedule book place buy purchase pay charge register
+    unregister subscribe unsubscribe invite share revoke grant import sync deploy install uninstall provision
+    reserve reply notify transfer complete attach detach lock unlock trigger enroll checkin checkout
+    accept decline activate deactivate suspend refund renew terminate reboot block unblock freeze unfreeze
+    regenerate rotate associate disassociate tag untag purge erase
+""")
+# Of these, the ones that are as often a thing (`search_index_delete`, `list_create`, `place_details`).
+_READ_NOUNS: Final = _verbs("read list search query lookup view show browse count check preview download extract")
+_WRITE_NOUNS: Final = _verbs("""
+    archive block book change charge deploy fork import lock place post refund schedule set star tag transfer
+""")
+# Words that are a verb even where they end a name (`issue_read`, `label_write`).
+_LAST_READ_VERBS: Final = _verbs("""
+    get list read search query find fetch lookup retrieve describe show validate diagnose analyze translate summarize
+""")
+_LAST_WRITE_VERBS: Final = _verbs("""
+    create add update upsert delete remove set write send submit cancel put patch insert append upload rename enable
+    disable approve reject publish restart activate deactivate unregister unsubscribe revoke
+""")
+# What stands right before one of these, and may be a thing, is no verb.
+_TOLD_THINGS: Final = _verbs("""
+    data date detail details history info information log logs metadata names options reason report schema settings
+    stats status statistics summary type types usage
+""")
+# What may stand before the verb, and says nothing of the effect.
+_ADVERBS: Final = _verbs("batch bulk")
+
+
+def effect_of_name(name: str) -> Decision:
+    """The effect that the verb of a tool's ``name`` tells.
+
+    The verb stands first (``listRepairs``), after a prefix (``jira_create_issue``), first in the last part
+    (``Products_SearchProducts``) or last (``issue_read``).  Words that are as often a thing yield to a verb at the end
+    (``search_index_delete`` writes, ``book_search`` reads), ``get_or_create_user`` writes, and a name without a
+    well-known verb is ``unknown``.
+    """
+    parts = [part for text in re.split(r"[\W_]+", name) if (part := words_of(text))]
+    words = [word for part in parts for word in part]
+    for joint, verb in pairwise(words):
+        if joint in ("or", "and") and verb in WRITE_VERBS:
+            return Decision("write", f"the name says '{joint} {verb}'")
+    # What stands before the last of these marks is a namespace: `drive.files.list`, `mcp__github__create_issue`.
+    own = re.split(r"[./:]", name)[-1]
+    for text in (own, own.split("__")[-1], name):
+        decision = _told_by([part for piece in re.split(r"[\W_]+", text) if (part := words_of(piece))])
+        if decision is not UNTOLD:
+            return decision
+    return UNTOLD
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a name or a sentence, in lower case: ``listMyOrders`` → list, my, orders."""
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text)]
+
+
+def _told_by(parts: list[list[str]]) -> Decision:
+    parts = [plain for part in parts if (plain := [word for word in part if word not in _ADVERBS])]
+    words = [word for part in parts for word in part]
+    if not words:
+        return UNTOLD
+    if words[0] in READ_VERBS | WRITE_VERBS or words[:2] == ["look", "up"]:
+        return _told_by_first(words)
+    return _told_inside(parts)
+
+
+def _told_by_first(words: list[str]) -> Decision:
+    """What a name says that begins with a verb, or with a word that may be one."""
+    first, last = words[0], words[-1]
+    if words[:2] in (["look", "up"], ["check", "in"], ["check", "out"]):
+        return Decision("read" if first == "look" else "write", f"the name begins with '{first} {words[1]}'")
+    if first in _WRITE_NOUNS:
+        if last in _LAST_READ_VERBS - {"list", "read"}:
+            return Decision("read", f"the name ends with '{last}'")
+        if _is_thing(words):
+            return UNTOLD
+    if first in _READ_NOUNS and last in _LAST_WRITE_VERBS:
+        return Decision("write", f"the name ends with '{last}'")
+    return Decision("write" if first in WRITE_VERBS else "read", f"the name begins with '{first}'")
+
+
+def _told_inside(parts: list[list[str]]) -> Decision:
+    """What a name says that begins with something else: with a prefix, or with the thing that it is about."""
+    last = parts[-1][-1]
+    rests = [[word for part in parts[start:] for word in part] for start in range(1, len(parts))]
+    for rest in (rest for rest in rests if len(rest) > 1 and not _is_thing(rest)):
+        if rest[0] in WRITE_VERBS - _WRITE_NOUNS:
+            return Decision("write", f"a part of the name begins with '{rest[0]}'")
+        if rest[0] in READ_VERBS - _READ_NOUNS:
+            return Decision("read", f"a part of the name begins with '{rest[0]}'")
+    if last in _LAST_WRITE_VERBS:
+        return Decision("write", f"the name ends with '{last}'")
+    if last in _LAST_READ_VERBS:
+        return Decision("read", f"the name ends with '{last}'")
+    after = rests[0] if rests and not _is_thing(rests[0]) and last not in WRITE_VERBS else [""]
+    if after[0] == "post":
+        return Decision("write", "the name says 'post' after a prefix")
+    if after[0] in _READ_NOUNS:
+        return Decision("read", f"the name says '{after[0]}' after a prefix")
+    return UNTOLD
+
+
+def _is_thing(words: list[str]) -> bool:
+    """Whether two words name a thing and not a call: ``place_details``, ``order_cancel_reason``."""
+    return len(words) == 2 and words[1] in _TOLD_THINGS and words[0] not in ("get", "set", "change")
