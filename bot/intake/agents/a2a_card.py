@@ -1,4 +1,4 @@
-"""A2A agent cards (protocol versions 0.2 to 1.0): how an agent presents itself to other agents.
+"""A2A agent cards (protocol versions 0.1 to 1.0): how an agent presents itself to other agents.
 
 A card has skills, not tools: which tools the agent calls, and what it knows, stays undeclared.  Version 1.0 wraps each
 security scheme in a key that names its type, and its requirements in ``schemes``
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.documents import Document
+from bot.documents import Data, Document
 from bot.intake.agents.authentication import Scheme, scheme_mode
 from bot.intake.agents.bare import BareReader
 from bot.intake.agents.package import Package
@@ -30,13 +30,20 @@ _WRAPPED: Final = {
     "openIdConnectSecurityScheme": "openIdConnect",
     "mtlsSecurityScheme": "mutualTLS",
 }
+# How early cards name what later ones describe.
+_EARLY: Final[dict[str, dict[str, Data]]] = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "oauth": {"type": "oauth2"},
+    "oidc": {"type": "openIdConnect"},
+    "public": {"type": "none"},
+}
 
 
 def _fits(document: Document) -> bool:
-    """A card names itself, lists skills, and has two or more of the keys that say how to reach it."""
+    """A card names itself and has two or more of the keys that say how to reach it; without skills, four or more."""
     root = Source("", document).root
     known = sum(not _value(root, key).absent for key in _USUAL_KEYS)
-    return bool(root["name"].text) and root["skills"].is_list and known >= 2
+    return bool(root["name"].text) and known >= (2 if root["skills"].is_list else 4)
 
 
 def _value(place: Place, key: str) -> Place:
@@ -80,6 +87,8 @@ def _auth(package: Package, root: Place, skills: list[Place]) -> tuple[AuthDecla
                 alternatives = security.alternatives(requirement)
                 if alternatives is not None:
                     required.append((alternatives, requirement))
+    if not required and not schemes:
+        return _told_before_schemes(root) or None
     if not required:
         for scheme in list(schemes.values())[:1]:
             package.note(
@@ -89,6 +98,15 @@ def _auth(package: Package, root: Place, skills: list[Place]) -> tuple[AuthDecla
                 "require it under `security`",
             )
     return tuple(required_modes(required).values()) or None
+
+
+def _told_before_schemes(root: Place) -> tuple[AuthDeclaration, ...]:
+    """What the ``authentication`` of early cards names: any one of several schemes, of which the first counts."""
+    for named in root["authentication"]["schemes"].items[:1]:
+        word = re.sub(r"[\W_]", "", named.text.casefold())
+        mode, _ = scheme_mode(Place(named.source, named.path, _EARLY.get(word, {"type": word})))
+        return (AuthDeclaration(mode=mode, declared_in=str(named)),)
+    return ()
 
 
 def _named(requirement: Place) -> Place:
@@ -109,7 +127,7 @@ READER: Final = BareReader(
     name="a2a-card",
     looked_for="an A2A agent card",
     endings=(".json",),
-    mark=re.compile(rb"\"skills\""),
+    mark=re.compile(rb"\"(skills|default_?[iI]nput_?[mM]odes)\""),
     telling=re.compile(rb"\"(defaultInputModes|supportedInterfaces)\""),
     usual=re.compile(r"agent([-_]card)?\.json"),
     fits=_fits,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import posixpath
+import re
+from collections.abc import Mapping
 from typing import Final
 
 from bot.config import Limits
-from bot.documents import Document, Path, as_list, as_mapping, parse_yaml
+from bot.documents import Data, Document, Path, as_list, as_mapping, parse_yaml
 from bot.errors import InputError, Problem
 from bot.intake.agents.agent_file import AgentFile, AgentTool, WholeAgentFile
 from bot.intake.agents.extending import extended_path, read_bases
@@ -34,7 +36,7 @@ class AgentYamlReader:
         return isinstance(as_mapping(document.data).get("agent"), int)
 
     def recognise(self, snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
-        """Every ``agent.yaml`` with the key ``agent``, and every broken one, so that its fault is shown."""
+        """Every ``agent.yaml`` with a version under ``agent``, and every broken one, so that its fault is shown."""
         found = []
         for path in snapshot.paths():
             if posixpath.basename(path).casefold() in _NAMES:
@@ -43,7 +45,7 @@ class AgentYamlReader:
                 except InputError:
                     found.append(path)
                     continue
-                if "agent" in as_mapping(document.data):
+                if _says_version(as_mapping(document.data)):
                     found.append(path)
         return tuple(found)
 
@@ -69,6 +71,12 @@ class AgentYamlReader:
             return specification
         base = read_bases(snapshot, path, Source(path, document), _references(document), limits)
         return lay_over(base, specification, agent, document, limits)
+
+
+def _says_version(root: Mapping[str, Data]) -> bool:
+    """Whether ``agent`` holds a version, be it a wrong one; other platforms have names and whole agents there."""
+    value = root.get("agent", {})
+    return re.match(r"[vV]?\d", value) is not None if isinstance(value, str) else not isinstance(value, dict | list)
 
 
 def _references(document: Document) -> list[tuple[Path, str]]:

@@ -59,6 +59,8 @@ def scheme_mode(scheme: Place) -> tuple[AuthMode, bool]:
             return ("sso" if told else "oauth"), False
         case "apikey":
             return "api-key", False
+        case "none":
+            return "none", False
         case "http" if scheme["scheme"].text.casefold() == "bearer":
             return "api-key", True
         case _:

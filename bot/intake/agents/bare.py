@@ -50,26 +50,38 @@ class BareReader:
 
 @dataclass(frozen=True, slots=True)
 class BareFiles:
-    """The bare files of a folder with their readers, and the faults of those that were meant as such and are broken."""
+    """The bare files of a folder with their readers, the faults of those that may have been meant as such and cannot be
+    read, and those that look as if they were meant and are of no format.
+    """
 
     found: tuple[tuple[BareReader, str, Document], ...]
     faults: tuple[Problem, ...]
+    unfit: tuple[str, ...]
 
 
 def find_bare(snapshot: Snapshot, readers: Sequence[BareReader], limits: Limits) -> BareFiles:
     """The files of ``snapshot`` that one of ``readers`` takes, told by their content; each is parsed once."""
     found: list[tuple[BareReader, str, Document]] = []
     faults: list[Problem] = []
+    unfit: list[str] = []
     for path in snapshot.paths():
         possible = [reader for reader in readers if path.casefold().endswith(reader.endings)]
-        content = b""
+        if not possible:
+            continue
         try:
-            content = snapshot.read(path, limits.reading) if possible else b""
-            marked = [reader for reader in possible if reader.mark.search(content)]
-            if marked or any(reader.was_meant(path, content) for reader in possible):
-                document = parse(content, snapshot.name(path), limits.reading)
-                found += [(reader, path, document) for reader in marked if reader.fits(document)]
+            content = snapshot.read(path, limits.reading)
         except InputError as error:
-            if any(reader.was_meant(path, content) for reader in possible):
-                faults += error.problems
-    return BareFiles(tuple(found), tuple(faults))
+            # Whatever it holds, nobody has seen it.
+            faults += error.problems
+            continue
+        meant = any(reader.was_meant(path, content) for reader in possible)
+        marked = [reader for reader in possible if reader.mark.search(content)]
+        try:
+            if marked or meant:
+                document = parse(content, snapshot.name(path), limits.reading)
+                fitting = [(reader, path, document) for reader in marked if reader.fits(document)]
+                found += fitting
+                unfit += [path] if meant and not fitting else []
+        except InputError as error:
+            faults += error.problems if meant else ()
+    return BareFiles(tuple(found), tuple(faults), tuple(unfit))

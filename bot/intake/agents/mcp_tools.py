@@ -1,8 +1,9 @@
 """A dump of an MCP server's ``tools/list``: what the server offers is the agent's tools.
 
-Read are the bare list, ``{"tools": […]}``, the JSON-RPC response with ``result.tools``, and a list of such results, the
-pages of a long one.  ``serverInfo`` and ``instructions`` of an ``initialize`` result count where they stand in the same
-file (Model Context Protocol, revisions 2024-11-05 to 2025-11-25).
+Read are the bare list, ``{"tools": […]}``, the JSON-RPC response with ``result.tools``, and several such results: the
+pages of a long one in a list, or those of several servers by name or under ``servers``.  ``serverInfo`` and
+``instructions`` of an ``initialize`` result count where they stand in the same file (Model Context Protocol, revisions
+2024-11-05 to 2025-11-25).
 """
 
 from __future__ import annotations
@@ -38,13 +39,21 @@ def _fits(document: Document) -> bool:
 
 
 def _results(root: Place) -> tuple[Place, ...]:
-    """The results in a file: the file itself, or the items of its list."""
-    parts = root.items if root.is_list and not any(_is_tool(item) for item in root.items) else (root,)
+    """The results in a file: the file itself, the items of its list, or what it holds of each of several servers."""
+    if root.is_list:
+        parts = (root,) if any(_is_tool(item) for item in root.items) else root.items
+    elif tools_in(root) is None:
+        servers = next(
+            (root[key] for key in ("servers", "mcpServers") if root[key].is_mapping or root[key].is_list), root
+        )
+        parts = servers.items or tuple(place for _, place in servers.entries)
+    else:
+        parts = (root,)
     return tuple(part["result"] if part["result"].is_mapping else part for part in parts)
 
 
 def _is_tool(place: Place) -> bool:
-    return place.has("name") or place.has("inputSchema")
+    return place.has("inputSchema") or (place.has("name") and not place["tools"].is_list)
 
 
 def _pages(root: Place) -> tuple[Place, ...]:

@@ -1,7 +1,8 @@
 """Function tools in JSON: a list of them, legacy ``functions``, or an assistant with tools, instructions and model.
 
-The forms are those of OpenAI's Chat Completions, Responses and Assistants interfaces, and Anthropic's with
-``input_schema``.  Tools that the service brings are knowledge, or stand for MCP servers.
+The forms are those of OpenAI's Chat Completions, Responses and Assistants interfaces, Anthropic's with
+``input_schema``, Gemini's with ``functionDeclarations`` and Bedrock's with ``toolSpec``.  Tools that the service brings
+are knowledge, or stand for MCP servers.
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ from typing import Final
 from bot.documents import Document
 from bot.intake.agents.bare import BareReader
 from bot.intake.agents.binding import UNLISTED
+from bot.intake.agents.effects import effect_of_annotations
 from bot.intake.agents.functions import (
     SERVERS,
     body_of,
     built_in_knowledge,
     is_built_in,
     is_conversation,
+    is_declared,
     is_function,
+    kind_of,
+    tools_of,
 )
 from bot.intake.agents.inventory import Entry, bare_tool, check_number
 from bot.intake.agents.mcp import entry_of
@@ -38,7 +43,7 @@ def _fits(document: Document) -> bool:
     items = [item.data for item in _listed(root)]
     if any(map(is_conversation, items)):
         return False
-    if _is_whole(root) or any(map(is_function, items)):
+    if _is_whole(root) or any(map(is_function, items)) or any(map(is_declared, _lists(root))):
         return True
     return bool(items) and all(map(is_built_in, items))
 
@@ -55,7 +60,13 @@ def _listed(root: Place) -> tuple[Place, ...]:
     """The tools of a file, wherever it has them; a file that is one tool has that."""
     if is_function(root.data):
         return (root,)
-    return (*root.items, *root["tools"].items, *root["functions"].items)
+    return tuple(tool for item in _lists(root) for tool in tools_of(item))
+
+
+def _lists(root: Place) -> tuple[Place, ...]:
+    """The entries of a file's lists of tools; the file itself if it holds Gemini's declarations."""
+    lists = (root, root["tools"], root["functions"], root["toolConfig"]["tools"])
+    return (*((root,) if is_declared(root) else ()), *(item for place in lists for item in place.items))
 
 
 @dataclass(slots=True)
@@ -70,7 +81,7 @@ class _Found:
 
     def take(self, item: Place) -> None:
         """Read one tool, whatever its form."""
-        kind, name = item["type"].text, body_of(item)["name"].text
+        kind, name = kind_of(item.data), body_of(item)["name"].text
         knowledge = built_in_knowledge(kind)
         if item.has("inputSchema") and name:
             self.add(bare_tool(entry_of(item), "mcp"), item)
@@ -104,7 +115,9 @@ class _Found:
 
 
 def _entry(item: Place, name: str, description: str) -> Entry:
-    return Entry(name=name, description=description, effect=effect_of_name(name), security=None, place=item)
+    # Lists of an MCP server's tools may spell `inputSchema` as Python does, and still have its annotations.
+    effect = effect_of_annotations(item["annotations"].data) or effect_of_name(name)
+    return Entry(name=name, description=description, effect=effect, security=None, place=item)
 
 
 def _server_tools(package: Package, server: Place) -> list[Tool]:
@@ -170,10 +183,10 @@ def _describe(package: Package, source: Source) -> Specification:
 
 READER: Final = BareReader(
     name="openai-tools",
-    looked_for="function tools in OpenAI's or Anthropic's JSON form",
+    looked_for="function tools in the JSON form of OpenAI, Anthropic, Gemini or Bedrock",
     endings=(".json",),
-    mark=re.compile(rb"\"(parameters|input_schema|type|model|assistant)\""),
-    telling=re.compile(rb"\"input_schema\"|\"type\"\s*:\s*\"function\""),
+    mark=re.compile(rb"\"(parameters|input_schema|type|model|assistant|toolSpec|function_?[dD]eclarations)\""),
+    telling=re.compile(rb"\"input_schema\"|\"type\"\s*:\s*\"function\"|\"parameters\"\s*:\s*\{"),
     usual=re.compile(r"(functions|tools|assistant).*\.json"),
     fits=_fits,
     describe=_describe,

@@ -133,6 +133,9 @@ def _settle(package: Package, runtime: Runtime, bound: list[Binding]) -> tuple[A
         said = f"{scheme.place} defines {scheme.mode!r}, which no operation requires; the auth mode is not declared"
     else:
         said = "the auth mode is not declared"
+    if runtime.protocol == "local" and not found:
+        # What runs inside the app is called without a request that could authenticate.
+        return None, []
     package.note(
         runtime.place,
         f"{runtime.place.name}: the plugin declares no auth; {said}",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from bot.config import Limits
 from bot.errors import InputError, Problem
@@ -12,6 +14,10 @@ from bot.intake.agents.reader import Reader
 from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.specification import Specification
 from bot.snapshot import Snapshot
+
+# Many platforms call their file so.
+_AGENT_FILE: Final = re.compile(r"(^|/)agents?(\.\w+)?\.ya?ml$", re.IGNORECASE)
+_SHOWN: Final = 5
 
 
 def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
@@ -41,10 +47,12 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
         raise InputError(bare.faults)
     known = [*(reader.looked_for for reader in whole_readers()), *(reader.looked_for for reader in bare_readers())]
     looked_for = "; ".join(known)
+    near = [snapshot.name(path) for path in snapshot.paths() if path in bare.unfit or _AGENT_FILE.search(path)]
+    seen = f" ({', '.join(near[:_SHOWN])} {'is' if len(near) == 1 else 'are'} of none of these formats)" if near else ""
     raise _fault(
         folder,
-        f"no agent specification is here; looked for: {looked_for}",
-        "add the agent's app package, or describe the agent in agent.yaml",
+        f"no agent specification is here{seen}; looked for: {looked_for}",
+        "add the agent's app package, or describe the agent in an agent.yaml that begins with `agent: 1`",
     )
 
 

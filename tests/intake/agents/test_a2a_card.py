@@ -1,4 +1,4 @@
-"""A2A agent cards of protocol versions 0.2 to 1.0 as agent specifications."""
+"""A2A agent cards of protocol versions 0.1 to 1.0 as agent specifications."""
 
 from __future__ import annotations
 
@@ -37,6 +37,11 @@ def test_a_card_is_read_with_its_skills(folder: Folder, card: Any, path: str) ->
     assert (specification.platform, specification.notes) == ("", ())
 
 
+def test_a_card_without_skills_is_told_by_how_it_is_reached(folder: Folder) -> None:
+    specification = folder.write("desk.json", {key: value for key, value in V02.items() if key != "skills"}).read()
+    assert (specification.name, specification.description) == ("Harbour desk", "Answers sailors.")
+
+
 @pytest.mark.parametrize(
     ("parts", "modes"),
     [
@@ -45,6 +50,14 @@ def test_a_card_is_read_with_its_skills(folder: Folder, card: Any, path: str) ->
         ({"securitySchemes": {"o": OAUTH2, "k": KEY}, "security": [{"o": ["x"]}, {"k": []}]}, ("oauth",)),
         ({"securitySchemes": {"s": SSO}, "security": [{"s": []}]}, ("sso",)),
         ({"security": []}, ("none",)),
+        ({"securitySchemes": {"open": {"type": "none"}}, "security": [{"open": []}]}, ("none",)),
+        ({"authentication": {"schemes": ["Bearer"]}}, ("api-key",)),
+        ({"authentication": {"schemes": ["api_key", "oauth2"]}}, ("api-key",)),
+        ({"authentication": {"schemes": ["OIDC"]}}, ("oauth",)),
+        ({"authentication": {"schemes": ["public"]}}, ("none",)),
+        ({"authentication": {"schemes": ["x402"]}}, ("other",)),
+        ({"authentication": {"schemes": []}}, None),
+        ({"authentication": {"schemes": ["Bearer"]}, "security": []}, ("none",)),
         ({"securityRequirements": []}, None),
         ({"securitySchemes": {"m": {"type": "mutualTLS"}}, "security": [{"m": []}]}, ("other",)),
         ({"securitySchemes": {"k": {"apiKeySecurityScheme": {"name": "x"}}}, "security": [{"k": []}]}, ("api-key",)),
@@ -100,7 +113,7 @@ def test_schemes_that_nothing_requires_or_defines_are_said(folder: Folder) -> No
     [
         FACE,
         V02 | {"name": ""},
-        V02 | {"skills": {}},
+        {"name": "x", "description": "y", "url": "z", "capabilities": {}, "defaultInputModes": []},
         {"skills": SKILLS, "url": "x", "capabilities": {}},
         {"name": "x", "skills": ["python"], "url": "x"},
         [V02],

@@ -27,8 +27,12 @@ SERVER = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "harbour", "ve
             {"jsonrpc": "2.0", "id": 1, "result": {"tools": [BERTHS, MOOR], "nextCursor": "x"}},
             {"jsonrpc": "2.0", "id": 2, "result": {"tools": [TIDES]}},
         ],
+        {"harbour": {"tools": [BERTHS, MOOR]}, "sea": {"tools": [TIDES]}},
+        {"servers": {"harbour": {"tools": [BERTHS, MOOR]}, "sea": {"tools": [TIDES]}}},
+        [{"name": "harbour", "tools": [BERTHS, MOOR]}, {"name": "sea", "tools": [TIDES]}],
+        {"servers": [{"name": "harbour", "tools": [BERTHS]}, {"name": "sea", "tools": [MOOR, TIDES]}]},
     ],
-    ids=["list", "result", "response", "pages", "responses"],
+    ids=["list", "result", "response", "pages", "responses", "by server", "servers", "named", "list of servers"],
 )
 def test_every_shape_gives_the_same_tools(folder: Folder, document: Any) -> None:
     specification = folder.write("dump.json", document).read()

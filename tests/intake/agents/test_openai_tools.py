@@ -1,4 +1,4 @@
-"""Function tools in OpenAI's and Anthropic's JSON forms, and assistants, as agent specifications."""
+"""Function tools in the JSON forms of OpenAI, Anthropic, Gemini and Bedrock, and assistants."""
 
 from __future__ import annotations
 
@@ -15,14 +15,25 @@ CHAT = [{"type": "function", "function": item | {"parameters": SCHEMA}} for item
 FLAT = [{"type": "function", **item, "parameters": SCHEMA, "strict": True} for item in (LIST, BOOK)]
 LEGACY = [item | {"parameters": SCHEMA} for item in (LIST, BOOK)]
 ANTHROPIC = [item | {"input_schema": SCHEMA} for item in (LIST, BOOK)]
+GEMINI = [item | {"parameters": {"type": "OBJECT", "properties": {}}} for item in (LIST, BOOK)]
+BEDROCK = [{"toolSpec": item | {"inputSchema": {"json": SCHEMA}}} for item in (LIST, BOOK)]
 ASSISTANT = {"object": "assistant", "name": "Harbour desk", "instructions": "Be brief.", "model": "m"}
 BY_NAME = {"never": {"tool_names": ["a"]}, "always": {"tool_names": ["b"]}}
 
 
 @pytest.mark.parametrize(
     "document",
-    [CHAT, FLAT, LEGACY, ANTHROPIC, {"tools": CHAT}, {"tools": FLAT}, {"tools": ANTHROPIC}, {"functions": LEGACY}],
-    ids=["chat", "flat", "legacy", "anthropic", "tools", "flat tools", "anthropic tools", "functions"],
+    [
+        *(CHAT, FLAT, LEGACY, ANTHROPIC, {"tools": CHAT}, {"tools": FLAT}, {"tools": ANTHROPIC}, {"functions": LEGACY}),
+        *(GEMINI, {"functionDeclarations": GEMINI}, [{"function_declarations": [LIST, BOOK]}]),
+        {"tools": [{"functionDeclarations": [LIST]}, {"functionDeclarations": [BOOK]}], "systemInstruction": {}},
+        *(BEDROCK, {"tools": BEDROCK}, {"toolConfig": {"tools": BEDROCK}}),
+    ],
+    ids=[
+        *("chat", "flat", "legacy", "anthropic", "tools", "flat tools", "anthropic tools", "functions"),
+        *("gemini", "declarations", "bare declarations", "gemini tools"),
+        *("bedrock", "bedrock tools", "bedrock request"),
+    ],
 )
 def test_every_form_gives_the_same_functions(folder: Folder, document: Any) -> None:
     specification = folder.write("tools.json", document).read()
@@ -34,6 +45,27 @@ def test_every_form_gives_the_same_functions(folder: Folder, document: Any) -> N
     assert {(tool.auth, tool.confirmation, tool.card) for tool in specification.tools or ()} == {(None, None, None)}
     assert (specification.name, specification.auth, specification.knowledge) == ("", None, None)
     assert specification.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("tool", "kind"),
+    [("googleSearch", "web-search"), ("google_search", "web-search"), ("codeExecution", "code-interpreter")],
+)
+def test_gemini_names_its_built_in_tools_by_their_key(folder: Folder, tool: str, kind: str) -> None:
+    specification = folder.write("tools.json", [{"functionDeclarations": [LIST]}, {tool: {}}]).read()
+    assert [item.kind for item in specification.knowledge or ()] == [kind]
+    assert list(tools_of(specification)) == ["listBerths"]
+
+
+def test_annotations_decide_where_a_list_has_them(folder: Folder) -> None:
+    tool = BOOK | {"input_schema": SCHEMA, "annotations": {"readOnlyHint": True}}
+    assert tools_of(folder.write("tools.json", [tool]).read())["bookBerth"].effect_from == "readOnlyHint is true"
+
+
+def test_lines_of_functions_are_an_error_that_shows_the_second_line(folder: Folder) -> None:
+    line = '{"name": "listBerths", "parameters": {"type": "dict"}}\n'
+    (problem,) = folder.write("berths.json", line * 2).problems()
+    assert (problem.file, problem.line) == ("berths.json", 2)
 
 
 def test_a_file_may_be_one_tool(folder: Folder) -> None:

@@ -281,3 +281,9 @@ def test_too_many_runtimes_over_several_plugins_are_an_error(folder: Folder) -> 
     folder.agent(actions=[{"file": "a.json"}, {"file": "b.json"}])
     (problem,) = folder.problems(tools=10)
     assert "more actions, runtimes, tools or capabilities than the limit of 10" in problem.message
+
+
+def test_functions_inside_the_app_have_no_auth_to_declare(folder: Folder) -> None:
+    runtime = {"type": "LocalPlugin", "spec": {"local_endpoint": "App"}, "run_for_functions": ["moorShip"]}
+    specification = folder.plugin(functions=[{"name": "moorShip"}], runtimes=[runtime]).read()
+    assert (specification.auth, notes_of(specification)) == (None, [])

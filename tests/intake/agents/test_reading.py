@@ -28,9 +28,50 @@ def test_a_folder_without_an_agent_is_an_error_that_says_what_was_looked_for(fol
     assert problem.message == (
         "no agent specification is here; looked for: an agent.yaml with the key `agent`; a manifest.json with "
         "copilotAgents.declarativeAgents, or a declarative agent's own JSON file; an A2A agent card; an MCP server's "
-        "tools/list result; function tools in OpenAI's or Anthropic's JSON form; an OpenAPI file (2.0 or 3.x)"
+        "tools/list result; function tools in the JSON form of OpenAI, Anthropic, Gemini or Bedrock; an OpenAPI file "
+        "(2.0 or 3.x)"
     )
     assert problem.fix
+
+
+@pytest.mark.parametrize(
+    ("files", "seen"),
+    [
+        ({"agent.yaml": "kind: hosted\nname: Desk\n"}, "agent.yaml is"),
+        ({"agent.yaml": "agent: harbour-desk\nmodel: m\n"}, "agent.yaml is"),
+        ({"agent.yml": "agent: {name: Desk}\n"}, "agent.yml is"),
+        (
+            {"agents.yaml": "clerk: {role: Clerk}\n", "mcp.json": {"mcpServers": {}}},
+            "agents.yaml, mcp.json are",
+        ),
+        ({"agent.mcs.yml": "kind: GptComponentMetadata\n"}, "agent.mcs.yml is"),
+    ],
+)
+def test_files_of_other_platforms_are_named_where_no_agent_is_found(folder: Folder, files: Any, seen: str) -> None:
+    for path, content in files.items():
+        folder.write(path, content)
+    (problem,) = folder.problems()
+    assert f"no agent specification is here ({seen} of none of these formats); looked for:" in problem.message
+    assert "`agent: 1`" in problem.fix
+
+
+@pytest.mark.parametrize("version", ["2", "'1'", "v1", ""])
+def test_a_wrong_version_of_agent_yaml_is_its_fault(folder: Folder, version: str) -> None:
+    problems = folder.write("agent.yaml", f"agent: {version}\nname: n\nplatform: p\n").problems()
+    assert [problem.message for problem in problems] == ["agent: must be 1"]
+
+
+def test_an_agent_file_of_another_platform_is_no_second_agent(folder: Folder) -> None:
+    folder.agent(instructions="i").write("agent.yaml", "agent: {name: Desk}\n")
+    assert folder.read().name == "Harbour desk"
+
+
+def test_a_file_too_large_to_see_is_said_where_nothing_else_is_found(folder: Folder) -> None:
+    folder.write("harbour.json", " " * 2_000)
+    (problem,) = folder.problems(file_bytes=1_000)
+    assert (problem.file, "limit of 1,000" in problem.message) == ("harbour.json", True)
+    folder.write("agent.yaml", AGENT_YAML)
+    assert folder.read(file_bytes=1_000).name == "Parcel desk"
 
 
 def test_the_folder_is_called_what_people_call_it(tmp_path: Path) -> None:
