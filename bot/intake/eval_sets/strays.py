@@ -46,7 +46,14 @@ _OTHER_KINDS: Final = tuple(
         ("swagger",),
         ("tools",),
         ("jsonrpc", "result"),
+        ("apiVersion", "kind"),
+        ("kind", "displayName"),
+        ("mcs.metadata",),
     )
+)
+# What people ask stands under these, be it outside a list.
+_SPOKEN: Final = frozenset(
+    ("query", "prompt", "question", "input", "inputs", "turns", "messages", "conversation", "utterance", "user", "text")
 )
 _KEYS: Final = ("eval_set", "queries", "items", "prompts")
 # What a name may stand as: by itself, or with spaces and the like between quotes.
@@ -191,6 +198,8 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
         return ()
     looked_for = "; ".join(reader.title for reader in possible)
     line, hint = _slip(source)
+    if not hint and source.document is not None and _is_settings(source.document.data):
+        return ()
     message = f"no eval set is recognised in this file{hint}; looked for: {looked_for}"
     return (Problem(name, line, message, f"write it in one of these formats; {_ELSEWHERE}"),)
 
@@ -204,6 +213,31 @@ def _is_other(source: Source) -> bool:
         or as_mapping(data).get("type") == "AdaptiveCard"
         or (source.document is not None and bool(fitting_agents(source.document)))
     )
+
+
+def _is_settings(data: Data) -> bool:
+    """Whether a file is an object without a list of sentences or records, and so has no room for queries."""
+    if not isinstance(data, dict):
+        return False
+    rest: list[Data] = [data]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, dict):
+            if any(key.casefold() in _SPOKEN for key in part):
+                return False
+            rest += part.values()
+        elif isinstance(part, list):
+            if any(_is_record(item) for item in part):
+                return False
+            rest += part
+    return True
+
+
+def _is_record(item: Data) -> bool:
+    """Whether an item of a list may be a query: a sentence, or an object that has a text."""
+    if isinstance(item, dict):
+        return any(isinstance(value, str) for value in item.values())
+    return isinstance(item, str) and (" " in item.strip() or not item.isascii())
 
 
 def _slip(source: Source) -> tuple[int | None, str]:

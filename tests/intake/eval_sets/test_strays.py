@@ -50,6 +50,11 @@ LOST: list[tuple[str, str | bytes, int | None, str]] = [
     ("b.csv", "", None, "the file is empty"),
     ("b.yaml", "\n \n", None, "the file is empty"),
     ("b.yaml", "# to do\n", None, "no eval set is recognised in this file"),
+    ("b.yaml", "q1: {query: Show my tickets., expected: x}\n", None, "no eval set is recognised in this file"),
+    ("b.yaml", "asked: [Show my tickets., Close one.]\n", None, "no eval set is recognised in this file"),
+    ("b.yaml", "asked: [[{it: Show.}]]\n", None, "no eval set is recognised in this file"),
+    ("b.json", '{"asked": ["検索してください"]}', None, "no eval set is recognised in this file"),
+    ("b.json", '[{"id": 1, "total": 3}]', None, "no eval set is recognised in this file"),
 ]
 
 
@@ -86,7 +91,7 @@ def test_such_a_file_is_reported_without_an_eval_set_as_well(tmp_path: Path) -> 
 
 
 def test_in_a_folder_of_eval_sets_it_is_reported_in_other_folders_not(tmp_path: Path) -> None:
-    files = {"evals/a.yaml": OWN, "evals/b.yaml": "cases: []\n", "data/c.yaml": "cases: []\n"}
+    files = {"evals/a.yaml": OWN, "evals/b.yaml": "cases: [Show it.]\n", "data/c.yaml": "cases: [Show it.]\n"}
     found = read(tmp_path, files)
     assert [(item.file, len(item.problems)) for item in found] == [("evals/a.yaml", 0), ("evals/b.yaml", 1)]
 
@@ -168,3 +173,19 @@ def test_links_count_as_files(tmp_path: Path) -> None:
         (tmp_path / f"{number}.yaml").symlink_to("ok.yaml")
     (problem,) = refused(tmp_path, {}, package_files=3)
     assert "4 files, more than the limit of 3" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("config.json", '{"temperature": 0, "models": ["a", "b"], "note": "Use the small one."}'),
+        ("mcp.json", '{"mcpServers": {"tides": {"command": "run", "args": ["-y", "tides"]}}}'),
+        ("agents.yaml", "clerk:\n  role: Clerk of the harbour\n  goal: Answer what people ask.\n"),
+        ("tspconfig.yaml", "emit: [a]\noptions: {a: {b: true}}\n"),
+        ("results.json", '{"passed": 3, "failed": []}'),
+        ("deployment.yaml", "apiVersion: apps/v1\nkind: Deployment\nspec: {containers: [{name: x}]}\n"),
+        ("agent.mcs.yml", "kind: GptComponentMetadata\ndisplayName: Desk\nstarters: [{title: a, text: Show it.}]\n"),
+    ],
+)
+def test_settings_without_room_for_queries_are_left_alone(tmp_path: Path, name: str, content: str) -> None:
+    assert beside(tmp_path, {name: content}) == {}
