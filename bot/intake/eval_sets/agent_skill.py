@@ -2,7 +2,8 @@
 
 ``evals.json`` is ``{"skill_name": "...", "evals": [{"id": 1, "prompt": "...", "expected_output": "..."}]}``; its ids
 count from 1 in every skill, so the skill's name stands before them.  Trigger evals are a list of
-``{"query": "...", "should_trigger": true}``.
+``{"query": "...", "should_trigger": true}``.  Skills in use write ``cases`` for ``evals``, and ``skill`` for
+``skill_name``, as well.
 
 Source: agentskills.io, "Evaluating skills", and ``references/schemas.md`` of the skill *skill-creator*.
 """
@@ -19,11 +20,14 @@ from bot.intake.eval_sets.prompted import read_prompted
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import listed
 from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
+from bot.intake.eval_sets.table import plain_key
 from bot.intake.place import Place
 from bot.intake.place import Source as Parsed
 from bot.intake.query import Setup
 
-_TRIGGER: Final = "should_trigger"
+_TRIGGER: Final = "shouldtrigger"
+_LISTS: Final = ("evals", "cases", "test_cases", "tests", "queries", "prompts", "trigger_evals")
+_SKILL: Final = ("skill_name", "skill")
 _NAMES: Final = ("path", "src", "name")
 _PROMPTS: Final = frozenset({"prompt", "query", "turns"})
 
@@ -31,10 +35,19 @@ _PROMPTS: Final = frozenset({"prompt", "query", "turns"})
 def _recognises(source: Source) -> bool:
     data = source.document.data if source.document else None
     if isinstance(data, list):
-        return any(_TRIGGER in as_mapping(item) for item in data)
+        return any(_triggers(item) for item in data)
     whole = as_mapping(data)
-    evals = [as_mapping(item) for item in as_list(whole.get("evals"))]
-    return "evals" in whole and ("skill_name" in whole or any(item.keys() & _PROMPTS for item in evals))
+    evals = as_list(whole.get("evals"))
+    named = any(isinstance(whole.get(key), str) for key in _SKILL)
+    if "evals" in whole and (named or any(as_mapping(item).keys() & _PROMPTS for item in evals)):
+        return True
+    items = [item for key in _LISTS for item in as_list(whole.get(key))]
+    return any(_triggers(item) or (named and as_mapping(item).keys() & _PROMPTS) for item in items)
+
+
+def _triggers(item: Data) -> bool:
+    """Whether an eval says if its skill must be used."""
+    return any(plain_key(key) == _TRIGGER for key in as_mapping(item))
 
 
 def _read(source: Source) -> Reading:
@@ -43,11 +56,17 @@ def _read(source: Source) -> Reading:
     root = Parsed(source.path, source.document).root
     if root.is_list:
         return read_records(listed(root), partial(_row, root, {}))
-    evals = root["evals"]
-    if not evals.is_list:
+    lists = [root[key] for key in _LISTS if root[key].is_list]
+    if not lists or (root.has("evals") and not root["evals"].is_list):
         message = "evals: must be a list of evals"
-        return Reading((), (evals.problem(message, 'write `[{"id": 1, "prompt": "..."}]`'),))
-    return read_records(listed(evals), partial(_row, root["skill_name"], rest_of(root, "evals")))
+        return Reading((), (root["evals"].problem(message, 'write `[{"id": 1, "prompt": "..."}]`'),))
+    skill = next((root[key] for key in _SKILL if root[key].text), root["skill_name"])
+    read = partial(_row, skill, rest_of(root, *(str(place.path[-1]) for place in lists)))
+    found = [read_records(listed(place), read) for place in lists]
+    return Reading(
+        tuple(row for reading in found for row in reading.rows),
+        tuple(problem for reading in found for problem in reading.problems),
+    )
 
 
 def _row(skill: Place, shared: dict[str, Data], record: Place, problems: list[Problem]) -> Row:
@@ -81,7 +100,7 @@ READER: Final = Reader(
     name="agent-skill",
     title="evals of an agent skill in JSON (`evals` with `prompt`, or a list with `query` and `should_trigger`)",
     endings=(".json", ".yaml", ".yml"),
-    mark=re.compile(r"""\b(?:evals|should_trigger)["']?\s*:"""),
+    mark=re.compile(r"""\b(?:evals|should_?trigger|skill|skill_name)["']?\s*:""", re.IGNORECASE),
     recognises=_recognises,
     read=_read,
 )

@@ -13,13 +13,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from bot.documents import Data, Path, as_mapping
+from bot.documents import Data, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.columns import FORMATS_FILE, Columns
 from bot.intake.eval_sets.messages import is_messages, read_spoken
-from bot.intake.eval_sets.plain import ANSWER_KEY, QUERY_NAMES, TOOLS_KEY
+from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES
+from bot.intake.eval_sets.plain import ANSWER_KEY, TOOLS_KEY
 from bot.intake.eval_sets.reader import Source
-from bot.intake.eval_sets.records import Records, decoded
+from bot.intake.eval_sets.records import Records, decoded, located, without
 from bot.intake.eval_sets.rows import Row, text_id
 from bot.intake.eval_sets.table import first_header, plain_key
 from bot.intake.place import Place
@@ -155,12 +156,13 @@ def is_empty(place: Place) -> bool:
 def _choice(place: Place) -> list[Place]:
     """The values of the mapping at ``place`` that could be the query or hold it, the telling names first."""
     held = [(key, inner) for key, inner in place.entries if not is_empty(inner)]
-    usual = [
-        inner for key, inner in held if plain_key(key) in QUERY_NAMES and isinstance(inner.data, str | list | dict)
-    ]
+    for names in (QUERY_NAMES, SPOKEN_NAMES):
+        told = [inner for key, inner in held if plain_key(key) in names and isinstance(inner.data, str | list | dict)]
+        if told:
+            return told
     speaks = [inner for _, inner in held if inner.text or is_conversation(inner)]
     deeper = (inner for _, inner in held if inner.is_mapping and not inner["type"].text.endswith("attachment"))
-    return usual or speaks or list(deeper)
+    return speaks or list(deeper)
 
 
 def is_conversation(place: Place) -> bool:
@@ -189,37 +191,10 @@ def _is_pair(pair: list[Data]) -> bool:
     return len(pair) == 2 and isinstance(pair[0], str) and pair[0].casefold() in _ROLES
 
 
-def located(record: Place, name: str) -> Place | None:
-    """The value that ``name`` names in ``record``: a key, or keys with dots between; ``None`` if there is none."""
-    place, steps = record, name.split(".")
-    while steps:
-        # A key may hold dots itself, as headers of tables do.
-        taken = next((n for n in range(len(steps), 0, -1) if place.has(".".join(steps[:n]))), 0)
-        if not taken:
-            return None
-        place, steps = place[".".join(steps[:taken])], steps[taken:]
-    return place
-
-
 def _names(record: Place) -> Iterable[str]:
     for key, inner in record.entries:
         yield key
         yield from (f"{key}.{name}" for name, _ in inner.entries)
-
-
-def without(data: dict[str, Data], path: Path) -> dict[str, Data]:
-    """``data`` without the value at ``path``, nor the mappings that only held it."""
-    kept = dict(data)
-    chain = [kept]
-    for step in path[:-1]:
-        inner = dict(as_mapping(chain[-1].get(str(step))))
-        chain[-1][str(step)] = inner
-        chain.append(inner)
-    chain[-1].pop(str(path[-1]), None)
-    for outer, step in reversed(list(zip(chain, path[:-1], strict=False))):
-        if not outer[str(step)]:
-            del outer[str(step)]
-    return kept
 
 
 def cell(place: Place, limits: ReadingLimits, *, strict: bool = False) -> Place:

@@ -3,7 +3,8 @@
 The current shape (schema 1.x) is ``{"schemaVersion": "1.2.0", "items": [...]}``, an item being one turn (``prompt``) or
 a conversation (``turns``).  Two older shapes are still about: a bare list of items, and
 ``{"prompts": [...], "expected_responses": [...]}``.  Whatever an item holds beside its prompts is expectation and
-travels along, with the document's ``default_evaluators``, which apply to each of its items.
+travels along, with the document's defaults (``default_evaluators``, ``default_allowed_tools``, ...), which apply to each
+of its items.
 
 The tool's published schema is stricter than what is in use, so keys it does not know are no faults.
 """
@@ -24,13 +25,22 @@ from bot.suggest import perhaps
 _KNOWN_VERSION: Final = re.compile(r"1(?:\.\d+){0,2}")
 _ITEM_KEYS: Final = ("prompt", "turns", "expected_response")
 _DEFAULTS: Final = "default_evaluators"
+_DEFAULT: Final = "default_"
+"""With this begins what a document says of each of its items."""
+_OF_AN_ITEM: Final = frozenset(
+    {
+        *("id", "name", "prompt", "turns", "expected_response", "context", "conversation_id", "extensions"),
+        *("evaluators", "evaluators_mode", "allowed_tools", "allowed_tools_mode"),
+        *("response", "scores", "status", "error", "summary"),
+    }
+)
 _OF_PROMPTFOO: Final = frozenset({"providers", "targets", "tests", "scenarios", "defaultTest"})
 
 
 def _recognises(source: Source) -> bool:
     data = source.document.data if source.document else None
     if isinstance(data, list):
-        return any("prompt" in as_mapping(item) for item in data)
+        return any(_is_item(as_mapping(item)) for item in data)
     whole = as_mapping(data)
     if "prompts" in whole:
         prompts = as_list(whole["prompts"])
@@ -45,11 +55,16 @@ def _recognises(source: Source) -> bool:
     return named or shaped or ("schemaVersion" in whole and "items" in whole)
 
 
+def _is_item(item: Mapping[str, Data]) -> bool:
+    """Whether an entry of a bare list is an item: lists of other records have prompts as well."""
+    return "prompt" in item and ("expected_response" in item or item.keys() <= _OF_AN_ITEM)
+
+
 def _read(source: Source) -> Reading:
     document = cast(Document, source.document)
     whole = as_mapping(document.data)
     if isinstance(document.data, list):
-        return _read_items(document, document.data, (), None)
+        return _read_items(document, document.data, (), {})
     if "prompts" in whole:
         return _read_parallel_lists(document, whole)
     problems: list[Problem] = []
@@ -65,11 +80,15 @@ def _read(source: Source) -> Reading:
         message = f"items: the list of evaluation items is missing{perhaps('items', set(whole) - {_DEFAULTS})}"
         problems.append(document.problem(("items",), message, 'add `"items": [...]`'))
         return Reading((), tuple(problems))
-    reading = _read_items(document, items, ("items",), whole.get(_DEFAULTS))
+    reading = _read_items(document, items, ("items",), _defaults(whole))
     return Reading(reading.rows, (*problems, *reading.problems))
 
 
-def _read_items(document: Document, items: list[Data], at: Path, defaults: Data) -> Reading:
+def _defaults(whole: Mapping[str, Data]) -> dict[str, Data]:
+    return {key: value for key, value in whole.items() if key.startswith(_DEFAULT) and value}
+
+
+def _read_items(document: Document, items: list[Data], at: Path, defaults: Mapping[str, Data]) -> Reading:
     rows: list[Row] = []
     problems: list[Problem] = []
     for place, item in enumerate(items):
@@ -82,7 +101,7 @@ def _read_items(document: Document, items: list[Data], at: Path, defaults: Data)
     return Reading(tuple(rows), tuple(problems))
 
 
-def _row(document: Document, item: Data, at: Path, defaults: Data) -> Row:
+def _row(document: Document, item: Data, at: Path, defaults: Mapping[str, Data]) -> Row:
     """The item at ``at``; raises :class:`InputError` with all its faults."""
     where = ".".join(str(step) for step in at)
     if not isinstance(item, dict):
@@ -103,8 +122,7 @@ def _row(document: Document, item: Data, at: Path, defaults: Data) -> Row:
     name = _id(document, item, at, problems)
     if problems:
         raise InputError(problems)
-    if defaults:
-        expected[_DEFAULTS] = defaults
+    expected |= defaults
     return Row(id=name, turns=turns, line=document.line(at), expected=expected or None)
 
 
@@ -147,9 +165,11 @@ def _id(document: Document, item: Mapping[str, Data], at: Path, problems: list[P
         value = item.get(key)
         if isinstance(value, str):
             return value
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
         if value is not None:
-            message = f"{'.'.join(str(step) for step in at)}.{key}: must be a string"
-            plain = isinstance(value, bool | int | float)
+            message = f"{'.'.join(str(step) for step in at)}.{key}: must be a string or a whole number"
+            plain = isinstance(value, bool | float)
             fix = f'put it in quotes: "{key}": "{str(value).lower()}"' if plain else "write a string, in quotes"
             problems.append(document.problem((*at, key), message, fix))
     return None
@@ -180,8 +200,7 @@ def _read_parallel_lists(document: Document, whole: Mapping[str, Data]) -> Readi
                 problems.append(document.problem(at, message, "add its expected response, or null"))
                 continue
             expected["expected_response"] = expectations[place]
-        if whole.get(_DEFAULTS):
-            expected[_DEFAULTS] = whole[_DEFAULTS]
+        expected |= _defaults(whole)
         rows.append(Row(turns=(prompt,), line=document.line(at), expected=expected or None))
     for place in range(len(as_list(prompts)), len(expectations)):
         message = f"expected_responses.{place}: has no counterpart in prompts"

@@ -16,10 +16,10 @@ from bot.documents import Data, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.columns import FORMATS_FILE, Columns
 from bot.intake.eval_sets.messages import Spoken, is_messages, read_spoken
-from bot.intake.eval_sets.plain import ANSWER_KEY, QUERY_NAMES, TOOLS_KEY
+from bot.intake.eval_sets.names import query_keys
+from bot.intake.eval_sets.plain import ANSWER_KEY, TOOLS_KEY
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
-from bot.intake.eval_sets.table import plain_key
 from bot.intake.place import Place
 from bot.intake.query import Setup
 from bot.suggest import perhaps
@@ -27,6 +27,7 @@ from bot.suggest import perhaps
 _TELLING: Final = ("ideal", "choice_strings", "completion", "criteria")
 """What a sample has beside its input, for the evals of the registry."""
 _OF_A_LINE: Final = frozenset({"item", "sample"})
+"""What a line of the Evals API holds; what lies in a sample may be flattened, as `sample.output_text`."""
 _LOOKED_AT: Final = 50
 
 
@@ -41,16 +42,16 @@ def _is_sample(record: Place) -> bool:
 
 
 def _is_line(record: Place) -> bool:
-    return record["item"].is_mapping and as_mapping(record.data).keys() <= _OF_A_LINE
+    return record["item"].is_mapping and all(key.split(".")[0] in _OF_A_LINE for key, _ in record.entries)
 
 
 def _may_be_data(record: Place, source: Source) -> bool:
     """Whether an ``item`` is one of an eval: lists of items of any other kind are about as well."""
-    return source.lines is not None or record.has("sample") or bool(_queries(record["item"]))
+    return source.lines is not None or len(record.entries) > 1 or bool(_queries(record["item"]))
 
 
 def _queries(item: Place) -> list[str]:
-    return [key for key, _ in item.entries if plain_key(key) in QUERY_NAMES]
+    return query_keys(key for key, _ in item.entries)
 
 
 def _read(source: Source) -> Reading:

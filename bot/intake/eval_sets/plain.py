@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,24 +16,22 @@ from bot.documents import Data, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.columns import FORMATS_FILE, Columns
 from bot.intake.eval_sets.messages import has_messages, is_messages, read_spoken
+from bot.intake.eval_sets.names import CONVERSATION_NAMES, ID_NAMES, named, query_keys
 from bot.intake.eval_sets.reader import Source
-from bot.intake.eval_sets.records import Records, decoded
-from bot.intake.eval_sets.rows import Reading, Row, read_records, text_id
-from bot.intake.eval_sets.table import plain_key
+from bot.intake.eval_sets.records import Records, decoded, located, without
+from bot.intake.eval_sets.rows import Reading, Row, beside, read_records, text_id
+from bot.intake.eval_sets.table import first_header
 from bot.intake.place import Place
 from bot.intake.query import Setup
 
 ANSWER_KEY: Final = "expected_response"
 TOOLS_KEY: Final = "expected_tools"
 
-QUERY_NAMES: Final = frozenset(
-    {
-        *("query", "question", "prompt", "input", "utterance", "instruction", "turns", "messages"),
-        *("userquery", "userinput", "userprompt", "usermessage", "userquestion", "userutterance", "testutterance"),
-    }
+MARK: Final = re.compile(
+    r"quer(?:y|ies)|question|prompt|input|utterance|instruction|message|turns|request|ticket|task|text",
+    re.IGNORECASE,
 )
-_ID_NAMES: Final = frozenset({"id", "qid", "queryid", "questionid", "promptid", "testid", "testcaseid", "caseid"})
-_CONVERSATION_NAMES: Final = frozenset({"conversation", "conversationid", "conversationnumber", "conversationname"})
+"""A word that the name of a column of queries has."""
 
 _JSON: Final = re.compile(r"\[\s*[\[{\"]|\{\s*\"")
 """How turns or messages in JSON begin; a text such as `[urgent] ...` does not."""
@@ -52,12 +50,15 @@ class _Found:
 
 def has_query_column(source: Source) -> bool:
     """Whether the records of ``source`` have a column that may hold what the user says."""
-    return any(plain_key(key) in QUERY_NAMES for key in source.records.keys)
+    return bool(query_keys(_keys(source, source.records)))
 
 
-def read_plain(source: Source) -> Reading:
-    """The records of ``source`` as rows; what is no turn, id or conversation is expectation, unchanged."""
-    records = source.records
+def read_plain(source: Source, records: Records | None = None, told: Mapping[str, Data] | None = None) -> Reading:
+    """The records of ``source`` as rows; what is no turn, id or conversation is expectation, unchanged.
+
+    ``records`` are those of the file's list where it is none itself, ``told`` what the file says of all of them.
+    """
+    records = source.records if records is None else records
     columns = source.columns or Columns()
     try:
         found = _find(source, records, columns)
@@ -67,9 +68,10 @@ def read_plain(source: Source) -> Reading:
     broken: set[str] = set()
 
     def row(record: Place, problems: list[Problem]) -> Row | None:
-        key = None if found.conversation is None else text_id(record[found.conversation], problems)
+        group = _at(record, found.conversation)
+        key = None if group is None else text_id(group, problems)
         try:
-            read = _row(source, record, found, problems)
+            read = _row(source, record, found, told or {}, problems)
         except InputError as error:
             read, problems[:] = None, [*problems, *error.problems]
         if problems or read is None:
@@ -82,35 +84,40 @@ def read_plain(source: Source) -> Reading:
     return Reading(tuple(_joined(reading.rows, keys, broken, found)), reading.problems)
 
 
+def _keys(source: Source, records: Records) -> list[str]:
+    """The keys that ``records`` have, sorted; of a table those of its header, whatever its rows hold."""
+    header = first_header(source.text) if _is_table(source) else None
+    return sorted(records.keys if header is None else header.labels().values())
+
+
 def _find(source: Source, records: Records, columns: Columns) -> _Found:
     """The columns of the file; raises :class:`InputError` if there are several for one thing, or none for the query."""
-    known = sorted(records.keys)
+    known = _keys(source, records)
     line = records.places[0].line if records.places else 1
     problems: list[Problem] = []
 
-    def column(what: str, named: str | None, usual: frozenset[str]) -> str | None:
-        if named is not None:
-            if named not in known:
-                message = f"no record has the column {named!r}, which {FORMATS_FILE} names for {what}"
+    def column(what: str, declared: str | None, candidates: Sequence[str] = ()) -> str | None:
+        if declared is not None:
+            if declared not in known and all(located(record, declared) is None for record in records.places):
+                message = f"no record has the column {declared!r}, which {FORMATS_FILE} names for {what}"
                 problems.append(Problem(source.file, line, message, f"name one of: {', '.join(known) or 'none'}"))
-            return named
-        candidates = [key for key in known if plain_key(key) in usual]
+            return declared
         if len(candidates) > 1:
             told = " and ".join(map(repr, candidates))
             fix = f"write {_declaration(source, what, candidates[0])}, with the column that is meant"
             problems.append(Problem(source.file, line, f"several columns could hold the {what}: {told}", fix))
         return candidates[0] if candidates else None
 
-    query = column("query", columns.query, QUERY_NAMES)
+    query = column("query", columns.query, query_keys(known))
     found = _Found(
         query=query or "",
-        id=column("id", columns.id, _ID_NAMES),
-        conversation=column("conversation", columns.conversation, _CONVERSATION_NAMES),
-        answer=columns.answer and column("answer", columns.answer, frozenset()),
-        tools=columns.tools and column("tools", columns.tools, frozenset()),
+        id=column("id", columns.id, named(known, frozenset({"id"})) or named(known, ID_NAMES)),
+        conversation=column("conversation", columns.conversation, named(known, CONVERSATION_NAMES)),
+        answer=column("answer", columns.answer),
+        tools=column("tools", columns.tools),
     )
     if query is None:
-        fix = f"write {_declaration(source, 'query', 'NAME')}, with the column's name"
+        fix = f"write {_declaration(source, 'query', 'NAME')}, with the column's name (`outer.inner` inside another)"
         message = f"no column holds the query; there are: {', '.join(known) or 'none'}"
         problems.append(Problem(source.file, line, message, fix))
     for meant, name in ((ANSWER_KEY, found.answer), (TOOLS_KEY, found.tools)):
@@ -135,25 +142,32 @@ def _declaration(source: Source, what: str, column: str) -> str:
     return f"`formats: 1` and `{line}` into {FORMATS_FILE} of the folder"
 
 
-def _row(source: Source, record: Place, found: _Found, problems: list[Problem]) -> Row | None:
-    held = record[found.query]
-    if held.absent:
+def _at(record: Place, name: str | None) -> Place | None:
+    return None if name is None else located(record, name)
+
+
+def _row(source: Source, record: Place, found: _Found, told: Mapping[str, Data], problems: list[Problem]) -> Row | None:
+    held = _at(record, found.query)
+    if held is None or held.absent:
         problems.append(record.problem(f"{found.query}: the record has no query", "write what the user says"))
         return None
     is_table = _is_table(source)
     spoken = read_spoken(_from_cell(held, source) if is_table else held, problems)
-    kept = {found.id} | ({found.query} if spoken.is_text else set())
-    renamed = {found.answer: ANSWER_KEY, found.tools: TOOLS_KEY}
-    expected: dict[str, Data] = {
-        renamed.get(key, key): decoded(place, source.limits).data if is_table and key == found.tools else place.data
-        for key, place in record.entries
-        if key not in kept
-    }
+    identifier = _at(record, found.id)
+    expected = dict(as_mapping(record.data))
+    for name, key in ((found.answer, ANSWER_KEY), (found.tools, TOOLS_KEY)):
+        place = _at(record, name)
+        if place is not None:
+            value = decoded(place, source.limits) if is_table and key == TOOLS_KEY else place
+            expected = without(expected, place.path[len(record.path) :]) | {key: value.data}
+    for place in (identifier, held if spoken.is_text else None):
+        if place is not None:
+            expected = without(expected, place.path[len(record.path) :])
     return Row(
         turns=spoken.turns,
         line=record.line,
-        id=text_id(record[found.id], problems) if found.id is not None else None,
-        expected=expected or None,
+        id=None if identifier is None else text_id(identifier, problems),
+        expected=beside(expected, told) or None,
         setup=Setup(attachments=spoken.attachments),
     )
 

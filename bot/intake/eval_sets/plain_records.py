@@ -1,20 +1,71 @@
-"""Plain JSON Lines and JSON lists (see :mod:`~bot.intake.eval_sets.plain`)."""
+"""Plain JSON Lines, and lists in JSON or YAML (see :mod:`~bot.intake.eval_sets.plain`).
+
+The list may be the file, or stand in it by one of its usual names (``cases``, ``tests``, ``questions``, ...); what the
+file says beside it is said of each of its queries, under ``eval_set``.
+"""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from typing import Final
 
-from bot.intake.eval_sets.plain import has_query_column, read_plain
-from bot.intake.eval_sets.reader import Reader
+from bot.documents import Data
+from bot.intake.eval_sets.names import LIST_NAMES, TELLING_LIST_NAMES, expects, query_keys
+from bot.intake.eval_sets.plain import MARK, has_query_column, read_plain
+from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.records import Records, listed
+from bot.intake.eval_sets.rows import Reading, rest_of
+from bot.intake.eval_sets.table import plain_key
+from bot.intake.place import Place
+from bot.intake.place import Source as Parsed
+
+_OF_OUR_OWN: Final = frozenset({"id", "query", "turns", "expected", "setup"})
+"""Keys of queries in our own format, which a list in YAML with nothing else is a slip of."""
+
+
+def _recognises(source: Source) -> bool:
+    if source.document is None:
+        return has_query_column(source)
+    if isinstance(source.document.data, dict):
+        return bool(_lists(source))
+    return has_query_column(source) and (source.document.is_json or not source.records.keys <= _OF_OUR_OWN)
+
+
+def _lists(source: Source) -> list[Place]:
+    """The lists of queries in a file that is a mapping; a list of a common name must say what it expects as well."""
+    if source.document is None:
+        return []
+    root = Parsed(source.path, source.document).root
+    return [place for key, place in root.entries if plain_key(key) in LIST_NAMES and _is_eval_set(key, place)]
+
+
+def _is_eval_set(key: str, place: Place) -> bool:
+    keys = listed(place).keys
+    return bool(query_keys(keys)) and (plain_key(key) in TELLING_LIST_NAMES or expects(keys))
+
+
+def _read(source: Source) -> Reading:
+    if source.document is None or not isinstance(source.document.data, dict):
+        return read_plain(source)
+    root = Parsed(source.path, source.document).root
+    lists = _lists(source) or [place for key, place in root.entries if plain_key(key) in LIST_NAMES]
+    found = [listed(place) for place in lists]
+    records = Records(
+        tuple(place for each in found for place in each.places),
+        tuple(problem for each in found for problem in each.problems),
+    )
+    told: Mapping[str, Data] = rest_of(root, *(str(place.path[-1]) for place in lists))
+    return read_plain(source, records, told)
+
 
 READER: Final = Reader(
     name="plain-records",
-    title="a list of records in JSON Lines or JSON, with the query in a column such as `query`, `prompt` or `question`",
-    endings=(".jsonl", ".ndjson", ".json"),
-    mark=re.compile(r"quer(?:y|ies)|question|prompt|input|utterance|instruction|message|turns", re.IGNORECASE),
-    recognises=has_query_column,
-    read=read_plain,
+    title="a list of records in JSON Lines, JSON or YAML (perhaps under `cases`, `tests`, ...), with the query in a "
+    "column such as `query`, `prompt` or `question`",
+    endings=(".jsonl", ".ndjson", ".json", ".yaml", ".yml"),
+    mark=MARK,
+    recognises=_recognises,
+    read=_read,
     plain=True,
     names_columns=True,
 )

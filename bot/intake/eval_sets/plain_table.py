@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-from bot.intake.eval_sets.plain import has_query_column, read_plain
+from bot.intake.eval_sets.plain import MARK, has_query_column, read_plain
 from bot.intake.eval_sets.reader import Reader
 
 READER: Final = Reader(
     name="plain-table",
     title="a table in CSV, with the query in a column such as `query`, `prompt` or `question`",
     endings=(".csv", ".tsv"),
-    mark=re.compile(r"quer(?:y|ies)|question|prompt|input|utterance|instruction|message|turns", re.IGNORECASE),
+    mark=MARK,
     recognises=has_query_column,
     read=read_plain,
     plain=True,

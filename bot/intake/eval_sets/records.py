@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from bot.documents import Data, Document, parse_json_text
+from bot.documents import Data, Document, Path, as_mapping, parse_json_text
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.table import first_header
 from bot.intake.place import Place, Source
@@ -92,3 +92,30 @@ def decoded(place: Place, limits: ReadingLimits) -> Place:
         fix = "write JSON, with quotes doubled where the file is a table"
         raise InputError([place.problem(f"{place.name}: {problem.message}", fix)]) from None
     return Place(place.source, place.path, data)
+
+
+def located(record: Place, name: str) -> Place | None:
+    """The value that ``name`` names in ``record``: a key, or keys with dots between; ``None`` if there is none."""
+    place, steps = record, name.split(".")
+    while steps:
+        # A key may hold dots itself, as headers of tables do.
+        taken = next((n for n in range(len(steps), 0, -1) if place.has(".".join(steps[:n]))), 0)
+        if not taken:
+            return None
+        place, steps = place[".".join(steps[:taken])], steps[taken:]
+    return place
+
+
+def without(data: dict[str, Data], path: Path) -> dict[str, Data]:
+    """``data`` without the value at ``path``, nor the mappings that only held it."""
+    kept = dict(data)
+    chain = [kept]
+    for step in path[:-1]:
+        inner = dict(as_mapping(chain[-1].get(str(step))))
+        chain[-1][str(step)] = inner
+        chain.append(inner)
+    chain[-1].pop(str(path[-1]), None)
+    for outer, step in reversed(list(zip(chain, path[:-1], strict=False))):
+        if not outer[str(step)]:
+            del outer[str(step)]
+    return kept

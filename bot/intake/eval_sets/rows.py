@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -87,3 +87,8 @@ def text_id(place: Place, problems: list[Problem]) -> str | None:
 def rest_of(record: Place, *used: str) -> dict[str, Data]:
     """What ``record`` holds beside the keys ``used``, unchanged and in its order."""
     return {key: place.data for key, place in record.entries if key not in used}
+
+
+def beside(expected: Mapping[str, Data], shared: Mapping[str, Data], key: str = "eval_set") -> dict[str, Data]:
+    """``expected`` of a row, with what its file says of all rows, ``shared``, under ``key``."""
+    return {**expected, **({key if key not in expected else f"{key} (of the file)": dict(shared)} if shared else {})}

@@ -37,7 +37,7 @@ LOST: list[tuple[str, str | bytes, int | None, str]] = [
     ("b.yaml", "name: x\nquerys:\n  - query: a\n", 2, "perhaps you meant 'queries'"),
     ("b.yaml", "evalset: 1\n", 1, "perhaps you meant 'eval_set'"),
     ("b.yml", "- query: x\n- query: y\n", None, "meant to stand under `queries`, with `eval_set: 1` before it"),
-    ("b.json", '{"cases": [{"input": "x"}]}', None, "no eval set is recognised in this file; looked for:"),
+    ("b.json", '{"cases": [{"note": "x"}]}', None, "no eval set is recognised in this file; looked for:"),
     ("b.json", "[1", 1, "not valid JSON"),
     ("b.jsonl", '{"query": "x",}\n', 1, "not valid JSON"),
     ("b.yaml", "[1", 1, "not valid YAML"),
