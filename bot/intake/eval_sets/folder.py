@@ -127,7 +127,7 @@ def _find(snapshot: Snapshot, limits: Limits) -> list[_File]:
     }
     files = {path: file for path, file in files.items() if path not in used}
     files = _without_data(snapshot, limits, files, declared)
-    strays = find_strays(snapshot, limits, files.keys() | used | {FORMATS_FILE})
+    strays = find_strays(snapshot, limits, files.keys() | used | {FORMATS_FILE}, is_empty=not files)
     if not files:
         formats = "; ".join(f"{reader.title} ({', '.join(reader.endings)})" for reader in readers())
         message = f"no eval set was found; looked for: {formats}"

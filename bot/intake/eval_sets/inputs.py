@@ -114,7 +114,10 @@ class Inputs:
         several = " and ".join(f"`{step}`" for step in steps[:5])
         within = place.name or self.key
         why = f"several could be the query: {several}" if steps else "none of them is what a user says"
-        name = steps[0] if steps else f"{self.key}.NAME"
+        # Among texts, what users say is the longest, as a rule.
+        texts = all(inner.text for inner in found)
+        likely = max(range(len(found)), key=lambda place: len(found[place].text) if texts else 0, default=None)
+        name = f"{self.key}.NAME" if likely is None else steps[likely]
         declared = {self.source.path: {"format": self.format, "columns": {"query": name}}}
         line = f"files: {json.dumps(declared, ensure_ascii=False)}"
         fix = f"write `formats: 1` and `{line}` into {FORMATS_FILE}, with the name of the one that is the query"

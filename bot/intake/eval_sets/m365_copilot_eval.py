@@ -3,8 +3,7 @@
 The current shape (schema 1.x) is ``{"schemaVersion": "1.2.0", "items": [...]}``, an item being one turn (``prompt``) or
 a conversation (``turns``).  Two older shapes are still about: a bare list of items, and
 ``{"prompts": [...], "expected_responses": [...]}``.  Whatever an item holds beside its prompts is expectation and
-travels along, with the document's defaults (``default_evaluators``, ``default_allowed_tools``, ...), which apply to each
-of its items.
+travels along, with the document's defaults (``default_evaluators``, ...), which apply to each of its items.
 
 The tool's published schema is stricter than what is in use, so keys it does not know are no faults.
 """
@@ -40,7 +39,7 @@ _OF_PROMPTFOO: Final = frozenset({"providers", "targets", "tests", "scenarios", 
 def _recognises(source: Source) -> bool:
     data = source.document.data if source.document else None
     if isinstance(data, list):
-        return any(_is_item(as_mapping(item)) for item in data)
+        return _are_items([as_mapping(item) for item in data])
     whole = as_mapping(data)
     if "prompts" in whole:
         prompts = as_list(whole["prompts"])
@@ -55,9 +54,11 @@ def _recognises(source: Source) -> bool:
     return named or shaped or ("schemaVersion" in whole and "items" in whole)
 
 
-def _is_item(item: Mapping[str, Data]) -> bool:
-    """Whether an entry of a bare list is an item: lists of other records have prompts as well."""
-    return "prompt" in item and ("expected_response" in item or item.keys() <= _OF_AN_ITEM)
+def _are_items(items: list[Mapping[str, Data]]) -> bool:
+    """Whether a bare list holds items: lists of other records have prompts as well."""
+    prompted = [item for item in items if "prompt" in item]
+    known = all(item.keys() <= _OF_AN_ITEM for item in prompted)
+    return bool(prompted) and (known or any("expected_response" in item for item in prompted))
 
 
 def _read(source: Source) -> Reading:

@@ -50,7 +50,7 @@ class _Found:
 
 def has_query_column(source: Source) -> bool:
     """Whether the records of ``source`` have a column that may hold what the user says."""
-    return bool(query_keys(_keys(source, source.records)))
+    return bool(query_keys(column_names(source, source.records)))
 
 
 def read_plain(source: Source, records: Records | None = None, told: Mapping[str, Data] | None = None) -> Reading:
@@ -84,7 +84,7 @@ def read_plain(source: Source, records: Records | None = None, told: Mapping[str
     return Reading(tuple(_joined(reading.rows, keys, broken, found)), reading.problems)
 
 
-def _keys(source: Source, records: Records) -> list[str]:
+def column_names(source: Source, records: Records) -> list[str]:
     """The keys that ``records`` have, sorted; of a table those of its header, whatever its rows hold."""
     header = first_header(source.text) if _is_table(source) else None
     return sorted(records.keys if header is None else header.labels().values())
@@ -92,7 +92,7 @@ def _keys(source: Source, records: Records) -> list[str]:
 
 def _find(source: Source, records: Records, columns: Columns) -> _Found:
     """The columns of the file; raises :class:`InputError` if there are several for one thing, or none for the query."""
-    known = _keys(source, records)
+    known = column_names(source, records)
     line = records.places[0].line if records.places else 1
     problems: list[Problem] = []
 
@@ -104,7 +104,7 @@ def _find(source: Source, records: Records, columns: Columns) -> _Found:
             return declared
         if len(candidates) > 1:
             told = " and ".join(map(repr, candidates))
-            fix = f"write {_declaration(source, what, candidates[0])}, with the column that is meant"
+            fix = f"write {declaration(source, what, candidates[0])}, with the column that is meant"
             problems.append(Problem(source.file, line, f"several columns could hold the {what}: {told}", fix))
         return candidates[0] if candidates else None
 
@@ -117,7 +117,7 @@ def _find(source: Source, records: Records, columns: Columns) -> _Found:
         tools=column("tools", columns.tools),
     )
     if query is None:
-        fix = f"write {_declaration(source, 'query', 'NAME')}, with the column's name (`outer.inner` inside another)"
+        fix = f"write {declaration(source, 'query', 'NAME')}, with the column's name (`outer.inner` inside another)"
         message = f"no column holds the query; there are: {', '.join(known) or 'none'}"
         problems.append(Problem(source.file, line, message, fix))
     for meant, name in ((ANSWER_KEY, found.answer), (TOOLS_KEY, found.tools)):
@@ -133,7 +133,7 @@ def _is_table(source: Source) -> bool:
     return source.document is None and source.lines is None
 
 
-def _declaration(source: Source, what: str, column: str) -> str:
+def declaration(source: Source, what: str, column: str) -> str:
     """The line of ``formats.yaml`` that says which column of the file holds ``what``, and where to write it."""
     columns = {key: value for key, value in (source.columns or Columns()) if value is not None} | {what: column}
     told = ", ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in columns.items())
@@ -150,6 +150,9 @@ def _row(source: Source, record: Place, found: _Found, told: Mapping[str, Data],
     held = _at(record, found.query)
     if held is None or held.absent:
         problems.append(record.problem(f"{found.query}: the record has no query", "write what the user says"))
+        return None
+    if held.is_mapping and not has_messages(held.data):
+        problems.append(_undecided(source, held, found.query))
         return None
     is_table = _is_table(source)
     spoken = read_spoken(_from_cell(held, source) if is_table else held, problems)
@@ -170,6 +173,15 @@ def _row(source: Source, record: Place, found: _Found, told: Mapping[str, Data],
         expected=beside(expected, told) or None,
         setup=Setup(attachments=spoken.attachments),
     )
+
+
+def _undecided(source: Source, held: Place, name: str) -> Problem:
+    """The fault of a query that is an object: which of its values the user says is not known."""
+    told = ", ".join(key for key, _ in held.entries[:20]) or "none"
+    longest = max(held.entries, key=lambda entry: len(entry[1].text), default=("NAME", held))
+    message = f"{held.name}: is an object, of whose values ({told}) one must be named"
+    fix = f"write {declaration(source, 'query', f'{name}.{longest[0]}')}, with the name of what the user says"
+    return held.problem(message, fix)
 
 
 def _from_cell(cell: Place, source: Source) -> Place:

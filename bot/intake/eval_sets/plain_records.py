@@ -44,18 +44,32 @@ def _is_eval_set(key: str, place: Place) -> bool:
     return bool(query_keys(keys)) and (plain_key(key) in TELLING_LIST_NAMES or expects(keys))
 
 
+def records_in(source: Source) -> Records:
+    """The records of a plain file: those of its list, or of the lists in it that have the usual names."""
+    places = _named(source)
+    if not places:
+        return source.records
+    found = [listed(place) for place in places]
+    return Records(
+        tuple(place for each in found for place in each.places),
+        tuple(problem for each in found for problem in each.problems),
+    )
+
+
+def _named(source: Source) -> list[Place]:
+    """The lists in a mapping: those of queries, else all with usual names."""
+    if source.document is None or not isinstance(source.document.data, dict):
+        return []
+    root = Parsed(source.path, source.document).root
+    return _lists(source) or [place for key, place in root.entries if plain_key(key) in LIST_NAMES and place.is_list]
+
+
 def _read(source: Source) -> Reading:
     if source.document is None or not isinstance(source.document.data, dict):
         return read_plain(source)
     root = Parsed(source.path, source.document).root
-    lists = _lists(source) or [place for key, place in root.entries if plain_key(key) in LIST_NAMES]
-    found = [listed(place) for place in lists]
-    records = Records(
-        tuple(place for each in found for place in each.places),
-        tuple(problem for each in found for problem in each.problems),
-    )
-    told: Mapping[str, Data] = rest_of(root, *(str(place.path[-1]) for place in lists))
-    return read_plain(source, records, told)
+    told: Mapping[str, Data] = rest_of(root, *(str(place.path[-1]) for place in _named(source)))
+    return read_plain(source, records_in(source), told)
 
 
 READER: Final = Reader(

@@ -5,20 +5,27 @@ with the same ``conversationId`` are the turns of one conversation, in their ord
 repeats the conversation so far (``_conversation``) and gives no such id.  What a test holds stays in its expectation,
 with the values of its variables; what the config says of all tests stays under ``config``.
 
+Without prompts a provider puts the variables into its request itself; the query is the variable that is called so.
+``formats.yaml`` may name the variable (``columns: {query: NAME}``), also where prompts are programs.
+
 Source: https://www.promptfoo.dev/docs/configuration/reference/, and promptfoo 0.121 (``evaluator``).
 """
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from bot.documents import Data, as_list, as_mapping
 from bot.errors import InputError, Problem
+from bot.intake.eval_sets.columns import FORMATS_FILE
+from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES, named
 from bot.intake.eval_sets.promptfoo_files import PREFIX, Files
 from bot.intake.eval_sets.promptfoo_prompts import Compiled, Prompt, compile_prompt, read_prompts, render, speak
 from bot.intake.eval_sets.promptfoo_template import TemplateFault, TooLongFault
@@ -30,6 +37,9 @@ from bot.intake.place import Place
 from bot.intake.place import Source as Parsed
 from bot.intake.query import Setup
 
+_NAME: Final = "promptfoo"
+_SAID: Final = (QUERY_NAMES, SPOKEN_NAMES, frozenset({"message", "request", "ticket", "task", "text"}))
+"""Names of variables that the user says, the more telling first."""
 _TELLING: Final = frozenset(
     {"providers", "targets", "tests", "scenarios", "defaultTest", "evaluateOptions", "redteam", "assertionTemplates"}
 )
@@ -40,6 +50,8 @@ _FOR_ALL: Final = ("description", "tags", "defaultTest", "assertionTemplates", "
 def _recognises(source: Source) -> bool:
     data = as_mapping(source.document.data if source.document else None)
     if "prompts" in data and data.keys() & _TELLING:
+        return True
+    if isinstance(data.get("redteam"), dict) and data.keys() & {"targets", "providers"}:
         return True
     tests = [as_mapping(item) for item in as_list(data.get("tests"))]
     runs = "providers" in data or "targets" in data or "scenarios" in data
@@ -83,11 +95,30 @@ class _Config:
         self._variables = Variables(self._files, most, self._limits.queries * self._limits.turn_characters)
         self._steps = 0
         self._default = self._default_test()
-        self._prompts = read_prompts(root["prompts"], self._files, self._problems)
+        declared = source.columns.query if source.columns is not None else None
+        self._said: dict[str, int] = {}
+        self._unprompted = declared is None and root["prompts"].absent
+        if declared is not None:
+            self._prompts = [self._prompt_of(declared)]
+        else:
+            self._prompts = read_prompts(root["prompts"], self._files, self._problems, f"or {self._declaration}")
         shared = {key: root[key].data for key in _FOR_ALL if not root[key].absent}
         if root["defaultTest"].text:
             shared["defaultTest"] = dict(self._default)
         self._shared: dict[str, Data] = {"config": shared} if shared else {}
+
+    @property
+    def _declaration(self) -> str:
+        """What to write where the query is a variable that cannot be found."""
+        line = f"files: {{{json.dumps(self._source.path)}: {{format: {_NAME}, columns: {{query: NAME}}}}}}"
+        return f"write `formats: 1` and `{line}` into {FORMATS_FILE}, with the name of the variable that the user says"
+
+    def _or_named(self, fix: str) -> str:
+        return f"{fix}; or {self._declaration}"
+
+    def _prompt_of(self, variable: str) -> Prompt:
+        """A prompt that is nothing but ``variable``."""
+        return Prompt(f"{{{{ {variable} }}}}", self._source.file, 1, f"vars.{variable}", {})
 
     def _default_test(self) -> Mapping[str, Data]:
         place = self._root["defaultTest"]
@@ -102,6 +133,10 @@ class _Config:
 
     def reading(self) -> Reading:
         """The queries of the config, up to one more than the folder may hold."""
+        if self._root.has("redteam") and not (self._root.has("tests") or self._root.has("scenarios")):
+            message = "redteam: its tests are made when promptfoo runs, and the config has no others"
+            fix = "run `promptfoo redteam generate`, and bring the file that it writes"
+            return Reading((), (self._root["redteam"].problem(message, fix),))
         try:
             for case in read_cases(self._root, self._files, self._problems):
                 self._test(case)
@@ -128,7 +163,7 @@ class _Config:
         variables = {**as_mapping(default.get("vars")), **as_mapping(case.data.get("vars"))}
         before = len(self._problems)
         combinations = self._combinations(case, variables, options)
-        prompts = self._chosen(case)
+        prompts = self._asked(case, variables) if self._unprompted else self._chosen(case)
         if "transformVars" in options:
             self._fault(place, "`transformVars` is a program, which is not run", "write the variables that it gives")
         wrapped = [str(options.get(key) or "") for key in ("prefix", "suffix")]
@@ -154,6 +189,18 @@ class _Config:
 
     def _name(self, place: Place) -> str:
         return f"{place.name}: " if place.path else ""
+
+    def _asked(self, case: Case, variables: Mapping[str, Data]) -> list[tuple[int, Prompt]]:
+        """The prompt of a test where the config has none: the variable that the user says."""
+        if "prompt" in variables or not variables:
+            return list(enumerate(self._prompts))
+        told = [name for name, value in variables.items() if isinstance(value, str | list)]
+        found = next((names for names in map(partial(named, told), _SAID) if names), told)
+        if len(found) != 1:
+            message = f"the config has no prompts, and several variables could be the query: {', '.join(found[:10])}"
+            self._fault(case.place, message if found else "the config has no prompts", self._declaration)
+            return []
+        return [(self._said.setdefault(found[0], len(self._said) + 1), self._prompt_of(found[0]))]
 
     def _chosen(self, case: Case) -> list[tuple[int, Prompt]]:
         """The prompts that a test is for."""
@@ -199,7 +246,9 @@ class _Config:
             except TemplateFault as fault:
                 self._compiled[key] = None
                 line = None if prompt.line is None else prompt.line + fault.line - 1
-                self._problems.append(Problem(prompt.file, line, f"{prompt.name}: {fault.message}", fault.fix))
+                self._problems.append(
+                    Problem(prompt.file, line, f"{prompt.name}: {fault.message}", self._or_named(fault.fix))
+                )
         return self._compiled[key]
 
     def _group(self, case: Case, number: int, conversation: Data, template: Compiled | None) -> _Group:
@@ -231,7 +280,7 @@ class _Config:
         except TemplateFault as fault:
             where = prompt.name if prompt.line is None else f"{prompt.name} ({prompt.file}:{prompt.line})"
             message = f"{self._name(case.place)}{fault.message}; {where} uses it"
-            problems.append(case.place.problem(message, fault.fix))
+            problems.append(case.place.problem(message, self._or_named(fault.fix)))
         except InputError as error:
             problems.extend(error.problems)
         if problems:
@@ -258,10 +307,11 @@ class _Config:
 
 
 READER: Final = Reader(
-    name="promptfoo",
+    name=_NAME,
     title="promptfoo config in YAML or JSON (`prompts` with `tests` or `providers`)",
     endings=(".yaml", ".yml", ".json"),
-    mark=re.compile(r"""\b(?:prompts|tests|scenarios)["']?\s*:"""),
+    mark=re.compile(r"""\b(?:prompts|tests|scenarios|redteam)["']?\s*:"""),
     recognises=_recognises,
     read=_read,
+    names_columns=True,
 )

@@ -27,7 +27,7 @@ class Files:
 
     config: Source
     used: set[str] = field(default_factory=set)
-    _opened: dict[tuple[str, str], Source] = field(default_factory=dict)
+    _opened: dict[tuple[str, str, bool], Source] = field(default_factory=dict)
 
     def all(self, place: Place, reference: str, within: Source | None = None) -> tuple[Source, ...]:
         """The file, or the files of the pattern, that ``reference`` names; ``within`` is the file it stands in.
@@ -35,6 +35,10 @@ class Files:
         Raises :class:`InputError` for programs, other places than files, and files that cannot be read.
         """
         return tuple(self._open(place, name, within or self.config) for name in self.names(place, reference, within))
+
+    def text(self, place: Place, name: str) -> Source:
+        """The file ``name`` with its text alone; raises :class:`InputError` if it cannot be read."""
+        return self._open(place, name, self.config, parsed=False)
 
     def names(self, place: Place, reference: str, within: Source | None = None) -> tuple[str, ...]:
         """The names of the files that ``reference`` stands for."""
@@ -56,11 +60,11 @@ class Files:
             raise InputError([place.problem(message, "name a file that there is")])
         return found
 
-    def _open(self, place: Place, name: str, within: Source) -> Source:
-        key = (posixpath.dirname(within.path), name)
+    def _open(self, place: Place, name: str, within: Source, *, parsed: bool = True) -> Source:
+        key = (posixpath.dirname(within.path), name, parsed)
         if key not in self._opened:
             try:
-                self._opened[key] = within.beside(place, name)
+                self._opened[key] = (within.beside if parsed else within.text_beside)(place, name)
             except InputError as error:
                 raise InputError(self._told(place, name, problem) for problem in error.problems) from None
             self.used.add(self._opened[key].path)

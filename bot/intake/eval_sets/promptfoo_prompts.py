@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from bot.documents import Data, Document, as_list, as_mapping, parse_json_text, parse_yaml
@@ -60,8 +60,11 @@ class Compiled:
     history: bool
 
 
-def read_prompts(place: Place, files: Files, problems: list[Problem]) -> list[Prompt]:
-    """The prompts that stand at ``place`` of a config; what is wrong is added to ``problems``."""
+def read_prompts(place: Place, files: Files, problems: list[Problem], otherwise: str = "") -> list[Prompt]:
+    """The prompts that stand at ``place`` of a config; what is wrong is added to ``problems``.
+
+    ``otherwise`` is what one can do where they cannot be read.
+    """
     if place.absent:
         return [Prompt(DEFAULT, files.config.file, 1, "prompts", {})]
     if place.is_mapping and not place.has("raw") and not place.has("id"):
@@ -74,7 +77,8 @@ def read_prompts(place: Place, files: Files, problems: list[Problem]) -> list[Pr
         try:
             found.extend(_prompts(item, dict(told), files))
         except InputError as error:
-            problems.extend(error.problems)
+            more = f"; {otherwise}" if otherwise else ""
+            problems.extend(replace(problem, fix=f"{problem.fix}{more}") for problem in error.problems)
     if not found and not problems:
         problems.append(place.problem("prompts: there are none", "write at least one prompt"))
     return found
@@ -90,6 +94,11 @@ def _prompts(item: Place, told: dict[str, Data], files: Files) -> Iterator[Promp
         single = text.strip()
         if single.startswith(PREFIX) or _FILE.fullmatch(single) or _ELSEWHERE.match(single):
             for name in files.names(held, single):
+                if name.lower().endswith(".json"):
+                    # It is a template, and JSON only once the variables are put in.
+                    source = files.text(held, name)
+                    yield Prompt(source.text, source.file, 1, f"{held.name}: {source.path}", told)
+                    continue
                 (source,) = files.all(held, name)
                 yield from _in_file(source, held, told)
             return

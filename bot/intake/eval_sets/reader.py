@@ -36,8 +36,8 @@ class Source:
     order mark.  ``document`` is the parsed content of a JSON or YAML file, ``lines`` that of JSON Lines; a table has
     neither.  ``columns`` are those that ``formats.yaml`` names, if it does; ``limits`` hold for what is parsed further,
     ``folder_limits`` for what all files of the folder come to.  ``beside`` opens the file of the folder that a place of
-    this one refers to, and ``matching`` gives the references that a pattern with ``*`` stands for; both raise
-    :class:`~bot.errors.InputError` for what leads out of the folder.
+    this one refers to, ``text_beside`` without parsing it, and ``matching`` gives the references that a pattern with
+    ``*`` stands for; all raise :class:`~bot.errors.InputError` for what leads out of the folder.
     """
 
     file: str
@@ -49,6 +49,7 @@ class Source:
     lines: Lines | None = None
     columns: Columns | None = None
     beside: Callable[[Place, str], Source] = _refuse
+    text_beside: Callable[[Place, str], Source] = _refuse
     matching: Callable[[Place, str], tuple[str, ...]] = _refuse_pattern
 
     @cached_property

@@ -68,7 +68,9 @@ def _rows(file: str, path: str, text: str) -> Records:
     labels = header.labels()
     places: list[Place] = []
     problems: list[Problem] = []
-    for line in header.rows(text):
+    lines = list(header.rows(text))
+    header = header.as_wide_as(lines)
+    for line in lines:
         fault = header.fault(line)
         if fault is not None:
             problems.append(Problem(file, line.number, *fault))

@@ -33,14 +33,18 @@ def glance(content: bytes) -> str:
     return content.replace(b"\0", b"").decode("utf-8", "replace")
 
 
-def open_source(snapshot: Snapshot, path: str, limits: Limits, columns: Columns | None = None) -> Source:
-    """The file at ``path``, decoded, and parsed as its name and content say; raises :class:`InputError`."""
+def open_source(
+    snapshot: Snapshot, path: str, limits: Limits, columns: Columns | None = None, *, parsed: bool = True
+) -> Source:
+    """The file at ``path``, decoded, and ``parsed`` as its name and content say; raises :class:`InputError`."""
     name, reading = snapshot.name(path), limits.reading
     content = snapshot.read(path, reading)
     document = lines = None
     ending = posixpath.splitext(path)[1].lower()
     text = decode(content, name, reading)
-    if ending in LINES or (ending == ".json" and _LOOKS_LIKE_LINES.match(text)):
+    if not parsed:
+        pass
+    elif ending in LINES or (ending == ".json" and _LOOKS_LIKE_LINES.match(text)):
         if text.lstrip().startswith("["):
             document = parse_json(content, name, reading)
         else:
@@ -56,6 +60,9 @@ def open_source(snapshot: Snapshot, path: str, limits: Limits, columns: Columns 
             message = f"{place.name}: {reference} is no file of the folder"
             raise InputError([place.problem(message, "name a file that there is")])
         return open_source(snapshot, target, limits, columns)
+
+    def text_beside(place: Place, reference: str) -> Source:
+        return open_source(snapshot, _path_beside(path, place, reference), limits, columns, parsed=False)
 
     def matching(place: Place, pattern: str) -> tuple[str, ...]:
         folder = posixpath.dirname(path)
@@ -73,6 +80,7 @@ def open_source(snapshot: Snapshot, path: str, limits: Limits, columns: Columns 
         lines=lines,
         columns=columns,
         beside=beside,
+        text_beside=text_beside,
         matching=matching,
     )
 

@@ -16,6 +16,8 @@ from bot.config import Limits
 from bot.documents import Data, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.agents.registry import fitting as fitting_agents
+from bot.intake.eval_sets.plain import column_names, declaration
+from bot.intake.eval_sets.plain_records import records_in
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.registry import fitting, readers
 from bot.intake.eval_sets.sources import glance, open_source
@@ -55,6 +57,8 @@ _OTHER_KINDS: Final = tuple(
 _SPOKEN: Final = frozenset(
     ("query", "prompt", "question", "input", "inputs", "turns", "messages", "conversation", "utterance", "user", "text")
 )
+_CALLED: Final = re.compile(r"eval|golden|benchmark|test[-_ ]?(?:set|case)|dataset|promptfoo|quer(?:y|ies)|question")
+"""What stands in paths of eval sets."""
 _KEYS: Final = ("eval_set", "queries", "items", "prompts")
 # What a name may stand as: by itself, or with spaces and the like between quotes.
 _WORD: Final = re.compile(r"[\w.-]++")
@@ -62,11 +66,14 @@ _QUOTED: Final = re.compile(r"""["']([^"'\n]{1,300})(?=["'])""")
 _ELSEWHERE: Final = "if it is no eval set, move it into a sub-folder"
 
 
-def find_strays(snapshot: Snapshot, limits: Limits, taken: Collection[str]) -> dict[str, tuple[Problem, ...]]:
+def find_strays(
+    snapshot: Snapshot, limits: Limits, taken: Collection[str], *, is_empty: bool = False
+) -> dict[str, tuple[Problem, ...]]:
     """What is wrong with each file and link that may have been meant as an eval set; ``taken`` are those that are read.
 
     Looked at are the folder itself, folders of eval sets, links in all folders, and files that are named like an
-    agent's but hold an eval set.
+    agent's but hold an eval set.  Where the folder ``is_empty`` of eval sets, files in other folders that are called
+    like some are looked at as well.
     """
     paths = snapshot.paths()
     packages = _packages(paths)
@@ -82,7 +89,7 @@ def find_strays(snapshot: Snapshot, limits: Limits, taken: Collection[str]) -> d
             continue
         if AGENT_FILE.fullmatch(posixpath.basename(path)):
             strays[path] = _misnamed(snapshot, path, limits)
-        elif posixpath.dirname(path) in folders and not foreign(path):
+        elif not foreign(path) and (posixpath.dirname(path) in folders or (is_empty and _CALLED.search(path.lower()))):
             suspects[path] = _unrecognised(snapshot, path, limits)
     for link in snapshot.links():
         ending = posixpath.splitext(link)[1].lower()
@@ -200,8 +207,13 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
     line, hint = _slip(source)
     if not hint and source.document is not None and _is_settings(source.document.data):
         return ()
+    fix = f"write it in one of these formats; {_ELSEWHERE}"
+    columns = column_names(source, records_in(source))
+    if columns and not hint:
+        hint = f"; what the user says stands in none of its columns by a known name: {', '.join(columns[:20])}"
+        fix = f"write {declaration(source, 'query', 'NAME')}, with the column's name; {_ELSEWHERE}"
     message = f"no eval set is recognised in this file{hint}; looked for: {looked_for}"
-    return (Problem(name, line, message, f"write it in one of these formats; {_ELSEWHERE}"),)
+    return (Problem(name, line, message, fix),)
 
 
 def _is_other(source: Source) -> bool:

@@ -9,7 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 SEPARATORS: Final = (",", ";", "\t")
@@ -71,6 +71,12 @@ class Header:
     def rows(self, text: str) -> Iterator[Line]:
         """The records of ``text`` below the header."""
         return (line for line in lines(text, self.separator) if line.number > self.line)
+
+    def as_wide_as(self, rows: Sequence[Line]) -> Header:
+        """The header without its last columns where all of several ``rows`` leave these out alike."""
+        widths = [len(row.cells) for row in rows if row.fault is None]
+        alike = len(widths) > 1 and len(set(widths)) == 1
+        return replace(self, width=widths[0]) if alike and widths[0] < self.width else self
 
     def fault(self, line: Line) -> tuple[str, str] | None:
         """What is wrong with a record as a row, and how to mend it."""

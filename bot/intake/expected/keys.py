@@ -18,6 +18,9 @@ ANSWERS: Final = (
     "correctanswer",
     "correctlabel",
     "expected",
+    "expect",
+    "goldenanswer",
+    "goldanswer",
     "expectedoutcome",
     "reference",
     "answer",
@@ -28,10 +31,20 @@ ANSWERS: Final = (
 
 TOOLS: Final = (
     "expectedtools",
+    "expectedtool",
     "expectedtoolcalls",
+    "expectedtoolcall",
+    "expectedtoolname",
+    "expectedtoolnames",
     "expectedactions",
     "expectedtrajectory",
+    "expecttools",
+    "expecttool",
+    "expectedfunctions",
+    "expectedfunction",
     "referencetoolcalls",
+    "referencetrajectory",
+    "requiredtools",
     "tools",
 )
 """Of expected tools."""

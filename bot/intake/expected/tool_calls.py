@@ -20,6 +20,7 @@ AGENT: Final = ("actions", "expected_actions", "tool_calls", "tool_definitions")
 _ARGUMENTS: Final = ("arguments", "inputparameters", "args", "parameters", "input")
 _NAMES: Final = ("command", "name", "tool_name", "tool")
 _SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
+_NONE: Final = frozenset({"", "-", "none", "null", "n/a", "no_tool"})
 _SEPARATORS: Final = re.compile(r"[|;,\n]")
 
 
@@ -99,7 +100,7 @@ def _calls(value: Data) -> Iterator[ToolCall]:
     if isinstance(found, str):
         # What begins like JSON and is none is left to its reader to complain of.
         names = [] if _may_be_json(found) else _SEPARATORS.split(found)
-        yield from (ToolCall(name.strip()) for name in names if len(name.split()) == 1)
+        yield from (ToolCall(name.strip()) for name in names if len(name.split()) == 1 and _is_name(name))
         return
     items = as_list(found) or ([found] if isinstance(found, dict) else [])
     if _is_pair(items):
@@ -122,7 +123,7 @@ def _is_pair(items: list[Data]) -> bool:
 
 
 def _call(item: Data, *, unwanted: bool = False) -> Iterator[ToolCall]:
-    if isinstance(item, str) and item.strip():
+    if isinstance(item, str) and _is_name(item):
         yield ToolCall(item.strip(), None, unwanted)
         return
     held = as_mapping(item)
@@ -135,6 +136,11 @@ def _call(item: Data, *, unwanted: bool = False) -> Iterator[ToolCall]:
     if isinstance(name, str) and name.strip():
         arguments = next((value for key, value in inner.items() if plain_key(key) in _ARGUMENTS), None)
         yield ToolCall(name.strip(), arguments, unwanted)
+
+
+def _is_name(text: str) -> bool:
+    """Whether ``text`` may name a tool; people write that there is none as well."""
+    return text.strip().casefold() not in _NONE
 
 
 def _parsed(value: Data) -> Any:

@@ -117,3 +117,12 @@ def test_every_eval_is_read_or_reported(tmp_path: Path, evals: list[Any]) -> Non
     (found,) = read(tmp_path, {"a.json": json.dumps({"skill_name": "s", "evals": [{"prompt": "ok"}, *evals]})})
     assert found.format == "agent-skill"
     assert len(found.queries) + len(found.problems) >= len(evals) + 1
+
+
+def test_cases_of_a_skill_are_evals_and_prompts_may_say_whether_they_trigger(tmp_path: Path) -> None:
+    cases = [{"id": "t1", "prompt": "Split this task.", "should_trigger": True}, {"id": "t2", "prompt": "Fix a typo."}]
+    for number, document in enumerate([{"skill": "splitter", "cases": cases}, cases]):
+        found = read_one(tmp_path / str(number), "trigger-evals.json", json.dumps(document))
+        assert (found.format, found.problems) == ("agent-skill", ())
+        assert [query.turns for query in found.queries] == [("Split this task.",), ("Fix a typo.",)]
+        assert [query.id for query in found.queries] == [["splitter/t1", "splitter/t2"], ["t1", "t2"]][number]

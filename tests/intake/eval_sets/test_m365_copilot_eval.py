@@ -83,6 +83,18 @@ def test_items_that_are_no_list_are_said_to_be_none(tmp_path: Path, items: str) 
     assert found.problems[0].fix == 'write `"items": [{"prompt": "..."}]`'
 
 
+def test_what_the_document_says_of_all_items_travels_along(tmp_path: Path) -> None:
+    shared = {"default_evaluators": {"Relevance": {}}, "default_allowed_tools": ["orders_get"]}
+    found = read_one(tmp_path, "evals.json", json.dumps({**shared, "items": [{"prompt": "a"}]}))
+    assert found.queries[0].expected == shared
+
+
+def test_a_list_of_other_records_with_prompts_is_none_of_this_format(tmp_path: Path) -> None:
+    records = [{"id": 1, "prompt": "a", "must_contain": ["x"]}, {"id": 2, "prompt": "b", "must_contain": []}]
+    found = read_one(tmp_path, "evals.json", json.dumps(records))
+    assert (found.format, [query.id for query in found.queries], found.problems) == ("plain-records", ["1", "2"], ())
+
+
 def test_prompts_without_expectations_have_none(tmp_path: Path) -> None:
     for name, content in [("a", '{"prompts": ["a"]}'), ("b", '[{"prompt": "a"}]')]:
         found = read_one(tmp_path / name, "evals.json", content)
@@ -95,10 +107,11 @@ def test_ids_that_items_give_are_kept(tmp_path: Path) -> None:
         tmp_path,
         {"id": "q7", "prompt": "a"},
         {"conversation_id": "renewal", "turns": [{"prompt": "b"}]},
+        {"id": 12, "prompt": "d"},
         {"id": None, "prompt": "c"},
     )
-    assert [query.id for query in found.queries][:2] == ["q7", "renewal"]
-    assert found.queries[2].id.startswith("q-")
+    assert [query.id for query in found.queries][:3] == ["q7", "renewal", "12"]
+    assert found.queries[3].id.startswith("q-")
     assert not found.problems
 
 
@@ -122,7 +135,7 @@ def test_ids_that_items_give_are_kept(tmp_path: Path) -> None:
                 "items.1.turns.2.prompt: is empty",
             ],
         ),
-        ({"id": 12, "prompt": "a"}, ["items.1.id: must be a string"]),
+        ({"id": 1.5, "prompt": "a"}, ["items.1.id: must be a string or a whole number"]),
         ({"id": True, "prompt": 3}, ["items.1.id: must be a string", "items.1.prompt: must be a string"]),
         ({"conversation_id": ["x"], "prompt": "a"}, ["items.1.conversation_id: must be a string"]),
         ("a", ["items.1: an item must be an object"]),

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bot.documents import as_mapping
 from bot.intake.expectation import ToolCall, understand
 from tests.intake.eval_sets.folders import read, read_one, refused, told, turns
 
@@ -172,3 +173,80 @@ def test_every_record_is_read_or_reported(tmp_path: Path, records: list[Any]) ->
         read_lines += len(whole["turns"]) if {"conversation", "turns"} == whole.keys() else 1
     # A conversation with a broken turn is left out as a whole.
     assert read_lines + len(found.problems) >= len(records) + 1 or (found.problems and "conversation" in text)
+
+
+@pytest.mark.parametrize(
+    ("record", "query"),
+    [
+        ({"customer_message": "a", "expected_intent": "x"}, "a"),
+        ({"message": "a", "expected": {"intent": "x"}}, "a"),
+        ({"ticket": "a", "accepted_categories": ["x"]}, "a"),
+        ({"input_text": "a", "expected_output": "x"}, "a"),
+        ({"sample_question": "a", "message": "b", "rubric": "x"}, "a"),
+        ({"question": "a", "customer_message": "b", "answer": "x"}, "a"),
+    ],
+)
+def test_records_that_say_what_they_expect_may_call_the_query_otherwise(
+    tmp_path: Path, record: dict[str, Any], query: str
+) -> None:
+    assert turns(read_one(tmp_path, "a.jsonl", json.dumps(record) + "\n")) == [query]
+
+
+@pytest.mark.parametrize("record", [{"message": "a", "level": "info"}, {"ticket": "a", "status": "x"}, {"body": "a"}])
+def test_records_of_other_things_are_no_eval_sets(tmp_path: Path, record: dict[str, Any]) -> None:
+    refused(tmp_path, {"a.jsonl": json.dumps(record) + "\n"})
+
+
+def test_a_table_of_one_column_of_utterances_is_read(tmp_path: Path) -> None:
+    assert turns(read_one(tmp_path, "a.csv", "utterances\nhi\ncheck my balance\n")) == ["hi", "check my balance"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.json", '{"version": 2, "cases": [{"id": 1, "input": "a"}, {"id": 2, "input": "b"}]}'),
+        ("a.json", '{"version": 2, "data": [{"id": 1, "input": "a", "expect": {}}, {"id": 2, "input": "b"}]}'),
+        ("a.yaml", "version: 2\ntest_cases:\n  - {id: 1, input: a}\n  - {id: 2, input: b}\n"),
+    ],
+)
+def test_the_list_may_stand_in_the_file_by_a_usual_name(tmp_path: Path, name: str, content: str) -> None:
+    found = read_one(tmp_path, name, content)
+    assert (found.format, found.problems) == ("plain-records", ())
+    assert [(query.id, query.turns) for query in found.queries] == [("1", ("a",)), ("2", ("b",))]
+    assert all(as_mapping(query.expected)["eval_set"] == {"version": 2} for query in found.queries)
+
+
+def test_a_list_in_yaml_is_read(tmp_path: Path) -> None:
+    found = read_one(tmp_path, "a.yaml", "- question: a\n  must_contain: [x]\n- question: b\n  must_contain: []\n")
+    assert (turns(found), [query.line for query in found.queries]) == (["a", "b"], [1, 3])
+
+
+def test_lists_of_other_things_are_no_eval_sets(tmp_path: Path) -> None:
+    for number, document in enumerate([{"items": [{"prompt": "a", "title": "b"}]}, {"steps": [{"input": "a"}]}]):
+        refused(tmp_path / str(number), {"a.yaml": json.dumps(document)})
+
+
+def test_a_query_inside_an_object_can_be_named(tmp_path: Path) -> None:
+    record = {"name": "n1", "request": {"policy": "P1", "description": "My car was hit."}, "expected": "approve"}
+    found = read_one(tmp_path, "a.json", json.dumps([record]))
+    (problem,) = found.problems
+    assert problem.message == "[0].request: is an object, of whose values (policy, description) one must be named"
+    line = 'files: {"a.json": {format: plain-records, columns: {query: "request.description"}}}'
+    assert line in problem.fix
+    (named,) = read(tmp_path, {"formats.yaml": f"formats: 1\n{line}\n"})
+    assert turns(named) == ["My car was hit."]
+    assert named.queries[0].expected == {"name": "n1", "request": {"policy": "P1"}, "expected": "approve"}
+
+
+def test_columns_that_all_rows_leave_out_are_missed_by_none(tmp_path: Path) -> None:
+    found = read_one(tmp_path, "a.csv", "question,answer,type\na,x\nb,y\n")
+    assert [(query.turns, query.expected) for query in found.queries] == [
+        (("a",), {"answer": "x"}),
+        (("b",), {"answer": "y"}),
+    ]
+    assert not found.problems
+
+
+def test_a_row_that_is_shorter_than_others_is_broken(tmp_path: Path) -> None:
+    found = read_one(tmp_path, "a.csv", "question,answer,type\na,x\nb,y,z\n")
+    assert (turns(found), len(found.problems)) == (["b"], 1)

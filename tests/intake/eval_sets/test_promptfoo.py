@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -303,3 +304,48 @@ def test_files_with_some_of_its_words_are_none(tmp_path: Path, content: str) -> 
 def test_a_config_in_json_is_no_m365_document(tmp_path: Path) -> None:
     found = read_one(tmp_path, "p.json", '{"prompts": ["Hi"], "providers": ["echo"]}')
     assert (found.format, turns(found)) == ("promptfoo", ["Hi"])
+
+
+def test_without_prompts_the_query_is_the_variable_that_is_called_so(tmp_path: Path) -> None:
+    config = """
+    providers: [{id: https, config: {body: '{"question": "{{ question }}"}'}}]
+    tests:
+      - vars: {question: Is the bakery open?, link: https://example.com}
+      - vars: {prompt: Until when?}
+      - vars: {text_only: On Sundays too?}
+      - vars: {first: a, second: b}
+    """
+    found = read_one(tmp_path, "promptfooconfig.yaml", textwrap.dedent(config))
+    assert turns(found) == ["Is the bakery open?", "Until when?", "On Sundays too?"]
+    (problem,) = found.problems
+    assert "the config has no prompts, and several variables could be the query: first, second" in problem.message
+    assert 'files: {"promptfooconfig.yaml": {format: promptfoo, columns: {query: NAME}}}' in problem.fix
+
+
+def test_a_variable_that_is_named_as_the_query_stands_for_prompts_that_are_programs(tmp_path: Path) -> None:
+    config = "prompts: [file://ask.py]\nproviders: [echo]\ntests:\n  - vars: {asked: Is it open?, day: Sunday}\n"
+    found = read_one(tmp_path, "promptfooconfig.yaml", config)
+    line = 'files: {"promptfooconfig.yaml": {format: promptfoo, columns: {query: NAME}}}'
+    assert (found.queries, line in found.problems[0].fix) == ((), True)
+    (named,) = read(tmp_path, {"formats.yaml": f"formats: 1\n{line.replace('NAME', 'asked')}\n"})
+    assert (turns(named), named.problems) == (["Is it open?"], ())
+
+
+def test_a_prompt_in_json_may_be_json_only_once_the_variables_are_put_in(tmp_path: Path) -> None:
+    prompt = '[{"role": "system", "content": {{ rules | dump }}},\n {"role": "user", "content": "{{ question }}"}]'
+    config = (
+        "prompts: [file://chat.json]\nproviders: [echo]\ntests:\n  - vars: {rules: 'Say \"no\".', question: Open?}\n"
+    )
+    found = {item.file: item for item in read(tmp_path, {"promptfooconfig.yaml": config, "chat.json": prompt})}
+    assert turns(found["promptfooconfig.yaml"]) == ["Open?"]
+    assert list(found) == ["promptfooconfig.yaml"]
+
+
+@pytest.mark.parametrize("prompts", ["", "prompts: ['{{prompt}}']\n"])
+def test_the_tests_of_a_red_team_are_to_be_made_first(tmp_path: Path, prompts: str) -> None:
+    config = f"targets: [file://chat.py]\n{prompts}redteam: {{purpose: a bakery, plugins: [pii]}}\n"
+    found = read_one(tmp_path, "promptfooconfig.yaml", config)
+    assert (found.format, found.queries) == ("promptfoo", ())
+    assert [problem.message for problem in found.problems] == [
+        "redteam: its tests are made when promptfoo runs, and the config has no others"
+    ]

@@ -74,6 +74,7 @@ def taken(folder: Path, name: str, content: str) -> list[str]:
         ("a.jsonl", lines({"input": HI, "criteria": "polite"}), [OPENAI]),
         ("a.jsonl", lines({"item": {"ticket_text": "Hi", "label": "x"}}), [OPENAI]),
         ("a.jsonl", lines({"item": {"query": "Hi", "ground_truth": "x"}, "sample": {"output_text": "x"}}), [OPENAI]),
+        ("a.jsonl", lines({"item": {"query": "Hi"}, "sample.output_text": "x", "sample.output_items": []}), [OPENAI]),
         ("a.json", json.dumps([{"item": {"question": "Hi"}}]), [OPENAI]),
         ("a.json", json.dumps([{"item": {"sku": 7}}, {"item": {"sku": 8}}]), []),
         ("a.jsonl", lines({"item": {"question": "Hi"}, "quantity": 7}), []),

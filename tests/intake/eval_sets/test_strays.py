@@ -37,7 +37,8 @@ LOST: list[tuple[str, str | bytes, int | None, str]] = [
     ("b.yaml", "name: x\nquerys:\n  - query: a\n", 2, "perhaps you meant 'queries'"),
     ("b.yaml", "evalset: 1\n", 1, "perhaps you meant 'eval_set'"),
     ("b.yml", "- query: x\n- query: y\n", None, "meant to stand under `queries`, with `eval_set: 1` before it"),
-    ("b.json", '{"cases": [{"note": "x"}]}', None, "no eval set is recognised in this file; looked for:"),
+    ("b.json", '{"cases": [{"note": "x"}]}', None, "in none of its columns by a known name: note; looked for:"),
+    ("b.json", '{"widgets": [{"input": "x"}]}', None, "no eval set is recognised in this file; looked for:"),
     ("b.json", "[1", 1, "not valid JSON"),
     ("b.jsonl", '{"query": "x",}\n', 1, "not valid JSON"),
     ("b.yaml", "[1", 1, "not valid YAML"),
@@ -94,6 +95,19 @@ def test_in_a_folder_of_eval_sets_it_is_reported_in_other_folders_not(tmp_path: 
     files = {"evals/a.yaml": OWN, "evals/b.yaml": "cases: [Show it.]\n", "data/c.yaml": "cases: [Show it.]\n"}
     found = read(tmp_path, files)
     assert [(item.file, len(item.problems)) for item in found] == [("evals/a.yaml", 0), ("evals/b.yaml", 1)]
+
+
+def test_where_there_is_no_eval_set_files_that_are_called_like_some_are_reported_in_all_folders(tmp_path: Path) -> None:
+    ticket = '{"subject": "Lost card", "body": "I lost it.", "expected": "block"}\n'
+    _, stray = refused(tmp_path, {"evals/tickets.jsonl": ticket, "app/prices.jsonl": '{"price": 7}\n'})
+    assert (stray.file, "by a known name: body, expected, subject" in stray.message) == ("evals/tickets.jsonl", True)
+    # What the fix says works, with the name put in.
+    line = 'files: {"evals/tickets.jsonl": {format: plain-records, columns: {query: "NAME"}}}'
+    assert line in stray.fix
+    (found,) = read(tmp_path, {"formats.yaml": f"formats: 1\n{line.replace('NAME', 'body')}\n"})
+    assert [(query.turns, query.expected) for query in found.queries] == [
+        (("I lost it.",), {"subject": "Lost card", "expected": "block"})
+    ]
 
 
 PACKAGE: dict[str, str | bytes] = {
