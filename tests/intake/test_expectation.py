@@ -227,3 +227,18 @@ def test_anything_is_understood_somehow(expected: Any, turns: int) -> None:
     assert all(answer is None or answer.strip() for answer in found.answers)
     assert all(call.name == call.name.strip() != "" for call in found.tool_calls)
     assert json.dumps(expected) == before
+
+
+@pytest.mark.parametrize(
+    ("expected", "names"),
+    [
+        ({"expected_tool": "get_sleep"}, ["get_sleep"]),
+        ({"expect_tool": "create_event"}, ["create_event"]),
+        ({"expect": {"tools": ["lookup_order"], "contains_any": ["30"]}}, ["lookup_order"]),
+        ({"reference_trajectory": [{"name": "issue_refund", "arguments": {"order": 7}}]}, ["issue_refund"]),
+        ({"expected_tool": "none"}, []),
+        ({"expected_tools": ["None", "-"]}, []),
+    ],
+)
+def test_expected_tools_are_understood_by_the_names_that_people_give_them(expected: Data, names: list[str]) -> None:
+    assert [call.name for call in understand(expected).tool_calls] == names

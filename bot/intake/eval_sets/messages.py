@@ -35,16 +35,20 @@ class Spoken:
 def read_spoken(place: Place, problems: list[Problem]) -> Spoken:
     """What the user says at ``place``: a text, a list of texts or of messages, or a mapping with ``messages``.
 
+    Messages may be a list for each turn as well, as BFCL, the Berkeley Function Calling Leaderboard, has them.
+
     What is wrong is added to ``problems``.
     """
     if isinstance(place.data, str):
         return Spoken((place.data,), is_text=True)
     if place["messages"].is_list:
-        return _read_messages(place["messages"], problems)
+        return _read_messages(place["messages"], place["messages"].items, problems)
     if place.is_list and place.items and all(isinstance(item.data, str) for item in place.items):
         return Spoken(tuple(str(item.data) for item in place.items), is_text=True)
     if place.is_list:
-        return _read_messages(place, problems)
+        in_turns = any(map(is_messages, place.items)) and all(item.is_list for item in place.items)
+        items = tuple(message for turn in place.items for message in turn.items) if in_turns else place.items
+        return _read_messages(place, items, problems)
     message = f"{place.name}: must be a text or a list of messages"
     problems.append(place.problem(message, "write what the user says, in quotes"))
     return Spoken()
@@ -55,10 +59,10 @@ def is_messages(place: Place) -> bool:
     return bool(place.items) and all(_role(item) is not None for item in place.items)
 
 
-def _read_messages(place: Place, problems: list[Problem]) -> Spoken:
+def _read_messages(place: Place, messages: tuple[Place, ...], problems: list[Problem]) -> Spoken:
     turns: list[str] = []
     attachments: list[str] = []
-    for message in place.items:
+    for message in messages:
         role = _role(message)
         if role is None:
             wrong = f"{message.name}: is no message of a known role"

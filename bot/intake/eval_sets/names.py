@@ -21,8 +21,13 @@ QUERY_NAMES: Final = frozenset(
 
 _SPEAKERS: Final = ("user", "customer", "client", "employee", "test", "sample", "example", "eval", "input")
 _SAID: Final = ("query", "question", "prompt", "input", "utterance", "message", "text", "request", "turns")
-SPOKEN_NAMES: Final = frozenset(speaker + said for speaker in _SPEAKERS for said in _SAID)
-"""Of what the user says as well, by who says it."""
+SPOKEN_NAMES: Final = frozenset(
+    {
+        *(speaker + said for speaker in _SPEAKERS for said in _SAID),
+        *(f"{said}text" for said in ("query", "question", "prompt", "utterance", "message")),
+    }
+)
+"""Of what the user says as well, by who says it, or as the text of it."""
 
 _LIKELY: Final = frozenset({"message", "request", "ticket", "task", "queries", "questions", "prompts", "utterances"})
 """Of what the user says in records that say what is expected; records of other things have them too."""

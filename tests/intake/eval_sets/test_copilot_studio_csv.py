@@ -157,7 +157,7 @@ def test_a_table_that_only_resembles_a_test_set_is_a_plain_one(tmp_path: Path, c
     assert (found.format, turns(found), found.problems) == ("plain-table", ["a"], ())
 
 
-@pytest.mark.parametrize("content", ["a,b\nPrompt\n", "prompt text\nx\n"])
+@pytest.mark.parametrize("content", ["a,b\nPrompt\n", "prompted text\nx\n"])
 def test_other_tables_are_no_test_sets(tmp_path: Path, content: str) -> None:
     refused(tmp_path, {"t.csv": content})
 

@@ -182,6 +182,7 @@ def test_every_record_is_read_or_reported(tmp_path: Path, records: list[Any]) ->
         ({"message": "a", "expected": {"intent": "x"}}, "a"),
         ({"ticket": "a", "accepted_categories": ["x"]}, "a"),
         ({"input_text": "a", "expected_output": "x"}, "a"),
+        ({"question_text": "a", "correct_answer": "x"}, "a"),
         ({"sample_question": "a", "message": "b", "rubric": "x"}, "a"),
         ({"question": "a", "customer_message": "b", "answer": "x"}, "a"),
     ],
@@ -250,3 +251,11 @@ def test_columns_that_all_rows_leave_out_are_missed_by_none(tmp_path: Path) -> N
 def test_a_row_that_is_shorter_than_others_is_broken(tmp_path: Path) -> None:
     found = read_one(tmp_path, "a.csv", "question,answer,type\na,x\nb,y,z\n")
     assert (turns(found), len(found.problems)) == (["b"], 1)
+
+
+def test_messages_may_be_a_list_for_each_turn(tmp_path: Path) -> None:
+    first, second = {"role": "user", "content": "Book a table."}, {"role": "user", "content": "For two."}
+    record = {"id": "b1", "question": [[first], [], [second]], "function": []}
+    found = read_one(tmp_path, "a.json", json.dumps(record) + "\n" + json.dumps({**record, "id": "b2"}) + "\n")
+    assert (turns(found), found.problems) == ([["Book a table.", "For two."]] * 2, ())
+    assert found.queries[0].expected == {"question": record["question"], "function": []}
