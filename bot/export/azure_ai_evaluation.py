@@ -7,14 +7,14 @@ A row is one question: conversations are left out, but for those that came as me
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.documents import Data, as_mapping
 from bot.export.history import history
 from bot.export.item import Item, Writer, Written
 from bot.export.jsons import lines
-from bot.export.native import Fields, is_text, own_fields
+from bot.export.native import Fields, is_text, own_fields, with_answer
 from bot.export.tools import wanted_calls
 from bot.intake.expected.carried import CARRIED
 
@@ -36,17 +36,22 @@ def _write(items: Sequence[Item]) -> Written:
 
 
 def _row(item: Item) -> dict[str, Data]:
+    fields = _fields(item)
+    return {"id": item.id, **fields, CARRIED: item.record(said=item.is_said(fields))}
+
+
+def _fields(item: Item) -> dict[str, Data]:
     messages = history(item, "query")
-    query: Data = item.turns[0] if messages is None else messages
-    row: dict[str, Data] = {"id": item.id, "query": query, **own_fields(item.expected, _FIELDS)}
-    if "ground_truth" not in row and item.expectation.answer is not None:
-        row["ground_truth"] = item.expectation.answer
+    own = with_answer(own_fields(item.expected, _FIELDS), "ground_truth", item.expectation.answer)
+    row: dict[str, Data] = {"query": item.turns[0] if messages is None else messages, **own}
     calls = wanted_calls(item.expectation.tool_calls)
     if calls:
         row["expected_tool_calls"] = [{"type": "tool_call", **as_mapping(call)} for call in calls]
-    held = as_mapping(item.expected)
-    said = item.expected is None or (bool(held) and all(row.get(key) == value for key, value in held.items()))
-    return {**row, CARRIED: item.record(said=said)}
+    return row
+
+
+def _returns(item: Item) -> Iterator[Mapping[str, Data]]:
+    yield {key: value for key, value in _fields(item).items() if key != "query" or isinstance(value, list)}
 
 
 WRITER: Final = Writer(
@@ -54,4 +59,5 @@ WRITER: Final = Writer(
     title="data of the Azure AI Evaluation SDK (JSON Lines with `query` and `ground_truth`)",
     obstacle=_obstacle,
     write=_write,
+    returns=_returns,
 )

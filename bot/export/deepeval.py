@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.documents import Data, as_mapping
 from bot.export.item import Item, Remark, Writer, Written
 from bot.export.jsons import document
-from bot.export.native import Fields, is_mapping, is_text, is_texts, own_fields
+from bot.export.native import Fields, is_mapping, is_text, is_texts, own_fields, with_answer
 from bot.export.tools import wanted_calls
 from bot.intake.expected.carried import CARRIED
 
@@ -38,43 +38,41 @@ def _obstacle(item: Item) -> str | None:
 
 
 def _write(items: Sequence[Item]) -> Written:
-    single = [_golden(item) for item in items if len(item.turns) == 1]
-    conversations = [_conversation(item) for item in items if len(item.turns) > 1]
+    single = [_golden(item, "input") for item in items if len(item.turns) == 1]
+    conversations = [_golden(item, "turns") for item in items if len(item.turns) > 1]
     named = {"goldens.json": single, "conversational_goldens.json": conversations}
     files = {name: document([*goldens]) for name, goldens in named.items() if goldens}
     message = "DeepEval takes arguments of tools by name only: its expected tool calls are carried, and not compared"
     return Written(files, tuple(Remark(item.id, message) for item in items if _tools(item) is None))
 
 
-def _golden(item: Item) -> dict[str, Data]:
-    own = own_fields(item.expected, _SINGLE)
-    golden: dict[str, Data] = {"input": item.turns[0]}
-    if item.expectation.answer is not None:
-        golden["expected_output"] = item.expectation.answer
+def _golden(item: Item, key: str) -> dict[str, Data]:
+    fields = _fields(item)
+    said: Data = item.turns[0] if key == "input" else json.dumps(_turns(item), ensure_ascii=False)
+    metadata = {**as_mapping(fields.get("additional_metadata")), CARRIED: item.record(said=item.is_said(fields))}
+    return {key: said, **fields, "additional_metadata": metadata}
+
+
+def _fields(item: Item) -> dict[str, Data]:
+    """The fields of a golden beside its input or turns."""
+    answer = item.expectation.answer
+    if len(item.turns) > 1:
+        own = with_answer(own_fields(item.expected, _CONVERSATION), "expected_outcome", answer)
+        told = "\n".join(f"{number}. {turn}" for number, turn in enumerate(item.turns, 1))
+        return {"name": item.id, "scenario": f"The user says, in this order:\n{told}", **own}
+    own = with_answer(own_fields(item.expected, _SINGLE), "expected_output", answer)
     calls = _tools(item)
-    if calls:
-        golden["expected_tools"] = calls
-    return _finished(item, {**golden, "name": item.id, **own})
+    tools: dict[str, Data] = {"expected_tools": calls} if calls else {}
+    return {"name": item.id, **tools, **own}
 
 
-def _conversation(item: Item) -> dict[str, Data]:
-    own = own_fields(item.expected, _CONVERSATION)
-    turns = [{"role": "user", "content": turn} for turn in item.turns]
-    told = "\n".join(f"{number}. {turn}" for number, turn in enumerate(item.turns, 1))
-    golden: dict[str, Data] = {
-        "scenario": f"The user says, in this order:\n{told}",
-        "turns": json.dumps(turns, ensure_ascii=False),
-    }
-    if item.expectation.answer is not None:
-        golden["expected_outcome"] = item.expectation.answer
-    return _finished(item, {**golden, "name": item.id, **own})
+def _turns(item: Item) -> list[Data]:
+    return [{"role": "user", "content": turn} for turn in item.turns]
 
 
-def _finished(item: Item, golden: Mapping[str, Data]) -> dict[str, Data]:
-    held = as_mapping(item.expected)
-    said = item.expected is None or (bool(held) and all(golden.get(key) == value for key, value in held.items()))
-    metadata = as_mapping(golden.get("additional_metadata"))
-    return {**golden, "additional_metadata": {**metadata, CARRIED: item.record(said=said)}}
+def _returns(item: Item) -> Iterator[Mapping[str, Data]]:
+    turns: dict[str, Data] = {"turns": _turns(item)} if len(item.turns) > 1 else {}
+    yield {**turns, **_fields(item)}
 
 
 def _tools(item: Item) -> list[Data] | None:
@@ -88,4 +86,5 @@ WRITER: Final = Writer(
     title="goldens and conversational goldens of DeepEval (JSON)",
     obstacle=_obstacle,
     write=_write,
+    returns=_returns,
 )

@@ -8,14 +8,14 @@ out, but for those that came as messages with what was said in between.  It open
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.documents import Data, as_mapping
 from bot.export.history import history
 from bot.export.item import Item, Writer, Written
 from bot.export.jsons import lines
-from bot.export.native import Fields, is_mapping, is_texts, own_fields
+from bot.export.native import Fields, is_mapping, is_texts, own_fields, with_answer
 from bot.export.tools import wanted_calls
 from bot.intake.expected.carried import CARRIED
 
@@ -41,22 +41,28 @@ def _write(items: Sequence[Item]) -> Written:
 
 
 def _sample(item: Item) -> dict[str, Data]:
+    fields = _fields(item)
+    record = item.record(said=item.is_said(fields))
+    metadata = {**as_mapping(fields.get("metadata")), **_tools(item), CARRIED: record}
+    return {"id": item.id, "target": "", **fields, "metadata": metadata}
+
+
+def _fields(item: Item) -> dict[str, Data]:
     messages = history(item, "input")
-    own = own_fields(item.expected, _FIELDS)
-    metadata = as_mapping(own.pop("metadata", None))
-    sample: dict[str, Data] = {
-        "id": item.id,
-        "input": item.turns[0] if messages is None else messages,
-        "target": item.expectation.answer or "",
-        **own,
-    }
-    held = as_mapping(item.expected)
-    said = item.expected is None or (
-        bool(held) and all(value == (metadata if key == "metadata" else sample.get(key)) for key, value in held.items())
-    )
+    own = with_answer(own_fields(item.expected, _FIELDS), "target", item.expectation.answer)
+    return {"input": item.turns[0] if messages is None else messages, **own}
+
+
+def _tools(item: Item) -> dict[str, Data]:
     calls = wanted_calls(item.expectation.tool_calls)
-    beside: dict[str, Data] = {"expected_tools": calls} if calls else {}
-    return {**sample, "metadata": {**metadata, **beside, CARRIED: item.record(said=said)}}
+    return {"expected_tools": calls} if calls else {}
+
+
+def _returns(item: Item) -> Iterator[Mapping[str, Data]]:
+    fields = _fields(item)
+    if not isinstance(fields["input"], list):
+        del fields["input"]
+    yield {"target": "", **fields, "metadata": {**as_mapping(fields.get("metadata")), **_tools(item)}}
 
 
 WRITER: Final = Writer(
@@ -64,4 +70,5 @@ WRITER: Final = Writer(
     title="samples of Inspect (JSON Lines with `input` and `target`)",
     obstacle=_obstacle,
     write=_write,
+    returns=_returns,
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from bot.curator.entry import Entry
-from bot.documents import Data
+from bot.documents import Data, as_mapping
 from bot.intake.expectation import Expectation, understand
 from bot.intake.expected.carried import carried, without_carried
 
@@ -41,6 +41,13 @@ class Item:
     def expectation(self) -> Expectation:
         """The expected answers and tool calls, whatever format they came in."""
         return understand(self.expected, len(self.turns))
+
+    def is_said(self, written: Mapping[str, Data]) -> bool:
+        """Whether the fields ``written`` say all that was expected, as the customer wrote it."""
+        if self.expected is None:
+            return True
+        held = as_mapping(self.expected)
+        return bool(held) and all(key in written and written[key] == value for key, value in held.items())
 
     def record(self, *, said: bool) -> dict[str, Data]:
         """What the target carries of the entry under the key ``incumbent``.
@@ -80,6 +87,8 @@ class Writer:
 
     ``name`` is what ``--to`` takes, ``title`` describes the format to people.  ``obstacle`` says why the format cannot
     say an entry so that its runner asks just that, or ``None``; ``write`` says those that it can, in the order given.
+    ``returns`` gives what the format's reader keeps of an entry that ``write`` wrote, but for its record; several ways
+    if that depends on the entries beside it, none if the format has no place for a record.
     ``attaches`` if the runner knows from a name what to attach.
     """
 
@@ -87,4 +96,5 @@ class Writer:
     title: str
     obstacle: Callable[[Item], str | None]
     write: Callable[[Sequence[Item]], Written]
+    returns: Callable[[Item], Iterable[Mapping[str, Data]]] = lambda item: ()
     attaches: bool = False

@@ -6,10 +6,10 @@ known; and under ``incumbent`` capabilities, source, set-up and what was expecte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from bot.documents import Data, as_mapping
+from bot.documents import Data
 from bot.export.item import Item, Writer, Written
 from bot.export.jsons import lines
 from bot.export.tools import wanted_calls
@@ -24,16 +24,22 @@ def _write(items: Sequence[Item]) -> Written:
 
 
 def _line(item: Item) -> dict[str, Data]:
-    line: dict[str, Data] = {"id": item.id, "turns": [*item.turns]}
+    fields = _fields(item)
+    return {"id": item.id, "turns": [*item.turns], **fields, CARRIED: item.record(said=item.is_said(fields))}
+
+
+def _fields(item: Item) -> dict[str, Data]:
+    fields: dict[str, Data] = {}
     if item.expectation.answer is not None:
-        line[_ANSWER] = item.expectation.answer
+        fields[_ANSWER] = item.expectation.answer
     calls = wanted_calls(item.expectation.tool_calls)
     if calls:
-        line[_TOOLS] = calls
-    # What came back from an export of this kind would else be wrapped once more each time.
-    came_back = as_mapping(item.expected)
-    said = item.expected is None or (CARRIED in came_back and came_back.keys() <= {_ANSWER, _TOOLS, CARRIED})
-    return {**line, CARRIED: item.record(said=said)}
+        fields[_TOOLS] = calls
+    return fields
+
+
+def _returns(item: Item) -> Iterator[Mapping[str, Data]]:
+    yield _fields(item)
 
 
 WRITER: Final = Writer(
@@ -41,5 +47,6 @@ WRITER: Final = Writer(
     title="plain JSON Lines with `id`, `turns`, `expected_response`, `expected_tools` and everything else",
     obstacle=lambda item: None,
     write=_write,
+    returns=_returns,
     attaches=True,
 )

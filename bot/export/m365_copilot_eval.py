@@ -7,14 +7,14 @@ they are written once if all entries share them, else into each item, whose own 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.documents import Data, as_list, as_mapping
 from bot.export.item import Item, Remark, Writer, Written
 from bot.export.jsons import document
 from bot.export.m365_evaluators import are_evaluators
-from bot.export.native import Fields, is_mapping, is_text, own_fields
+from bot.export.native import Fields, is_mapping, is_text, own_fields, with_answer
 from bot.intake.expected.carried import CARRIED
 
 SCHEMA_VERSION: Final = "1.2.0"
@@ -57,31 +57,48 @@ def _write(items: Sequence[Item]) -> Written:
 
 
 def _item(item: Item, *, shared: bool) -> dict[str, Data]:
-    """``item`` as the schema has it; ``shared`` if the document says the default evaluators."""
+    written, said = _fields(item, shared=shared)
+    record = item.record(said=said)
+    return {**written, "extensions": {**as_mapping(written.get("extensions")), CARRIED: record}}
+
+
+def _fields(item: Item, *, shared: bool) -> tuple[dict[str, Data], bool]:
+    """``item`` as the schema has it, and whether that says all that was expected.
+
+    ``shared`` if the document says the default evaluators.
+    """
     held = dict(as_mapping(item.expected))
     defaults = held.pop(_DEFAULTS, None) if shared else held.get(_DEFAULTS)
-    written: dict[str, Data]
+    whole: dict[str, Data] = {_DEFAULTS: defaults} if shared else {}
     if len(item.turns) == 1:
         written = _turn(item.turns[0], held, item.expectation.answer, None if shared else defaults)
-        said = _says(written, held)
-    else:
-        parts = [as_mapping(part) for part in as_list(held.pop("turns", None))]
-        as_many = len(parts) == len(item.turns)
-        turns = [
-            _turn(prompt, part, answer, None if shared else defaults)
-            for prompt, part, answer in zip(
-                item.turns, parts if as_many else [{}] * len(item.turns), item.expectation.answers, strict=True
-            )
-        ]
-        written = {**own_fields(held, _THREAD), "turns": [*turns]}
-        said = as_many and _says(written, held) and all(map(_says, turns, parts))
-    extensions = as_mapping(written.pop("extensions", None))
-    record = item.record(said=said or item.expected is None)
-    return {**written, "extensions": {**extensions, CARRIED: record}}
+        return written, item.is_said({**written, **whole})
+    parts = [as_mapping(part) for part in as_list(held.get("turns"))]
+    as_many = len(parts) == len(item.turns)
+    turns = [
+        _turn(prompt, part, answer, None if shared else defaults)
+        for prompt, part, answer in zip(
+            item.turns, parts if as_many else [{}] * len(item.turns), item.expectation.answers, strict=True
+        )
+    ]
+    written = {**own_fields(held, _THREAD), "turns": [*turns]}
+    # A part may be silent on an answer that the conversation says.
+    covered = [{key: turn[key] for key in part if key in turn} for part, turn in zip(parts, turns, strict=False)]
+    return written, as_many and item.is_said({**written, **whole, "turns": [*covered]})
 
 
-def _says(written: Mapping[str, Data], held: Mapping[str, Data]) -> bool:
-    return all(key in written and written[key] == value for key, value in held.items())
+def _returns(item: Item) -> Iterator[Mapping[str, Data]]:
+    defaults = as_mapping(item.expected).get(_DEFAULTS)
+    for shared in (False, True) if defaults else (False,):
+        written, _ = _fields(item, shared=shared)
+        whole: dict[str, Data] = {_DEFAULTS: defaults} if shared else {}
+        if "turns" in written:
+            written["turns"] = [_without_prompt(as_mapping(turn)) for turn in as_list(written["turns"])]
+        yield {**_without_prompt(written), **whole}
+
+
+def _without_prompt(turn: Mapping[str, Data]) -> dict[str, Data]:
+    return {key: value for key, value in turn.items() if key != "prompt"}
 
 
 def _turn(prompt: str, held: Mapping[str, Data], answer: str | None, defaults: Data) -> dict[str, Data]:
@@ -89,9 +106,7 @@ def _turn(prompt: str, held: Mapping[str, Data], answer: str | None, defaults: D
 
     ``defaults`` are evaluators that hold for the turn, and that the document does not say.
     """
-    said = {"prompt": prompt, **own_fields(held, _TURN)}
-    if "expected_response" not in said and answer is not None:
-        said["expected_response"] = answer
+    said = {"prompt": prompt, **with_answer(own_fields(held, _TURN), "expected_response", answer)}
     own = said.get("evaluators")
     if defaults and are_evaluators(defaults) and (own is None or said.get("evaluators_mode") != "replace"):
         said["evaluators"] = {**as_mapping(defaults), **as_mapping(own)}
@@ -111,4 +126,5 @@ WRITER: Final = Writer(
     title="eval document of M365 Copilot Agent Evaluations (JSON, schema 1.x)",
     obstacle=_obstacle,
     write=_write,
+    returns=_returns,
 )

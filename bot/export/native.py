@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from bot.documents import Data, as_mapping
+from bot.intake.expectation import understand
 
 Fields = Mapping[str, Callable[[Data], bool]]
 """The fields of a target, and what values each may have."""
@@ -17,6 +18,16 @@ Fields = Mapping[str, Callable[[Data], bool]]
 def own_fields(expected: object, fields: Fields) -> dict[str, Data]:
     """What of ``expected`` is the target's own."""
     return {key: value for key, value in as_mapping(expected).items() if key in fields and fields[key](value)}
+
+
+def with_answer(own: Mapping[str, Data], key: str, answer: str | None) -> dict[str, Data]:
+    """``own`` with ``answer`` under ``key``, unless its own value there says the same.
+
+    Beside other keys of the customer's file that value may have counted for less, or have named tools.
+    """
+    if key in own and understand({key: own[key]}).answer == answer:
+        return dict(own)
+    return {**{name: value for name, value in own.items() if name != key}, **({} if answer is None else {key: answer})}
 
 
 def is_text(value: Data) -> bool:

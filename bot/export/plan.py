@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from bot.curator.entry import Entry
 from bot.export.item import Item, Remark, Writer, Written
 from bot.export.readiness import obstacle
+from bot.export.registry import writers
+from bot.export.returned import returned
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ def plan_export(entries: Iterable[Entry], writer: Writer, *, keep_placeholders: 
     ready: list[Item] = []
     left_out: list[Remark] = []
     for entry in sorted(entries, key=lambda entry: entry.id):
-        item = Item.of(entry)
+        item = returned(entry, writers().values())
         why = obstacle(item, writer, keep_placeholders=keep_placeholders)
         if why is None:
             ready.append(item)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.documents import Data, as_list, as_mapping
@@ -22,6 +22,7 @@ from bot.intake.templates import as_template
 _HEAD: Final = (
     "# Written by `incumbent export --to promptfoo`.  Name your provider in place of echo, or with --providers.\n"
 )
+_DESCRIPTION: Final = "Regression set"
 _RUBRIC: Final = "The response does what is expected: {{expected_response}}"
 _COMPARING: Final = frozenset(
     {
@@ -37,7 +38,7 @@ _UNSAFE: Final = re.compile(r"\{\{|\{%|\{#|#\}|^\s*(?:file://|package:)")
 
 def _write(items: Sequence[Item]) -> Written:
     config: dict[str, Data] = {
-        "description": "Regression set",
+        "description": _DESCRIPTION,
         "prompts": ["{{query}}"],
         "providers": ["echo"],
         "tests": [test for item in items for test in _tests(item)],
@@ -61,7 +62,16 @@ def _parts(item: Item) -> list[Mapping[str, Data]]:
 
 
 def _tests(item: Item) -> list[Data]:
-    tests: list[Data] = []
+    tests = _bare_tests(item)
+    first, *others = tests
+    marks: dict[str, Data] = {"capabilities": [*sorted(item.entry.scores)], CARRIED: _sealed(item)}
+    return [{**first, "metadata": {**as_mapping(first["metadata"]), **marks}}, *others]
+
+
+def _bare_tests(item: Item) -> list[dict[str, Data]]:
+    """The tests without the entry's record."""
+    tests: list[dict[str, Data]] = []
+    many = len(item.turns) > 1
     for number, (turn, part, answer) in enumerate(
         zip(item.turns, _parts(item), item.expectation.answers, strict=True), 1
     ):
@@ -70,18 +80,20 @@ def _tests(item: Item) -> list[Data]:
         if answer is not None:
             variables["expected_response"] = as_template(answer)
             asserted = asserted or [{"type": "llm-rubric", "value": _RUBRIC}]
-        many = len(item.turns) > 1
-        metadata: dict[str, Data] = {"conversationId": item.id} if many else {}
-        if number == 1:
-            metadata = {**metadata, "capabilities": [*sorted(item.entry.scores)], CARRIED: _sealed(item)}
         test: dict[str, Data] = {
             "description": f"{item.id} ({number} of {len(item.turns)})" if many else item.id,
             "vars": variables,
         }
         if asserted:
             test["assert"] = asserted
-        tests.append({**test, "metadata": metadata})
+        tests.append({**test, "metadata": {"conversationId": item.id} if many else {}})
     return tests
+
+
+def _returns(item: Item) -> Iterator[Mapping[str, Data]]:
+    first, *others = _bare_tests(item)
+    test: Mapping[str, Data] = {"turns": [first, *others]} if others else first
+    yield {**test, "config": {"description": _DESCRIPTION}}
 
 
 def _asserted(part: Mapping[str, Data]) -> list[Data]:
@@ -115,4 +127,5 @@ WRITER: Final = Writer(
     title="promptfoo config in YAML, a test per turn",
     obstacle=lambda item: None,
     write=_write,
+    returns=_returns,
 )

@@ -52,6 +52,30 @@ def carried_id(expected: Data) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def bare(expected: Data) -> Data:
+    """``expected`` without what an export left, nor the places of it that hold nothing else."""
+    held = dict(as_mapping(expected))
+    turns = as_list(held.get("turns"))
+    if turns and isinstance(turns[0], dict):
+        held["turns"] = [_bare(turns[0]), *turns[1:]]
+    return _bare(held)
+
+
+def _bare(held: Mapping[str, Data]) -> dict[str, Data]:
+    kept: dict[str, Data] = {}
+    for key, value in held.items():
+        if key in HOLDERS and isinstance(value, dict):
+            told = _block(value.get(CARRIED)).get("capabilities")
+            # promptfoo filters by what stands beside the record, too.
+            again = {"capabilities"} if told is not None and value.get("capabilities") == told else set()
+            inner = {name: each for name, each in _bare(value).items() if name not in again}
+            if inner:
+                kept[key] = inner
+        elif key != CARRIED or not _block(value):
+            kept[key] = value
+    return kept
+
+
 def without_carried(expected: Data) -> Data:
     """``expected`` without what an export left of the entry; what was expected beyond the format stays."""
     if not carried(expected):
