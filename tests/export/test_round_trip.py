@@ -1,4 +1,4 @@
-"""What a writer writes, the reader of the format reads: the same ids, turns, answers and tool calls."""
+"""What a writer writes, the reader of the format reads: the same ids, turns, set-ups, answers and tool calls."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from bot.export.item import Item
 from bot.export.plan import Export, plan_export
 from bot.export.registry import writers
 from bot.intake.eval_sets import read_eval_sets
+from bot.intake.eval_sets.own_yaml import SetupFile
 from bot.intake.eval_sets.registry import readers
 from bot.intake.expectation import Expectation, understand
 from bot.intake.query import Query
@@ -68,6 +69,7 @@ def test_what_is_exported_is_read_alike(name: str, data: st.DataObject) -> None:
     assert found.keys() == set(export.ids)
     for id, query in found.items():
         assert query.turns == by_id[id].turns
+        assert query.setup == by_id[id].setup.setup
         assert meaning(query.expected, query.turns) == meaning(by_id[id].expected, query.turns)
 
 
@@ -96,7 +98,10 @@ def test_what_came_back_is_exported_to_the_same_bytes(name: str, data: st.DataOb
     if not export.ids:
         return
     by_id = {entry.id: entry for entry in chosen}
-    back = [by_id[query.id].model_copy(update={"expected": query.expected}) for query in read(export, name)]
+    back = [
+        by_id[query.id].model_copy(update={"expected": query.expected, "setup": SetupFile.of(query.setup)})
+        for query in read(export, name)
+    ]
     assert plan_export(back, writers()[name], keep_placeholders=True).written.files == export.written.files
 
 

@@ -12,6 +12,7 @@ from bot.config import Limits
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.columns import FORMATS_FILE, DeclaredFile, read_formats
+from bot.intake.eval_sets.exported import with_setup
 from bot.intake.eval_sets.identity import MadeIds, fault_of_id
 from bot.intake.eval_sets.registry import fitting, readers
 from bot.intake.eval_sets.rows import Reading, Row
@@ -284,7 +285,7 @@ def _faults(file: str, row: Row, limits: Limits) -> list[Problem]:
 def _identify(kept: Sequence[tuple[str, Row]], problems: dict[str, list[Problem]]) -> list[Query]:
     """The rows as queries, ids that files give before made ones; a repeated id is added to ``problems``.
 
-    A row that an export of a regression set wrote has the entry's id; a copy of it has not.
+    A row that an export of a regression set wrote has the entry's id and set-up; a copy of it has not that id.
     """
     taken: dict[str, str] = {}
     ids: dict[int, str] = {}
@@ -304,6 +305,6 @@ def _identify(kept: Sequence[tuple[str, Row]], problems: dict[str, list[Problem]
     ids |= {place: made.make(row.turns) for place, (_, row) in enumerate(kept) if row.id is None and place not in ids}
     return [
         Query(id=ids[place], turns=row.turns, expected=row.expected, setup=row.setup, file=file, line=row.line)
-        for place, (file, row) in enumerate(kept)
+        for place, (file, row) in enumerate((file, with_setup(row)) for file, row in kept)
         if place in ids
     ]
