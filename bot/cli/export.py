@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -21,9 +21,10 @@ from bot.report.output import ExportOutput
 @click.option("--to", "target", required=True, type=click.Choice(list(writers())), help="The target.")
 @click.option(
     "--output",
-    type=click.Path(path_type=Path),
+    type=click.Path(),
     metavar="PATH",
-    help="The file to write, or the folder where there are several (default: standard output, for one file).",
+    help="The file to write, or the folder: with a slash at the end, or where there are several files (default: "
+    "standard output, for one file).",
 )
 @click.option(
     "--capability", "capabilities", multiple=True, metavar="ID", help="Only entries with it; repeat for any of several."
@@ -36,7 +37,7 @@ from bot.report.output import ExportOutput
 @json_option
 def command(
     target: str,
-    output: Path | None,
+    output: str | None,
     capabilities: tuple[str, ...],
     customers: tuple[str, ...],
     keep_placeholders: bool,
@@ -71,6 +72,8 @@ def command(
         raise UsageError("--json prints a summary: say with --output where the export goes, or --dry-run")
     if not dry_run and output is not None:
         _write(files)
+        if output.endswith("/") or Path(output).is_dir():
+            _name_others(files)
     _tell(export, target)
     if as_json:
         print_json(ExportOutput.of(export, target, [place.as_posix() for place in files], dry_run=dry_run))
@@ -101,14 +104,15 @@ def _chosen(platform: Platform, capabilities: tuple[str, ...], customers: tuple[
     return chosen
 
 
-def _places(files: Mapping[str, str], output: Path | None, *, wanted: bool) -> dict[Path, str]:
-    """Where each file goes: one goes to ``output`` itself, unless that is a folder."""
+def _places(files: Mapping[str, str], output: str | None, *, wanted: bool) -> dict[Path, str]:
+    """Where each file goes: one goes to ``output`` itself, unless that is a folder or is written as one."""
     if output is None:
         if wanted and len(files) > 1:
             raise UsageError(f"there are several files ({', '.join(files)}): say with --output which folder they go to")
         return {Path(name): text for name, text in files.items()}
-    is_file = len(files) == 1 and not output.is_dir()
-    return {output if is_file else output / name: text for name, text in files.items()}
+    place = Path(output)
+    is_file = len(files) == 1 and not output.endswith("/") and not place.is_dir()
+    return {place if is_file else place / name: text for name, text in files.items()}
 
 
 def _write(files: Mapping[Path, str]) -> None:
@@ -118,19 +122,22 @@ def _write(files: Mapping[Path, str]) -> None:
             place.write_bytes(text.encode())
         except OSError as error:
             raise OutsideError(f"{place.as_posix()} could not be written: {error.strerror}") from None
+
+
+def _name_others(files: Mapping[Path, str]) -> None:
     for place in _others(files):
         say(f"warning: {place.as_posix()} was not written now; it may be left from an earlier export", err=True)
 
 
-def _others(files: Mapping[Path, str]) -> Iterable[Path]:
-    """Files beside several written ones that look like parts of the same export."""
-    stems = {place.stem.partition("-")[0] for place in files} if len(files) > 1 else set()
-    folders = sorted({place.parent for place in files})
+def _others(files: Mapping[Path, str]) -> list[Path]:
+    """Files beside the written ones that look like parts of the same export, such as one of more files."""
+    stems = {(place.stem.partition("-")[0], place.suffix) for place in files}
     return [
         place
-        for folder in folders
+        for folder in sorted({place.parent for place in files})
         for place in sorted(folder.iterdir())
-        if place not in files and place.stem.partition("-")[0] in stems
+        if place not in files
+        and any(place.suffix == suffix and place.stem.partition("-")[0].endswith(stem) for stem, suffix in stems)
     ]
 
 

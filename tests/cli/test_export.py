@@ -69,6 +69,20 @@ def test_an_export_into_a_folder_names_what_an_earlier_one_left(incumbent: Incum
     outcome = incumbent("export", "--to", "copilot-studio", "--output", "sets")
     assert outcome.code == 0
     assert "sets/regression_set-03.csv was not written now" in outcome.err
+    Path("goldens").mkdir()
+    Path("goldens/conversational_goldens.json").touch()
+    Path("goldens/notes.json").touch()
+    outcome = incumbent("export", "--to", "deepeval", "--customer", "fennick-cloud", "--output", "goldens")
+    assert [line.split()[1] for line in outcome.err.splitlines() if line.startswith("warning: ")] == [
+        "goldens/conversational_goldens.json"
+    ]
+
+
+@pytest.mark.usefixtures("checkout")
+def test_a_path_with_a_slash_at_the_end_is_a_folder(incumbent: Incumbent) -> None:
+    assert incumbent("export", "--to", "jsonl", "--output", "new/").code == 0
+    assert incumbent("export", "--to", "jsonl", "--output", "file").code == 0
+    assert Path("new/regression_set.jsonl").read_bytes() == Path("file").read_bytes()
 
 
 @pytest.mark.usefixtures("checkout")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.curator.entry import Entry
+from bot.documents import as_mapping
 from bot.export.item import Item
 from bot.export.plan import Export, plan_export
 from bot.export.registry import writers
+from bot.export.returned import returned
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.eval_sets.own_yaml import SetupFile
-from bot.intake.eval_sets.registry import readers
 from bot.intake.expectation import Expectation, understand
+from bot.intake.expected.carried import carried
 from bot.intake.query import Query
 from bot.snapshot import WorkingTree
 from tests.export.strategies import sets
 from tests.factories import SHIPPED
 
 READER = {name: name for name in writers()} | {"jsonl": "plain-records"}
+CARRYING = [name for name in writers() if name != "copilot-studio"]
+"""The targets that have a place for ids."""
 PLAIN = {"azure-ai-evaluation"}
 """Rows with nothing but a query are of no format in particular."""
 EXAMPLES = int(os.environ.get("INCUMBENT_CASES", "15"))
@@ -48,18 +53,24 @@ def read(export: Export, name: str) -> list[Query]:
     return [query for eval_set in found for query in eval_set.queries]
 
 
+def came_back(export: Export, name: str, by_id: Mapping[str, Entry]) -> list[Entry]:
+    """The entries of ``export`` as they come back."""
+    return [
+        by_id[query.id].model_copy(update={"expected": query.expected, "setup": SetupFile.of(query.setup)})
+        for query in sorted(read(export, name), key=lambda query: query.id)
+    ]
+
+
 def meaning(expected: Any, turns: tuple[str, ...]) -> tuple[tuple[str | None, ...], list[str]]:
     """The answers, and the tool calls in any order."""
     found: Expectation = understand(expected, len(turns))
     return found.answers, sorted(map(repr, found.tool_calls))
 
 
-@pytest.mark.parametrize("name", [name for name in writers() if name != "copilot-studio"])
+@pytest.mark.parametrize("name", CARRYING)
 @ROUND_TRIP
 @given(data=st.data())
 def test_what_is_exported_is_read_alike(name: str, data: st.DataObject) -> None:
-    if READER[name] not in {reader.name for reader in readers()}:
-        pytest.skip(f"{name} has no reader")
     chosen: list[Entry] = data.draw(sets())
     export = plan_export(chosen, writers()[name], keep_placeholders=True)
     if not export.ids:
@@ -87,22 +98,41 @@ def test_a_test_set_of_copilot_studio_is_read_alike_but_for_what_it_has_no_place
         assert understand(query.expected).answer == understand(by_id[id].expected).answer
 
 
-@pytest.mark.parametrize("name", list(writers()))
+@pytest.mark.parametrize("name", CARRYING)
 @ROUND_TRIP
 @given(data=st.data())
 def test_what_came_back_is_exported_to_the_same_bytes(name: str, data: st.DataObject) -> None:
-    if READER[name] not in {reader.name for reader in readers()} or name == "copilot-studio":
-        pytest.skip(f"{name} has no reader, or no place for ids")
     chosen: list[Entry] = data.draw(sets())
     export = plan_export(chosen, writers()[name], keep_placeholders=True)
     if not export.ids:
         return
     by_id = {entry.id: entry for entry in chosen}
-    back = [
-        by_id[query.id].model_copy(update={"expected": query.expected, "setup": SetupFile.of(query.setup)})
-        for query in read(export, name)
-    ]
+    back = came_back(export, name, by_id)
     assert plan_export(back, writers()[name], keep_placeholders=True).written.files == export.written.files
+    # Another target is not told of what the first one wrote, either.
+    assert not any(carried(returned(entry, writers().values()).expected) for entry in back)
+
+
+@pytest.mark.parametrize("name", CARRYING)
+@ROUND_TRIP
+@given(data=st.data())
+def test_what_people_changed_in_an_export_is_kept(name: str, data: st.DataObject) -> None:
+    chosen: list[Entry] = data.draw(sets())
+    export = plan_export(chosen, writers()[name], keep_placeholders=True)
+    if not export.ids:
+        return
+    by_id = {entry.id: entry for entry in chosen}
+    changed = [
+        entry.model_copy(update={"expected": {**entry.expected, "note": "changed"}})
+        for entry in came_back(export, name, by_id)
+        if isinstance(entry.expected, dict)
+    ]
+    again = plan_export(changed, writers()[name], keep_placeholders=True)
+    back = came_back(again, name, by_id)
+    assert plan_export(back, writers()[name], keep_placeholders=True).written.files == again.written.files
+    for entry, before in zip(back, changed, strict=True):
+        assert as_mapping(carried(entry.expected)["expected"])["note"] == "changed"
+        assert meaning(entry.expected, entry.turns) == meaning(before.expected, entry.turns)
 
 
 @pytest.mark.parametrize("name", list(writers()))
