@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -37,7 +38,6 @@ from bot.importing.reading import Part, Spoken, read_agent, read_bundles
 from bot.intake.eval_sets import Named
 from bot.intake.eval_sets.columns import Columns, DeclaredFile
 from bot.intake.eval_sets.registry import readers
-from bot.intake.query import Query
 from bot.pipeline import Platform
 from bot.rater.adapter import rate
 from bot.rater.model import ScoredQuery
@@ -143,7 +143,7 @@ def _classify(items: Sequence[Item], platform: Platform, backend: Backend) -> Ma
     try:
         for spoken in dict.fromkeys(item.origin.spoken.shown for item in waiting):
             own = [item for item in waiting if item.origin.spoken.shown == spoken]
-            queries = [Query(id=item.id, turns=item.query.turns, file="", line=None) for item in own]
+            queries = [replace(item.query, id=item.id) for item in own]
             before = len(scored) + len(shortfalls)
             result = classify(
                 queries,

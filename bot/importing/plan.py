@@ -42,7 +42,8 @@ class Standing(StrEnum):
 class Item:
     """An imported query, the ``id`` of the entry that it has or gets, and that entry as it is before.
 
-    ``classify`` tells whether its scores are to be found: its text is new, or another agent speaks for it.
+    ``classify`` tells whether its scores are to be found: its text is new, something else is attached to it, or another
+    agent speaks for it.
     """
 
     id: str
@@ -166,7 +167,8 @@ def _settled(
     else:
         before = settled
         if settled.source is not None and settled.source.imported is not None:
-            classify = settled.source.imported != origin.spoken.imported
+            attached = settled.setup.attachments != query.setup.attachments
+            classify = attached or settled.source.imported != origin.spoken.imported
             if not _same(settled, settled.source, query, submission, origin):
                 standing = Standing.UPDATED
     return Item(

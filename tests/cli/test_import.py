@@ -212,6 +212,27 @@ def test_an_answer_that_changed_is_taken_over_without_classifying(
     assert entries(platform)["t5"] == before["t5"] | {"expected": expected}
 
 
+def test_what_is_attached_is_heard_at_the_import_as_it_is_ever_after(
+    platform: Path, bring: Bring, incumbent: Incumbent, tmp_path: Path
+) -> None:
+    file = tmp_path / "harlow" / "desk" / "set.jsonl"
+    file.parent.mkdir(parents=True)
+
+    def show(picture: str | None) -> dict[str, float]:
+        parts = [{"type": "text", "text": "What is shown here?"}]
+        attached: list[Any] = [{"type": "image_url", "image_url": {"url": picture}}] if picture else []
+        question = [{"role": "user", "content": [*parts, *attached]}]
+        file.write_text(json.dumps({"id": "a1", "question": question}) + "\n", encoding="utf-8")
+        assert bring(file).code == 0
+        scores: dict[str, float] = entries(platform)["a1"]["scores"]
+        return scores
+
+    bare, seen = show(None), show("Book me an appointment about a mortgage next Tuesday.png")
+    assert seen != bare, "the name of the picture says what its text does not"
+    assert incumbent("reclassify", "--dry-run", "--json", "--repo", platform).json["changed"] == {}
+    assert show(None) == bare
+
+
 def test_a_set_beyond_the_ceiling_enters_and_is_led_back(
     platform: Path, bring: Bring, incumbent: Incumbent, old_set: Path
 ) -> None:
