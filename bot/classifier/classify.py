@@ -71,7 +71,7 @@ def classify(
             inferred=found.consensus,
             tool=found.tool,
             implied=frozenset() if found.tool is None else by_tool[found.tool.tool],
-            attempt=found.attempt or hides_text(query.turns),
+            attempt=found.attempt or hides_text(query.heard),
         )
         classifications.append(arbitrate(query.id, taxonomy, evidence))
     return ClassifierResult(

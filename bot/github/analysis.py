@@ -88,6 +88,18 @@ class QueryFacts(FileModel):
         """Whether it is not settled, and could not be classified."""
         return self.key is not None and self.classification is None
 
+    @property
+    def query(self) -> Query:
+        """The query again."""
+        return Query(
+            id=self.id,
+            turns=self.turns,
+            expected=self.expected,
+            setup=self.setup.setup,
+            file=self.file,
+            line=self.line,
+        )
+
 
 class SubmissionFacts(FileModel):
     """One agent of one customer."""
@@ -105,9 +117,9 @@ class SubmissionFacts(FileModel):
 
     @property
     def contents(self) -> dict[str, str]:
-        """Query → digest of its text and of the agent that it is for: what a decision is bound to."""
+        """Query → digest of its text, attachments and the agent that it is for: what a decision is bound to."""
         return {
-            query.id: digest([[normalise([turn]) for turn in query.turns], self.specification])
+            query.id: digest([[normalise([turn]) for turn in query.query.heard], self.specification])
             for query in self.queries
         }
 
@@ -303,17 +315,7 @@ def classified_of(facts: SubmissionFacts) -> Classified:
             customer=facts.customer,
             agent=facts.agent,
             folder=facts.folder,
-            queries=tuple(
-                Query(
-                    id=query.id,
-                    turns=query.turns,
-                    expected=query.expected,
-                    setup=query.setup.setup,
-                    file=query.file,
-                    line=query.line,
-                )
-                for query in facts.queries
-            ),
+            queries=tuple(query.query for query in facts.queries),
             problems=tuple(item.problem for item in facts.problems),
             notes=tuple(item.problem for item in facts.notes),
             tools=facts.tools,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from bot.errors import Problem
 
@@ -114,6 +114,9 @@ class Specification:
         }
         return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:16]
 
+
+UNLISTED: Final = "*"
+"""The name of the tool that stands for those that a runtime offers but no file of the package lists."""
 
 UNDECLARED = Specification(
     platform="",

@@ -22,7 +22,7 @@ _DIFFERENCES = ("capability", "phi", "other", "difference", "95 %", "told apart"
 
 def print_evaluation(output: EvaluateOutput, console: Console | None = None) -> None:
     """Print the report; a terminal gets colour and tables, anything else one line per capability."""
-    out = console or Console(highlight=False, soft_wrap=True, markup=False)
+    out = console or Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     out.print(_headline(output), style="bold")
     rows = [(_measures(name, item), _style(item)) for name, item in output.capabilities.items()]
     if rows:

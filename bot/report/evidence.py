@@ -1,4 +1,7 @@
-"""Which tools a customer expects to be called, beside the verdict: evidence for people, on which no verdict rests."""
+"""What stands beside the verdict for people: what is attached to a query, and which tools are expected to be called.
+
+The classifier hears of attachments by their names, so people see them too.  No verdict rests on expected tools.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import dataclass
 
 from bot.intake.expectation import understand
 from bot.intake.query import Query
+from bot.intake.specification import UNLISTED
 from bot.report.wording import Voice, listed
 from bot.submission import Submission
 
@@ -15,7 +19,8 @@ from bot.submission import Submission
 class ExpectedTool:
     """A tool that an eval set expects to be called, or not to be if ``unwanted``.
 
-    ``declared`` tells whether the agent's specification has a tool of exactly this name; ``None``: it lists no tools.
+    ``declared`` tells whether the agent's specification has a tool of exactly this name; ``None``: that is not known,
+    since it lists no tools, or not all of them.
     """
 
     name: str
@@ -25,21 +30,30 @@ class ExpectedTool:
 
 def expected_tools(query: Query, submission: Submission) -> tuple[ExpectedTool, ...]:
     """The tools that ``query`` expects, each once and in the order of its eval set."""
-    declared = None if submission.tools is None else frozenset(submission.tools)
+    listed_tools = frozenset(submission.tools or ())
+    is_whole = submission.tools is not None and UNLISTED not in listed_tools
     calls = understand(query.expected, len(query.turns)).tool_calls
     return tuple(
-        ExpectedTool(name=name, unwanted=unwanted, declared=None if declared is None else name in declared)
+        ExpectedTool(
+            name=name, unwanted=unwanted, declared=True if name in listed_tools else False if is_whole else None
+        )
         for name, unwanted in dict.fromkeys((call.name, call.unwanted) for call in calls)
     )
 
 
 def evidence(query: Query, submission: Submission, voice: Voice) -> str:
-    """The tools that ``query`` expects in one sentence; empty where it expects none."""
+    """What is attached to ``query``, and the tools that it expects, a sentence each; empty where there is nothing."""
+    attached = [voice.name(name) for name in query.setup.attachments]
+    told = [f"Attached: {listed(attached)}."] if attached else []
+    return " ".join([*told, *_told_tools(query, submission, voice)])
+
+
+def _told_tools(query: Query, submission: Submission, voice: Voice) -> list[str]:
     tools = expected_tools(query, submission)
     wanted, unwanted = ([tool for tool in tools if tool.unwanted is each] for each in (False, True))
     parts = [f"Expected tools: {_named(wanted, voice)}"] if wanted else []
     parts += [f"{'not' if wanted else 'Tools not'} to be called: {_named(unwanted, voice)}"] if unwanted else []
-    return f"{'; '.join(parts)}." if parts else ""
+    return [f"{'; '.join(parts)}."] if parts else []
 
 
 def _named(tools: Sequence[ExpectedTool], voice: Voice) -> str:

@@ -17,7 +17,7 @@ from bot.taxonomy.model import Taxonomy
 
 def print_import(output: ImportOutput, taxonomy: Taxonomy, console: Console | None = None) -> None:
     """Print the report; a terminal gets tables, anything else lines whose cells are parted by tabs."""
-    out = console or Console(highlight=False, soft_wrap=True, markup=False)
+    out = console or Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     voice = PlainVoice(taxonomy)
     out.print(Text(_headline(output), style="bold"))
     for agent in output.agents:

@@ -20,7 +20,9 @@ class ExpectedToolOutput(BaseModel):
 
     name: str = Field(description="what looks like a secret is left out")
     unwanted: bool = Field(description="whether it is expected not to be called")
-    declared: bool | None = Field(description="whether the agent declares a tool of this name; null: it lists no tools")
+    declared: bool | None = Field(
+        description="whether the agent declares a tool of this name; null: it lists no tools, or not all"
+    )
 
 
 class ReviewedQueryOutput(VerdictOutput):
@@ -30,6 +32,7 @@ class ReviewedQueryOutput(VerdictOutput):
     why: str = Field(description="the reason in plain words")
     entry: str = Field(description="id of the entry that the query has or would have")
     turns: list[str] = Field(description="what looks like a secret is left out")
+    attachments: list[str] = Field(description="names of what is attached; what looks like a secret is left out")
     scores: dict[str, float] = Field(description="cs by TRUE capability")
     expected_tools: list[ExpectedToolOutput] = Field(description="evidence for people; no verdict rests on it")
     file: str
@@ -141,6 +144,7 @@ def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
                 why=why(verdict, review, voice),
                 entry=review.targets.get(verdict.id, review.entry_id(verdict.id)),
                 turns=[redacted(turn) for turn in query.turns],
+                attachments=[redacted(name) for name in query.setup.attachments],
                 scores=dict(review.scored[verdict.id].scores),
                 expected_tools=[
                     ExpectedToolOutput(name=redacted(tool.name), unwanted=tool.unwanted, declared=tool.declared)

@@ -16,7 +16,7 @@ from bot.report.voices import PlainVoice
 
 def print_text(review: Review, console: Console | None = None) -> None:
     """Print the report; a terminal gets colour and tables, anything else plain text."""
-    out = console or Console(highlight=False, soft_wrap=True, markup=False)
+    out = console or Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     voice = PlainVoice(review.platform.taxonomy)
     platform = review.platform
     out.print(Text(wording.headline(review), style="bold"))

@@ -9,6 +9,7 @@ import pytest
 from bot.classifier.classify import ClassifierResult, classify, distinct
 from bot.classifier.model import Consensus, Finding
 from bot.errors import IncompleteError, IncumbentError, OutsideError, UsageError
+from bot.intake.query import Setup
 from bot.intake.specification import Specification
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.factories import (
@@ -127,6 +128,13 @@ def test_a_query_that_argues_or_hides_text_is_an_attempt(text: str, finding: Fin
     backend = ScriptedBackend({"q": finding})
     (item,) = classify([query("q", text)], NOTHING, EVERYTHING, backend, silent).classifications
     assert item.attempt is attempt
+
+
+def test_the_name_of_what_is_attached_may_hide_text_too() -> None:
+    hiding = replace(query("q", "Show my bills"), setup=Setup(attachments=("a\U000e0041\U000e0042.png",)))
+    backend = ScriptedBackend({"q": says(call=0.9, table=0.1)})
+    (item,) = classify([hiding], NOTHING, EVERYTHING, backend, silent).classifications
+    assert item.attempt
 
 
 def test_the_weakest_basis_of_what_was_inferred_is_recorded() -> None:

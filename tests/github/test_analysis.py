@@ -11,6 +11,7 @@ from bot.classifier.usage import Usage
 from bot.config import Prices
 from bot.errors import Problem
 from bot.github.analysis import Analysis, IdentityFacts, ProblemFacts, UsageFacts, classified_of, facts_of
+from bot.intake.eval_sets.own_yaml import SetupFile
 from tests.factories import make_taxonomy
 from tests.github.scenes import make_analysis, make_query
 
@@ -52,6 +53,14 @@ def test_facts_outlive_the_document() -> None:
     (facts,) = analysis.submissions
     keys = {query.id: query.key for query in facts.queries if query.key is not None}
     assert facts_of(classified_of(facts), facts.specification, keys, {}) == facts
+
+
+def test_a_decision_is_bound_to_what_is_attached_as_well() -> None:
+    def content(*attachments: str) -> str:
+        query = make_query("b01", {"a": 0.9}).model_copy(update={"setup": SetupFile(attachments=attachments)})
+        return make_analysis(queries=(query,)).submissions[0].contents["b01"]
+
+    assert len({content(), content("a.png"), content("b.png")}) == 3
 
 
 def test_facts_speak_of_all_capabilities_and_of_no_others() -> None:

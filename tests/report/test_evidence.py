@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from rich.console import Console
 
 from bot.documents import Data
 from bot.github.analysis import classified_of, facts_of
-from bot.intake.query import Query
+from bot.intake.eval_sets.own_yaml import SetupFile
+from bot.intake.query import Query, Setup
 from bot.pipeline import Classified, Platform, Review, judge
 from bot.report.evidence import ExpectedTool, evidence, expected_tools
 from bot.report.markdown import render_markdown
@@ -67,7 +69,10 @@ def test_the_expected_tools_are_told_in_a_sentence(expected: Data, told: str) ->
     assert evidence(query(expected), submission(), VOICE) == told
 
 
-@pytest.mark.parametrize(("tools", "declared"), [(None, None), ((), False), (("x",), True)])
+@pytest.mark.parametrize(
+    ("tools", "declared"),
+    [(None, None), ((), False), (("x",), True), (("y",), False), (("y", "*"), None), (("x", "*"), True)],
+)
 def test_a_tool_is_undeclared_only_where_tools_are_declared(
     tools: tuple[str, ...] | None, declared: bool | None
 ) -> None:
@@ -76,6 +81,13 @@ def test_a_tool_is_undeclared_only_where_tools_are_declared(
     assert ("not declared" in evidence(query({"expected_tools": ["x"]}), submission(tools), VOICE)) is (
         declared is False
     )
+
+
+def test_what_is_attached_is_told_since_the_classifier_hears_of_it() -> None:
+    key = "ghp_" + "a1" * 18
+    attached = replace(query({"expected_tools": ["create"]}), setup=Setup(attachments=("a.png", key)))
+    told = evidence(attached, submission(), VOICE)
+    assert told == "Attached: a.png and [looks like a secret]. Expected tools: create."
 
 
 def test_a_name_that_looks_like_a_secret_is_not_repeated() -> None:
@@ -93,7 +105,9 @@ def test_many_expected_calls_are_told_quickly() -> None:
 @pytest.fixture
 def reviewed() -> Review:
     """A review of what the first job hands over, as the second one sees it."""
-    asked = make_query("q01", {"d": 0.9}).model_copy(update={"expected": {"expected_tools": ["look_up", "x|y"]}})
+    asked = make_query("q01", {"d": 0.9}, "What is this :warning: sign?").model_copy(
+        update={"expected": {"expected_tools": ["look_up", "x|y"]}, "setup": SetupFile(attachments=("a|b.png",))}
+    )
     (facts,) = make_analysis([asked, make_query("q02", {"a": 0.7})]).submissions
     carried = classified_of(facts.model_copy(update={"tools": ("look_up",)}))
     again = classified_of(facts_of(carried, facts.specification, {}, {}))
@@ -104,15 +118,24 @@ def reviewed() -> Review:
 
 
 def test_every_form_of_the_report_names_them(reviewed: Review) -> None:
-    assert "<br>Expected tools: `look_up` and `x\\|y` (not declared)." in render_markdown(reviewed)
+    assert "<br>Attached: `a\\|b.png`. Expected tools: `look_up` and `x\\|y` (not declared)." in render_markdown(
+        reviewed
+    )
     assert render_markdown(reviewed).count("Expected tools") == 1
     for terminal in (False, True):
         stream = io.StringIO()
         print_text(reviewed, Console(file=stream, force_terminal=terminal, width=200, markup=False, highlight=False))
-        assert stream.getvalue().count("Expected tools: look_up and x|y (not declared).") == 1
+        told = "Attached: a|b.png. Expected tools: look_up and x|y (not declared)."
+        assert stream.getvalue().count(told) == 1
     output = {item.id: item for item in ReviewOutput.of(reviewed).verdicts}
     assert [tool.model_dump() for tool in output["q01"].expected_tools] == [
         {"name": "look_up", "unwanted": False, "declared": True},
         {"name": "x|y", "unwanted": False, "declared": False},
     ]
-    assert output["q02"].expected_tools == []
+    assert output["q01"].attachments == ["a|b.png"]
+    assert (output["q02"].expected_tools, output["q02"].attachments) == ([], [])
+
+
+def test_a_text_is_shown_as_it_is(reviewed: Review, capsys: pytest.CaptureFixture[str]) -> None:
+    print_text(reviewed)
+    assert ":warning:" in capsys.readouterr().out

@@ -8,17 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
 
 from bot.intake.agents.authentication import RuntimeAuth, Scheme
 from bot.intake.agents.inventory import Entry, Inventory
 from bot.intake.agents.names import Decision
 from bot.intake.agents.package import Package
 from bot.intake.place import Place
-from bot.intake.specification import Protocol
-
-UNLISTED: Final = "*"
-"""The name of the tool that stands for those a runtime offers but no file of the package lists."""
+from bot.intake.specification import UNLISTED, Protocol
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,10 +12,9 @@ from bot.config import Limits
 from bot.documents import Path, parse
 from bot.errors import InputError, Problem
 from bot.intake.agents.bare import BareReader
-from bot.intake.agents.binding import UNLISTED
 from bot.intake.agents.registry import bare_readers, fitting, whole_readers
 from bot.intake.place import Place, Source
-from bot.intake.specification import Specification, Tool
+from bot.intake.specification import UNLISTED, Specification, Tool
 from bot.snapshot import Snapshot, normal_path
 from bot.suggest import perhaps
 

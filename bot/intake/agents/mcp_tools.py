@@ -13,14 +13,13 @@ from typing import Final
 
 from bot.documents import Document, as_mapping
 from bot.intake.agents.bare import BareReader
-from bot.intake.agents.binding import UNLISTED
 from bot.intake.agents.functions import is_built_in, is_function
 from bot.intake.agents.inventory import Entry, bare_tools, check_number
 from bot.intake.agents.mcp import read_entries, tools_in
 from bot.intake.agents.names import Decision
 from bot.intake.agents.package import Package
 from bot.intake.place import Place, Source
-from bot.intake.specification import Specification
+from bot.intake.specification import UNLISTED, Specification
 
 _RESULT_KEYS: Final = frozenset({"tools", "nextCursor", "_meta"})
 

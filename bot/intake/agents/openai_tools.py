@@ -13,7 +13,6 @@ from typing import Final
 
 from bot.documents import Document
 from bot.intake.agents.bare import BareReader
-from bot.intake.agents.binding import UNLISTED
 from bot.intake.agents.effects import effect_of_annotations
 from bot.intake.agents.functions import (
     SERVERS,
@@ -31,7 +30,7 @@ from bot.intake.agents.mcp import entry_of
 from bot.intake.agents.names import Decision, effect_of_name
 from bot.intake.agents.package import Package
 from bot.intake.place import Place, Source
-from bot.intake.specification import Knowledge, Protocol, Specification, Tool
+from bot.intake.specification import UNLISTED, Knowledge, Protocol, Specification, Tool
 
 _PLUGIN_KEYS: Final = ("schema_version", "runtimes", "name_for_human")
 
