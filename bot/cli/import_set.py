@@ -169,6 +169,9 @@ def _declaration(form: str | None, columns: Sequence[str]) -> tuple[str | None, 
         raise UsageError(
             f"--format {form}: there is no such format{perhaps(form, names)}; use one of {', '.join(names)}"
         )
+    of_its_own = [reader.name for reader in readers() if reader.name == form and not reader.names_columns]
+    if columns and of_its_own:
+        raise UsageError(f"--column: {form} has columns of its own; leave --column out, or name another --format")
     named: dict[str, str] = {}
     for column in columns:
         what, _, name = column.partition("=")

@@ -308,6 +308,7 @@ def test_a_file_that_is_no_eval_set_says_what_to_say_of_it(bring: Bring, tmp_pat
         (["--column", "querry=x"], "WHAT one of query, id"),
         (["--column", "query"], "write WHAT=NAME"),
         (["--column", "query=a", "--column", "query=b"], "two columns for query"),
+        (["--format", "deepeval", "--column", "query=a"], "deepeval has columns of its own"),
     ],
 )
 def test_what_is_said_of_a_file_wrongly_is_a_fault_of_usage(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from typing import Final, Literal
 
@@ -42,6 +43,20 @@ class FormatsFile(FileModel):
 
     formats: Literal[1] = Field(description="version of this format")
     files: dict[str, DeclaredFile] = Field(description="file name, relative to this file → what it is")
+
+
+def declaring(file: str, path: str, format: str, columns: Columns | None = None, **named: str) -> str:
+    """How to say in ``formats.yaml`` what a file is: the lines to write, and where.
+
+    ``path`` is where the file stands in its folder, ``file`` how messages call it; ``named`` columns are said beside
+    ``columns``, which are said already.
+    """
+    said = {} if columns is None else columns.model_dump(exclude_none=True)
+    told = ", ".join(f"{what}: {json.dumps(name, ensure_ascii=False)}" for what, name in {**said, **named}.items())
+    inner = f"format: {format}, columns: {{{told}}}" if told else f"format: {format}"
+    line = f"files: {{{json.dumps(path, ensure_ascii=False)}: {{{inner}}}}}"
+    where = f"{file.removesuffix(path)}{FORMATS_FILE}"
+    return f"write `formats: 1` and `{line}` into {where}; if it has `files` already, add this one to them"
 
 
 def read_formats(

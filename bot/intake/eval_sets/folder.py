@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from typing import Final
 from bot.config import Limits
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
-from bot.intake.eval_sets.columns import FORMATS_FILE, DeclaredFile, read_formats
+from bot.intake.eval_sets.columns import FORMATS_FILE, DeclaredFile, declaring, read_formats
 from bot.intake.eval_sets.exported import with_setup
 from bot.intake.eval_sets.identity import MadeIds, fault_of_id
 from bot.intake.eval_sets.registry import fitting, readers
@@ -205,8 +204,7 @@ def _read_file(
     if not fit:
         return None
     names = " and ".join(reader.name for reader in fit)
-    line = f"files: {{{json.dumps(path)}: {{format: {fit[0].name}}}}}"
-    fix = f"write `formats: 1` and `{line}` into {snapshot.name(FORMATS_FILE)}, with the format that is meant"
+    fix = f"name the format that is meant: {declaring(name, path, fit[0].name)}"
     ambiguous = Problem(name, 1, f"the file can be read as several formats: {names}", fix)
     return _File(name, UNKNOWN_FORMAT, Reading((), (ambiguous,)))
 

@@ -7,7 +7,6 @@ not decide, ``formats.yaml`` does, with a name such as ``inputs.question``.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Final
 
 from bot.documents import Data, as_mapping
 from bot.errors import InputError, Problem
-from bot.intake.eval_sets.columns import FORMATS_FILE, Columns
+from bot.intake.eval_sets.columns import Columns, declaring
 from bot.intake.eval_sets.messages import is_messages, read_spoken
 from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES
 from bot.intake.eval_sets.plain import ANSWER_KEY, TOOLS_KEY
@@ -118,9 +117,9 @@ class Inputs:
         texts = all(inner.text for inner in found)
         likely = max(range(len(found)), key=lambda place: len(found[place].text) if texts else 0, default=None)
         name = f"{self.key}.NAME" if likely is None else steps[likely]
-        declared = {self.source.path: {"format": self.format, "columns": {"query": name}}}
-        line = f"files: {json.dumps(declared, ensure_ascii=False)}"
-        fix = f"write `formats: 1` and `{line}` into {FORMATS_FILE}, with the name of the one that is the query"
+        source = self.source
+        declared = declaring(source.file, source.path, self.format, self.columns, query=name)
+        fix = f"name the one that is the query: {declared}"
         return place.problem(f"{within}: {why}", fix)
 
     def _expected(self, record: Place, query: Place | None) -> dict[str, Data]:

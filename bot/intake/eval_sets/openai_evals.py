@@ -14,7 +14,7 @@ from typing import Final
 
 from bot.documents import Data, as_mapping
 from bot.errors import InputError, Problem
-from bot.intake.eval_sets.columns import FORMATS_FILE, Columns
+from bot.intake.eval_sets.columns import Columns, declaring
 from bot.intake.eval_sets.messages import Spoken, is_messages, read_spoken
 from bot.intake.eval_sets.names import query_keys
 from bot.intake.eval_sets.plain import ANSWER_KEY, TOOLS_KEY
@@ -82,7 +82,8 @@ def _column(source: Source) -> str:
         told, example = f"several keys of `item` could hold the query: {' and '.join(map(repr, found))}", found[0]
     else:
         told, example = f"no key of `item` is known to hold the query; there are: {', '.join(keys) or 'none'}", "NAME"
-    fix = f"write `format: {READER.name}, columns: {{query: {example}}}` for this file into {FORMATS_FILE} beside it"
+    declared = declaring(source.file, source.path, READER.name, source.columns, query=example)
+    fix = f"name the key that holds the query: {declared}"
     raise InputError([items[0].problem(told, fix)])
 
 

@@ -6,7 +6,6 @@ the turns of one query, in the file's order; its id is the one that they share, 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Final
 
 from bot.documents import Data, as_mapping
 from bot.errors import InputError, Problem
-from bot.intake.eval_sets.columns import FORMATS_FILE, Columns
+from bot.intake.eval_sets.columns import Columns, declaring
 from bot.intake.eval_sets.messages import has_messages, is_messages, read_spoken
 from bot.intake.eval_sets.names import CONVERSATION_NAMES, ID_NAMES, named, query_keys
 from bot.intake.eval_sets.reader import Source
@@ -99,12 +98,12 @@ def _find(source: Source, records: Records, columns: Columns) -> _Found:
     def column(what: str, declared: str | None, candidates: Sequence[str] = ()) -> str | None:
         if declared is not None:
             if declared not in known and all(located(record, declared) is None for record in records.places):
-                message = f"no record has the column {declared!r}, which {FORMATS_FILE} names for {what}"
+                message = f"no record has the column {declared!r}, which is named for the {what}"
                 problems.append(Problem(source.file, line, message, f"name one of: {', '.join(known) or 'none'}"))
             return declared
         if len(candidates) > 1:
             told = " and ".join(map(repr, candidates))
-            fix = f"write {declaration(source, what, candidates[0])}, with the column that is meant"
+            fix = f"name the column that is meant: {declaration(source, what, candidates[0])}"
             problems.append(Problem(source.file, line, f"several columns could hold the {what}: {told}", fix))
         return candidates[0] if candidates else None
 
@@ -117,12 +116,12 @@ def _find(source: Source, records: Records, columns: Columns) -> _Found:
         tools=column("tools", columns.tools),
     )
     if query is None:
-        fix = f"write {declaration(source, 'query', 'NAME')}, with the column's name (`outer.inner` inside another)"
+        fix = f"name the column (`outer.inner` inside another): {declaration(source, 'query', 'NAME')}"
         message = f"no column holds the query; there are: {', '.join(known) or 'none'}"
         problems.append(Problem(source.file, line, message, fix))
     for meant, name in ((ANSWER_KEY, found.answer), (TOOLS_KEY, found.tools)):
         if name is not None and name != meant and meant in known:
-            message = f"the column {meant!r} stands beside {name!r}, which {FORMATS_FILE} names for the same"
+            message = f"the column {meant!r} stands beside {name!r}, which is named for the same"
             problems.append(Problem(source.file, line, message, "name that one, or rename one of the two"))
     if problems:
         raise InputError(problems)
@@ -134,12 +133,9 @@ def _is_table(source: Source) -> bool:
 
 
 def declaration(source: Source, what: str, column: str) -> str:
-    """The line of ``formats.yaml`` that says which column of the file holds ``what``, and where to write it."""
-    columns = {key: value for key, value in (source.columns or Columns()) if value is not None} | {what: column}
-    told = ", ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in columns.items())
+    """How to say in ``formats.yaml`` which column of the file holds ``what``."""
     kind = "plain-table" if _is_table(source) else "plain-records"
-    line = f"files: {{{json.dumps(source.path)}: {{format: {kind}, columns: {{{told}}}}}}}"
-    return f"`formats: 1` and `{line}` into {FORMATS_FILE} of the folder"
+    return declaring(source.file, source.path, kind, source.columns, **{what: column})
 
 
 def _at(record: Place, name: str | None) -> Place | None:
@@ -180,7 +176,7 @@ def _undecided(source: Source, held: Place, name: str) -> Problem:
     told = ", ".join(key for key, _ in held.entries[:20]) or "none"
     longest = max(held.entries, key=lambda entry: len(entry[1].text), default=("NAME", held))
     message = f"{held.name}: is an object, of whose values ({told}) one must be named"
-    fix = f"write {declaration(source, 'query', f'{name}.{longest[0]}')}, with the name of what the user says"
+    fix = f"name what the user says: {declaration(source, 'query', f'{name}.{longest[0]}')}"
     return held.problem(message, fix)
 
 

@@ -211,7 +211,7 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
     columns = column_names(source, records_in(source))
     if columns and not hint:
         hint = f"; what the user says stands in none of its columns by a known name: {', '.join(columns[:20])}"
-        fix = f"write {declaration(source, 'query', 'NAME')}, with the column's name; {_ELSEWHERE}"
+        fix = f"name the column: {declaration(source, 'query', 'NAME')}; {_ELSEWHERE}"
     message = f"no eval set is recognised in this file{hint}; looked for: {looked_for}"
     return (Problem(name, line, message, fix),)
 

@@ -45,6 +45,28 @@ def test_an_ambiguous_file_is_decided(tmp_path: Path) -> None:
         assert (found.format, turns(found)) == (name, [expected])
 
 
+ODD = 'q, "x" #y/b ü.'
+UNDECIDED = {
+    "json": [{"eval_set": 1, "queries": [{"query": "one"}], "items": [{"prompt": "one"}]}],
+    "csv": "question,prompt\none,two\n",
+    "jsonl": [{"inputs": {"a: b": "one", "c": "two"}, "outputs": {"x": "y"}}],
+    "ndjson": [{"item": {"question": "one", "prompt": "two"}}],
+}
+
+
+@pytest.mark.parametrize("ending", UNDECIDED)
+def test_the_lines_that_a_fault_names_decide_as_they_stand(tmp_path: Path, ending: str) -> None:
+    content = UNDECIDED[ending]
+    text = content if isinstance(content, str) else "\n".join(map(json.dumps, content))
+    name = f"{ODD}{ending}"
+    (undecided,) = read(tmp_path, {name: text})
+    (problem,) = undecided.problems
+    assert f"into {FORMATS_FILE};" in problem.fix
+    lines = problem.fix.split("`")
+    (decided,) = read(tmp_path, {FORMATS_FILE: f"{lines[1]}\n{lines[3]}\n"})
+    assert (decided.problems, len(decided.queries)) == ((), 1)
+
+
 FAULTS: list[tuple[str, int | None, str, str]] = [
     (declared("b.csv: {format: plain-table}"), 3, "there is no such file; perhaps you meant 'a.csv'", "name a file"),
     (declared("a.csv: {format: plain-tabel}"), 3, "perhaps you meant 'plain-table'", "use one of: "),
@@ -76,8 +98,8 @@ def test_what_is_wrong_with_it_is_said_and_the_files_are_read(
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ("{query: nix}", "no record has the column 'nix', which formats.yaml names for query"),
-        ("{id: nix}", "which formats.yaml names for id"),
+        ("{query: nix}", "no record has the column 'nix', which is named for the query"),
+        ("{id: nix}", "which is named for the id"),
         ("{answer: n}", "the column 'expected_response' stands beside 'n'"),
     ],
 )

@@ -143,8 +143,8 @@ def test_inputs_that_do_not_decide_name_the_line_that_does(
     ((line, message),) = told(found)
     assert line == 2
     assert message.endswith(f"several could be the query: {names}")
-    declared = {"examples.jsonl": {"format": "langsmith", "columns": {"query": suggested}}}
-    assert f"files: {json.dumps(declared)}" in found.problems[0].fix
+    declared = f'{{"examples.jsonl": {{format: langsmith, columns: {{query: "{suggested}"}}}}}}'
+    assert f"files: {declared}" in found.problems[0].fix
 
 
 def test_the_line_that_the_fault_names_mends_it(tmp_path: Path) -> None:

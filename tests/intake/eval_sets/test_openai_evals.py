@@ -150,13 +150,13 @@ def test_an_item_without_a_usual_name_for_its_query_is_one_fault_that_says_what_
     found = read_lines(tmp_path, *({"item": {"ticket_text": text, "correct_label": "x"}} for text in "ab"))
     assert not found.queries
     assert told(found) == [(1, "no key of `item` is known to hold the query; there are: ticket_text, correct_label")]
-    assert "columns: {query: NAME}" in found.problems[0].fix
+    assert 'columns: {query: "NAME"}' in found.problems[0].fix
 
 
 def test_an_item_with_two_usual_names_is_one_fault_that_says_what_to_write(tmp_path: Path) -> None:
     found = read_lines(tmp_path, {"item": {"question": "a", "prompt": "b"}})
     assert told(found) == [(1, "several keys of `item` could hold the query: 'question' and 'prompt'")]
-    assert "columns: {query: question}" in found.problems[0].fix
+    assert 'columns: {query: "question"}' in found.problems[0].fix
 
 
 def test_columns_of_items_may_be_named(tmp_path: Path) -> None:
