@@ -16,7 +16,7 @@ from bot.github.analysis import Analysis
 from bot.github.output import CiOutput
 from bot.intake.agents.agent_file import AgentFile
 from bot.intake.eval_sets.columns import FormatsFile
-from bot.intake.eval_sets.own_yaml import EvalSetFile
+from bot.intake.eval_sets.formats.own_yaml import EvalSetFile
 from bot.ledger.model import (
     CorrectionRecord,
     PullRequestRecord,

@@ -19,7 +19,7 @@ from bot.config import Prices
 from bot.curator.entry import EntryId, Evicted, entry_id
 from bot.digests import digest
 from bot.errors import IncompleteError, IncumbentError, Problem
-from bot.intake.eval_sets.own_yaml import SetupFile
+from bot.intake.eval_sets.formats.own_yaml import SetupFile
 from bot.intake.query import Query
 from bot.ledger.model import CommitId, Digest, StoredClassification
 from bot.limits import ReadingLimits

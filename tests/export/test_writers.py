@@ -12,7 +12,7 @@ import yaml
 from bot.curator.entry import Entry
 from bot.export.plan import Export, plan_export
 from bot.export.registry import writers
-from bot.intake.eval_sets.own_yaml import SetupFile
+from bot.intake.eval_sets.formats.own_yaml import SetupFile
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.expected.carried import carried_id, without_carried
 from bot.intake.query import Setup

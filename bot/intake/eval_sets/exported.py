@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pydantic import ValidationError
 
-from bot.intake.eval_sets.own_yaml import SetupFile
+from bot.intake.eval_sets.formats.own_yaml import SetupFile
 from bot.intake.eval_sets.rows import Row
 from bot.intake.expected.carried import carried
 from bot.intake.query import Setup

@@ -1,4 +1,4 @@
-"""The formats there are: every module beside this one that binds ``READER``."""
+"""The formats there are: every module of :mod:`bot.intake.eval_sets.formats`, which binds ``READER``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pkgutil
 from collections.abc import Sequence
 from functools import cache
 
-from bot.intake import eval_sets
+from bot.intake.eval_sets import formats
 from bot.intake.eval_sets.reader import Reader, Source
 
 
@@ -15,8 +15,7 @@ from bot.intake.eval_sets.reader import Reader, Source
 def readers() -> tuple[Reader, ...]:
     """The readers of all formats, by name."""
     modules = (
-        importlib.import_module(f"{eval_sets.__name__}.{found.name}")
-        for found in pkgutil.iter_modules(eval_sets.__path__)
+        importlib.import_module(f"{formats.__name__}.{found.name}") for found in pkgutil.iter_modules(formats.__path__)
     )
     bound = (getattr(module, "READER", None) for module in modules)
     return tuple(sorted((reader for reader in bound if isinstance(reader, Reader)), key=lambda reader: reader.name))

@@ -16,8 +16,8 @@ from bot.config import Limits
 from bot.documents import Data, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.agents.registry import fitting as fitting_agents
+from bot.intake.eval_sets.formats.plain_records import records_in
 from bot.intake.eval_sets.plain import column_names, declaration
-from bot.intake.eval_sets.plain_records import records_in
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.registry import fitting, readers
 from bot.intake.eval_sets.sources import glance, open_source

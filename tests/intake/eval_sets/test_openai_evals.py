@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.intake.eval_sets.openai_evals import READER
+from bot.intake.eval_sets.formats.openai_evals import READER
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.query import EvalSet
 from tests.intake.eval_sets.folders import read, read_one, told, turns

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import InputError
-from bot.intake.eval_sets import ai_agent_evals, azure_ai_evaluation, deepeval, openai_evals
+from bot.intake.eval_sets.formats import ai_agent_evals, azure_ai_evaluation, deepeval, openai_evals
 from bot.intake.eval_sets.reader import Reader
 from bot.intake.eval_sets.rows import Reading
 from bot.intake.eval_sets.sources import open_source

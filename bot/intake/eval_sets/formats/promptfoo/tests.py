@@ -11,7 +11,7 @@ from typing import Final
 
 from bot.documents import Data, as_list, as_mapping
 from bot.errors import InputError, Problem
-from bot.intake.eval_sets.promptfoo_files import Files
+from bot.intake.eval_sets.formats.promptfoo.files import Files
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.table import first_header
 from bot.intake.place import Place

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.documents import Data
-from bot.intake.eval_sets.promptfoo_files import PREFIX, Files
-from bot.intake.eval_sets.promptfoo_template import TemplateFault, TooLongFault, compiled, is_template, rendered
+from bot.intake.eval_sets.formats.promptfoo.files import PREFIX, Files
+from bot.intake.eval_sets.formats.promptfoo.template import TemplateFault, TooLongFault, compiled, is_template, rendered
 from bot.intake.place import Place
 from bot.intake.templates import as_template, from_template
 

@@ -25,12 +25,12 @@ from typing import Final
 from bot.documents import Data, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.columns import FORMATS_FILE
+from bot.intake.eval_sets.formats.promptfoo.files import PREFIX, Files
+from bot.intake.eval_sets.formats.promptfoo.prompts import Compiled, Prompt, compile_prompt, read_prompts, render, speak
+from bot.intake.eval_sets.formats.promptfoo.template import TemplateFault, TooLongFault
+from bot.intake.eval_sets.formats.promptfoo.tests import Case, read_cases
+from bot.intake.eval_sets.formats.promptfoo.variables import Variables
 from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES, named
-from bot.intake.eval_sets.promptfoo_files import PREFIX, Files
-from bot.intake.eval_sets.promptfoo_prompts import Compiled, Prompt, compile_prompt, read_prompts, render, speak
-from bot.intake.eval_sets.promptfoo_template import TemplateFault, TooLongFault
-from bot.intake.eval_sets.promptfoo_tests import Case, read_cases
-from bot.intake.eval_sets.promptfoo_variables import Variables
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.rows import Reading, Row
 from bot.intake.place import Place

@@ -5,7 +5,7 @@ user count; where the user says nothing in them, the scenario stands for what th
 camel case, as Confident AI writes them, and a file may be an export with ``goldens`` and ``conversationalGoldens``.
 
 CSV and JSON Lines hold lists and objects as texts.  They are read as what they stand for (see
-:mod:`~bot.intake.eval_sets.deepeval_cells`), so that a golden is the same whatever it was saved as.
+:mod:`~bot.intake.eval_sets.formats.deepeval.cells`), so that a golden is the same whatever it was saved as.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 from bot.documents import Data, as_mapping
 from bot.errors import InputError, Problem
-from bot.intake.eval_sets.deepeval_cells import Cells, cells_of
+from bot.intake.eval_sets.formats.deepeval.cells import Cells, cells_of
 from bot.intake.eval_sets.messages import Spoken, is_messages, read_spoken
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import Records, listed
