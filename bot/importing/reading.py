@@ -12,7 +12,7 @@ from bot.errors import InputError, Problem
 from bot.intake.agents import read_specification
 from bot.intake.agents.reading import find_specifications
 from bot.intake.eval_sets import Named, read_files
-from bot.intake.query import EvalSet, Query
+from bot.intake.query import EvalSet
 from bot.intake.specification import UNDECLARED, Specification
 from bot.snapshot import Snapshot
 from bot.submission import Package, Submission, refuse_shared_ids
@@ -64,11 +64,6 @@ class Bundle:
 
     submission: Submission
     origins: Mapping[str, Origin]
-
-    @property
-    def queries(self) -> Mapping[str, Query]:
-        """The queries by their ids."""
-        return {query.id: query for query in self.submission.queries}
 
     @property
     def eval_sets(self) -> tuple[str, ...]:

@@ -119,6 +119,8 @@ def test_the_answers_of_several_turns(expected: Any, turns: int, answers: tuple[
         ({"expected_tools": '[{"name": "search", "inputParameters": {"q": 1}}]'}, [ToolCall("search", {"q": 1})]),
         ({"expected_tools": "search; book|cancel, pay"}, [ToolCall(x) for x in ("search", "book", "cancel", "pay")]),
         ({"expected_tools": "the agent should look it up"}, []),
+        ({"expected_tools": "look it up; search"}, []),
+        *(({"expected_tools": nothing}, []) for nothing in ("none", "N/A", "-", " null ")),
         ({"expected_tools": '[{"name": "search"'}, []),
         ({"expected_tools": '["search", NaN]'}, []),
         ({"expected_tools": "[" * 100_000}, []),

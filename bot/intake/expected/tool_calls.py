@@ -99,8 +99,10 @@ def _calls(value: Data) -> Iterator[ToolCall]:
     found = _parsed(value)
     if isinstance(found, str):
         # What begins like JSON and is none is left to its reader to complain of.
-        names = [] if _may_be_json(found) else _SEPARATORS.split(found)
-        yield from (ToolCall(name.strip()) for name in names if len(name.split()) == 1 and _is_name(name))
+        names = [] if _may_be_json(found) else [name.strip() for name in _SEPARATORS.split(found)]
+        # One part with white space in it, and the whole is prose.
+        if all(len(name.split()) < 2 for name in names):
+            yield from (ToolCall(name) for name in names if _is_name(name))
         return
     items = as_list(found) or ([found] if isinstance(found, dict) else [])
     if _is_pair(items):
