@@ -47,7 +47,7 @@ def test_an_ambiguous_file_is_decided(tmp_path: Path) -> None:
 
 ODD = 'q, "x" #y/b ü.'
 UNDECIDED = {
-    "json": [{"eval_set": 1, "queries": [{"query": "one"}], "items": [{"prompt": "one"}]}],
+    "json": '[{"input": "one", "expected_output": "two", "target": "two"}]',
     "csv": "question,prompt\none,two\n",
     "jsonl": [{"inputs": {"a: b": "one", "c": "two"}, "outputs": {"x": "y"}}],
     "ndjson": [{"item": {"question": "one", "prompt": "two"}}],
