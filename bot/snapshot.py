@@ -6,10 +6,12 @@ Paths are POSIX, relative, without ``..``; symbolic links are refused, so nothin
 from __future__ import annotations
 
 import os
+import posixpath
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import Final, Protocol
 
 from bot.errors import InputError, Problem
 from bot.limits import ReadingLimits
@@ -113,6 +115,15 @@ class Rationed:
     @property
     def _left(self) -> int:
         return self._most - sum(self._sizes.values())
+
+
+_REMOTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+
+
+def path_beside(path: str, reference: str) -> str | None:
+    """The path that ``reference`` in the file at ``path`` names; ``None`` if it leads out of the folder."""
+    wanted = reference.strip().replace("\\", "/")
+    return None if _REMOTE.match(wanted) else normal_path(posixpath.join(posixpath.dirname(path), wanted))
 
 
 def normal_path(path: str) -> str | None:

@@ -225,8 +225,12 @@ def _parts(
         return found
 
     parts: dict[Path, Part] = {}
+    folders = {file.resolve(): file for file in files if file.is_dir()}
     for file in files:
         is_folder = file.is_dir()
+        within = next((folders[above] for above in file.resolve().parents if above in folders), None)
+        if within is not None:
+            raise UsageError(f"{file} lies in {within}, which is named as well: name one of them")
         if is_folder and said != (None, None):
             raise UsageError(f"--format and --column speak of files, and {file} is a folder")
         folder = file if is_folder else file.parent

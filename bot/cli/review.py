@@ -45,8 +45,8 @@ def command(
 ) -> int:
     """Judge the eval set in EVAL_SET_DIR against the regression set and say why.
 
-    EVAL_SET_DIR holds an agent package (or agent.yaml) and one or more eval sets. Nothing is written to the
-    repository; `incumbent admit` does that.
+    EVAL_SET_DIR holds an agent specification and one or more eval sets, of the kinds that `incumbent formats` lists.
+    Nothing is written to the repository; `incumbent admit` does that.
 
     \b
     Examples:

@@ -323,6 +323,12 @@ def test_a_format_is_said_of_files_and_not_of_folders(bring: Bring, old_set: Pat
     assert bring(old_set, "--format", "copilot-studio").code == 0
 
 
+def test_what_lies_in_a_folder_that_is_named_is_not_named_again(bring: Bring, old_set: Path) -> None:
+    outcome = bring(old_set.parent, old_set)
+    assert (outcome.code, "name one of them" in outcome.err) == (2, True), outcome.err
+    assert bring(old_set, old_set).code == 0
+
+
 def test_what_stands_beside_the_file_decides_as_elsewhere(bring: Bring, tmp_path: Path) -> None:
     file = tmp_path / "a" / "b" / "c.csv"
     file.parent.mkdir(parents=True)

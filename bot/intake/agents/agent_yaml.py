@@ -11,13 +11,13 @@ from bot.config import Limits
 from bot.documents import Data, Document, Path, as_list, as_mapping, parse_yaml
 from bot.errors import InputError, Problem
 from bot.intake.agents.agent_file import AgentFile, AgentTool, WholeAgentFile
-from bot.intake.agents.extending import extended_path, read_bases
+from bot.intake.agents.extending import read_bases
 from bot.intake.agents.knowledge import NORMAL_KINDS
 from bot.intake.agents.layering import lay_over
 from bot.intake.agents.reader import Reader
 from bot.intake.place import Source
 from bot.intake.specification import AuthDeclaration, Knowledge, Specification, Tool
-from bot.snapshot import Snapshot
+from bot.snapshot import Snapshot, path_beside
 from bot.suggest import perhaps
 from bot.validation import validate
 
@@ -55,7 +55,7 @@ class AgentYamlReader:
             document = parse_yaml(snapshot.read(path, limits.reading), path, limits.reading)
         except InputError:
             return ()
-        found = (extended_path(path, reference) for _, reference in _references(document))
+        found = (path_beside(path, reference) for _, reference in _references(document))
         return tuple(part for part in found if part is not None)
 
     def read(self, snapshot: Snapshot, path: str, limits: Limits) -> Specification:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import posixpath
-import re
 from collections.abc import Sequence
 from itertools import chain
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from bot.config import Limits
 from bot.documents import Path, parse
@@ -15,18 +13,10 @@ from bot.intake.agents.bare import BareReader
 from bot.intake.agents.registry import bare_readers, fitting, whole_readers
 from bot.intake.place import Place, Source
 from bot.intake.specification import UNLISTED, Specification, Tool
-from bot.snapshot import Snapshot, normal_path
+from bot.snapshot import Snapshot, path_beside
 from bot.suggest import perhaps
 
 Item = TypeVar("Item")
-
-_REMOTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
-
-
-def extended_path(path: str, reference: str) -> str | None:
-    """The path that ``reference`` in the file at ``path`` names; ``None`` if it leads out of the folder."""
-    wanted = reference.strip().replace("\\", "/")
-    return None if _REMOTE.match(wanted) else normal_path(posixpath.join(posixpath.dirname(path), wanted))
 
 
 def read_bases(
@@ -42,7 +32,7 @@ def read_bases(
     seen = {path}
     for at, reference in references:
         place = Place(source, at, reference)
-        target = extended_path(path, reference)
+        target = path_beside(path, reference)
         if target is None:
             message = f"{place.name}: {reference} leads out of the folder, and nothing outside is ever read"
             faults.append(place.problem(message, "put a copy of the file into the folder, and name that"))

@@ -139,14 +139,9 @@ class Inputs:
         return kept
 
 
-def is_table(source: Source) -> bool:
-    """Whether ``source`` is a table, whose rows are its records."""
-    return source.document is None and source.lines is None
-
-
 def keys_of(source: Source, records: Records) -> frozenset[str]:
     """The keys that the ``records`` of ``source`` have; of a table those of its header, whatever its cells hold."""
-    header = first_header(source.text) if is_table(source) else None
+    header = first_header(source.text) if source.is_table else None
     return records.keys if header is None else frozenset(header.labels().values())
 
 

@@ -85,7 +85,7 @@ def read_plain(source: Source, records: Records | None = None, told: Mapping[str
 
 def column_names(source: Source, records: Records) -> list[str]:
     """The keys that ``records`` have, sorted; of a table those of its header, whatever its rows hold."""
-    header = first_header(source.text) if _is_table(source) else None
+    header = first_header(source.text) if source.is_table else None
     return sorted(records.keys if header is None else header.labels().values())
 
 
@@ -128,13 +128,9 @@ def _find(source: Source, records: Records, columns: Columns) -> _Found:
     return found
 
 
-def _is_table(source: Source) -> bool:
-    return source.document is None and source.lines is None
-
-
 def declaration(source: Source, what: str, column: str) -> str:
     """How to say in ``formats.yaml`` which column of the file holds ``what``."""
-    kind = "plain-table" if _is_table(source) else "plain-records"
+    kind = "plain-table" if source.is_table else "plain-records"
     return declaring(source.file, source.path, kind, source.columns, **{what: column})
 
 
@@ -150,14 +146,13 @@ def _row(source: Source, record: Place, found: _Found, told: Mapping[str, Data],
     if held.is_mapping and not has_messages(held.data):
         problems.append(_undecided(source, held, found.query))
         return None
-    is_table = _is_table(source)
-    spoken = read_spoken(_from_cell(held, source) if is_table else held, problems)
+    spoken = read_spoken(_from_cell(held, source) if source.is_table else held, problems)
     identifier = _at(record, found.id)
     expected = dict(as_mapping(record.data))
     for name, key in ((found.answer, ANSWER_KEY), (found.tools, TOOLS_KEY)):
         place = _at(record, name)
         if place is not None:
-            value = decoded(place, source.limits) if is_table and key == TOOLS_KEY else place
+            value = decoded(place, source.limits) if source.is_table and key == TOOLS_KEY else place
             expected = without(expected, place.path[len(record.path) :]) | {key: value.data}
     for place in (identifier, held if spoken.is_text else None):
         if place is not None:

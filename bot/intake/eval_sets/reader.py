@@ -52,6 +52,11 @@ class Source:
     text_beside: Callable[[Place, str], Source] = _refuse
     matching: Callable[[Place, str], tuple[str, ...]] = _refuse_pattern
 
+    @property
+    def is_table(self) -> bool:
+        """Whether the file is a table, whose rows are its records."""
+        return self.document is None and self.lines is None
+
     @cached_property
     def records(self) -> Records:
         """The objects of a list, of JSON Lines or of a table; none for a file of any other shape."""

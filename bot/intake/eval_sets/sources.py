@@ -16,13 +16,12 @@ from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.table import has_more_cells
 from bot.intake.place import Place
 from bot.json_lines import parse_json_lines
-from bot.snapshot import Snapshot, normal_path
+from bot.snapshot import Snapshot, path_beside
 
 LINES: Final = (".jsonl", ".ndjson")
 TABLES: Final = (".csv", ".tsv")
 DOCUMENTS: Final = (".json", ".yaml", ".yml")
 
-_REMOTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 # One object a line and nothing else: JSON Lines under the name of JSON.
 _LOOKS_LIKE_LINES: Final = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 
@@ -104,8 +103,7 @@ def _fits(parts: Sequence[str], patterns: Sequence[str]) -> bool:
 
 def _path_beside(path: str, place: Place, reference: str) -> str:
     """The path that ``reference``, which stands at ``place`` of the file at ``path``, names."""
-    wanted = reference.strip().replace("\\", "/")
-    target = None if _REMOTE.match(wanted) else normal_path(posixpath.join(posixpath.dirname(path), wanted))
+    target = path_beside(path, reference)
     if target is not None:
         return target
     message = f"{place.name}: {reference} leads out of the folder, and nothing outside is ever read"

@@ -38,18 +38,14 @@ def _recognises(source: Source) -> bool:
 
 def _fits(record: Place, source: Source) -> bool:
     conversation = record["conversation"]
-    if has_messages(conversation.data) or (_is_table(source) and '"messages"' in conversation.text):
+    if has_messages(conversation.data) or (source.is_table and '"messages"' in conversation.text):
         return True
     spoken = record.has("query") or is_messages(record["messages"])
     return spoken and any(record.has(key) for key in _TELLING)
 
 
-def _is_table(source: Source) -> bool:
-    return source.document is None and source.lines is None
-
-
 def _read(source: Source) -> Reading:
-    limits = source.limits if _is_table(source) else None
+    limits = source.limits if source.is_table else None
 
     def row(record: Place, problems: list[Problem]) -> Row | None:
         return _row(record, limits, problems)

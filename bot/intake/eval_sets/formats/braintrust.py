@@ -14,7 +14,7 @@ from typing import Final
 
 from bot.errors import Problem
 from bot.intake.eval_sets.flattened import Flattening
-from bot.intake.eval_sets.inputs import Inputs, is_table, keys_of
+from bot.intake.eval_sets.inputs import Inputs, keys_of
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import Records, listed
 from bot.intake.eval_sets.rows import Reading, Row, read_records
@@ -48,13 +48,13 @@ def _records(source: Source) -> Records:
 
 def _recognises(source: Source) -> bool:
     keys = keys_of(source, _records(source))
-    split = {match[1] for key in keys if (match := _COLUMN.fullmatch(key))} if is_table(source) else set()
+    split = {match[1] for key in keys if (match := _COLUMN.fullmatch(key))} if source.is_table else set()
     return "input" in keys | split and not _TELLING.isdisjoint(keys | split)
 
 
 def _read(source: Source) -> Reading:
     records = _records(source)
-    if is_table(source):
+    if source.is_table:
         source, records = _FLATTENING.undone(source)
     inputs = Inputs(format=_NAME, key="input", source=source)
     wrong = inputs.faults(records)

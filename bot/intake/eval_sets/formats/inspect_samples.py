@@ -15,7 +15,7 @@ from typing import Final
 
 from bot.documents import Data
 from bot.errors import InputError, Problem
-from bot.intake.eval_sets.inputs import Inputs, cell, is_table, keys_of
+from bot.intake.eval_sets.inputs import Inputs, cell, keys_of
 from bot.intake.eval_sets.messages import is_messages
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import Records, decoded
@@ -45,7 +45,7 @@ def _recognises(source: Source) -> bool:
     if source.document is not None and not source.records.places and not keys <= _FIELDS:
         # A file that is no list has little to be told by.
         return False
-    spoken = is_table(source) or records.any(lambda record: record.has("input") and not record["input"].is_mapping)
+    spoken = source.is_table or records.any(lambda record: record.has("input") and not record["input"].is_mapping)
     return "input" in keys and not _TELLING.isdisjoint(keys) and spoken
 
 
@@ -78,7 +78,7 @@ def _check_input(sample: Place, problems: list[Problem]) -> None:
 def _sample(source: Source, record: Place, problems: list[Problem]) -> Place:
     """``record`` with the cells of a table that hold JSON decoded; the faults of its fields go to ``problems``."""
     held: dict[str, Data] = {key: place.data for key, place in record.entries}
-    in_cells = is_table(source)
+    in_cells = source.is_table
     for key in _JSON_CELLS:
         try:
             value = decoded(record[key], source.limits)

@@ -16,7 +16,7 @@ from typing import Final
 
 from bot.errors import Problem
 from bot.intake.eval_sets.flattened import Flattening
-from bot.intake.eval_sets.inputs import Inputs, is_table, keys_of
+from bot.intake.eval_sets.inputs import Inputs, keys_of
 from bot.intake.eval_sets.messages import is_messages
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import Records, listed
@@ -59,7 +59,7 @@ def _records(source: Source) -> Records:
 def _recognises(source: Source) -> bool:
     records = _records(source)
     keys = keys_of(source, records)
-    if not is_table(source):
+    if not source.is_table:
         return (
             records.any(lambda record: record["inputs"].is_mapping) and _OTHERS.isdisjoint(keys)
         ) or _is_fine_tuning(records)
@@ -84,7 +84,7 @@ def _ends_with_answer(record: Place) -> bool:
 
 def _read(source: Source) -> Reading:
     records = _records(source)
-    if is_table(source):
+    if source.is_table:
         source, records = _FLATTENING.undone(source)
     key = "messages" if "inputs" not in records.keys and _is_fine_tuning(records) else "inputs"
     inputs = Inputs(format=_NAME, key=key, source=source)
