@@ -26,7 +26,7 @@ from bot.intake.expected.carried import carried
 from bot.intake.query import Query
 from bot.snapshot import WorkingTree
 from tests.export.strategies import sets
-from tests.factories import SHIPPED
+from tests.factories import SHIPPED, make_entry
 
 READER = {name: name for name in writers()} | {"jsonl": "plain-records"}
 CARRYING = [name for name in writers() if name != "copilot-studio"]
@@ -151,3 +151,47 @@ def test_the_record_of_an_entry_says_what_was_expected_unless_the_target_did(cho
     item = Item.of(chosen[0])
     assert item.record(said=False).get("expected") == item.expected
     assert "expected" not in item.record(said=True)
+
+
+SAID = [
+    {"role": "user", "content": "one"},
+    {"role": "assistant", "content": "1"},
+    {"role": "user", "content": "two"},
+]
+THREAD = {"turns": [{"expected_response": "1", "evaluators": {}}, {"expected_response": "2"}], "name": "n"}
+GROUND_TRUTH = {"ground_truth": '["f", "g"]', "actions": [1]}
+"""Tools, but only beside the actions of an agent."""
+
+
+@pytest.mark.parametrize("name", CARRYING)
+@pytest.mark.parametrize(
+    ("expected", "turns"),
+    [
+        (None, ("one",)),
+        (None, ("one", "two")),
+        ("a text", ("one",)),
+        ({"input": SAID, "target": ["x", "y"]}, ("one", "two")),
+        ({"query": SAID, "ground_truth": "x"}, ("one", "two")),
+        ({"query": SAID[:1], "input": SAID[:1]}, ("one",)),
+        (THREAD, ("one", "two")),
+        (THREAD | {"default_evaluators": {"Relevance": {}}}, ("one", "two")),
+        ({"turns": [{}]}, ("one", "two")),
+        ({"default_evaluators": {"Relevance": {}}, "evaluators": {"Coherence": {}}}, ("one",)),
+        ({"Expected response": "counts", "target": "x", "ground_truth": "x", "expected_output": "x"}, ("one",)),
+        (GROUND_TRUTH, ("one",)),
+        ({"expected_tools": [{"name": "f", "arguments": {"a": 1}}], "metadata": {"k": 1}}, ("one",)),
+        ({"assert": [{"type": "equals", "value": "x"}], "metadata": {"k": 1}}, ("one",)),
+    ],
+)
+def test_what_comes_back_means_the_same_and_is_exported_to_the_same_bytes(
+    name: str, expected: Any, turns: tuple[str, ...]
+) -> None:
+    entry = make_entry("e1", {"a": 0.9}, turns=turns, expected=expected)
+    export = plan_export([entry], writers()[name])
+    if not export.ids:
+        assert len(turns) > 1
+        return
+    (back,) = came_back(export, name, {entry.id: entry})
+    assert back.id == entry.id
+    assert meaning(back.expected, turns) == meaning(expected, turns)
+    assert plan_export([back], writers()[name]).written.files == export.written.files

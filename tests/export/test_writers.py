@@ -12,7 +12,9 @@ import yaml
 from bot.curator.entry import Entry
 from bot.export.plan import Export, plan_export
 from bot.export.registry import writers
+from bot.intake.eval_sets.exported import with_setup
 from bot.intake.eval_sets.formats.own_yaml import SetupFile
+from bot.intake.eval_sets.rows import Row
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.expected.carried import carried_id, without_carried
 from bot.intake.query import Setup
@@ -279,3 +281,18 @@ def test_whether_the_set_up_stands_is_said_only_where_it_does_not() -> None:
     assert "ready" not in SetupFile().model_dump()
     assert SetupFile.of(Setup(ready=False)).model_dump()["ready"] is False
     assert SetupFile(ready=False).setup.ready is False
+
+
+@pytest.mark.parametrize(
+    ("told", "said", "setup"),
+    [
+        ({"cost": 2.0, "fixtures": ["week.json"]}, Setup(), Setup(cost=2.0, fixtures=("week.json",))),
+        ({"cost": 2.0}, Setup(cost=3.0), Setup(cost=3.0)),
+        ({"cost": "dear"}, Setup(), Setup()),
+        ("docker", Setup(), Setup()),
+        (None, Setup(), Setup()),
+    ],
+)
+def test_the_set_up_that_was_carried_counts_where_the_file_has_none(told: Any, said: Setup, setup: Setup) -> None:
+    row = Row(turns=("Hello?",), line=1, expected={"incumbent": {"id": "e1", "setup": told}}, setup=said)
+    assert with_setup(row).setup == setup
