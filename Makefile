@@ -24,7 +24,7 @@ test-servers:  ## the tests with a real model against every model server; compil
 	@sh tools/model_server.sh
 	@INCUMBENT_MODEL=all .venv/bin/python -m pytest tests/model $(ARGS)
 
-test-runners:  ## the tests with the packages that exports are for; installs them (1.5 GB), once
+test-runners:  ## the tests with the packages that exports are for; installs them (2.8 GB), once
 	@sh tools/setup.sh dev
 	@sh tools/runners.sh
 	@INCUMBENT_RUNNERS="$$(pwd)/.venv-runners" .venv/bin/python -m pytest -rs tests/runners $(ARGS)
