@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from bot.curator.entry import Entry, Tombstone, entry_id
 from bot.curator.store import RegressionSet
 from bot.intake.query import Query
 from bot.submission import Submission
+
+Content: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+"""What a query asks: its turns, and the names of what is attached to them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,14 +46,14 @@ def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> 
         left: list[Query] = []
         for query in submission.queries:
             id = _by_place(submission, query, regression_set)
-            if id in known and turns_of(known[id]) == query.turns:
+            if id in known and content_of(known[id]) == (query.turns, query.setup.attachments):
                 settled[query.id] = known[id]
                 claimed.add(id)
             else:
                 left.append(query)
         texts = _by_text(submission, regression_set, claimed)
         for query in left:
-            renamed = texts.get(query.turns, [])
+            renamed = texts.get((query.turns, query.setup.attachments), [])
             if renamed:
                 settled[query.id] = known[renamed[0]]
                 claimed.add(renamed.pop(0))
@@ -68,9 +72,10 @@ def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> 
     return Settling(settled=settled, edited=edited, targets=targets)
 
 
-def turns_of(known: Entry | Tombstone) -> tuple[str, ...]:
-    """The turns of an entry, also of one that was evicted."""
-    return known.turns if isinstance(known, Entry) else known.entry.turns
+def content_of(known: Entry | Tombstone) -> Content:
+    """What an entry asks, also one that was evicted: its turns, and what is attached to them."""
+    entry = known if isinstance(known, Entry) else known.entry
+    return entry.turns, entry.setup.attachments
 
 
 def _by_place(submission: Submission, query: Query, regression_set: RegressionSet) -> str:
@@ -80,14 +85,12 @@ def _by_place(submission: Submission, query: Query, regression_set: RegressionSe
     return known[0] if known else submission.entry_id(query.id)
 
 
-def _by_text(
-    submission: Submission, regression_set: RegressionSet, claimed: set[str]
-) -> dict[tuple[str, ...], list[str]]:
-    """Text → this agent's ids that no query of the same name claims: of entries, then of the line, then of graves."""
+def _by_text(submission: Submission, regression_set: RegressionSet, claimed: set[str]) -> dict[Content, list[str]]:
+    """Content → this agent's ids that no query of the same name claims: of entries, of the line, then of graves."""
     agents = {(submission.customer, submission.agent), submission.moved_from}
-    found: dict[tuple[str, ...], list[str]] = {}
+    found: dict[Content, list[str]] = {}
     for part in (regression_set.entries, regression_set.waiting, regression_set.evicted):
         for id, entry in sorted(part.items()):
             if id not in claimed and entry.source is not None and entry.source.place[:2] in agents:
-                found.setdefault(entry.turns, []).append(id)
+                found.setdefault(content_of(entry), []).append(id)
     return found

@@ -8,7 +8,8 @@ import pytest
 
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet
-from bot.intake.query import Query
+from bot.intake.eval_sets.formats.own_yaml import SetupFile
+from bot.intake.query import Query, Setup
 from bot.settling import Settling, settle
 from bot.submission import Submission
 from tests.factories import make_entry
@@ -105,3 +106,10 @@ def test_entries_without_a_source_are_known_by_their_id() -> None:
     seeds = known([make_entry(native("x"), {"a": 0.9}, text="tx")])
     assert said(settle([submission({"x": "tx"})], seeds)) == {"x": X}
     assert said(settle([submission({"x": "other"})], seeds)) == {"x": f"edits {native('x')}"}
+
+
+def test_a_query_with_something_else_attached_is_another() -> None:
+    query = Query(id="x", turns=("tx",), setup=Setup(attachments=("boat.png",)), file="e", line=1)
+    assert said(settle([submission({}, queries=(query,))], R)) == {"x": f"edits {native('x')}"}
+    held = entry("x", "tx").model_copy(update={"setup": SetupFile.of(query.setup)})
+    assert said(settle([submission({}, queries=(query,))], known([held]))) == {"x": X}

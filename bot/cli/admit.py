@@ -9,6 +9,7 @@ import click
 
 from bot.classifier.usage import Usage
 from bot.cli.options import (
+    agent_options,
     at_option,
     by_option,
     dry_run_option,
@@ -46,8 +47,7 @@ from bot.report.output import AdmissionOutput
     metavar="[EVAL_SET_DIR]",
     required=False,
 )
-@click.option("--customer", metavar="NAME", help="The customer's name (default: the name of the folder above).")
-@click.option("--agent", metavar="NAME", help="The agent's name (default: the name of the folder).")
+@agent_options
 @click.option("--accept", "accepted", multiple=True, metavar="ID", help="Accept a reviewed query; may be repeated.")
 @click.option(
     "--reason",

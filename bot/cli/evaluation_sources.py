@@ -26,7 +26,7 @@ from bot.ledger.model import BRANCH, CorrectionRecord
 from bot.ledger.store import load_corrections
 from bot.object_store import ObjectStore
 from bot.pipeline import Platform
-from bot.settling import turns_of
+from bot.settling import content_of
 from bot.snapshot import WorkingTree
 from bot.submission import submission_folders
 from bot.suggest import perhaps
@@ -129,7 +129,7 @@ def read_corrections(repo: Path, platform: Platform, vocabulary: Vocabulary) -> 
 def _texts(repo: Path, platform: Platform) -> dict[str, tuple[str, ...]]:
     """The digests of all texts of the regression set and of the eval sets in the working tree, with their turns."""
     known = platform.regression_set
-    found = [turns_of(item) for part in (known.entries, known.waiting, known.tombstones) for item in part.values()]
+    found = [content_of(item)[0] for part in (known.entries, known.waiting, known.tombstones) for item in part.values()]
     for folder in submission_folders(WorkingTree(repo)):
         try:
             eval_sets = read_eval_sets(WorkingTree(repo / folder, folder), platform.config.limits)

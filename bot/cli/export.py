@@ -67,6 +67,7 @@ def command(
             Problem(entry_path(remark.id), None, remark.message, "make it ready, or export to another target")
             for remark in export.left_out
         )
+    output = None if output == "-" else output
     files = _places(export.written.files, output, wanted=not (dry_run or as_json))
     if as_json and output is None and not dry_run:
         raise UsageError("--json prints a summary: say with --output where the export goes, or --dry-run")

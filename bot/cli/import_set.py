@@ -13,6 +13,7 @@ import click
 from bot.classifier.classify import classify
 from bot.classifier.model import Backend
 from bot.cli.options import (
+    agent_options,
     at_option,
     by_option,
     dry_run_option,
@@ -48,8 +49,7 @@ from bot.suggest import perhaps
 
 @click.command("import")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="FILE...")
-@click.option("--customer", metavar="NAME", help="Whose set it is (default: the name of the folder above).")
-@click.option("--agent", metavar="NAME", help="The agent's name (default: the name of the file's folder).")
+@agent_options
 @click.option(
     "--agent-folder",
     type=click.Path(exists=True, file_okay=False, path_type=Path),

@@ -47,14 +47,29 @@ def repository_options(function: Command) -> Command:
     )(function)
 
 
+def folder_name(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """The name of a customer or an agent, as the folders of ``eval_sets/`` could be called."""
+    if value is None or (value.strip() and value.isprintable() and "/" not in value and value not in (".", "..")):
+        return value
+    raise UsageError(f"{parameter.opts[0]}: {value!r} could name no folder of eval_sets/; write a name without slashes")
+
+
+def agent_options(function: Command) -> Command:
+    """``--customer`` and ``--agent``."""
+    function = click.option(
+        "--agent", metavar="NAME", callback=folder_name, help="The agent's name (default: the name of the folder)."
+    )(function)
+    return click.option(
+        "--customer",
+        metavar="NAME",
+        callback=folder_name,
+        help="The customer's name (default: the name of the folder above).",
+    )(function)
+
+
 def submission_options(function: Command) -> Command:
     """``EVAL_SET_DIR``, ``--customer`` and ``--agent``."""
-    function = click.option("--agent", metavar="NAME", help="The agent's name (default: the name of the folder).")(
-        function
-    )
-    function = click.option(
-        "--customer", metavar="NAME", help="The customer's name (default: the name of the folder above)."
-    )(function)
+    function = agent_options(function)
     return click.argument(
         "eval_set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="EVAL_SET_DIR"
     )(function)

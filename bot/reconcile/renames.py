@@ -1,4 +1,4 @@
-"""Entries whose query stands elsewhere by now: a rename changes their source and nothing else (pure)."""
+"""Entries follow the eval sets that they come from, in all that no verdict rests on (pure)."""
 
 from __future__ import annotations
 
@@ -8,30 +8,50 @@ from dataclasses import replace
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.github.analysis import classified_of
+from bot.intake.eval_sets.formats.own_yaml import SetupFile
+from bot.intake.query import Query
 from bot.pipeline import Platform
 from bot.reconcile.inventory import Inventory
 from bot.settling import settle
 
 
 def follow_renames(inventory: Inventory, platform: Platform) -> dict[str, Entry]:
-    """The entries whose query stands elsewhere by now, with their source as it is: a rename changes nothing else."""
+    """The entries whose query stands elsewhere by now, or says something else beside its text, as they are to be.
+
+    A rename changes the source.  What is expected and the set-up are those of the eval set; where it says nothing of
+    the set-up, what people wrote into the entry stays.
+    """
     found = {}
     for facts in inventory.submissions:
         submission = classified_of(facts).submission
-        files = {query.id: query.file for query in submission.queries}
+        queries = {query.id: query for query in submission.queries}
         for name, entry in settle([submission], platform.regression_set).settled.items():
             if not isinstance(entry, Entry) or entry.source is None:
                 continue
             customer, agent, item = submission.source(name)
+            query = queries[name]
             # What was imported is its customer's from the moment when an eval set of theirs holds it.
-            place = {"customer": customer, "agent": agent, "item": item, "eval_set": files[name], "imported": None}
+            place = {"customer": customer, "agent": agent, "item": item, "eval_set": query.file, "imported": None}
             moved = entry.source.model_copy(update=place)
-            if moved == entry.source:
+            changes = _changes(entry, query)
+            if moved == entry.source and not changes:
                 continue
             # An entry that came from a commit says in which its eval set is where it says.
             commit = entry.source.commit and inventory.base
-            found[entry.id] = entry.model_copy(update={"source": moved.model_copy(update={"commit": commit})})
+            changes["source"] = moved.model_copy(update={"commit": commit})
+            found[entry.id] = entry.model_copy(update=changes)
     return found
+
+
+def _changes(entry: Entry, query: Query) -> dict[str, object]:
+    """What the eval set says of the query beside its text, as far as the entry says something else."""
+    setup = SetupFile.of(query.setup)
+    changes: dict[str, object] = {}
+    if query.expected != entry.expected:
+        changes["expected"] = query.expected
+    if setup != entry.setup and (setup != SetupFile() or not entry.setup.ready):
+        changes["setup"] = setup if setup != SetupFile() else entry.setup.model_copy(update={"ready": True})
+    return changes
 
 
 def with_entries(platform: Platform, changed: Mapping[str, Entry]) -> Platform:

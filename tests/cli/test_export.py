@@ -113,3 +113,10 @@ def test_how_it_ends_otherwise(arguments: list[str], code: int, told: str, incum
     outcome = incumbent("export", "--to", "inspect", *arguments)
     assert outcome.code == code
     assert told in outcome.err
+
+
+@pytest.mark.usefixtures("checkout")
+def test_a_hyphen_is_standard_output(incumbent: Incumbent) -> None:
+    outcome = incumbent("export", "--to", "inspect", "--output", "-")
+    assert [json.loads(line)["id"] for line in outcome.out.splitlines()] == [ONE_TURN]
+    assert not Path("-").exists()

@@ -557,3 +557,11 @@ def test_an_imported_query_that_its_customer_brings_is_theirs_from_then_on(platf
     assert set(moved) == set(known.regression_set.entries)
     sources = [entry.source for entry in moved.values() if entry.source is not None]
     assert {(source.eval_set, source.imported) for source in sources} == {("eval_sets/harlow/desk/evals.csv", None)}
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", " ", "a\nb"])
+def test_a_name_that_no_folder_could_have_is_refused(incumbent: Incumbent, tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.jsonl").write_text('{"query": "x"}\n', encoding="utf-8")
+    outcome = incumbent("import", str(tmp_path / "a.jsonl"), "--customer", name, "--dry-run")
+    assert outcome.code == 2
+    assert "could name no folder" in outcome.err

@@ -45,7 +45,7 @@ SEARCH = {"type": "object", "properties": {"q": {"type": "string"}}}
         ({"expected": {"one": "A", "two": "B"}}, None),
         ({"expected_outcome": "A room is booked", "scenario": "Books"}, "A room is booked"),
         ({"reference": "far", "expected_response": "near"}, "near"),
-        ({"response": "what it said"}, None),
+        ({"response": "what it said"}, "what it said"),
         ({"actual_output": "what it said", "actualOutput": "again"}, None),
         ({"sample": {"output_text": "what it said"}}, None),
         ({"item": {"correct_label": "Hardware"}, "sample": {"output": "x"}}, "Hardware"),

@@ -1,7 +1,10 @@
-"""A rename changes where an entry says that it stands, and nothing else."""
+"""Entries follow their eval sets: where a query stands, what is expected of the answer, the set-up behind it."""
 
 from __future__ import annotations
 
+import pytest
+
+from bot.intake.eval_sets.formats.own_yaml import SetupFile
 from bot.reconcile.renames import follow_renames, with_entries
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import TIP, entry_of, facts, id_of, make_inventory, settled, source, with_set
@@ -39,6 +42,30 @@ def test_what_stands_where_it_says_or_says_nothing_is_left_as_it_is() -> None:
     assert follow_renames(inventory, with_set(make_platform(), ENTRY)) == {}
     assert follow_renames(inventory, with_set(make_platform(), ENTRY.model_copy(update={"source": None}))) == {}
     assert follow_renames(make_inventory(facts(Q1)), make_platform()) == {}
+
+
+def test_what_is_expected_follows_the_eval_set() -> None:
+    there = settled(Q1.model_copy(update={"expected": {"expected_response": "Berth 4"}}))
+    (entry,) = follow_renames(make_inventory(facts(there)), with_set(make_platform(), ENTRY)).values()
+    assert (entry.expected, entry.setup, entry.pin) == ({"expected_response": "Berth 4"}, ENTRY.setup, "an audit")
+    assert follow_renames(make_inventory(facts(there)), with_set(make_platform(), entry)) == {}
+
+
+@pytest.mark.parametrize(
+    ("said", "written", "then"),
+    [
+        (SetupFile(cost=3.0), SetupFile(cost=2.0, ready=False), SetupFile(cost=3.0)),
+        (SetupFile(ready=False), SetupFile(cost=2.0), SetupFile(ready=False)),
+        (SetupFile(), SetupFile(cost=2.0, ready=False), SetupFile(cost=2.0)),
+        (SetupFile(), SetupFile(cost=2.0), SetupFile(cost=2.0)),
+    ],
+)
+def test_the_set_up_follows_an_eval_set_that_speaks_of_it(said: SetupFile, written: SetupFile, then: SetupFile) -> None:
+    there = settled(Q1.model_copy(update={"setup": said}))
+    known = ENTRY.model_copy(update={"setup": written})
+    found = follow_renames(make_inventory(facts(there)), with_set(make_platform(), known))
+    assert found.get(ENTRY.id, known).setup == then
+    assert bool(found) is (then != written)
 
 
 def test_changed_entries_take_the_place_of_those_of_the_same_id() -> None:
