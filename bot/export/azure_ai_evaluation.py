@@ -7,7 +7,7 @@ A row is one question: conversations are left out, but for those that came as me
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from bot.documents import Data, as_mapping
@@ -36,8 +36,8 @@ def _write(items: Sequence[Item]) -> Written:
 
 
 def _row(item: Item) -> dict[str, Data]:
-    fields = _fields(item)
-    return {"id": item.id, **fields, CARRIED: item.record(said=item.is_said(fields))}
+    said = item.is_said(_kept(item))
+    return {"id": item.id, **_fields(item), CARRIED: item.record(said=said)}
 
 
 def _fields(item: Item) -> dict[str, Data]:
@@ -50,8 +50,8 @@ def _fields(item: Item) -> dict[str, Data]:
     return row
 
 
-def _returns(item: Item) -> Iterator[Mapping[str, Data]]:
-    yield {key: value for key, value in _fields(item).items() if key != "query" or isinstance(value, list)}
+def _kept(item: Item) -> dict[str, Data]:
+    return {key: value for key, value in _fields(item).items() if key != "query" or isinstance(value, list)}
 
 
 WRITER: Final = Writer(
@@ -59,5 +59,5 @@ WRITER: Final = Writer(
     title="data of the Azure AI Evaluation SDK (JSON Lines with `query` and `ground_truth`)",
     obstacle=_obstacle,
     write=_write,
-    returns=_returns,
+    returns=lambda item: (_kept(item),),
 )

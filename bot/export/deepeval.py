@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from bot.documents import Data, as_mapping
@@ -49,7 +49,7 @@ def _write(items: Sequence[Item]) -> Written:
 def _golden(item: Item, key: str) -> dict[str, Data]:
     fields = _fields(item)
     said: Data = item.turns[0] if key == "input" else json.dumps(_turns(item), ensure_ascii=False)
-    metadata = {**as_mapping(fields.get("additional_metadata")), CARRIED: item.record(said=item.is_said(fields))}
+    metadata = {**as_mapping(fields.get("additional_metadata")), CARRIED: item.record(said=item.is_said(_kept(item)))}
     return {key: said, **fields, "additional_metadata": metadata}
 
 
@@ -70,9 +70,9 @@ def _turns(item: Item) -> list[Data]:
     return [{"role": "user", "content": turn} for turn in item.turns]
 
 
-def _returns(item: Item) -> Iterator[Mapping[str, Data]]:
+def _kept(item: Item) -> dict[str, Data]:
     turns: dict[str, Data] = {"turns": _turns(item)} if len(item.turns) > 1 else {}
-    yield {**turns, **_fields(item)}
+    return {**turns, **_fields(item)}
 
 
 def _tools(item: Item) -> list[Data] | None:
@@ -86,5 +86,5 @@ WRITER: Final = Writer(
     title="goldens and conversational goldens of DeepEval (JSON)",
     obstacle=_obstacle,
     write=_write,
-    returns=_returns,
+    returns=lambda item: (_kept(item),),
 )

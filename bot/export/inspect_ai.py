@@ -8,7 +8,7 @@ out, but for those that came as messages with what was said in between.  It open
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from bot.documents import Data, as_mapping
@@ -42,7 +42,7 @@ def _write(items: Sequence[Item]) -> Written:
 
 def _sample(item: Item) -> dict[str, Data]:
     fields = _fields(item)
-    record = item.record(said=item.is_said(fields))
+    record = item.record(said=item.is_said(_kept(item)))
     metadata = {**as_mapping(fields.get("metadata")), **_tools(item), CARRIED: record}
     return {"id": item.id, "target": "", **fields, "metadata": metadata}
 
@@ -58,11 +58,11 @@ def _tools(item: Item) -> dict[str, Data]:
     return {"expected_tools": calls} if calls else {}
 
 
-def _returns(item: Item) -> Iterator[Mapping[str, Data]]:
+def _kept(item: Item) -> dict[str, Data]:
     fields = _fields(item)
     if not isinstance(fields["input"], list):
         del fields["input"]
-    yield {"target": "", **fields, "metadata": {**as_mapping(fields.get("metadata")), **_tools(item)}}
+    return {"target": "", **fields, "metadata": {**as_mapping(fields.get("metadata")), **_tools(item)}}
 
 
 WRITER: Final = Writer(
@@ -70,5 +70,5 @@ WRITER: Final = Writer(
     title="samples of Inspect (JSON Lines with `input` and `target`)",
     obstacle=_obstacle,
     write=_write,
-    returns=_returns,
+    returns=lambda item: (_kept(item),),
 )

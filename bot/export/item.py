@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bot.curator.entry import Entry
-from bot.documents import Data, as_mapping
+from bot.documents import Data
 from bot.intake.expectation import Expectation, understand
-from bot.intake.expected.carried import carried, without_carried
+from bot.intake.expected.carried import bare, carried, without_carried
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class Item:
         """The expected answers and tool calls, whatever format they came in."""
         return understand(self.expected, len(self.turns))
 
-    def is_said(self, written: Mapping[str, Data]) -> bool:
-        """Whether the fields ``written`` say all that was expected, as the customer wrote it."""
+    def is_said(self, kept: Mapping[str, Data]) -> bool:
+        """Whether the fields that a reader has ``kept`` say just what was expected, as the customer wrote it."""
         if self.expected is None:
             return True
-        held = as_mapping(self.expected)
-        return bool(held) and all(key in written and written[key] == value for key, value in held.items())
+        stated = bare(self.expected) if carried(self.expected) else self.expected
+        return bool(stated) and bare(dict(kept)) == stated
 
     def record(self, *, said: bool) -> dict[str, Data]:
         """What the target carries of the entry under the key ``incumbent``.

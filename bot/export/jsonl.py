@@ -6,7 +6,7 @@ known; and under ``incumbent`` capabilities, source, set-up and what was expecte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from bot.documents import Data
@@ -38,15 +38,11 @@ def _fields(item: Item) -> dict[str, Data]:
     return fields
 
 
-def _returns(item: Item) -> Iterator[Mapping[str, Data]]:
-    yield _fields(item)
-
-
 WRITER: Final = Writer(
     name="jsonl",
     title="plain JSON Lines with `id`, `turns`, `expected_response`, `expected_tools` and everything else",
     obstacle=lambda item: None,
     write=_write,
-    returns=_returns,
+    returns=lambda item: (_fields(item),),
     attaches=True,
 )

@@ -57,44 +57,36 @@ def _write(items: Sequence[Item]) -> Written:
 
 
 def _item(item: Item, *, shared: bool) -> dict[str, Data]:
-    written, said = _fields(item, shared=shared)
-    record = item.record(said=said)
+    written = _fields(item, shared=shared)
+    record = item.record(said=item.is_said(_kept(item, shared=shared)))
     return {**written, "extensions": {**as_mapping(written.get("extensions")), CARRIED: record}}
 
 
-def _fields(item: Item, *, shared: bool) -> tuple[dict[str, Data], bool]:
-    """``item`` as the schema has it, and whether that says all that was expected.
-
-    ``shared`` if the document says the default evaluators.
-    """
-    held = dict(as_mapping(item.expected))
-    defaults = held.pop(_DEFAULTS, None) if shared else held.get(_DEFAULTS)
-    whole: dict[str, Data] = {_DEFAULTS: defaults} if shared else {}
+def _fields(item: Item, *, shared: bool) -> dict[str, Data]:
+    """``item`` as the schema has it; ``shared`` if the document says the default evaluators."""
+    held = as_mapping(item.expected)
+    defaults = None if shared else held.get(_DEFAULTS)
     if len(item.turns) == 1:
-        written = _turn(item.turns[0], held, item.expectation.answer, None if shared else defaults)
-        return written, item.is_said({**written, **whole})
+        return _turn(item.turns[0], held, item.expectation.answer, defaults)
     parts = [as_mapping(part) for part in as_list(held.get("turns"))]
-    as_many = len(parts) == len(item.turns)
-    turns = [
-        _turn(prompt, part, answer, None if shared else defaults)
-        for prompt, part, answer in zip(
-            item.turns, parts if as_many else [{}] * len(item.turns), item.expectation.answers, strict=True
-        )
-    ]
-    written = {**own_fields(held, _THREAD), "turns": [*turns]}
-    # A part may be silent on an answer that the conversation says.
-    covered = [{key: turn[key] for key in part if key in turn} for part, turn in zip(parts, turns, strict=False)]
-    return written, as_many and item.is_said({**written, **whole, "turns": [*covered]})
+    if len(parts) != len(item.turns):
+        parts = [{}] * len(item.turns)
+    answers = item.expectation.answers
+    turns = [_turn(*each, defaults) for each in zip(item.turns, parts, answers, strict=True)]
+    return {**own_fields(held, _THREAD), "turns": [*turns]}
+
+
+def _kept(item: Item, *, shared: bool) -> dict[str, Data]:
+    """What the reader keeps of ``item``."""
+    kept = _without_prompt(_fields(item, shared=shared))
+    if "turns" in kept:
+        kept["turns"] = [_without_prompt(as_mapping(turn)) for turn in as_list(kept["turns"])]
+    return {**kept, _DEFAULTS: as_mapping(item.expected)[_DEFAULTS]} if shared else kept
 
 
 def _returns(item: Item) -> Iterator[Mapping[str, Data]]:
-    defaults = as_mapping(item.expected).get(_DEFAULTS)
-    for shared in (False, True) if defaults else (False,):
-        written, _ = _fields(item, shared=shared)
-        whole: dict[str, Data] = {_DEFAULTS: defaults} if shared else {}
-        if "turns" in written:
-            written["turns"] = [_without_prompt(as_mapping(turn)) for turn in as_list(written["turns"])]
-        yield {**_without_prompt(written), **whole}
+    for shared in (False, True) if as_mapping(item.expected).get(_DEFAULTS) else (False,):
+        yield _kept(item, shared=shared)
 
 
 def _without_prompt(turn: Mapping[str, Data]) -> dict[str, Data]:
