@@ -140,7 +140,8 @@ def has_more_cells(text: str, most: int) -> bool:
         for cells in csv.reader(
             io.StringIO(text, newline=""), delimiter=header.separator if header else ",", strict=True
         ):
-            count += len(cells) or 1
+            # As a line of JSON Lines does, a row counts as one value more.
+            count += len(cells) + 1
             if count > most:
                 return True
     except csv.Error:
