@@ -54,10 +54,10 @@ def test_a_broken_line_costs_no_other(line: str, message: str) -> None:
     assert message in text
 
 
-def test_values_of_all_lines_count_together() -> None:
+def test_values_of_all_lines_count_together_and_each_line_as_one_more() -> None:
     values, problems = lines("[1]\n" * 30)
-    assert len(values) == 25
-    assert [number for number, _ in problems] == [26]
+    assert len(values) == 16
+    assert [number for number, _ in problems] == [17]
 
 
 def test_reading_ends_after_many_broken_lines() -> None:
