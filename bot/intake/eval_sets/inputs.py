@@ -8,7 +8,7 @@ not decide, ``formats.yaml`` does, with a name such as ``inputs.question``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +20,7 @@ from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES
 from bot.intake.eval_sets.plain import ANSWER_KEY, TOOLS_KEY
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.records import Records, decoded, located, without
-from bot.intake.eval_sets.rows import Row, text_id
+from bot.intake.eval_sets.rows import Reading, Row, read_records, text_id
 from bot.intake.eval_sets.table import first_header, plain_key
 from bot.intake.place import Place
 from bot.intake.query import Setup
@@ -71,7 +71,12 @@ class Inputs:
             ),
         )
 
-    def faults(self, records: Records) -> tuple[Problem, ...]:
+    def reading(self, records: Records, read: Callable[[Place, list[Problem]], Row | None]) -> Reading:
+        """A reading of ``records`` by ``read``; none where ``formats.yaml`` names what no record has."""
+        wrong = self._faults(records)
+        return Reading((), (*records.problems, *wrong)) if wrong else read_records(records, read)
+
+    def _faults(self, records: Records) -> tuple[Problem, ...]:
         """What is wrong with the names in ``formats.yaml``: each must stand in some record."""
         found: list[Problem] = []
         columns = self.columns

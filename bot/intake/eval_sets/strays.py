@@ -197,8 +197,6 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
             raise InputError(source.lines.problems)
     except InputError as error:
         return tuple(replace(problem, fix=f"{problem.fix}; {_ELSEWHERE}") for problem in error.problems)
-    if source.lines is not None and not source.lines.documents and source.lines.problems:
-        return tuple(replace(problem, fix=f"{problem.fix}; {_ELSEWHERE}") for problem in source.lines.problems)
     if not source.text.strip():
         return (Problem(name, None, "the file is empty", "write the eval set into it, or remove it"),)
     if _is_other(source):

@@ -17,7 +17,7 @@ from bot.intake.eval_sets.flattened import Flattening
 from bot.intake.eval_sets.inputs import Inputs, keys_of
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import Records, listed
-from bot.intake.eval_sets.rows import Reading, Row, read_records
+from bot.intake.eval_sets.rows import Reading, Row
 from bot.intake.place import Place
 from bot.intake.place import Source as Parsed
 from bot.intake.query import Setup
@@ -57,14 +57,11 @@ def _read(source: Source) -> Reading:
     if source.is_table:
         source, records = _FLATTENING.undone(source)
     inputs = Inputs(format=_NAME, key="input", source=source)
-    wrong = inputs.faults(records)
-    if wrong:
-        return Reading((), (*records.problems, *wrong))
 
     def row(record: Place, problems: list[Problem]) -> Row | None:
         return inputs.row(record, problems, Setup(attachments=tuple(_attachments(record["input"]))))
 
-    return read_records(records, row)
+    return inputs.reading(records, row)
 
 
 def _attachments(place: Place) -> Iterator[str]:

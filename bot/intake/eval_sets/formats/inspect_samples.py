@@ -19,7 +19,7 @@ from bot.intake.eval_sets.inputs import Inputs, cell, keys_of
 from bot.intake.eval_sets.messages import is_messages
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import Records, decoded
-from bot.intake.eval_sets.rows import Reading, Row, read_records
+from bot.intake.eval_sets.rows import Reading, Row
 from bot.intake.place import Place
 from bot.intake.place import Source as Parsed
 from bot.intake.query import Setup
@@ -52,9 +52,6 @@ def _recognises(source: Source) -> bool:
 def _read(source: Source) -> Reading:
     records = _records(source)
     inputs = Inputs(format=_NAME, key="input", source=source)
-    wrong = inputs.faults(records)
-    if wrong:
-        return Reading((), (*records.problems, *wrong))
 
     def row(record: Place, problems: list[Problem]) -> Row | None:
         sample = _sample(source, record, problems)
@@ -64,7 +61,7 @@ def _read(source: Source) -> Reading:
             return None
         return inputs.row(sample, problems, Setup(fixtures=tuple(dict.fromkeys(_fixtures(source, sample)))))
 
-    return read_records(records, row)
+    return inputs.reading(records, row)
 
 
 def _check_input(sample: Place, problems: list[Problem]) -> None:

@@ -20,7 +20,7 @@ from bot.intake.eval_sets.inputs import Inputs, keys_of
 from bot.intake.eval_sets.messages import is_messages
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import Records, listed
-from bot.intake.eval_sets.rows import Reading, Row, read_records
+from bot.intake.eval_sets.rows import Reading, Row
 from bot.intake.place import Place
 from bot.intake.place import Source as Parsed
 from bot.intake.query import Setup
@@ -88,14 +88,11 @@ def _read(source: Source) -> Reading:
         source, records = _FLATTENING.undone(source)
     key = "messages" if "inputs" not in records.keys and _is_fine_tuning(records) else "inputs"
     inputs = Inputs(format=_NAME, key=key, source=source)
-    wrong = inputs.faults(records)
-    if wrong:
-        return Reading((), (*records.problems, *wrong))
 
     def row(record: Place, problems: list[Problem]) -> Row | None:
         return inputs.row(record, problems, Setup(attachments=tuple(_attachments(record["attachments"], problems))))
 
-    return read_records(records, row)
+    return inputs.reading(records, row)
 
 
 def _attachments(place: Place, problems: list[Problem]) -> Iterator[str]:
