@@ -15,13 +15,16 @@ from typing import TypeAlias, cast
 import yaml
 
 from bot.errors import InputError, Problem
-from bot.json_places import Place, find_places
+from bot.json_places import Place
+from bot.json_places import find_places as find_json_places
 from bot.json_strict import JsonFaultsError
 from bot.json_strict import check_shape as check_json_shape
 from bot.json_strict import load as load_json
-from bot.limits import ReadingLimits
-from bot.yaml_core import CoreLoader, ValueFaultsError, check_shape, problem_of
+from bot.limits import MOST_FAULTS, ReadingLimits
+from bot.parsed_once import parsed_once
+from bot.yaml_core import ValueFaultsError, check_shape, problem_of
 from bot.yaml_core import load as load_yaml
+from bot.yaml_places import find_places as find_yaml_places
 
 Data: TypeAlias = "bool | int | float | str | list[Data] | dict[str, Data] | None"
 Path: TypeAlias = tuple[str | int, ...]
@@ -42,57 +45,26 @@ class Document:
 
     # Only error paths and row numbers need lines, so the second parse is paid for only there.
     @cached_property
-    def _tree(self) -> yaml.Node | None:
+    def _places(self) -> Place | None:
         try:
-            return yaml.compose(self.text, Loader=CoreLoader)
-        except (yaml.YAMLError, RecursionError):
+            return find_json_places(self.text) if self.is_json else find_yaml_places(self.text)
+        except yaml.YAMLError:
             return None
-
-    @cached_property
-    def _members(self) -> dict[int, dict[str, tuple[yaml.Node, yaml.Node]]]:
-        """The keys and values of the mappings that were looked into, by the identity of their nodes."""
-        return {}
-
-    @cached_property
-    def _places(self) -> Place:
-        return find_places(self.text)
 
     def line(self, path: Path = ()) -> int | None:
         """The line (from 1) of the value at ``path``, or of its nearest ancestor that exists."""
         if self.is_json and not path:
             # Asked of every record: no second parse for that.
             return self.first_line + self.text[: len(self.text) - len(self.text.lstrip())].count("\n")
-        if self.is_json:
-            place = self._places
-            for step in path:
-                inner = place.child(step)
-                if inner is None:
-                    break
-                place = inner
-            return place.line + self.first_line - 1
-        node = self._tree
-        if node is None:
+        place = self._places
+        if place is None:
             return None
-        line: int = node.start_mark.line + 1
         for step in path:
-            key_line, found = self._child(node, step)
-            if found is None:
-                return line
-            node = found
-            line = key_line
-        return line
-
-    def _child(self, node: yaml.Node, step: str | int) -> tuple[int, yaml.Node | None]:
-        if isinstance(node, yaml.MappingNode):
-            if id(node) not in self._members:
-                # Of keys that are given twice the first counts.
-                self._members[id(node)] = {key.value: (key, value) for key, value in reversed(node.value)}
-            key, value = self._members[id(node)].get(str(step), (None, None))
-            return (0, None) if key is None else (key.start_mark.line + 1, value)
-        if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-            child = node.value[step]
-            return child.start_mark.line + 1, child
-        return 0, None
+            inner = place.child(step)
+            if inner is None:
+                break
+            place = inner
+        return place.line + self.first_line - 1
 
     def problem(self, path: Path, message: str, fix: str) -> Problem:
         """A problem of this file at the value under ``path``."""
@@ -118,6 +90,7 @@ def decode(content: bytes, file: str, limits: ReadingLimits) -> str:
     return text
 
 
+@parsed_once
 def parse_yaml(content: bytes, file: str, limits: ReadingLimits) -> Document:
     """Parse one YAML document; raises :class:`InputError` for anything that is not plain, bounded data."""
     text = decode(content, file, limits)
@@ -139,6 +112,7 @@ def _beyond_reading(file: str) -> InputError:
     return InputError([Problem(file, None, message, "flatten the file")])
 
 
+@parsed_once
 def parse_json(content: bytes, file: str, limits: ReadingLimits) -> Document:
     """Parse one JSON document; duplicate keys, ``NaN`` and ``Infinity`` are errors (:class:`InputError`)."""
     return parse_json_text(decode(content, file, limits), file, limits)
@@ -170,7 +144,7 @@ def _refuse_half_characters(document: Document) -> None:
     """Half of a surrogate pair is legal in JSON's grammar, but no text: it can be neither written nor hashed."""
     problems: list[Problem] = []
     todo: list[tuple[Path, Data]] = [((), document.data)]
-    while todo:
+    while todo and len(problems) < MOST_FAULTS:
         path, value = todo.pop()
         texts = [value] if isinstance(value, str) else list(value) if isinstance(value, dict) else []
         if any("\ud800" <= character <= "\udfff" for text in texts for character in text):

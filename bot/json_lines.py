@@ -9,6 +9,7 @@ from bot.documents import Document, parse_json_text
 from bot.errors import InputError, Problem
 from bot.json_strict import size
 from bot.limits import ReadingLimits
+from bot.parsed_once import parsed_once
 
 _BROKEN_LINES: Final = 50
 """After so many lines that cannot be read the rest is not looked at: the file is hardly what it says it is."""
@@ -22,6 +23,7 @@ class Lines:
     problems: tuple[Problem, ...]
 
 
+@parsed_once
 def parse_json_lines(text: str, file: str, limits: ReadingLimits) -> Lines:
     """The values of ``text``; blank lines are passed over, and ``limits.nodes`` holds for all lines together;
     a line counts as a value beside those that it holds, since it is parsed by itself.

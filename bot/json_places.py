@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 # Possessive, and content with a text that is never closed: no file makes it go back, or over the same text twice.
@@ -21,14 +21,27 @@ class Place:
     """
 
     line: int
-    members: dict[str, Place] = field(default_factory=dict)
-    items: list[Place] = field(default_factory=list)
+    # A file may have so many values that an empty dictionary for each of them fills the memory.
+    members: dict[str, Place] | None = None
+    items: list[Place] | None = None
 
     def child(self, step: str | int) -> Place | None:
         """The place of the member or item ``step``, if there is one."""
-        if isinstance(step, int) and self.items:
+        if isinstance(step, int) and self.items is not None:
             return self.items[step] if 0 <= step < len(self.items) else None
-        return self.members.get(str(step))
+        return None if self.members is None else self.members.get(str(step))
+
+    def add_item(self, place: Place) -> None:
+        """One more item of the list that stands here."""
+        if self.items is None:
+            self.items = []
+        self.items.append(place)
+
+    def add_member(self, name: str, place: Place) -> None:
+        """One more member of the mapping that stands here; of keys that are given twice the first counts."""
+        if self.members is None:
+            self.members = {}
+        self.members.setdefault(name, place)
 
 
 def find_places(text: str) -> Place:
@@ -40,23 +53,23 @@ def find_places(text: str) -> Place:
     # The open objects and lists, and whether each is an object.
     path: list[tuple[Place, bool]] = [(root, False)]
     key: Place | None = None
-    name: str | None = None
     for line, token in tokens(text):
         if token in ("]", "}"):
             path.pop()
         elif token == ":" or token == ",":
             continue
         elif path[-1][1] and key is None:
-            name = json.loads(token) if "\\" in token else token[1:-1]
-            key = path[-1][0].members[str(name)] = Place(line)
+            name: str = json.loads(token) if "\\" in token else token[1:-1]
+            key = Place(line)
+            path[-1][0].add_member(name, key)
         else:
             place = key if key is not None else Place(line)
             if key is None:
-                path[-1][0].items.append(place)
+                path[-1][0].add_item(place)
             key = None
             if token in ("[", "{"):
                 path.append((place, token == "{"))
-    return root.items[0] if root.items else root
+    return root if root.items is None else root.items[0]
 
 
 def lines_of_repeated_keys(text: str) -> list[tuple[int, str]]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from bot.errors import Problem
 from bot.json_places import lines_of_repeated_keys, lines_of_words, signs_of, tokens
-from bot.limits import ReadingLimits
+from bot.limits import MOST_FAULTS, ReadingLimits
 
 # Of a number that cannot be read, a message shows this many characters.
 _QUOTED: Final = 40
@@ -27,17 +27,17 @@ class JsonFaultsError(Exception):
         self.words, self.repeated, self.broken = words, repeated, broken
 
     def problems(self, file: str, text: str) -> list[Problem]:
-        """All faults of ``text`` up to where the reader gave up, for people."""
+        """The faults of ``text`` up to where the reader gave up, for people; of each kind the first so many."""
         found: list[Problem] = []
         if self.broken is not None:
             fix = "mend the JSON at this place"
             found.append(Problem(file, self.broken.lineno, f"not valid JSON: {self.broken.msg}", fix))
             text = text[: self.broken.pos]
-        for line, word in lines_of_words(text, self.words):
+        for line, word in lines_of_words(text, self.words)[:MOST_FAULTS]:
             message = f"{word[:_QUOTED]} is not a JSON value that can be read"
             found.append(Problem(file, line, message, "write a smaller number, a string or null"))
         if self.repeated or self.broken is not None:
-            for line, name in lines_of_repeated_keys(text):
+            for line, name in lines_of_repeated_keys(text)[:MOST_FAULTS]:
                 found.append(Problem(file, line, f"the key {name!r} is given twice", "keep one of the two"))
         return found
 

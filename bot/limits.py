@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from bot.errors import InputError, Problem
+
+MOST_FAULTS: Final = 1_000
+"""After so many faults the rest of a file is not looked at: each takes time to find, and nobody reads them all."""
 
 
 @dataclass(frozen=True, slots=True)

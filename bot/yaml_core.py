@@ -215,7 +215,7 @@ def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
             open_anchors.append((event.anchor, nodes))
             nodes += 1
             if len(open_anchors) > limits.nesting_depth:
-                raise limits.too_deep(file, _line(event))
+                raise limits.too_deep(file, line_of(event))
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, before = open_anchors.pop()
             if anchor is not None:
@@ -231,7 +231,7 @@ def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
                     [
                         Problem(
                             file,
-                            _line(event),
+                            line_of(event),
                             f"the alias *{event.anchor} refers to itself or to nothing",
                             "write the value out",
                         )
@@ -239,10 +239,11 @@ def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
                 )
             nodes += sizes[event.anchor]
         if nodes > limits.nodes:
-            raise limits.too_many(file, _line(event))
+            raise limits.too_many(file, line_of(event))
 
 
-def _line(event: yaml.Event) -> int:
+def line_of(event: yaml.Event) -> int:
+    """The line (from 1) at which ``event`` begins."""
     return event.start_mark.line + 1 if event.start_mark is not None else 1
 
 

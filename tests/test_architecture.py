@@ -16,7 +16,7 @@ ROWS = [
     {"secrets"},
     {"errors", "suggest"},
     {"digests", "limits", "rounding", "text"},
-    {"documents", "json_lines", "json_places", "json_strict", "yaml_core"},
+    {"documents", "json_lines", "json_places", "json_strict", "parsed_once", "yaml_core", "yaml_places"},
     {"snapshot", "validation", "git"},
     {"object_store", "setup_files", "whole_file"},
     {"config"},

@@ -12,7 +12,7 @@ _PLAIN_KEY = re.compile(r"[\w$*-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Parsed:
     """A parsed file of a package; ``path`` is its path in the snapshot, which its own references start from."""
 
     path: str
@@ -28,7 +28,7 @@ class Source:
 class Place:
     """A value inside a file, and where it stands; an absent value is ``None``, as JSON's ``null`` is."""
 
-    source: Source
+    source: Parsed
     path: Path
     data: Data
 

@@ -15,7 +15,7 @@ from bot.intake.agents.authentication import Scheme, scheme_mode
 from bot.intake.agents.bare import BareReader
 from bot.intake.agents.package import Package
 from bot.intake.agents.security import Security, required_modes
-from bot.intake.place import Place, Source
+from bot.intake.place import Parsed, Place
 from bot.intake.specification import AuthDeclaration, Specification
 
 _USUAL_KEYS: Final = (
@@ -41,7 +41,7 @@ _EARLY: Final[dict[str, dict[str, Data]]] = {
 
 def _fits(document: Document) -> bool:
     """A card names itself and has two or more of the keys that say how to reach it; without skills, four or more."""
-    root = Source("", document).root
+    root = Parsed("", document).root
     known = sum(not _value(root, key).absent for key in _USUAL_KEYS)
     return bool(root["name"].text) and known >= (2 if root["skills"].is_list else 4)
 
@@ -51,7 +51,7 @@ def _value(place: Place, key: str) -> Place:
     return place[key] if place.has(key) else place[re.sub(r"[A-Z]", lambda match: f"_{match.group().lower()}", key)]
 
 
-def _describe(package: Package, source: Source) -> Specification:
+def _describe(package: Package, source: Parsed) -> Specification:
     root = source.root
     skills = [skill for skill in root["skills"].items if skill.is_mapping]
     described = [_described(skill) for skill in skills]

@@ -15,7 +15,7 @@ from bot.intake.agents.extending import read_bases
 from bot.intake.agents.knowledge import NORMAL_KINDS
 from bot.intake.agents.layering import lay_over
 from bot.intake.agents.reader import Reader
-from bot.intake.place import Source
+from bot.intake.place import Parsed
 from bot.intake.specification import AuthDeclaration, Knowledge, Specification, Tool
 from bot.snapshot import Snapshot, path_beside
 from bot.suggest import perhaps
@@ -69,7 +69,7 @@ class AgentYamlReader:
         specification = _specification(agent, document)
         if not extends:
             return specification
-        base = read_bases(snapshot, path, Source(path, document), _references(document), limits)
+        base = read_bases(snapshot, path, Parsed(path, document), _references(document), limits)
         return lay_over(base, specification, agent, document, limits)
 
 

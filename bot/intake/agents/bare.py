@@ -11,7 +11,7 @@ from bot.config import Limits
 from bot.documents import Document, parse
 from bot.errors import InputError, Problem
 from bot.intake.agents.package import Package
-from bot.intake.place import Source
+from bot.intake.place import Parsed
 from bot.intake.specification import Specification
 from bot.snapshot import Snapshot
 
@@ -33,12 +33,12 @@ class BareReader:
     telling: re.Pattern[bytes]
     usual: re.Pattern[str]
     fits: Callable[[Document], bool]
-    describe: Callable[[Package, Source], Specification]
+    describe: Callable[[Package, Parsed], Specification]
 
     def read(self, snapshot: Snapshot, path: str, document: Document, limits: Limits) -> Specification:
         """What ``document``, the file at ``path``, describes; references lead all over the folder, never beyond it."""
         package = Package(snapshot, "", limits)
-        specification = self.describe(package, Source(path, document))
+        specification = self.describe(package, Parsed(path, document))
         package.check()
         return specification
 

@@ -21,7 +21,7 @@ from bot.intake.agents.package import Package
 from bot.intake.agents.plugin import Plugin, read_plugin
 from bot.intake.agents.reader import Reader
 from bot.intake.agents.structure import check_keys, check_version
-from bot.intake.place import Place, Source
+from bot.intake.place import Parsed, Place
 from bot.intake.specification import Knowledge, Specification
 from bot.snapshot import Snapshot
 
@@ -113,7 +113,7 @@ def _agent_places(root: Place) -> tuple[Place, ...]:
     return tuple(place for outer, inner in _AGENT_KEYS for place in root[outer][inner].items)
 
 
-def _agent_of(package: Package, manifest: Source) -> Source:
+def _agent_of(package: Package, manifest: Parsed) -> Parsed:
     """The one agent that a manifest names; raises :class:`InputError` for several, or if it cannot be read."""
     places = _agent_places(manifest.root)
     if len(places) > 1:
@@ -130,7 +130,7 @@ def _agent_of(package: Package, manifest: Source) -> Source:
     return agent
 
 
-def _read_agent(package: Package, first: Source, agent: Source) -> Specification:
+def _read_agent(package: Package, first: Parsed, agent: Parsed) -> Specification:
     root = agent.root
     check_version(package, root["version"], _VERSIONS)
     check_keys(package, root, ("version", "name", "description"))

@@ -11,7 +11,7 @@ from bot.documents import Path, parse
 from bot.errors import InputError, Problem
 from bot.intake.agents.bare import BareReader
 from bot.intake.agents.registry import bare_readers, fitting, whole_readers
-from bot.intake.place import Place, Source
+from bot.intake.place import Parsed, Place
 from bot.intake.specification import UNLISTED, Specification, Tool
 from bot.snapshot import Snapshot, path_beside
 from bot.suggest import perhaps
@@ -20,7 +20,7 @@ Item = TypeVar("Item")
 
 
 def read_bases(
-    snapshot: Snapshot, path: str, source: Source, references: Sequence[tuple[Path, str]], limits: Limits
+    snapshot: Snapshot, path: str, source: Parsed, references: Sequence[tuple[Path, str]], limits: Limits
 ) -> Specification:
     """What the files that ``references`` of ``source`` name declare together.
 
@@ -81,7 +81,7 @@ def _read(snapshot: Snapshot, path: str, place: Place, limits: Limits) -> Specif
     raise InputError([place.problem(f"{place.name}: {message}", fix)])
 
 
-def _joined(found: Sequence[tuple[Place, Specification]], source: Source, limits: Limits) -> Specification:
+def _joined(found: Sequence[tuple[Place, Specification]], source: Parsed, limits: Limits) -> Specification:
     """The specifications as one: the first name, and so on, that any has; tools, auth, knowledge, starters of all."""
     specifications = [specification for _, specification in found]
     notes = list(chain.from_iterable(item.notes for item in specifications))

@@ -18,14 +18,14 @@ from bot.intake.agents.inventory import Entry, bare_tools, check_number
 from bot.intake.agents.mcp import read_entries, tools_in
 from bot.intake.agents.names import Decision
 from bot.intake.agents.package import Package
-from bot.intake.place import Place, Source
+from bot.intake.place import Parsed, Place
 from bot.intake.specification import UNLISTED, Specification
 
 _RESULT_KEYS: Final = frozenset({"tools", "nextCursor", "_meta"})
 
 
 def _fits(document: Document) -> bool:
-    root = Source("", document).root
+    root = Parsed("", document).root
     pages = _pages(root)
     tools = [tool for page in pages for tool in page.items]
     if any(is_function(tool.data) or is_built_in(tool.data) for tool in tools):
@@ -60,7 +60,7 @@ def _pages(root: Place) -> tuple[Place, ...]:
     return tuple(tools for result in _results(root) if (tools := tools_in(result)) is not None)
 
 
-def _describe(package: Package, source: Source) -> Specification:
+def _describe(package: Package, source: Parsed) -> Specification:
     root = source.root
     results, pages = _results(root), _pages(root)
     listed = [tool for page in pages for tool in page.items]

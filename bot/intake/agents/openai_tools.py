@@ -29,14 +29,14 @@ from bot.intake.agents.inventory import Entry, bare_tool, check_number
 from bot.intake.agents.mcp import entry_of
 from bot.intake.agents.names import Decision, effect_of_name
 from bot.intake.agents.package import Package
-from bot.intake.place import Place, Source
+from bot.intake.place import Parsed, Place
 from bot.intake.specification import UNLISTED, Knowledge, Protocol, Specification, Tool
 
 _PLUGIN_KEYS: Final = ("schema_version", "runtimes", "name_for_human")
 
 
 def _fits(document: Document) -> bool:
-    root = Source("", document).root
+    root = Parsed("", document).root
     if is_conversation(root.data) or any(root.has(key) for key in _PLUGIN_KEYS):
         return False
     items = [item.data for item in _listed(root)]
@@ -154,7 +154,7 @@ def _asks(server: Place, name: str) -> bool | None:
     return None
 
 
-def _describe(package: Package, source: Source) -> Specification:
+def _describe(package: Package, source: Parsed) -> Specification:
     root = source.root
     found = _Found(package)
     listed = _listed(root)

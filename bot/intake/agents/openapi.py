@@ -12,7 +12,7 @@ from bot.intake.agents.effects import METHODS, effect_of_operation
 from bot.intake.agents.inventory import Entry, Inventory
 from bot.intake.agents.package import Package
 from bot.intake.agents.security import Security
-from bot.intake.place import Place, Source
+from bot.intake.place import Parsed, Place
 
 _WHAT: Final = "the OpenAPI file"
 
@@ -57,7 +57,7 @@ def is_openapi(document: Document) -> bool:
     return isinstance(root.get("paths"), dict) and ("openapi" in root or "swagger" in root)
 
 
-def read_operations(package: Package, source: Source) -> OpenApi:
+def read_operations(package: Package, source: Parsed) -> OpenApi:
     """The operations of the OpenAPI file in ``source``; remarks go to ``package``."""
     return _Reader(package, source.root).read()
 
@@ -130,7 +130,7 @@ class _Reader:
     def target(self, reference: Place) -> Place:
         """What the string at ``reference`` points to; absent, with a note, if there is nothing."""
         file, _, pointer = reference.text.partition("#")
-        source: Source | None = reference.source
+        source: Parsed | None = reference.source
         if file:
             named = Place(reference.source, reference.path, file)
             source = self.package.follow(named, what="the referenced file")

@@ -10,11 +10,11 @@ from bot.intake.agents.inventory import bare_tools
 from bot.intake.agents.openapi import is_openapi, read_operations
 from bot.intake.agents.package import Package
 from bot.intake.agents.security import required_modes
-from bot.intake.place import Source
+from bot.intake.place import Parsed
 from bot.intake.specification import Specification
 
 
-def _describe(package: Package, source: Source) -> Specification:
+def _describe(package: Package, source: Parsed) -> Specification:
     root = source.root
     openapi = read_operations(package, source)
     entries = openapi.operations.values()

@@ -8,7 +8,7 @@ import re
 from bot.config import Limits
 from bot.documents import Document, decode, parse, parse_json, parse_yaml
 from bot.errors import InputError, Problem
-from bot.intake.place import Place, Source
+from bot.intake.place import Parsed, Place
 from bot.snapshot import Snapshot, normal_path
 
 _PLACEHOLDER = re.compile(r"\$\{\{[^{}]*\}\}")
@@ -47,12 +47,12 @@ class Package:
         if self.faults:
             raise InputError(self.faults)
 
-    def open(self, path: str) -> Source:
+    def open(self, path: str) -> Parsed:
         """The JSON or YAML file at ``path``; raises :class:`InputError` if it cannot be read."""
         limits = self.limits.reading
-        return Source(path, parse(self.snapshot.read(path, limits), self.snapshot.name(path), limits))
+        return Parsed(path, parse(self.snapshot.read(path, limits), self.snapshot.name(path), limits))
 
-    def follow(self, place: Place, *, what: str, required: bool = False) -> Source | None:
+    def follow(self, place: Place, *, what: str, required: bool = False) -> Parsed | None:
         """The document that the reference at ``place`` names, or ``None`` with a note that says why it is not read.
 
         A file that is there but broken is a fault of the package if ``required``, else a note.
@@ -62,7 +62,7 @@ class Package:
             return None
         found = self._parse(path)
         if isinstance(found, Document):
-            return Source(path, found)
+            return Parsed(path, found)
         if required and self.snapshot.exists(path):
             self.faults.append(found)
         else:
@@ -140,14 +140,14 @@ class Package:
             self.note(place, message, "include less, or raise limits.package_files in config/curation.yaml")
         return text
 
-    def inline(self, place: Place, *, what: str) -> Source | None:
+    def inline(self, place: Place, *, what: str) -> Parsed | None:
         """The document that the string at ``place`` holds, or brings in by ``$[file('…')]``."""
         text = self.include(place, what=what)
         if _INCLUDED.search(text):
             return None
         try:
             parser = parse_json if text.startswith(("{", "[")) else parse_yaml
-            return Source(place.source.path, parser(text.encode(), str(place), self.limits.reading))
+            return Parsed(place.source.path, parser(text.encode(), str(place), self.limits.reading))
         except InputError as error:
             problem = error.problems[0]
             self.note(place, f"{place.name}: {what} is not read: {problem.message}", problem.fix)

@@ -16,7 +16,7 @@ from bot.intake.agents.openapi import OpenApi, read_openapi
 from bot.intake.agents.package import Package
 from bot.intake.agents.security import required_modes
 from bot.intake.agents.structure import check_keys, check_version
-from bot.intake.place import Place, Source
+from bot.intake.place import Parsed, Place
 from bot.intake.specification import AuthDeclaration, AuthMode, Protocol, Tool
 
 _VERSIONS: Final = ("v2.1", "v2.2", "v2.3", "v2.4")
@@ -35,7 +35,7 @@ class Plugin:
     tools: tuple[Tool, ...]
 
 
-def read_plugin(package: Package, source: Source, known: dict[str, OpenApi]) -> Plugin:
+def read_plugin(package: Package, source: Parsed, known: dict[str, OpenApi]) -> Plugin:
     """The plugin in ``source``; faults and remarks go to ``package``, OpenAPI files that were read to ``known``."""
     root = source.root
     limit = package.limits.tools

@@ -21,7 +21,7 @@ from bot.intake.eval_sets.plain import ANSWER_KEY, TOOLS_KEY
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.records import Records, decoded, located, without
 from bot.intake.eval_sets.rows import Reading, Row, read_records, text_id
-from bot.intake.eval_sets.table import first_header, plain_key
+from bot.intake.eval_sets.table import plain_key
 from bot.intake.place import Place
 from bot.intake.query import Setup
 from bot.limits import ReadingLimits
@@ -142,12 +142,6 @@ class Inputs:
                     kept[f"{key} (2)"] = kept[key]
                 kept[key] = decoded(place, self.source.limits).data if key == TOOLS_KEY else place.data
         return kept
-
-
-def keys_of(source: Source, records: Records) -> frozenset[str]:
-    """The keys that the ``records`` of ``source`` have; of a table those of its header, whatever its cells hold."""
-    header = first_header(source.text) if source.is_table else None
-    return records.keys if header is None else frozenset(header.labels().values())
 
 
 def is_empty(place: Place) -> bool:

@@ -19,7 +19,6 @@ from bot.intake.eval_sets.names import CONVERSATION_NAMES, ID_NAMES, named, quer
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.records import Records, decoded, located, without
 from bot.intake.eval_sets.rows import Reading, Row, beside, read_records, text_id
-from bot.intake.eval_sets.table import first_header
 from bot.intake.place import Place
 from bot.intake.query import Setup
 
@@ -49,7 +48,7 @@ class _Found:
 
 def has_query_column(source: Source) -> bool:
     """Whether the records of ``source`` have a column that may hold what the user says."""
-    return bool(query_keys(column_names(source, source.records)))
+    return bool(query_keys(source.keys_of(source.records)))
 
 
 def read_plain(source: Source, records: Records | None = None, told: Mapping[str, Data] | None = None) -> Reading:
@@ -83,15 +82,9 @@ def read_plain(source: Source, records: Records | None = None, told: Mapping[str
     return Reading(tuple(_joined(reading.rows, keys, broken, found)), reading.problems)
 
 
-def column_names(source: Source, records: Records) -> list[str]:
-    """The keys that ``records`` have, sorted; of a table those of its header, whatever its rows hold."""
-    header = first_header(source.text) if source.is_table else None
-    return sorted(records.keys if header is None else header.labels().values())
-
-
 def _find(source: Source, records: Records, columns: Columns) -> _Found:
     """The columns of the file; raises :class:`InputError` if there are several for one thing, or none for the query."""
-    known = column_names(source, records)
+    known = sorted(source.keys_of(records))
     line = records.places[0].line if records.places else 1
     problems: list[Problem] = []
 

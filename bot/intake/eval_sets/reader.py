@@ -11,9 +11,10 @@ from bot.config import Limits
 from bot.documents import Document
 from bot.errors import InputError
 from bot.intake.eval_sets.columns import Columns
-from bot.intake.eval_sets.records import Records, records_of
+from bot.intake.eval_sets.records import Records, listed, of_lines, of_rows
 from bot.intake.eval_sets.rows import Reading
-from bot.intake.place import Place
+from bot.intake.eval_sets.table import Header, first_header
+from bot.intake.place import Parsed, Place
 from bot.json_lines import Lines
 from bot.limits import ReadingLimits
 
@@ -58,9 +59,25 @@ class Source:
         return self.document is None and self.lines is None
 
     @cached_property
+    def root(self) -> Place:
+        """The whole document; nothing stands there in a file that is none."""
+        return Parsed(self.path, self.document or Document(self.file, self.text, None)).root
+
+    @cached_property
+    def header(self) -> Header | None:
+        """The first row of a table as its header; ``None`` if it is empty, and of any other file."""
+        return first_header(self.text) if self.is_table else None
+
+    @cached_property
     def records(self) -> Records:
         """The objects of a list, of JSON Lines or of a table; none for a file of any other shape."""
-        return records_of(self.file, self.path, self.text, self.document, self.lines)
+        if self.lines is not None:
+            return of_lines(self.path, self.lines)
+        return listed(self.root) if self.header is None else of_rows(self.file, self.path, self.text, self.header)
+
+    def keys_of(self, records: Records) -> frozenset[str]:
+        """The keys that ``records`` of this file have; of a table those of its header, whatever its cells hold."""
+        return records.keys if self.header is None else frozenset(self.header.labels().values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

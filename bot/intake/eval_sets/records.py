@@ -9,8 +9,8 @@ from typing import Final
 
 from bot.documents import Data, Document, Path, as_mapping, parse_json_text
 from bot.errors import InputError, Problem
-from bot.intake.eval_sets.table import first_header
-from bot.intake.place import Place, Source
+from bot.intake.eval_sets.table import Header
+from bot.intake.place import Parsed, Place
 from bot.json_lines import Lines
 from bot.limits import ReadingLimits
 
@@ -38,14 +38,9 @@ class Records:
         return any(map(fits, self.places[:_LOOKED_AT]))
 
 
-def records_of(file: str, path: str, text: str, document: Document | None, lines: Lines | None) -> Records:
-    """The records of a file that was opened as :class:`~bot.intake.eval_sets.reader.Source` says."""
-    if document is not None:
-        return listed(Source(path, document).root)
-    if lines is None:
-        return _rows(file, path, text)
-    found = [Source(path, line).root for line in lines.documents]
-    good, problems = _objects(found)
+def of_lines(path: str, lines: Lines) -> Records:
+    """The objects of the JSON Lines of the file at ``path``."""
+    good, problems = _objects([Parsed(path, line).root for line in lines.documents])
     return Records(good, (*lines.problems, *problems))
 
 
@@ -60,11 +55,8 @@ def _objects(places: tuple[Place, ...] | list[Place]) -> tuple[tuple[Place, ...]
     return tuple(place for place in places if place.is_mapping), tuple(problems)
 
 
-def _rows(file: str, path: str, text: str) -> Records:
+def of_rows(file: str, path: str, text: str, header: Header) -> Records:
     """The rows of a table; a cell is a string under its header, and one without content is left out."""
-    header = first_header(text)
-    if header is None:
-        return Records(())
     labels = header.labels()
     places: list[Place] = []
     problems: list[Problem] = []
@@ -76,7 +68,7 @@ def _rows(file: str, path: str, text: str) -> Records:
             problems.append(Problem(file, line.number, *fault))
             continue
         cells: dict[str, Data] = {label: line.cells[place] for place, label in labels.items() if line.cell(place)}
-        places.append(Source(path, Document(file, "", cells, is_json=True, first_line=line.number)).root)
+        places.append(Parsed(path, Document(file, "", cells, is_json=True, first_line=line.number)).root)
     return Records(tuple(places), tuple(problems))
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from bot.documents import Data
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.records import Records
 from bot.intake.place import Place
 from bot.intake.query import Setup
-
-_MOST_FAULTS: Final = 1_000
-"""After so many faults the rest of a file is not looked at: each takes time to find, and nobody reads them all."""
+from bot.limits import MOST_FAULTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +60,7 @@ def read_records(records: Records, read: Callable[[Place, list[Problem]], Row | 
 
 def too_many(problems: list[Problem], problem: Callable[[str, str], Problem]) -> bool:
     """Whether there are so many ``problems`` that nobody reads more; the last of them then says so by ``problem``."""
-    if len(problems) < _MOST_FAULTS:
+    if len(problems) < MOST_FAULTS:
         return False
     problems.append(
         problem("too many queries cannot be read; from here on none was looked at", "mend the others first")

@@ -17,7 +17,7 @@ from bot.documents import Data, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.agents.registry import fitting as fitting_agents
 from bot.intake.eval_sets.formats.plain_records import records_in
-from bot.intake.eval_sets.plain import column_names, declaration
+from bot.intake.eval_sets.plain import declaration
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.registry import fitting, readers
 from bot.intake.eval_sets.sources import glance, open_source
@@ -206,7 +206,7 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
     if not hint and source.document is not None and _is_settings(source.document.data):
         return ()
     fix = f"write it in one of these formats; {_ELSEWHERE}"
-    columns = column_names(source, records_in(source))
+    columns = sorted(source.keys_of(records_in(source)))
     if columns and not hint:
         hint = f"; what the user says stands in none of its columns by a known name: {', '.join(columns[:20])}"
         fix = f"name the column: {declaration(source, 'query', 'NAME')}; {_ELSEWHERE}"

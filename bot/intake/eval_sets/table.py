@@ -99,32 +99,60 @@ def plain_key(name: str) -> str:
     return re.sub(r"[\W_]+", "", name.casefold())
 
 
-def lines(text: str, separator: str, first: int = 1) -> Iterator[Line]:
-    """The records of ``text`` from line ``first`` on, blank ones left out.
+def lines(text: str, separator: str) -> Iterator[Line]:
+    """The records of ``text``, blank ones left out.
 
     An unbalanced quote swallows what follows; reading then goes on below the line it stands in, so that the good rows
     there are not lost with it.
     """
-    physical = io.StringIO(text, newline="").readlines()
-    start, broken, begun = first, 0, False
-    while start <= len(physical):
-        reader = csv.reader(physical[start - 1 :], delimiter=separator, strict=True)
-        offset = start - 1
+    physical = _PhysicalLines(text)
+    start, broken, begun = 1, 0, False
+    while True:
+        reader = csv.reader(physical, delimiter=separator, strict=True)
+        before = 0
+        physical.mark()
         try:
-            before = 0
             for cells in reader:
-                number, before = offset + before + 1, reader.line_num
                 if any(cell.strip() for cell in cells):
-                    yield Line(number, tuple(cells), is_first=not begun)
+                    yield Line(start + before, tuple(cells), is_first=not begun)
                     begun = True
+                before = reader.line_num
+                physical.mark()
             return
         except csv.Error as error:
-            number = offset + before + 1
+            number = start + before
             yield Line(number, fault=f"the row cannot be read: {error}")
+            physical.return_below_mark()
             start, broken = number + 1, broken + 1
             if broken == _BROKEN_ROWS:
                 yield Line(start, fault="too many rows cannot be read; what follows was not looked at")
                 return
+
+
+class _PhysicalLines:
+    """The lines of a text as they stand in the file, read as they are asked for, from one that is marked again."""
+
+    def __init__(self, text: str) -> None:
+        self._file = io.StringIO(text, newline="")
+        self._below: int | None = None
+
+    def mark(self) -> None:
+        """The next line is where a record begins."""
+        self._below = None
+
+    def return_below_mark(self) -> None:
+        """Go on below the line at which the record began."""
+        if self._below is not None:
+            self._file.seek(self._below)
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._file)
+        if self._below is None:
+            self._below = self._file.tell()
+        return line
 
 
 def has_more_cells(text: str, most: int) -> bool:

@@ -22,7 +22,6 @@ from bot.intake.eval_sets.records import listed
 from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
 from bot.intake.eval_sets.table import plain_key
 from bot.intake.place import Place
-from bot.intake.place import Source as Parsed
 from bot.intake.query import Setup
 
 _TRIGGER: Final = "shouldtrigger"
@@ -53,7 +52,7 @@ def _triggers(item: Data) -> bool:
 def _read(source: Source) -> Reading:
     if source.document is None:
         return Reading(())
-    root = Parsed(source.path, source.document).root
+    root = source.root
     if root.is_list:
         return read_records(listed(root), partial(_row, root, {}))
     lists = [root[key] for key in _LISTS if root[key].is_list]

@@ -20,7 +20,6 @@ from bot.intake.eval_sets.records import listed
 from bot.intake.eval_sets.references import column_of, path_of
 from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
 from bot.intake.place import Place
-from bot.intake.place import Source as Parsed
 from bot.intake.query import Setup
 from bot.suggest import perhaps
 
@@ -39,7 +38,7 @@ def _recognises(source: Source) -> bool:
 def _read(source: Source) -> Reading:
     if source.document is None:
         return Reading((), (Problem(source.file, 1, "the file holds no JSON object", "write one JSON object"),))
-    root = Parsed(source.path, source.document).root
+    root = source.root
     if not root["data"].is_list:
         message = f"data: must be a list of objects{'' if root.has('data') else perhaps('data', as_mapping(root.data))}"
         place = root["data"] if root.has("data") else root

@@ -14,12 +14,11 @@ from typing import Final
 
 from bot.errors import Problem
 from bot.intake.eval_sets.flattened import Flattening
-from bot.intake.eval_sets.inputs import Inputs, keys_of
+from bot.intake.eval_sets.inputs import Inputs
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import Records, listed
 from bot.intake.eval_sets.rows import Reading, Row
 from bot.intake.place import Place
-from bot.intake.place import Source as Parsed
 from bot.intake.query import Setup
 
 _NAME: Final = "braintrust"
@@ -38,16 +37,16 @@ _ATTACHMENTS: Final = frozenset({"braintrust_attachment", "external_attachment",
 
 
 def _records(source: Source) -> Records:
-    if source.document is None or not isinstance(source.document.data, dict):
+    if not source.root.is_mapping:
         return source.records
-    root = Parsed(source.path, source.document).root
+    root = source.root
     if any(root.has(key) for key in _OTHERS):
         return Records(())
     return next((listed(root[key]) for key in _LISTS if root[key].is_list), Records(()))
 
 
 def _recognises(source: Source) -> bool:
-    keys = keys_of(source, _records(source))
+    keys = source.keys_of(_records(source))
     split = {match[1] for key in keys if (match := _COLUMN.fullmatch(key))} if source.is_table else set()
     return "input" in keys | split and not _TELLING.isdisjoint(keys | split)
 

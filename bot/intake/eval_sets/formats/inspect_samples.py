@@ -15,13 +15,12 @@ from typing import Final
 
 from bot.documents import Data
 from bot.errors import InputError, Problem
-from bot.intake.eval_sets.inputs import Inputs, cell, keys_of
+from bot.intake.eval_sets.inputs import Inputs, cell
 from bot.intake.eval_sets.messages import is_messages
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import Records, decoded
 from bot.intake.eval_sets.rows import Reading, Row
 from bot.intake.place import Place
-from bot.intake.place import Source as Parsed
 from bot.intake.query import Setup
 
 _NAME: Final = "inspect"
@@ -34,14 +33,14 @@ _ENDING: Final = re.compile(r".\.[A-Za-z]\w{0,7}$")
 
 def _records(source: Source) -> Records:
     """The samples; a JSON file may hold a single one."""
-    if source.document is not None and isinstance(source.document.data, dict):
-        return Records((Parsed(source.path, source.document).root,))
+    if source.root.is_mapping:
+        return Records((source.root,))
     return source.records
 
 
 def _recognises(source: Source) -> bool:
     records = _records(source)
-    keys = keys_of(source, records)
+    keys = source.keys_of(records)
     if source.document is not None and not source.records.places and not keys <= _FIELDS:
         # A file that is no list has little to be told by.
         return False

@@ -16,13 +16,12 @@ from typing import Final
 
 from bot.errors import Problem
 from bot.intake.eval_sets.flattened import Flattening
-from bot.intake.eval_sets.inputs import Inputs, keys_of
+from bot.intake.eval_sets.inputs import Inputs
 from bot.intake.eval_sets.messages import is_messages
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import Records, listed
 from bot.intake.eval_sets.rows import Reading, Row
 from bot.intake.place import Place
-from bot.intake.place import Source as Parsed
 from bot.intake.query import Setup
 
 _NAME: Final = "langsmith"
@@ -51,14 +50,14 @@ _OTHERS: Final = frozenset({"expectations"})
 
 
 def _records(source: Source) -> Records:
-    if source.document is not None and isinstance(source.document.data, dict):
-        return listed(Parsed(source.path, source.document).root["examples"])
+    if source.root.is_mapping:
+        return listed(source.root["examples"])
     return source.records
 
 
 def _recognises(source: Source) -> bool:
     records = _records(source)
-    keys = keys_of(source, records)
+    keys = source.keys_of(records)
     if not source.is_table:
         return (
             records.any(lambda record: record["inputs"].is_mapping) and _OTHERS.isdisjoint(keys)

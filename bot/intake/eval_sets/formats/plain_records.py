@@ -17,7 +17,6 @@ from bot.intake.eval_sets.records import Records, listed
 from bot.intake.eval_sets.rows import Reading, rest_of
 from bot.intake.eval_sets.table import plain_key
 from bot.intake.place import Place
-from bot.intake.place import Source as Parsed
 
 _OF_OUR_OWN: Final = frozenset({"id", "query", "turns", "expected", "setup"})
 """Keys of queries in our own format, which a list in YAML with nothing else is a slip of."""
@@ -35,7 +34,7 @@ def _lists(source: Source) -> list[Place]:
     """The lists of queries in a file that is a mapping; a list of a common name must say what it expects as well."""
     if source.document is None:
         return []
-    root = Parsed(source.path, source.document).root
+    root = source.root
     return [place for key, place in root.entries if plain_key(key) in LIST_NAMES and _is_eval_set(key, place)]
 
 
@@ -58,16 +57,16 @@ def records_in(source: Source) -> Records:
 
 def _named(source: Source) -> list[Place]:
     """The lists in a mapping: those of queries, else all with usual names."""
-    if source.document is None or not isinstance(source.document.data, dict):
+    if not source.root.is_mapping:
         return []
-    root = Parsed(source.path, source.document).root
+    root = source.root
     return _lists(source) or [place for key, place in root.entries if plain_key(key) in LIST_NAMES and place.is_list]
 
 
 def _read(source: Source) -> Reading:
-    if source.document is None or not isinstance(source.document.data, dict):
+    if not source.root.is_mapping:
         return read_plain(source)
-    root = Parsed(source.path, source.document).root
+    root = source.root
     told: Mapping[str, Data] = rest_of(root, *(str(place.path[-1]) for place in _named(source)))
     return read_plain(source, records_in(source), told)
 

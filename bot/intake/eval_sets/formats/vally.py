@@ -20,7 +20,6 @@ from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import listed
 from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
 from bot.intake.place import Place
-from bot.intake.place import Source as Parsed
 from bot.intake.query import Setup
 
 _STIMULI: Final = "stimuli"
@@ -39,7 +38,7 @@ def _recognises(source: Source) -> bool:
 def _read(source: Source) -> Reading:
     if source.document is None:
         return Reading(())
-    root = Parsed(source.path, source.document).root
+    root = source.root
     stimuli = root[_STIMULI]
     if not stimuli.is_list:
         message = f"{_STIMULI}: must be a list of stimuli"

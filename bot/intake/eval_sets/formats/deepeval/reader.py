@@ -23,7 +23,6 @@ from bot.intake.eval_sets.records import Records, listed
 from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
 from bot.intake.eval_sets.table import plain_key
 from bot.intake.place import Place
-from bot.intake.place import Source as Parsed
 from bot.intake.query import Setup
 from bot.suggest import perhaps
 
@@ -61,7 +60,7 @@ def _lists(source: Source) -> list[Records]:
 def _exported(source: Source) -> list[Place]:
     if source.document is None:
         return []
-    root = Parsed(source.path, source.document).root
+    root = source.root
     return [place for key, place in root.entries if plain_key(key) in _EXPORTED]
 
 

@@ -18,8 +18,7 @@ from bot.intake.eval_sets.formats.promptfoo.template import Template, compiled, 
 from bot.intake.eval_sets.messages import Spoken, has_messages, is_messages, read_spoken
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.rows import rest_of
-from bot.intake.place import Place
-from bot.intake.place import Source as Parsed
+from bot.intake.place import Parsed, Place
 from bot.limits import ReadingLimits
 
 DEFAULT: Final = "{{prompt}}"

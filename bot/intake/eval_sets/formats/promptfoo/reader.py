@@ -34,7 +34,6 @@ from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES, named
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.rows import Reading, Row
 from bot.intake.place import Place
-from bot.intake.place import Source as Parsed
 from bot.intake.query import Setup
 
 _NAME: Final = "promptfoo"
@@ -77,7 +76,7 @@ class _Stop(Exception):  # noqa: N818 - it ends the reading early, and is no err
 def _read(source: Source) -> Reading:
     if source.document is None:
         return Reading(())
-    config = _Config(source, Parsed(source.path, source.document).root)
+    config = _Config(source, source.root)
     return config.reading()
 
 

@@ -13,9 +13,7 @@ from bot.documents import Data, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.formats.promptfoo.files import Files
 from bot.intake.eval_sets.reader import Source
-from bot.intake.eval_sets.table import first_header
 from bot.intake.place import Place
-from bot.intake.place import Source as Parsed
 
 _KEYS: Final = frozenset(
     {
@@ -75,7 +73,7 @@ def _spread(place: Place, files: Files, problems: list[Problem]) -> Iterator[Pla
             continue
         for source in _named(item, files, problems):
             if source.document is not None:
-                root = Parsed(source.path, source.document).root
+                root = source.root
                 yield from (inner for inner in (root.items if root.is_list else (root,)) if inner.is_mapping)
 
 
@@ -107,7 +105,7 @@ def _cases(place: Place, files: Files, problems: list[Problem]) -> Iterator[Case
 
 def _in_file(source: Source, named: Place, files: Files, problems: list[Problem]) -> Iterator[Case]:
     if source.document is not None:
-        root = Parsed(source.path, source.document).root
+        root = source.root
         places = root.items if root.is_list else (root,)
     elif source.lines is not None or source.path.lower().endswith((".csv", ".tsv")):
         problems.extend(source.records.problems)
@@ -116,8 +114,7 @@ def _in_file(source: Source, named: Place, files: Files, problems: list[Problem]
         message = f"{named.name}: tests are not read from {source.path}"
         problems.append(named.problem(message, "write them in YAML, JSON, JSON Lines or CSV"))
         return
-    header = first_header(source.text) if source.document is None and source.lines is None else None
-    columns = header.labels().values() if header is not None else ()
+    columns = source.header.labels().values() if source.header is not None else ()
     for item in places:
         if not item.is_mapping:
             problems.append(item.problem(f"{item.name or source.path}: a test must be an object", _FIX))
