@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, Valid
 
 from bot.documents import Document, Path
 from bot.errors import InputError, Problem
+from bot.limits import MOST_FAULTS
 from bot.suggest import perhaps
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -46,7 +47,10 @@ class FileModel(BaseModel):
 
 
 def validate(model: type[Model], document: Document, data: object = ..., at: Path = ()) -> Model:
-    """``document.data`` (or ``data``, which stands at path ``at``) as a ``model``; raises :class:`InputError`."""
+    """``document.data`` (or ``data``, which stands at path ``at``) as a ``model``; raises :class:`InputError`.
+
+    Of more than a thousand faults the first are told.
+    """
     raw = document.data if data is ... else data
     try:
         return model.model_validate(raw)
@@ -69,7 +73,7 @@ class _Fault:
 def _problems(model: type[BaseModel], document: Document, raw: object, at: Path, errors: list[Any]) -> list[Problem]:
     problems: list[Problem] = []
     alternatives: dict[Path, list[_Fault]] = {}
-    faults = [_fault(raw, error) for error in errors]
+    faults = [_fault(raw, error) for error in errors[:MOST_FAULTS]]
     inside = {fault.location[:size] for fault in faults for size in range(len(fault.location))}
     for fault in faults:
         # Items that are refused are missing from the list, which is no second fault.

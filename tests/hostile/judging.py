@@ -17,7 +17,7 @@ from typing import Any
 MOST_SECONDS = 6.0
 """Of processor time, for one folder: two on a calm machine, and three times as much on one that others share."""
 MOST_MEGABYTES = 200.0
-"""Of memory, for the whole process, whatever it read before."""
+"""Of memory, for the whole process."""
 _WAIT = 60.0
 """Seconds after which a reading hangs."""
 
@@ -43,7 +43,7 @@ class Outcome:
 
 
 class Worker:
-    """The process that reads; a new one after each that failed, so that no folder pays for another's memory."""
+    """The process that reads; a new one after each folder that took much, so that none pays for another's memory."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -67,7 +67,7 @@ class Worker:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         outcome = _outcome(found)
-        if outcome.wrong:
+        if outcome.wrong or outcome.megabytes > MOST_MEGABYTES / 2:
             self.close()
         return outcome
 

@@ -23,6 +23,7 @@ from tests.hostile.templates import written
 
 _NOT_UTF8 = "not valid UTF-8"
 _LIMIT = "more than the limit"
+_MANY = "more than 200,000 values"
 _ANY = "."
 
 ENCODINGS = (
@@ -124,7 +125,7 @@ SIZES = (
         make=extra("more", "{" + ",".join('"k": 0' for i in range(90_000)) + "}"),
         says="given twice",
     ),
-    Attack(name="many values", make=extra("more", "[" + "0," * 250_000 + "0]"), says="more than 200,000 values"),
+    Attack(name="many values", make=extra("more", "[" + "0," * 250_000 + "0]"), says=_MANY, has_line=False),
     Attack(name="many lists", make=extra("more", "[" + "[]," * 150_000 + "[]]")),
     *(
         Attack(name=f"many items {value!r}", make=with_items(value, 1_000_000))
@@ -137,7 +138,7 @@ SIZES = (
         )
     ),
     Attack(name="many equal queries", make=copies(lambda item, place: item, 20_000)),
-    Attack(name="more queries than allowed", make=many_queries(5_100), says=_LIMIT),
+    Attack(name="more queries than allowed", make=many_queries(5_100), says="more (?:queries |tools )?than the limit"),
     Attack(
         name="many other keys",
         make=copies(lambda item, place: {**item, f"k{place}": place} if isinstance(item, dict) else item, 9_000),

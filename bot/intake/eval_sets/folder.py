@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from bot.config import Limits
@@ -14,7 +15,7 @@ from bot.intake.eval_sets.columns import FORMATS_FILE, DeclaredFile, declaring, 
 from bot.intake.eval_sets.exported import with_setup
 from bot.intake.eval_sets.identity import MadeIds, fault_of_id
 from bot.intake.eval_sets.registry import fitting, readers
-from bot.intake.eval_sets.rows import Reading, Row
+from bot.intake.eval_sets.rows import Reading, Row, too_many
 from bot.intake.eval_sets.sources import glance, open_source
 from bot.intake.eval_sets.strays import AGENT_FILE, files_of_the_agent, find_strays, foreign_files
 from bot.intake.expected.carried import carried_id
@@ -227,24 +228,25 @@ def _assemble(files: Sequence[_File], limits: Limits) -> tuple[EvalSet, ...]:
     """The eval sets of ``files``: rows within the limits, each with an id of its own."""
     problems: dict[str, list[Problem]] = {file.name: list(file.reading.problems) for file in files}
     kept: list[tuple[str, Row]] = []
-    surplus: set[str] = set()
     for file in files:
+        found: list[Problem] = []
         if not file.reading.rows and not file.reading.problems:
-            problems[file.name].append(Problem(file.name, 1, "the eval set holds no queries", "add at least one"))
+            found.append(Problem(file.name, 1, "the eval set holds no queries", "add at least one"))
         for row in file.reading.rows:
-            faults = _faults(file.name, row, limits)
-            problems[file.name].extend(faults)
-            if faults:
-                continue
-            if len(kept) < limits.queries:
-                kept.append((file.name, row))
-            elif file.name not in surplus:
-                surplus.add(file.name)
+            problem = partial(Problem, file.name, row.line)
+            if too_many(found, problem):
+                break
+            if len(kept) == limits.queries:
                 message = (
                     f"the folder holds more queries than the limit of {limits.queries:,}; they are read up to here"
                 )
-                fix = "remove queries, or raise limits.queries in config/curation.yaml"
-                problems[file.name].append(Problem(file.name, row.line, message, fix))
+                found.append(problem(message, "remove queries, or raise limits.queries in config/curation.yaml"))
+                break
+            faults = _faults(file.name, row, limits)
+            if not faults:
+                kept.append((file.name, row))
+            found.extend(faults)
+        problems[file.name].extend(found)
     queries = _identify(kept, problems)
     return tuple(
         EvalSet(

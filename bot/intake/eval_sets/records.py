@@ -12,7 +12,7 @@ from bot.errors import InputError, Problem
 from bot.intake.eval_sets.table import Header
 from bot.intake.place import Parsed, Place
 from bot.json_lines import Lines
-from bot.limits import ReadingLimits
+from bot.limits import MOST_FAULTS, ReadingLimits
 
 _LOOKED_AT: Final = 50
 """A file's keys are those of so many records: what the format is shows at once or not at all."""
@@ -51,7 +51,8 @@ def listed(place: Place) -> Records:
 
 def _objects(places: tuple[Place, ...] | list[Place]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
     bad = [place for place in places if not place.is_mapping]
-    problems = [place.problem(f"{place.name or 'the line'}: must be an object", "write `{...}`") for place in bad]
+    message = "must be an object"
+    problems = [place.problem(f"{place.name or 'the line'}: {message}", "write `{...}`") for place in bad[:MOST_FAULTS]]
     return tuple(place for place in places if place.is_mapping), tuple(problems)
 
 

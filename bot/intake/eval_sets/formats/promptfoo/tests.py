@@ -13,6 +13,7 @@ from bot.documents import Data, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.formats.promptfoo.files import Files
 from bot.intake.eval_sets.reader import Source
+from bot.intake.eval_sets.rows import too_many
 from bot.intake.place import Place
 
 _KEYS: Final = frozenset(
@@ -91,6 +92,8 @@ def _named(item: Place, files: Files, problems: list[Problem], within: Source | 
 
 def _cases(place: Place, files: Files, problems: list[Problem]) -> Iterator[Case]:
     for item in place.items if place.is_list else () if place.absent else (place,):
+        if too_many(problems, item.problem):
+            return
         if item.has("$ref") or item.has("$values"):
             problems.append(item.problem(f"{item.name}: references are not followed", "write the test here"))
         elif item.is_mapping and not item["path"].text:
