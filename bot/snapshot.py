@@ -113,6 +113,11 @@ class Rationed:
         return self._below.name(path)
 
     @property
+    def taken(self) -> frozenset[str]:
+        """The paths of the files that were read."""
+        return frozenset(self._sizes)
+
+    @property
     def _left(self) -> int:
         return self._most - sum(self._sizes.values())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -225,6 +225,7 @@ def _parts(
         return found
 
     parts: dict[Path, Part] = {}
+    brought = {(file if file.is_dir() else file.parent).resolve() for file in files}
     folders = {file.resolve(): file for file in files if file.is_dir()}
     for file in files:
         is_folder = file.is_dir()
@@ -249,11 +250,20 @@ def _parts(
                     path=None if is_folder else file.name,
                     declared=None if is_folder else _declared(file, said),
                 ),
-                recorded=label if inside else resolved.name,
+                recorded=label if inside else _end_of(resolved, brought),
                 spoken=agents[source.resolve()],
             ),
         )
     return list(parts.values()), notes
+
+
+def _end_of(folder: Path, others: Collection[Path]) -> str:
+    """The end of the path of ``folder`` that none of the ``others`` has: entries record no paths of a machine."""
+    for size in range(1, len(folder.parts)):
+        end = folder.parts[-size:]
+        if all(other.parts[-size:] != end for other in others if other != folder):
+            return "/".join(end)
+    return "/".join(folder.parts[1:])
 
 
 def _label(repo: Path, folder: Path) -> tuple[str, bool]:

@@ -57,4 +57,6 @@ def _told_tools(query: Query, submission: Submission, voice: Voice) -> list[str]
 
 
 def _named(tools: Sequence[ExpectedTool], voice: Voice) -> str:
-    return listed([f"{voice.name(tool.name)}{' (not declared)' * (tool.declared is False)}" for tool in tools])
+    # Of many only the first are named: those that are missing first.
+    shown = sorted(tools, key=lambda tool: tool.declared is not False)
+    return listed([f"{voice.name(tool.name)}{' (not declared)' * (tool.declared is False)}" for tool in shown])

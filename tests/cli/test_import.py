@@ -501,6 +501,18 @@ def test_an_agent_outside_of_the_repository_is_read_and_said_to_be_lost_for_recl
     assert incumbent("reclassify", "--repo", platform, "--json").json["kept"] == {}
 
 
+def test_folders_of_one_name_outside_of_the_repository_are_told_apart(
+    bring: Bring, platform: Path, tmp_path: Path
+) -> None:
+    files = [tmp_path / team / "desk" / "regression.csv" for team in ("harlow", "quay")]
+    for number, file in enumerate(files):
+        file.parent.mkdir(parents=True)
+        file.write_text(table(TEXTS[number : number + 1], [f"n{number}"]), encoding="utf-8")
+    assert bring(*files).code == 0
+    places = {entry["source"]["eval_set"] for entry in entries(platform).values()}
+    assert places == {"harlow/desk/regression.csv", "quay/desk/regression.csv"}
+
+
 def test_of_several_agents_beside_the_file_none_is_taken(platform: Path, bring: Bring, old_set: Path) -> None:
     agent = (platform / BRANCH_LINE / "agent.yaml").read_bytes()
     for name in ("one", "two"):

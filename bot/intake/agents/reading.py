@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from bot.config import Limits
@@ -13,7 +14,7 @@ from bot.intake.agents.bare import find_bare
 from bot.intake.agents.reader import Reader
 from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.specification import Specification
-from bot.snapshot import Snapshot
+from bot.snapshot import Rationed, Snapshot
 
 # Many platforms call their file so.
 _AGENT_FILE: Final = re.compile(r"(^|/)agents?(\.\w+)?\.ya?ml$", re.IGNORECASE)
@@ -34,7 +35,10 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
         raise _several(snapshot, folder, candidates, "keep one agent per folder")
     if whole:
         reader, path = whole[0]
-        return reader.read(snapshot, path, limits)
+        read = Rationed(snapshot, limits.package_bytes)
+        specification = reader.read(read, path, limits)
+        notes = _unread(snapshot, path, read.taken, limits)
+        return replace(specification, notes=(*specification.notes, *notes))
     bare = find_bare(snapshot, bare_readers(), limits)
     if len(bare.found) > 1:
         listed = ", ".join(json.dumps(path, ensure_ascii=False) for _, path, _ in bare.found)
@@ -54,6 +58,15 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
         f"no agent specification is here{seen}; looked for: {looked_for}",
         "add the agent's app package, or describe the agent in an agent.yaml that begins with `agent: 1`",
     )
+
+
+def _unread(snapshot: Snapshot, path: str, taken: Collection[str], limits: Limits) -> Iterator[Problem]:
+    """What to say of files that describe a part of an agent and were not ``taken`` for the one at ``path``."""
+    for reader, beside, document in find_bare(snapshot, bare_readers(), limits).found:
+        if beside not in taken:
+            message = f"this file ({reader.name}) is not read: the agent of {snapshot.name(path)} does not name it"
+            fix = "name it under `extends` of an agent.yaml, together with the agent, if it describes the agent's tools"
+            yield document.problem((), message, fix)
 
 
 def find_specifications(snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from bot.errors import InputError, Problem
 from bot.intake.eval_sets.columns import FORMATS_FILE, DeclaredFile, declaring, read_formats
 from bot.intake.eval_sets.exported import with_setup
 from bot.intake.eval_sets.identity import MadeIds, fault_of_id
-from bot.intake.eval_sets.registry import fitting, readers
+from bot.intake.eval_sets.registry import fitting, names_of, readers
 from bot.intake.eval_sets.rows import Reading, Row, too_many
 from bot.intake.eval_sets.sources import glance, open_source
 from bot.intake.eval_sets.strays import AGENT_FILE, files_of_the_agent, find_strays, foreign_files
@@ -94,8 +94,7 @@ def _named(each: Named, path: str, limits: Limits) -> list[_File]:
         if file is None:
             # What hinders its reading says more than that nobody knows it.
             open_source(snapshot, path, limits)
-            looked_for = "; ".join(reader.title for reader in readers())
-            message = f"no eval set is recognised in this file; looked for: {looked_for}"
+            message = f"no eval set is recognised in this file; looked for: {names_of(readers())}"
             fix = "say which format it is with --format, or which column holds the query with --column query=NAME"
             raise InputError([Problem(name, None, message, fix)])
     except InputError as error:
@@ -130,9 +129,9 @@ def _find(snapshot: Snapshot, limits: Limits) -> list[_File]:
     files = _without_data(snapshot, limits, files, declared)
     strays = find_strays(snapshot, limits, files.keys() | used | {FORMATS_FILE}, is_empty=not files)
     if not files:
-        formats = "; ".join(f"{reader.title} ({', '.join(reader.endings)})" for reader in readers())
-        message = f"no eval set was found; looked for: {formats}"
-        missing = Problem(folder, None, message, "put an eval set of one of these formats into the folder")
+        message = f"no eval set was found; looked for: {names_of(readers())}"
+        fix = "put an eval set of one of these formats into the folder; `incumbent formats` describes them"
+        missing = Problem(folder, None, message, fix)
         raise InputError([missing, *wrong, *(problem for problems in strays.values() for problem in problems)])
     if wrong:
         strays[FORMATS_FILE] = wrong

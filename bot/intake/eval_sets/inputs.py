@@ -8,7 +8,7 @@ not decide, ``formats.yaml`` does, with a name such as ``inputs.question``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -73,24 +73,8 @@ class Inputs:
 
     def reading(self, records: Records, read: Callable[[Place, list[Problem]], Row | None]) -> Reading:
         """A reading of ``records`` by ``read``; none where ``formats.yaml`` names what no record has."""
-        wrong = self._faults(records)
+        wrong = missing_columns(self.format, self.source, records.places)
         return Reading((), (*records.problems, *wrong)) if wrong else read_records(records, read)
-
-    def _faults(self, records: Records) -> tuple[Problem, ...]:
-        """What is wrong with the names in ``formats.yaml``: each must stand in some record."""
-        found: list[Problem] = []
-        columns = self.columns
-        if columns.conversation is not None:
-            message = f"columns.conversation: {self.format} has one record for each conversation"
-            found.append(Problem(self.source.file, None, message, "leave it out, or use the format of plain files"))
-        named = {"query": columns.query, "id": columns.id, "answer": columns.answer, "tools": columns.tools}
-        for what, name in named.items():
-            if name is not None and all(located(record, name) is None for record in records.places):
-                known = sorted({key for record in records.places[:_LOOKED_AT] for key in _names(record)})
-                message = f"columns.{what}: no record has {name!r}{perhaps(name, known)}"
-                fix = f"name one that there is: {', '.join(known[:_LOOKED_AT]) or 'none'}"
-                found.append(Problem(self.source.file, None, message, fix))
-        return tuple(found)
 
     def _named(self, record: Place, name: str | None) -> Place | None:
         return None if name is None else located(record, name)
@@ -142,6 +126,26 @@ class Inputs:
                     kept[f"{key} (2)"] = kept[key]
                 kept[key] = decoded(place, self.source.limits).data if key == TOOLS_KEY else place.data
         return kept
+
+
+def missing_columns(format: str, source: Source, places: Sequence[Place]) -> tuple[Problem, ...]:
+    """What is wrong with the columns that ``formats.yaml`` names: each must stand at one of ``places`` at least.
+
+    The ``format`` is one that has a record for each conversation.
+    """
+    found: list[Problem] = []
+    columns = source.columns or _NO_COLUMNS
+    if columns.conversation is not None:
+        message = f"columns.conversation: {format} has one record for each conversation"
+        found.append(Problem(source.file, None, message, "leave it out, or use the format of plain files"))
+    named = {"query": columns.query, "id": columns.id, "answer": columns.answer, "tools": columns.tools}
+    for what, name in named.items():
+        if name is not None and all(located(place, name) is None for place in places):
+            known = sorted({key for place in places[:_LOOKED_AT] for key in _names(place)})
+            message = f"columns.{what}: no record has {name!r}{perhaps(name, known)}"
+            fix = f"name one that there is: {', '.join(known[:_LOOKED_AT]) or 'none'}"
+            found.append(Problem(source.file, None, message, fix))
+    return tuple(found)
 
 
 def is_empty(place: Place) -> bool:

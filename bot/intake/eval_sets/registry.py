@@ -21,6 +21,11 @@ def readers() -> tuple[Reader, ...]:
     return tuple(sorted((reader for reader in bound if isinstance(reader, Reader)), key=lambda reader: reader.name))
 
 
+def names_of(possible: Sequence[Reader]) -> str:
+    """The names of formats, for people who are told what was looked for; ``incumbent formats`` says what each is."""
+    return ", ".join(reader.name for reader in possible)
+
+
 def fitting(source: Source, possible: Sequence[Reader]) -> tuple[Reader, ...]:
     """Those of ``possible`` that take ``source`` for theirs; a plain one only where no other does."""
     for plain in (False, True):

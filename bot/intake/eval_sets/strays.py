@@ -19,7 +19,7 @@ from bot.intake.agents.registry import fitting as fitting_agents
 from bot.intake.eval_sets.formats.plain_records import records_in
 from bot.intake.eval_sets.plain import declaration
 from bot.intake.eval_sets.reader import Source
-from bot.intake.eval_sets.registry import fitting, readers
+from bot.intake.eval_sets.registry import fitting, names_of, readers
 from bot.intake.eval_sets.sources import glance, open_source
 from bot.snapshot import Snapshot
 from bot.suggest import perhaps
@@ -64,6 +64,7 @@ _KEYS: Final = ("eval_set", "queries", "items", "prompts")
 _WORD: Final = re.compile(r"[\w.-]++")
 _QUOTED: Final = re.compile(r"""["']([^"'\n]{1,300})(?=["'])""")
 _ELSEWHERE: Final = "if it is no eval set, move it into a sub-folder"
+_AS_ONE: Final = f"write it in one of these formats, which `incumbent formats` describes; {_ELSEWHERE}"
 
 
 def find_strays(
@@ -187,9 +188,8 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
     ending = posixpath.splitext(path)[1].lower()
     possible = [reader for reader in readers() if ending in reader.endings]
     if not possible:
-        looked_for = "; ".join(f"{reader.title} ({', '.join(reader.endings)})" for reader in readers())
-        message = f"eval sets are not read from {ending} files; looked for: {looked_for}"
-        return (Problem(name, None, message, f"write it in one of these formats; {_ELSEWHERE}"),)
+        message = f"eval sets are not read from {ending} files; looked for: {names_of(readers())}"
+        return (Problem(name, None, message, _AS_ONE),)
     try:
         source = open_source(snapshot, path, limits)
         # Lines that are all broken tell nothing but what is wrong with them.
@@ -201,16 +201,16 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
         return (Problem(name, None, "the file is empty", "write the eval set into it, or remove it"),)
     if _is_other(source):
         return ()
-    looked_for = "; ".join(reader.title for reader in possible)
     line, hint = _slip(source)
     if not hint and source.document is not None and _is_settings(source.document.data):
         return ()
-    fix = f"write it in one of these formats; {_ELSEWHERE}"
+    fix = _AS_ONE
     columns = sorted(source.keys_of(records_in(source)))
     if columns and not hint:
         hint = f"; what the user says stands in none of its columns by a known name: {', '.join(columns[:20])}"
         fix = f"name the column: {declaration(source, 'query', 'NAME')}; {_ELSEWHERE}"
-    message = f"no eval set is recognised in this file{hint}; looked for: {looked_for}"
+    cells = " (tables whose cells are separated by commas, semicolons or tabs)" if source.is_table else ""
+    message = f"no eval set is recognised in this file{hint}; looked for: {names_of(possible)}{cells}"
     return (Problem(name, line, message, fix),)
 
 

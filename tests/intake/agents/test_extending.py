@@ -29,10 +29,15 @@ def agent(**parts: str) -> str:
 
 
 def test_one_file_is_the_specification_where_agent_yaml_says_no_more(harbour: Folder) -> None:
+    (harbour.root / "tools/dump.json").unlink()
     specification = harbour.write("agent.yaml", agent(extends="api.json")).read()
     (harbour.root / "agent.yaml").unlink()
-    (harbour.root / "tools/dump.json").unlink()
     assert specification == harbour.read()
+
+
+def test_a_file_that_the_agent_does_not_name_is_not_passed_over_without_a_word(harbour: Folder) -> None:
+    (note,) = notes_of(harbour.write("agent.yaml", agent(extends="api.json")).read())
+    assert note == ("tools/dump.json:1: this file (mcp-tools) is not read: the agent of agent.yaml does not name it")
 
 
 def test_files_are_joined_in_order_and_duplicates_named(harbour: Folder) -> None:
@@ -95,7 +100,7 @@ def test_a_mode_that_no_tool_has_any_more_goes(harbour: Folder) -> None:
 def test_modes_that_leave_a_tools_own_out_are_said(harbour: Folder) -> None:
     specification = harbour.write("agent.yaml", agent(extends="api.json", auth_modes="[sso]")).read()
     assert specification.auth_modes == ("sso",)
-    (note,) = notes_of(specification)
+    note, _ = notes_of(specification)
     assert note.startswith("agent.yaml:3: auth_modes: does not name 'api-key', which api.json: paths['/berths'].post")
 
 

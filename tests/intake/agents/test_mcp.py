@@ -32,9 +32,10 @@ EFFECTS = {"berths": "read", "moor": "write", "tide_search": "read"}
 )
 @pytest.mark.parametrize("run_for", [None, ["*"], ["berths", "moor", "tide_search"]])
 def test_described_tools_are_read_in_every_shape(folder: Folder, spec: Any, run_for: Any) -> None:
-    folder.write("appPackage/tools.json", {"tools": TOOLS})
-    folder.write("appPackage/list.json", TOOLS)
-    folder.write("appPackage/result.json", {"jsonrpc": "2.0", "result": {"tools": TOOLS}})
+    files = {"tools.json": {"tools": TOOLS}, "list.json": TOOLS, "result.json": {"result": {"tools": TOOLS}}}
+    for name, data in files.items():
+        if name in str(spec):
+            folder.write(f"appPackage/{name}", data)
     specification = folder.mcp(auth=OAUTH, run_for=run_for, **spec).read()
     tools = tools_of(specification)
     assert {name: tool.effect for name, tool in tools.items()} == EFFECTS

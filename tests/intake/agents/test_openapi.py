@@ -131,7 +131,8 @@ def test_what_cannot_be_read_is_said_and_the_functions_remain(folder: Folder, sp
     (folder.root / "appPackage/linked.yaml").symlink_to(folder.root / "appPackage/api.yaml")
     runtime = {"type": "OpenApi", "auth": NONE, "spec": spec, "run_for_functions": ["listBerths"]}
     specification = folder.plugin(functions=[{"name": "listBerths"}], runtimes=[runtime]).read()
-    (note,) = specification.notes
+    note, unnamed = specification.notes
+    assert (unnamed.file, unnamed.line) == ("appPackage/api.yaml", 1)
     assert note.file == "appPackage/plugin.json"
     assert note.line is not None
     assert note.fix

@@ -58,7 +58,7 @@ def test_every_format_is_in_the_registry_once() -> None:
 )
 def test_a_folder_without_eval_set_names_the_formats(tmp_path: Path, files: dict[str, str | bytes]) -> None:
     (problem,) = (each for each in refused(tmp_path, files) if each.file == ".")
-    assert all(reader.title in problem.message for reader in readers())
+    assert all(reader.name in problem.message for reader in readers())
     assert problem.fix
 
 

@@ -181,6 +181,37 @@ def test_columns_of_items_may_be_named(tmp_path: Path) -> None:
     assert understand(first.expected).tool_calls == (ToolCall("list_rooms"),)
 
 
+def test_a_named_column_that_no_item_has_is_a_fault(tmp_path: Path) -> None:
+    (found,) = read(
+        tmp_path,
+        {
+            "t.jsonl": '{"item": {"query": "a", "number": 3, "more": {"told": "b"}}}\n',
+            "formats.yaml": "formats: 1\nfiles:\n  t.jsonl:\n    format: openai-evals\n"
+            "    columns: {query: query, id: nunber, conversation: talk, answer: more.told}\n",
+        },
+    )
+    assert (found.queries, [problem.message for problem in found.problems]) == (
+        (),
+        [
+            "columns.conversation: openai-evals has one record for each conversation",
+            "columns.id: no record has 'nunber'; perhaps you meant 'number'",
+        ],
+    )
+
+
+def test_columns_inside_of_items_are_named_with_dots(tmp_path: Path) -> None:
+    (found,) = read(
+        tmp_path,
+        {
+            "t.jsonl": '{"item": {"asked": {"text": "a", "by": "b"}, "meta": {"number": 3}}}\n',
+            "formats.yaml": "formats: 1\nfiles:\n  t.jsonl:\n    format: openai-evals\n"
+            "    columns: {query: asked.text, id: meta.number}\n",
+        },
+    )
+    (query,) = found.queries
+    assert (query.id, query.turns, query.expected) == ("3", ("a",), {"item": {"asked": {"by": "b"}}})
+
+
 @pytest.mark.parametrize(
     ("record", "answer"),
     [

@@ -46,7 +46,7 @@ LOST: list[tuple[str, str | bytes, int | None, str]] = [
     ("b.jsonl", '{"query"\n', 1, "not valid JSON"),
     ("b.TSV", "note\tx\na\tb\n", None, "no eval set is recognised in this file"),
     ("b.csv", CSV.replace(",", "|"), None, "separated by commas, semicolons or tabs"),
-    ("b.csv", "note,x\n" * 30 + CSV, None, "within 30 lines"),
+    ("b.csv", "note,x\n" * 30 + CSV, None, "copilot-studio"),
     ("b.csv", "Frage,Antwort\na,b\n", None, "no eval set is recognised in this file"),
     ("b.csv", "", None, "the file is empty"),
     ("b.yaml", "\n \n", None, "the file is empty"),

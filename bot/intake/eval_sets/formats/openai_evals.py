@@ -15,10 +15,12 @@ from typing import Final
 from bot.documents import Data, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.columns import Columns, declaring
+from bot.intake.eval_sets.inputs import missing_columns
 from bot.intake.eval_sets.messages import Spoken, is_messages, read_spoken
 from bot.intake.eval_sets.names import query_keys
 from bot.intake.eval_sets.plain import ANSWER_KEY, TOOLS_KEY
 from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.records import located, without
 from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
 from bot.intake.place import Place
 from bot.intake.query import Setup
@@ -56,6 +58,9 @@ def _queries(item: Place) -> list[str]:
 
 def _read(source: Source) -> Reading:
     columns = source.columns or Columns()
+    wrong = missing_columns(READER.name, source, [record["item"] for record in source.records.places])
+    if wrong:
+        return Reading((), (*source.records.problems, *wrong))
     try:
         column = columns.query or _column(source)
     except InputError as error:
@@ -108,22 +113,27 @@ def _item_row(record: Place, column: str, columns: Columns, problems: list[Probl
     if not item.is_mapping:
         problems.append(item.problem("item: must be an object", 'write `"item": {...}`'))
         return None
-    if item[column].absent:
+    query = located(item, column)
+    if query is None or query.absent:
         hint = perhaps(column, {key for key, _ in item.entries} - {column})
         problems.append(item.problem(f"the item has no {column!r}{hint}", f"write what the user says as `{column}`"))
         return None
-    spoken = _spoken(item[column], problems)
-    name = columns.id or "id"
-    rest = rest_of(item, name, *([column] if spoken.is_text else []))
+    spoken = _spoken(query, problems)
+    identifier = located(item, columns.id or "id")
+    rest = dict(as_mapping(item.data))
+    for place in (identifier, query if spoken.is_text else None):
+        if place is not None:
+            rest = without(rest, place.path[len(item.path) :])
     named = ((ANSWER_KEY, columns.answer), (TOOLS_KEY, columns.tools))
-    expected: dict[str, Data] = {key: item[said].data for key, said in named if said is not None and item.has(said)}
+    said = {key: located(item, name) for key, name in named if name is not None}
+    expected: dict[str, Data] = {key: place.data for key, place in said.items() if place is not None}
     if rest:
         expected["item"] = rest
     expected |= rest_of(record, "item")
     return Row(
         turns=spoken.turns,
         line=record.line,
-        id=text_id(item[name], problems),
+        id=None if identifier is None else text_id(identifier, problems),
         expected=expected or None,
         setup=Setup(attachments=spoken.attachments),
     )

@@ -1,0 +1,50 @@
+"""What several agents bring is told apart, whatever names they chose."""
+
+from __future__ import annotations
+
+from bot.curator.entry import Source, entry_id
+from bot.curator.store import RegressionSet
+from bot.intake.query import Query
+from bot.intake.specification import UNDECLARED
+from bot.submission import Package, Submission, refuse_shared_ids
+from tests.factories import make_entry
+
+# Found by trying some hundred thousand names: the entries of both would have one id.
+ONE, OTHER = "?!!!????!???!!?!", "??!!????!!!??!!??"
+EMPTY = RegressionSet({}, {}, {})
+
+
+def package(*items: str, customer: str = "harbour") -> Package:
+    queries = tuple(
+        Query(id=item, turns=("Which berth is free?",), file="evals.yaml", line=line)
+        for line, item in enumerate(items, 1)
+    )
+    submission = Submission(customer=customer, agent="desk", folder="", queries=queries)
+    return Package(submission=submission, specification=UNDECLARED)
+
+
+def test_the_names_share_an_id() -> None:
+    assert entry_id("harbour", "desk", ONE) == entry_id("harbour", "desk", OTHER)
+
+
+def test_the_second_of_two_queries_whose_entries_would_share_an_id_is_refused() -> None:
+    (found,) = refuse_shared_ids([package(ONE, "a", OTHER)], EMPTY)
+    assert [query.id for query in found.submission.queries] == [ONE, "a"]
+    (problem,) = found.submission.problems
+    assert (problem.file, problem.line, problem.fix) == ("evals.yaml", 3, "give the query another id")
+    assert f"harbour/desk/{ONE}" in problem.message
+
+
+def test_a_query_is_refused_whose_entry_would_have_the_id_of_one_in_the_set() -> None:
+    id = entry_id("harbour", "desk", ONE)
+    there = make_entry(id, {}, source=Source(customer="harbour", agent="desk", eval_set="evals.yaml", item=ONE))
+    regression_set = RegressionSet({id: there}, {}, {})
+    (found,) = refuse_shared_ids([package(OTHER)], regression_set)
+    assert (found.submission.queries, len(found.submission.problems)) == ((), 1)
+    (same,) = refuse_shared_ids([package(ONE)], regression_set)
+    assert same.submission.problems == ()
+
+
+def test_queries_of_several_agents_with_one_name_share_nothing() -> None:
+    found = refuse_shared_ids([package(ONE), package(ONE, customer="pilots")], EMPTY)
+    assert [each.submission.problems for each in found] == [(), ()]
