@@ -60,6 +60,10 @@ VALLY = {
             "Tools not to be called: create.",
         ),
         (
+            {"expected_tools": ["look_up", "create", "x"]},
+            "Expected tools: x (not declared), look_up and create.",
+        ),
+        (
             {"expected_tools": list("abcde")},
             "Expected tools: {}, {}, {} and 2 more.".format(*(f"{x} (not declared)" for x in "abc")),
         ),
@@ -118,14 +122,14 @@ def reviewed() -> Review:
 
 
 def test_every_form_of_the_report_names_them(reviewed: Review) -> None:
-    assert "<br>Attached: `a\\|b.png`. Expected tools: `look_up` and `x\\|y` (not declared)." in render_markdown(
+    assert "<br>Attached: `a\\|b.png`. Expected tools: `x\\|y` (not declared) and `look_up`." in render_markdown(
         reviewed
     )
     assert render_markdown(reviewed).count("Expected tools") == 1
     for terminal in (False, True):
         stream = io.StringIO()
         print_text(reviewed, Console(file=stream, force_terminal=terminal, width=200, markup=False, highlight=False))
-        told = "Attached: a|b.png. Expected tools: look_up and x|y (not declared)."
+        told = "Attached: a|b.png. Expected tools: x|y (not declared) and look_up."
         assert stream.getvalue().count(told) == 1
     output = {item.id: item for item in ReviewOutput.of(reviewed).verdicts}
     assert [tool.model_dump() for tool in output["q01"].expected_tools] == [
