@@ -31,9 +31,6 @@ MARK: Final = re.compile(
 )
 """A word that the name of a column of queries has."""
 
-_JSON: Final = re.compile(r"\[\s*[\[{\"]|\{\s*\"")
-"""How turns or messages in JSON begin; a text such as `[urgent] ...` does not."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Found:
@@ -170,8 +167,6 @@ def _undecided(source: Source, held: Place, name: str) -> Problem:
 
 def _from_cell(cell: Place, source: Source) -> Place:
     """What a cell holds: turns or messages in JSON, else its text, which may begin with a bracket like any other."""
-    if not _JSON.match(cell.text):
-        return cell
     inner = decoded(cell, source.limits)
     texts = inner.is_list and bool(inner.items) and all(isinstance(item.data, str) for item in inner.items)
     return inner if texts or is_messages(inner) or has_messages(inner.data) else cell

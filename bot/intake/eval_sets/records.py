@@ -17,8 +17,8 @@ from bot.limits import MOST_FAULTS, ReadingLimits
 _LOOKED_AT: Final = 50
 """A file's keys are those of so many records: what the format is shows at once or not at all."""
 
-# A text in brackets, such as `[Urgent] ...` or `{name} ...`, is no JSON.
-_BEGINS_LIKE_JSON: Final = re.compile(r"""\[\s*["\[{\]]|\{\s*["}]""")
+# A text in brackets, such as `[Urgent] ...`, `{name} ...` or `[] ...`, is no JSON.
+_BEGINS_LIKE_JSON: Final = re.compile(r"""\[\s*["\[{]|\{\s*"|(?:\[\s*\]|\{\s*\})\Z""")
 
 
 @dataclass(frozen=True, slots=True)
