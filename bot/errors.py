@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 from bot.secrets import redacted
 
 _LONGEST: Final = 4_000
-"""Characters of a message or a fix: enough for any of ours (one lists all formats), and to recognise what it quotes."""
+"""Characters of a message or a fix: enough for any of ours, and to recognise what it quotes."""
 
 
 @dataclass(frozen=True, slots=True)

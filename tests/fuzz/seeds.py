@@ -1,9 +1,14 @@
-"""Inputs that fuzzing begins with: the templates, and what earlier runs found worth keeping (``seeds.jsonl``)."""
+"""Inputs that fuzzing begins with: the templates, and what earlier runs found worth keeping (``seeds.jsonl``).
+
+After a long run, ``python -m tests.fuzz.run -merge=1 NEW build/fuzz/inputs`` leaves in the folder ``NEW`` only what
+reaches code that nothing else does, and ``python -m tests.fuzz.seeds NEW`` keeps the small files of it here.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,3 +39,20 @@ def seeds() -> Iterator[tuple[Template, bytes]]:
             name, content = json.loads(line)
             if name in _BY_NAME:
                 yield _BY_NAME[name], base64.b85decode(content)
+
+
+_LARGEST = 1_500
+"""Bytes of an input that is kept: a large one takes long in every run of the tests, and reaches little more."""
+
+
+def keep(folder: Path) -> None:
+    """Write the small inputs of ``folder`` to ``seeds.jsonl``."""
+    found = sorted({path.read_bytes() for path in folder.iterdir()})
+    inputs = {(str(template), content) for template, content in map(parted, found) if len(content) <= _LARGEST}
+    inputs -= {(str(template), written(template)) for template in TARGETS}
+    lines = (json.dumps([name, base64.b85encode(content).decode()]) + "\n" for name, content in sorted(inputs))
+    _KEPT.write_text("".join(lines), encoding="ascii")
+
+
+if __name__ == "__main__":
+    keep(Path(sys.argv[1]))
