@@ -62,8 +62,14 @@ class AgentYamlReader:
         """The agent in the file at ``path``; raises :class:`InputError` with all its faults."""
         document = parse_yaml(snapshot.read(path, limits.reading), snapshot.name(path), limits.reading)
         extends = as_mapping(document.data).get("extends") is not None
+        # Before each of them is looked at: a file has room for a hundred thousand.
+        count = len(as_list(as_mapping(document.data).get("tools")))
+        if count > limits.tools:
+            message = f"tools: {count:,} tools, more than the limit of {limits.tools:,}"
+            fix = "bring fewer tools, or raise limits.tools in config/curation.yaml"
+            raise InputError([document.problem(("tools",), message, fix)])
         agent = validate(AgentFile if extends else WholeAgentFile, document)
-        problems = _inconsistencies(agent, document, limits)
+        problems = _inconsistencies(agent, document)
         if problems:
             raise InputError(problems)
         specification = _specification(agent, document)
@@ -87,22 +93,13 @@ def _references(document: Document) -> list[tuple[Path, str]]:
     return [(("extends", index), item) for index, item in enumerate(as_list(extends)) if isinstance(item, str)]
 
 
-def _inconsistencies(agent: AgentFile, document: Document, limits: Limits) -> list[Problem]:
-    tools = agent.tools or ()
-    if len(tools) > limits.tools:
-        return [
-            document.problem(
-                ("tools",),
-                f"tools: {len(tools):,} tools, more than the limit of {limits.tools:,}",
-                "bring fewer tools, or raise limits.tools in config/curation.yaml",
-            )
-        ]
+def _inconsistencies(agent: AgentFile, document: Document) -> list[Problem]:
     problems = []
     if agent.auth_modes == ():
         message = "auth_modes: names no mode"
         problems.append(document.problem(("auth_modes",), message, "write [none], or leave it out if it is not known"))
     seen: set[str] = set()
-    for index, tool in enumerate(tools):
+    for index, tool in enumerate(agent.tools or ()):
         if tool.name in seen:
             message = f"tools[{index}].name: {tool.name!r} is the name of an earlier tool"
             problems.append(document.problem(("tools", index, "name"), message, "give every tool a name of its own"))
