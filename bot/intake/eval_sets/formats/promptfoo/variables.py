@@ -48,7 +48,7 @@ class Variables:
         """``values`` of the test at ``place``, ready to be put into prompts.
 
         Raises :class:`~bot.errors.InputError` for a file that cannot be read, and
-        :class:`~bot.intake.eval_sets.promptfoo_template.TooLongFault`.
+        :class:`~bot.intake.eval_sets.formats.promptfoo.template.TooLongFault`.
         """
         found = dict(values)
         attached: list[str] = []
