@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from bot.errors import InputError, Problem
-from bot.limits import ReadingLimits
+from bot.limits import MOST_FAULTS, ReadingLimits
 
 _PREFIX = "tag:yaml.org,2002:"
 _STRING = _PREFIX + "str"
@@ -92,8 +92,11 @@ class ValueFaultsError(Exception):
         self.faults = tuple(faults)
 
     def problems(self, file: str) -> list[Problem]:
-        """All of them, for people."""
-        return [Problem(file, fault.line, f"not valid YAML: {fault.message}", fault.fix) for fault in self.faults]
+        """They, for people; of more than a thousand the first."""
+        return [
+            Problem(file, fault.line, f"not valid YAML: {fault.message}", fault.fix)
+            for fault in self.faults[:MOST_FAULTS]
+        ]
 
 
 def load(text: str) -> Any:
@@ -133,6 +136,7 @@ def _sequence(node: yaml.SequenceNode, faults: _Faults) -> list[Any]:
 
 def _mapping(node: yaml.MappingNode, faults: _Faults) -> dict[str, Any]:
     mapping: dict[str, Any] = {}
+    merges: list[dict[str, Any]] = []
     for key_node, value_node in node.value:
         value = _value(value_node, faults)
         if type(key_node) is not yaml.ScalarNode:
@@ -142,10 +146,33 @@ def _mapping(node: yaml.MappingNode, faults: _Faults) -> dict[str, Any]:
             faults.append(_tag_fault(key_node))
         # Keys are names: `on:`, `200:` and `null:` are the strings people see.
         key = key_node.value
+        if is_merge(key, key_node.style):
+            if merges:
+                faults.append(_fault(key_node, "the key `<<` is given twice", "write `<<: [*one, *other]`"))
+            merges.append(_merged(value, key_node, faults))
+            continue
         if key in mapping:
             faults.append(_fault(key_node, f"the key {key!r} is given twice", "keep one of the two"))
         mapping[key] = value
-    return mapping
+    return {**merges[0], **mapping} if merges else mapping
+
+
+def is_merge(key: str, style: str | None) -> bool:
+    """Whether a key written in ``style`` takes over the keys of other mappings (YAML's merge key): ``<<``, unquoted."""
+    return key == "<<" and not style
+
+
+def _merged(value: Any, node: yaml.Node, faults: _Faults) -> dict[str, Any]:
+    """The keys that a merge key takes over from a mapping or several, of which the first counts."""
+    found = value if isinstance(value, list) else [value]
+    if not all(isinstance(each, dict) for each in found):
+        message = "`<<` takes over the keys of a mapping, and this is none"
+        faults.append(_fault(node, message, 'name a mapping, or write the key between quotes: "<<"'))
+        return {}
+    merged: dict[str, Any] = {}
+    for each in found:
+        merged |= {key: inner for key, inner in each.items() if key not in merged}
+    return merged
 
 
 def _integer(node: yaml.ScalarNode, faults: _Faults) -> int:

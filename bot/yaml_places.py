@@ -5,7 +5,7 @@ from __future__ import annotations
 import yaml
 
 from bot.json_places import Place
-from bot.yaml_core import line_of
+from bot.yaml_core import is_merge, line_of
 
 
 def find_places(text: str) -> Place | None:
@@ -18,19 +18,20 @@ def find_places(text: str) -> Place | None:
     anchored: dict[str, Place] = {}
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.CollectionEndEvent):
-            path.pop()
+            path.pop().end()
             continue
         if not isinstance(event, yaml.NodeEvent):
             continue
         line = line_of(event)
         if isinstance(event, yaml.AliasEvent):
             there = anchored[str(event.anchor)]
-            path[-1].add(Place(line, there.members, there.items), None)
+            path[-1].add(Place(line, there.members, there.items))
             continue
         place = Place(line)
         if event.anchor is not None:
             anchored[event.anchor] = place
-        path[-1].add(place, event.value if isinstance(event, yaml.ScalarEvent) else None)
+        scalar = event if isinstance(event, yaml.ScalarEvent) else None
+        path[-1].add(place, None if scalar is None else scalar.value, None if scalar is None else scalar.style)
         if isinstance(event, yaml.CollectionStartEvent):
             path.append(_Open(place, is_mapping=isinstance(event, yaml.MappingStartEvent)))
     return None if root.items is None else root.items[0]
@@ -41,16 +42,26 @@ class _Open:
 
     def __init__(self, place: Place, *, is_mapping: bool) -> None:
         self._place, self._is_mapping = place, is_mapping
-        self._key: tuple[str | None, int] | None = None
+        self._key: tuple[str | None, str | None, int] | None = None
+        self._merged: list[Place] = []
 
-    def add(self, place: Place, text: str | None) -> None:
-        """One more value, or the key of one, whose ``text`` is there if it is a scalar."""
+    def add(self, place: Place, text: str | None = None, style: str | None = None) -> None:
+        """One more value, or the key of one; of a scalar there are its ``text`` and the ``style`` it is written in."""
         if not self._is_mapping:
             self._place.add_item(place)
         elif self._key is None:
-            self._key = (text, place.line)
+            self._key = (text, style, place.line)
         else:
-            name, place.line = self._key
-            self._key = None
-            if name is not None:
+            (name, written, line), self._key = self._key, None
+            if name is not None and is_merge(name, written):
+                self._merged.append(place)
+            elif name is not None:
+                place.line = line
                 self._place.add_member(name, place)
+
+    def end(self) -> None:
+        """Take over the members of what is merged; the mapping's own come first."""
+        for place in self._merged:
+            for each in (place, *(place.items or ())):
+                for name, member in (each.members or {}).items():
+                    self._place.add_member(name, member)

@@ -476,6 +476,45 @@ def test_what_has_no_tree_has_no_lines() -> None:
     assert Document("f", "", None).line() is None
 
 
+MERGED = """\
+a: &a {x: 1, y: {z: 2}}
+b:
+  <<: *a
+  x: 3
+c:
+  k: 4
+  <<: [{x: 5}, *a]
+"<<": {x: 6}
+"""
+
+
+def test_a_merge_key_takes_over_the_keys_of_others_where_there_are_none() -> None:
+    document = parse_yaml(MERGED.encode(), "f", LIMITS)
+    assert document.data == {
+        "a": {"x": 1, "y": {"z": 2}},
+        "b": {"x": 3, "y": {"z": 2}},
+        "c": {"x": 5, "y": {"z": 2}, "k": 4},
+        "<<": {"x": 6},
+    }
+    lines = {("b", "x"): 4, ("b", "y", "z"): 1, ("c", "x"): 7, ("c", "y"): 1, ("c", "k"): 6, ("<<", "x"): 8}
+    assert {path: document.line(path) for path in lines} == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: {<<: 1}", "f:1: not valid YAML: `<<` takes over the keys of a mapping, and this is none"),
+        ("a:\n  <<: [{b: 1}, c]", "f:2: not valid YAML: `<<` takes over the keys of a mapping, and this is none"),
+        ("a: {<<: {b: 1}, <<: {c: 2}}", "f:1: not valid YAML: the key `<<` is given twice"),
+        ("a: &a {<<: *a}", "f:1: the alias *a refers to itself or to nothing"),
+    ],
+)
+def test_a_merge_key_that_merges_nothing_is_a_fault(text: str, said: str) -> None:
+    with pytest.raises(InputError) as raised:
+        parse_yaml(text.encode(), "f", LIMITS)
+    assert str(raised.value).startswith(said)
+
+
 def test_numbers_as_keys_are_found_by_their_name() -> None:
     assert parse_yaml(b"x: 0\n200: a\n", "f", LIMITS).line(("200",)) == 2
 

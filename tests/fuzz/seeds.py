@@ -1,7 +1,6 @@
 """Inputs that fuzzing begins with: the templates, and what earlier runs found worth keeping (``seeds.jsonl``).
 
-After a long run, ``python -m tests.fuzz.run -merge=1 NEW build/fuzz/inputs`` leaves in the folder ``NEW`` only what
-reaches code that nothing else does, and ``python -m tests.fuzz.seeds NEW`` keeps the small files of it here.
+After a long run ``python -m tests.fuzz.seeds build/fuzz/inputs`` keeps the small files of what it found here.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def seeds() -> Iterator[tuple[Template, bytes]]:
                 yield _BY_NAME[name], base64.b85decode(content)
 
 
-_LARGEST = 1_500
+_LARGEST = 400
 """Bytes of an input that is kept: a large one takes long in every run of the tests, and reaches little more."""
 
 

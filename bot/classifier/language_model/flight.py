@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
 from typing import Final, TypeAlias
 
 from bot.classifier.language_model.endpoint import QueryFailedError
@@ -62,20 +63,23 @@ def fly(
     What ends the run is raised after those that were in flight.
     """
     failure: IncumbentError | None = None
+    left = iter(places)
+    asked: dict[Future[Outcome], int] = {}
     pool = ThreadPoolExecutor(size, thread_name_prefix="incumbent-model")
     try:
-        asked: dict[Future[Outcome], int] = {pool.submit(ask, place): place for place in places}
-        for future in as_completed(asked):
-            try:
-                yield asked[future], patience.hear(future.result())
-                failure = failure or patience.exhausted()
-            except CancelledError:
-                continue
-            except IncumbentError as error:
-                failure = failure or error
-            if failure is not None:
-                for other in asked:
-                    other.cancel()
+        while True:
+            # No more than are heard: an endpoint that fails is not asked about the rest meanwhile.
+            if failure is None:
+                asked |= {pool.submit(ask, place): place for place in islice(left, size - len(asked))}
+            if not asked:
+                break
+            for future in sorted(wait(asked, return_when=FIRST_COMPLETED).done, key=asked.__getitem__):
+                place = asked.pop(future)
+                try:
+                    yield place, patience.hear(future.result())
+                    failure = failure or patience.exhausted()
+                except IncumbentError as error:
+                    failure = failure or error
     finally:
         pool.shutdown(cancel_futures=True)
     if failure is not None:
