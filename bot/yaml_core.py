@@ -1,4 +1,4 @@
-"""libyaml with the YAML 1.2 core schema, and with bounds on depth and aliases, for :mod:`bot.documents`."""
+"""libyaml with YAML 1.2's core schema and merge keys, and bounds on depth and aliases, for :mod:`bot.documents`."""
 
 from __future__ import annotations
 

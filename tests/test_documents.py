@@ -103,10 +103,6 @@ def test_keys_are_names_as_people_see_them() -> None:
     }
 
 
-def test_there_are_no_merge_keys() -> None:
-    assert yaml_data("a: &a {x: 1}\nb:\n  <<: *a\n") == {"a": {"x": 1}, "b": {"<<": {"x": 1}}}
-
-
 def test_an_alias_repeats_the_value_of_its_anchor() -> None:
     assert yaml_data("a: &a [1, 2]\nb: *a\nc: &c d\n*c : 3\n") == {"a": [1, 2], "b": [1, 2], "c": "d", "d": 3}
 
@@ -294,7 +290,7 @@ def test_very_many_values_that_cannot_be_read_take_no_long_time() -> None:
     limits = ReadingLimits(file_bytes=10**6, nesting_depth=5, nodes=10**6)
     with pytest.raises(InputError) as caught:
         parse_yaml(b"- .nan\n" * 20_000, "f", limits)
-    assert len(caught.value.problems) == 20_000
+    assert len(caught.value.problems) == 1_000
 
 
 # Hostile and broken JSON

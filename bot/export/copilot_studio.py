@@ -1,8 +1,9 @@
 """Test sets of Microsoft Copilot Studio, in CSV: the four columns of its import, in their order, and no others.
 
 A test set has at most 100 test cases, so that a larger one becomes several files, numbered.  There is no place for
-ids, tools or set-ups: a list of entries beside the files says which row is which entry.  A cell that begins like a
-formula stays as it is: it is read by Copilot Studio, which asks just that, and a mark before it would be asked too.
+ids, tools or set-ups: a list of entries beside the files says which row is which entry, and the reader joins the two.
+A cell that begins like a formula stays as it is: it is read by Copilot Studio, which asks just that, and a mark before
+it would be asked too.
 """
 
 from __future__ import annotations
@@ -54,10 +55,9 @@ def _write(items: Sequence[Item]) -> Written:
         number = start // MOST_CASES + 1
         name = "regression_set.csv" if len(items) <= MOST_CASES else f"regression_set-{number:02}.csv"
         files[name] = _table(part)
-        entries += [
-            {"file": name, "case": case, **item.record(said=_cells(item).keys() >= as_mapping(item.expected).keys())}
-            for case, item in enumerate(part, 1)
-        ]
+        for case, item in enumerate(part, 1):
+            record = item.record(said=_cells(item).keys() >= as_mapping(item.expected).keys())
+            entries.append({"file": name, "case": case, "prompt": item.turns[0], **record})
     files["regression_set.entries.json"] = document({"entries": entries})
     formulas = [item for item in items if any(cell.startswith(_FORMULAS) for cell in _row(item))]
     remarks = [
@@ -85,6 +85,10 @@ def _row(item: Item) -> tuple[str, str, str, str]:
     return item.turns[0], answer, method, score or ""
 
 
+def _returns(item: Item) -> list[dict[str, Data]]:
+    return [{label: cell for label, cell in zip(_HEADER[1:], _row(item)[1:], strict=True) if cell.strip()}]
+
+
 def _cells(item: Item) -> dict[str, str]:
     """What the customer's own test set said in columns of the import."""
     known = _METHOD | _SCORE | {"expectedresponse", "expectedanswer"}
@@ -97,4 +101,5 @@ WRITER: Final = Writer(
     title=f"Copilot Studio test sets in CSV, of at most {MOST_CASES} single questions each",
     obstacle=_obstacle,
     write=_write,
+    returns=_returns,
 )

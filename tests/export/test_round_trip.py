@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Mapping
@@ -29,8 +28,6 @@ from tests.export.strategies import sets
 from tests.factories import SHIPPED, make_entry
 
 READER = {name: name for name in writers()} | {"jsonl": "plain-records"}
-CARRYING = [name for name in writers() if name != "copilot-studio"]
-"""The targets that have a place for ids."""
 PLAIN = {"azure-ai-evaluation"}
 """Rows with nothing but a query are of no format in particular."""
 EXAMPLES = int(os.environ.get("INCUMBENT_CASES", "15"))
@@ -43,9 +40,7 @@ def read(export: Export, name: str) -> list[Query]:
     """The queries that the format's reader finds in the files of ``export``."""
     with tempfile.TemporaryDirectory() as folder:
         for file, text in export.written.files.items():
-            # The list of entries beside test sets in CSV is none itself.
-            if not file.endswith(".entries.json"):
-                (Path(folder) / file).write_bytes(text.encode())
+            (Path(folder) / file).write_bytes(text.encode())
         found = read_eval_sets(WorkingTree(Path(folder)), SHIPPED.limits)
     formats = {eval_set.format for eval_set in found}
     assert formats == {READER[name]} or (name in PLAIN and formats == {"plain-records"})
@@ -67,7 +62,7 @@ def meaning(expected: Any, turns: tuple[str, ...]) -> tuple[tuple[str | None, ..
     return found.answers, sorted(map(repr, found.tool_calls))
 
 
-@pytest.mark.parametrize("name", CARRYING)
+@pytest.mark.parametrize("name", writers())
 @ROUND_TRIP
 @given(data=st.data())
 def test_what_is_exported_is_read_alike(name: str, data: st.DataObject) -> None:
@@ -84,21 +79,7 @@ def test_what_is_exported_is_read_alike(name: str, data: st.DataObject) -> None:
         assert meaning(query.expected, query.turns) == meaning(by_id[id].expected, query.turns)
 
 
-@ROUND_TRIP
-@given(chosen=sets())
-def test_a_test_set_of_copilot_studio_is_read_alike_but_for_what_it_has_no_place_for(chosen: list[Entry]) -> None:
-    export = plan_export(chosen, writers()["copilot-studio"], keep_placeholders=True)
-    if not export.ids:
-        return
-    by_id = {entry.id: entry for entry in chosen}
-    listed = json.loads(export.written.files["regression_set.entries.json"])["entries"]
-    assert [entry["id"] for entry in listed] == list(export.ids)
-    for id, query in zip(export.ids, read(export, "copilot-studio"), strict=True):
-        assert query.turns == by_id[id].turns
-        assert understand(query.expected).answer == understand(by_id[id].expected).answer
-
-
-@pytest.mark.parametrize("name", CARRYING)
+@pytest.mark.parametrize("name", writers())
 @ROUND_TRIP
 @given(data=st.data())
 def test_what_came_back_is_exported_to_the_same_bytes(name: str, data: st.DataObject) -> None:
@@ -113,7 +94,7 @@ def test_what_came_back_is_exported_to_the_same_bytes(name: str, data: st.DataOb
     assert not any(carried(returned(entry, writers().values()).expected) for entry in back)
 
 
-@pytest.mark.parametrize("name", CARRYING)
+@pytest.mark.parametrize("name", writers())
 @ROUND_TRIP
 @given(data=st.data())
 def test_what_people_changed_in_an_export_is_kept(name: str, data: st.DataObject) -> None:
@@ -163,7 +144,7 @@ GROUND_TRUTH = {"ground_truth": '["f", "g"]', "actions": [1]}
 """Tools, but only beside the actions of an agent."""
 
 
-@pytest.mark.parametrize("name", CARRYING)
+@pytest.mark.parametrize("name", writers())
 @pytest.mark.parametrize(
     ("expected", "turns"),
     [

@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from bot.documents import Data
+from bot.documents import Data, as_mapping
 from bot.errors import Problem
+from bot.intake.eval_sets.exported import Entries
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.rows import Reading, Row, too_many
 from bot.intake.eval_sets.table import Header, Line, find_header, plain_key
+from bot.intake.expected.carried import CARRIED
 
 _PROMPT: Final = frozenset({"prompt", "question", "utterance", "testutterance", "userutterance"})
 _EXPECTED: Final = frozenset({"expectedresponse", "expectedanswer"})
@@ -80,6 +82,7 @@ def _read(source: Source) -> Reading:
 
 def _read_rows(source: Source, header: Header) -> Reading:
     prompt = header.columns(_PROMPT)[0]
+    entries = Entries(source)
     conversation = next(iter(header.columns(_CONVERSATION)), None)
     identifier = next(iter(header.columns(_ID)), None)
     labels = header.labels((prompt, conversation, identifier))
@@ -110,12 +113,14 @@ def _read_rows(source: Source, header: Header) -> Reading:
             fix = "give all rows of a conversation the same id, or only its first"
             problems.append(Problem(source.file, query.ids[second], message, fix))
         elif not query.broken:
-            rows.append(_row(query, grouped=not key.startswith("\n"), conversation=key))
-    return Reading(tuple(rows), tuple(problems))
+            entry = entries.take(query.turns[0]) if len(query.turns) == 1 else None
+            rows.append(_row(query, entry, grouped=not key.startswith("\n"), conversation=key))
+    return Reading(tuple(rows), tuple(problems), frozenset(entries.used))
 
 
-def _row(query: _Conversation, *, grouped: bool, conversation: str) -> Row:
-    expected: Data = query.expected[0] or None
+def _row(query: _Conversation, entry: dict[str, Data] | None, *, grouped: bool, conversation: str) -> Row:
+    told = {} if entry is None else {CARRIED: entry}
+    expected: Data = {**as_mapping(query.expected[0]), **told} or None
     if grouped and len(query.turns) > 1:
         expected = {"conversation": conversation, "turns": query.expected}
     return Row(id=next(iter(query.ids), None), turns=tuple(query.turns), line=query.line, expected=expected)
