@@ -366,9 +366,11 @@ def test_several_files_of_one_agent_are_one_set(bring: Bring, old_set: Path) -> 
         ("desk", 6, ["desk/more.csv", "desk/regression.csv"])
     ]
     more.write_text(table(["Quite another question about cash machines."], ["t1"]), encoding="utf-8")
+    assert bring(old_set, more, "--json").json["agents"][0]["queries"] == 6
+    more.write_text(table(["Quite another question?", "And one more?"], ["t7", "t7"]), encoding="utf-8")
     twice = bring(old_set, more)
     assert twice.code == 1
-    assert "the id 't1' is used already" in twice.err
+    assert "the id 't7' is used already" in twice.err
 
 
 def test_a_second_team_imports_beside_the_first(

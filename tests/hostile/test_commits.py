@@ -53,11 +53,11 @@ BOTH = {"agent.yaml": AGENT.encode(), "evals.yaml": EVALS.encode()}
         ({"agent.yaml": ("120000", b"/etc/passwd"), "evals.yaml": EVALS.encode()}, 0, "agent.yaml"),
         ({"agent.yaml": ("160000", b""), "evals.yaml": EVALS.encode()}, 0, "agent.yaml"),
         ({**BOTH, "EVALS.yaml": EVALS.replace("id: a", "id: b").encode()}, 2, ""),
-        ({**BOTH, "Evals.YAML": EVALS.encode()}, 1, "used already"),
+        ({**BOTH, "Evals.YAML": EVALS.encode()}, 2, ""),
         ({**BOTH, "con.yaml": EVALS.replace("id: a", "id: b").encode()}, 2, ""),
         ({**BOTH, "nul.jsonl": b'{"query": "Where is the Petrel?"}\n'}, 2, ""),
-        ({**BOTH, "a\nb.yaml": EVALS.encode()}, 1, "used already"),
-        ({**BOTH, "\udcff.yaml".encode("utf-8", "surrogateescape").decode("latin-1"): EVALS.encode()}, 1, "used"),
+        ({**BOTH, "a\nb.yaml": EVALS.encode()}, 2, ""),
+        ({**BOTH, "\udcff.yaml".encode("utf-8", "surrogateescape").decode("latin-1"): EVALS.encode()}, 2, ""),
     ],
 )
 def test_a_commit(tmp_path: Path, files: dict[str, bytes | tuple[str, bytes]], queries: int, words: str) -> None:

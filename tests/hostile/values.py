@@ -69,10 +69,10 @@ IDS = (
             ("../../etc/passwd", ""),
             ("CON", ""),
             ("-rf", ""),
-            ("ship-2", "used already"),
             (10**40, ""),
         )
     ),
+    Attack(name="an id twice", make=same_name("ship-2")),
     Attack(name="a secret as an id twice", make=same_name(SECRET)),
 )
 

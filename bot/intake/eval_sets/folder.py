@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -246,7 +246,7 @@ def _assemble(files: Sequence[_File], limits: Limits) -> tuple[EvalSet, ...]:
                 kept.append((file.name, row))
             found.extend(faults)
         problems[file.name].extend(found)
-    queries = _identify(kept, problems)
+    queries = _identify(_told_apart(kept), problems)
     return tuple(
         EvalSet(
             file=file.name,
@@ -279,6 +279,35 @@ def _faults(file: str, row: Row, limits: Limits) -> list[Problem]:
             fix = "shorten it, or raise limits.turn_characters in config/curation.yaml"
             faults.append(Problem(file, row.line, message, fix))
     return faults
+
+
+def _told_apart(kept: Sequence[tuple[str, Row]]) -> list[tuple[str, Row]]:
+    """The rows; of files that number their queries alike, the later ones have their name before each id."""
+    given: dict[str, set[str]] = {}
+    for file, row in kept:
+        if row.id is not None and carried_id(row.expected) is None:
+            given.setdefault(file, set()).add(row.id)
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for file, ids in given.items():
+        name = next((name for name in ("", *_ends(file)) if taken.isdisjoint(_called(ids, name))), "")
+        taken |= _called(ids, name)
+        if name and not any(map(fault_of_id, _called(ids, name))):
+            names[file] = f"{name}/"
+    return [
+        (file, replace(row, id=names[file] + row.id) if row.id is not None and file in names else row)
+        for file, row in kept
+    ]
+
+
+def _called(ids: Collection[str], name: str) -> set[str]:
+    return {f"{name}/{id}" if name else id for id in ids}
+
+
+def _ends(file: str) -> Iterator[str]:
+    """The name of a file without its ending, and with more and more of the folders around it."""
+    parts = posixpath.splitext(file)[0].split("/")
+    return ("/".join(parts[place:]) for place in reversed(range(len(parts))))
 
 
 def _identify(kept: Sequence[tuple[str, Row]], problems: dict[str, list[Problem]]) -> list[Query]:

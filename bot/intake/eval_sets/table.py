@@ -17,6 +17,9 @@ SEPARATORS: Final = (",", ";", "\t")
 _BROKEN_ROWS: Final = 50
 """After so many rows with broken quotes the rest is not read: each of them may send the reader to the file's end."""
 
+_HEAD: Final = 100_000
+"""Characters of a table in which its first row is looked for, before the table is known to be no larger than allowed."""
+
 # How long a cell may be is said by the limits of files and turns; Python's own limit would break the row.
 csv.field_size_limit(2**31 - 1)
 
@@ -162,7 +165,10 @@ def has_more_cells(text: str, most: int) -> bool:
     """
     if text.count("\n") + max(map(text.count, SEPARATORS)) <= most:
         return False
-    header = first_header(text)
+    if '"' not in text:
+        return True
+    # A file may begin with millions of blank lines, or be a single one.
+    header = first_header(text[:_HEAD])
     count = 0
     try:
         for cells in csv.reader(

@@ -144,13 +144,32 @@ def test_an_eval_set_without_queries_is_a_fault(tmp_path: Path, name: str, conte
 
 def test_a_repeated_id_is_a_fault_and_the_first_counts(tmp_path: Path) -> None:
     repeated = "eval_set: 1\nqueries:\n  - {id: q02, query: a}\n  - {id: q01, query: b}\n  - {id: q02, query: c}\n"
-    first, second = read(tmp_path, {"a.yaml": OWN, "b.yaml": repeated})
-    assert first.queries[0].id == "q01"
-    assert [(query.id, query.turns) for query in second.queries] == [("q02", ("a",))]
-    assert told(second) == [
-        (4, "the id 'q01' is used already at a.yaml:3"),
-        (5, "the id 'q02' is used already at b.yaml:3"),
-    ]
+    (found,) = read(tmp_path, {"b.yaml": repeated})
+    assert [(query.id, query.turns) for query in found.queries] == [("q02", ("a",)), ("q01", ("b",))]
+    assert told(found) == [(5, "the id 'q02' is used already at b.yaml:3")]
+
+
+def numbered(*texts: str, first: int = 1) -> str:
+    return "id,query\n" + "".join(f"{number},{text}\n" for number, text in enumerate(texts, first))
+
+
+@pytest.mark.parametrize(
+    ("files", "ids"),
+    [
+        ({"a.csv": numbered("a", "b"), "b.csv": numbered("c", first=3)}, ["1", "2", "3"]),
+        ({"a.csv": numbered("a", "b"), "b.csv": numbered("c", "d", first=2)}, ["1", "2", "b/2", "b/3"]),
+        ({"a.csv": numbered("a"), "b.csv": numbered("b"), "c.csv": numbered("c")}, ["1", "b/1", "c/1"]),
+        ({"a.csv": numbered("a"), "x/a.csv": numbered("b"), "y/a.csv": numbered("c")}, ["1", "a/1", "y/a/1"]),
+        ({"a.csv": numbered("a"), "b.csv": numbered("b") + "1,c\n"}, ["1", "b/1"]),
+        ({"a.csv": numbered("a"), f"{'b' * 200}.csv": numbered("b")}, ["1"]),
+        ({"a.csv": numbered("a"), "b.csv": "id,query\n1,b\n,c\n"}, ["1", "b/1", "q-"]),
+    ],
+)
+def test_files_that_number_their_queries_alike_are_told_apart(
+    tmp_path: Path, files: dict[str, str], ids: list[str]
+) -> None:
+    found = [query.id for eval_set in read(tmp_path, files) for query in eval_set.queries]
+    assert [id[:2] if id.startswith("q-") else id for id in found] == ids
 
 
 def test_ids_are_made_from_the_content_alone(tmp_path: Path) -> None:
