@@ -15,7 +15,7 @@ from bot.intake.eval_sets.references import path_of
 from bot.intake.expected.answers import answer_of, answers_of_messages, text_of
 from bot.intake.expected.carried import carried
 from bot.intake.expected.replies import replies
-from bot.intake.expected.tool_calls import AGENT, ToolCall, each_once, tool_calls_of
+from bot.intake.expected.tool_calls import AGENT, ToolCall, each_once, noted_calls, tool_calls_of
 
 __all__ = ["Expectation", "ToolCall", "understand"]
 
@@ -62,6 +62,7 @@ def _stated(expected: Data, turns: int) -> Expectation:
         places = (_mapped(held), held, as_mapping(held.get("item")))
         whole = next((answer for place in places if (answer := answer_of(place))), None)
         calls = [*(call for place in places for call in tool_calls_of(place)), *calls]
+        calls += noted_calls(held.get("metadata"))
     else:
         whole = text_of(expected)
     if whole is not None and turns > 0 and answers[-1] is None:

@@ -50,7 +50,7 @@ def _reading_verb(summary: str) -> str:
     """The reading verb that a summary begins with; nothing if its first sentence says that more is done."""
     sentence = re.split(r"[.:;](?:\s|$)|\n\s*\n", re.sub(r"<[^<>]*>", " ", summary).strip(), maxsplit=1)[0]
     words = words_of(sentence)
-    joined = any(joint in ("and", "or") and WRITE_VERBS & _plain_forms(verb) for joint, verb in pairwise(words))
+    joined = any(joint in ("and", "or", "then") and WRITE_VERBS & _plain_forms(verb) for joint, verb in pairwise(words))
     moved = words[:2] in (["check", "in"], ["check", "out"], ["checks", "in"], ["checks", "out"])
     return words[0] if words and words[0] in _SUMMARY_VERBS and not joined and not moved else ""
 

@@ -42,7 +42,7 @@ WRITE_VERBS: Final = _verbs("""
     unregister subscribe unsubscribe invite share revoke grant import sync deploy install uninstall provision
     reserve reply notify transfer complete attach detach lock unlock trigger enroll checkin checkout
     accept decline activate deactivate suspend refund renew terminate reboot block unblock freeze unfreeze
-    regenerate rotate associate disassociate tag untag purge erase
+    regenerate rotate associate disassociate tag untag purge erase acknowledge apply confirm dispatch migrate
 """)
 # Of these, the ones that are as often a thing (`search_index_delete`, `list_create`, `place_details`).
 _READ_NOUNS: Final = _verbs("read list search query lookup view show browse count check preview download extract")
@@ -77,7 +77,7 @@ def effect_of_name(name: str) -> Decision:
     parts = [part for text in re.split(r"[\W_]+", name) if (part := words_of(text))]
     words = [word for part in parts for word in part]
     for joint, verb in pairwise(words):
-        if joint in ("or", "and") and verb in WRITE_VERBS:
+        if joint in ("or", "and", "then") and verb in WRITE_VERBS:
             return Decision("write", f"the name says '{joint} {verb}'")
     # What stands before the last of these marks is a namespace: `drive.files.list`, `mcp__github__create_issue`.
     own = re.split(r"[./:]", name)[-1]
@@ -115,6 +115,9 @@ def _told_by_first(words: list[str]) -> Decision:
             return UNTOLD
     if first in _READ_NOUNS and last in _LAST_WRITE_VERBS:
         return Decision("write", f"the name ends with '{last}'")
+    if first in _READ_NOUNS and words[1:2] and words[1] in WRITE_VERBS - _WRITE_NOUNS:
+        # `query-delete-all` deletes, `list_update_requests` lists.
+        return UNTOLD
     return Decision("write" if first in WRITE_VERBS else "read", f"the name begins with '{first}'")
 
 

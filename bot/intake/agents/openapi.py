@@ -10,9 +10,11 @@ from bot.documents import Document, as_list, as_mapping
 from bot.intake.agents.authentication import Scheme, scheme_mode
 from bot.intake.agents.effects import METHODS, effect_of_operation
 from bot.intake.agents.inventory import Entry, Inventory
+from bot.intake.agents.names import Decision
 from bot.intake.agents.package import Package
 from bot.intake.agents.security import Security
 from bot.intake.place import Parsed, Place
+from bot.intake.specification import UNLISTED
 
 _WHAT: Final = "the OpenAPI file"
 
@@ -82,7 +84,12 @@ class _Reader:
     def read(self) -> OpenApi:
         operations: dict[str, Entry] = {}
         for route, item in self.root["paths"].entries:
-            for method, place in self.resolve(item).entries:
+            found = self.resolve(item)
+            if found.absent and item.has("$ref"):
+                # What is offered there is not known, which is not nothing.
+                effect = Decision("unknown", f"the operations of {route} are not read")
+                operations.setdefault(UNLISTED, Entry(UNLISTED, "", effect, None, item))
+            for method, place in found.entries:
                 if method.lower() in METHODS and place.is_mapping:
                     operation = self.operation(method.lower(), route, place)
                     if operation.name in operations:
@@ -115,9 +122,10 @@ class _Reader:
             if step in self.resolved:
                 place = self.resolved[step]
                 break
-            # A chain as long as data may be deep is as good as a circle.
-            if step in steps or len(steps) >= self.package.limits.nesting_depth:
-                message = f"{reference.name}: the reference leads in a circle and is not read"
+            most = self.package.limits.nesting_depth
+            if step in steps or len(steps) >= most:
+                why = "in a circle" if step in steps else f"over more than {most} others"
+                message = f"{reference.name}: the reference leads {why} and is not read"
                 self.package.note(reference, message, "write the value out")
                 place = Place(place.source, place.path, None)
                 break

@@ -18,7 +18,7 @@ _BROKEN_ROWS: Final = 50
 """After so many rows with broken quotes the rest is not read: each of them may send the reader to the file's end."""
 
 _HEAD: Final = 100_000
-"""Characters of a table in which its first row is looked for, before the table is known to be no larger than allowed."""
+"""Characters of a table in which its first row is looked for, as long as it may be larger than allowed."""
 
 # How long a cell may be is said by the limits of files and turns; Python's own limit would break the row.
 csv.field_size_limit(2**31 - 1)

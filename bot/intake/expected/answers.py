@@ -31,8 +31,8 @@ def answer_of(held: Mapping[str, Data], depth: int = _DEPTH) -> str | None:
     """The answer that a mapping gives under the most telling of its keys, or else in an assertion."""
     # promptfoo's columns `__expected` are assertions.
     by_key = {plain_key(key): value for key, value in reversed(list(held.items())) if not key.startswith("__")}
-    for key in ANSWERS:
-        value = by_key.get(key)
+    for key in (key for key in ANSWERS if key in by_key):
+        value = by_key[key]
         text = None if key == "groundtruth" and names_tools(value, held) else text_of(value, depth)
         if text:
             return text

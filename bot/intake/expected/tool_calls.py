@@ -21,6 +21,8 @@ _ARGUMENTS: Final = ("arguments", "inputparameters", "args", "parameters", "inpu
 _NAMES: Final = ("command", "name", "tool_name", "tool")
 _SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
 _NONE: Final = frozenset({"", "-", "none", "null", "n/a", "no_tool"})
+_NOTED: Final = frozenset(TOOLS) - {"tools"}
+"""Keys of metadata that say which tools are expected: by themselves `tools` are those that there are."""
 _SEPARATORS: Final = re.compile(r"[|;,\n]")
 
 
@@ -47,6 +49,13 @@ def tool_calls_of(held: Mapping[str, Data]) -> Iterator[ToolCall]:
                     yield from _call(item, unwanted=unwanted)
     for asserted, unwanted in asserted_calls(held):
         yield from _call(asserted, unwanted=unwanted)
+
+
+def noted_calls(metadata: Data) -> Iterator[ToolCall]:
+    """The tool calls that people note in the ``metadata`` of formats that have no place for them."""
+    for key, value in as_mapping(metadata).items():
+        if plain_key(key) in _NOTED:
+            yield from _calls(value)
 
 
 def _of_answers(held: Mapping[str, Data]) -> Iterator[ToolCall]:

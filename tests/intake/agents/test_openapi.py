@@ -80,7 +80,8 @@ def test_local_references_are_followed_and_a_circle_ends(folder: Folder) -> None
     }
     folder.write("appPackage/tides.yaml", "item:\n  get: {operationId: listTides}\n")
     specification = folder.rest(document, auth=NONE).read()
-    assert set(tools_of(specification)) == {"listBerths", "listTides"}
+    assert set(tools_of(specification)) == {"listBerths", "listTides", "*"}
+    assert tools_of(specification)["*"].effect == "unknown"
     remarks = " ".join(notes_of(specification))
     assert "leads in a circle" in remarks
     assert "#/x-items/none points to nothing" in remarks
