@@ -6,9 +6,8 @@ import re
 
 STAND_IN = "[looks like a secret]"
 
-# Forms that providers document for their keys, and words that people put before a secret.  Each is linear.
-_SECRET = re.compile(
-    r"""
+# Forms that providers document for their keys.  Each is linear.
+_KEYS = r"""
       \bgh[opsur]_[A-Za-z0-9]{20,255}
     | \bgithub_pat_[A-Za-z0-9_]{20,255}
     | \bglpat-[A-Za-z0-9_-]{16,64}
@@ -18,6 +17,12 @@ _SECRET = re.compile(
     | \bxox[abeprs]-[A-Za-z0-9-]{10,255}
     | \beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{0,1000}
     | -----BEGIN\ [A-Z\ ]{0,40}PRIVATE\ KEY-----.{0,8000}
+"""
+_KEY = re.compile(_KEYS, re.VERBOSE | re.DOTALL)
+# Beside them, words that people put before a secret, or before an example of one.
+_SECRET = re.compile(
+    _KEYS
+    + r"""
     | (?<=://)[^\s/:@]{1,100}:[^\s/@]{1,200}(?=@)
     | (?i:(?<=password)|(?<=passwd)|(?<=secret)|(?<=api[_-]key)|(?<=apikey)|(?<=token))
       (?i:\s{0,3}(?:=|:|\bis\b)\s{0,3})["']?(?=[^\s"']{0,60}\d)[^\s"']{8,200}
@@ -39,6 +44,11 @@ def redacted(text: str) -> str:
 def holds_secret(text: str) -> bool:
     """Whether something in ``text`` looks like a secret."""
     return _may_hold_secret(text) and _SECRET.search(text) is not None
+
+
+def holds_key(text: str) -> bool:
+    """Whether ``text`` holds a key in the form of a provider, which hardly any made-up one has."""
+    return _may_hold_secret(text) and _KEY.search(text) is not None
 
 
 def _may_hold_secret(text: str) -> bool:

@@ -114,6 +114,7 @@ def test_the_answers_of_several_turns(expected: Any, turns: int, answers: tuple[
     ("expected", "calls"),
     [
         ({"expected_tools": ["search", " book "]}, [ToolCall("search"), ToolCall("book")]),
+        ({"metadata": {"expected_tools": ["search"], "tools": ["other"], "k": 1}}, [ToolCall("search")]),
         ({"expectedTools": [{"name": "search", "inputParameters": {"q": "x"}}]}, [ToolCall("search", {"q": "x"})]),
         ({"expected_tools": [{"name": "search", "input_parameters": {"q": "x"}}]}, [ToolCall("search", {"q": "x"})]),
         ({"expected_tools": '[{"name": "search", "inputParameters": {"q": 1}}]'}, [ToolCall("search", {"q": 1})]),

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from bot.secrets import holds_key
 from bot.text import normalise
 
 ID_CHARACTERS: Final = 200
@@ -42,6 +43,8 @@ def fault_of_id(name: str) -> str | None:
         return "the id is empty"
     if len(name) > ID_CHARACTERS:
         return f"the id has {len(name)} characters, more than {ID_CHARACTERS}"
+    if holds_key(name):
+        return "the id holds what looks like a key"
     if not name.isprintable():
         return "the id holds characters that cannot be seen, such as a line break or a tab"
     return None

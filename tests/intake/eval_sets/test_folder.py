@@ -172,6 +172,28 @@ def test_files_that_number_their_queries_alike_are_told_apart(
     assert [id[:2] if id.startswith("q-") else id for id in found] == ids
 
 
+KEY = "sk-" + "a1B2c3D4" * 4
+
+
+@pytest.mark.parametrize(
+    ("query", "fault"),
+    [
+        ({"query": f"Is {KEY} still valid?"}, "the query holds what looks like a key"),
+        ({"turns": ["Hello", f"Use {KEY}"]}, "turn 2 holds what looks like a key"),
+        ({"query": "a", "expected": {"notes": [{"x": [KEY]}]}}, "what is expected holds what looks like a key"),
+        ({"query": "a", "expected": {KEY: 1}}, "what is expected holds what looks like a key"),
+        ({"query": "a", "id": KEY}, "the id holds what looks like a key"),
+        ({"query": "a\0b"}, "the query holds a NUL character"),
+    ],
+)
+def test_what_must_not_enter_a_repository_is_a_fault(tmp_path: Path, query: dict[str, object], fault: str) -> None:
+    content = json.dumps({"eval_set": 1, "queries": [query, {"query": "My password is Winter2026."}]})
+    found = read_one(tmp_path, "e.json", content)
+    assert [each.turns for each in found.queries] == [("My password is Winter2026.",)], "an example is none"
+    assert [problem.message for problem in found.problems] == [fault]
+    assert KEY not in str(found.problems)
+
+
 def test_ids_are_made_from_the_content_alone(tmp_path: Path) -> None:
     def ids(name: str, queries: list[object]) -> list[str]:
         found = read_one(tmp_path / name, "e.json", json.dumps({"eval_set": 1, "queries": queries}))

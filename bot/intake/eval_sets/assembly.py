@@ -1,0 +1,168 @@
+"""The files of a folder as eval sets: what holds for every format (limits, ids, what must not be in them)."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from bot.config import Limits
+from bot.documents import Data
+from bot.errors import InputError, Problem
+from bot.intake.eval_sets.exported import with_setup
+from bot.intake.eval_sets.identity import MadeIds, fault_of_id
+from bot.intake.eval_sets.rows import Reading, Row, too_many
+from bot.intake.expected.carried import carried_id
+from bot.intake.query import EvalSet, Query
+from bot.secrets import holds_key
+
+_MADE_UP: Final = "revoke it if it is real, since others have seen it, and write one that nobody takes for a key"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """An eval set file as its reader left it."""
+
+    name: str
+    format: str
+    reading: Reading
+
+
+def assemble(files: Sequence[ReadFile], limits: Limits) -> tuple[EvalSet, ...]:
+    """The eval sets of ``files``: rows within the limits, each with an id of its own."""
+    problems: dict[str, list[Problem]] = {file.name: list(file.reading.problems) for file in files}
+    kept: list[tuple[str, Row]] = []
+    for file in files:
+        found: list[Problem] = []
+        if not file.reading.rows and not file.reading.problems:
+            found.append(Problem(file.name, 1, "the eval set holds no queries", "add at least one"))
+        for row in file.reading.rows:
+            problem = partial(Problem, file.name, row.line)
+            if too_many(found, problem):
+                break
+            if len(kept) == limits.queries:
+                message = (
+                    f"the folder holds more queries than the limit of {limits.queries:,}; they are read up to here"
+                )
+                found.append(problem(message, "remove queries, or raise limits.queries in config/curation.yaml"))
+                break
+            faults = _faults(file.name, row, limits)
+            if not faults:
+                kept.append((file.name, row))
+            found.extend(faults)
+        problems[file.name].extend(found)
+    queries = _identify(_told_apart(kept), problems)
+    return tuple(
+        EvalSet(
+            file=file.name,
+            format=file.format,
+            queries=tuple(query for query in queries if query.file == file.name),
+            problems=InputError(problems[file.name]).problems,
+        )
+        for file in files
+    )
+
+
+def _faults(file: str, row: Row, limits: Limits) -> list[Problem]:
+    """What is wrong with a row in any format."""
+    faults: list[Problem] = []
+    if row.id is not None and (wrong := fault_of_id(row.id)) is not None:
+        faults.append(Problem(file, row.line, wrong, "write a short id in one line, or none"))
+    if not row.turns:
+        faults.append(Problem(file, row.line, "the query has no turns", "write at least one turn"))
+    if len(row.turns) > limits.turns:
+        message = f"the query has {len(row.turns):,} turns, more than the limit of {limits.turns:,}"
+        faults.append(
+            Problem(file, row.line, message, "shorten the conversation, or raise limits.turns in config/curation.yaml")
+        )
+    for number, turn in enumerate(row.turns, 1):
+        which = f"turn {number}" if len(row.turns) > 1 else "the query"
+        if not turn.strip():
+            faults.append(Problem(file, row.line, f"{which} is empty", "write what the user says, or remove it"))
+        if "\0" in turn:
+            faults.append(Problem(file, row.line, f"{which} holds a NUL character", "remove it"))
+        if holds_key(turn):
+            faults.append(Problem(file, row.line, f"{which} holds what looks like a key", _MADE_UP))
+        if len(turn) > limits.turn_characters:
+            message = f"{which} has {len(turn):,} characters, more than the limit of {limits.turn_characters:,}"
+            fix = "shorten it, or raise limits.turn_characters in config/curation.yaml"
+            faults.append(Problem(file, row.line, message, fix))
+    if any(map(holds_key, _texts(row.expected))):
+        faults.append(Problem(file, row.line, "what is expected holds what looks like a key", _MADE_UP))
+    return faults
+
+
+def _texts(data: Data) -> Iterator[str]:
+    """Every text in ``data``, names of keys included."""
+    left = [data]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            yield from value
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+
+
+def _told_apart(kept: Sequence[tuple[str, Row]]) -> list[tuple[str, Row]]:
+    """The rows; of files that number their queries alike, the later ones have their name before each id."""
+    given: dict[str, set[str]] = {}
+    for file, row in kept:
+        if row.id is not None and carried_id(row.expected) is None:
+            given.setdefault(file, set()).add(row.id)
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for file, ids in given.items():
+        name = next((name for name in ("", *_ends(file)) if taken.isdisjoint(_called(ids, name))), "")
+        taken |= _called(ids, name)
+        if name and not any(map(fault_of_id, _called(ids, name))):
+            names[file] = f"{name}/"
+    return [
+        (file, replace(row, id=names[file] + row.id) if row.id is not None and file in names else row)
+        for file, row in kept
+    ]
+
+
+def _called(ids: Collection[str], name: str) -> set[str]:
+    return {f"{name}/{id}" if name else id for id in ids}
+
+
+def _ends(file: str) -> Iterator[str]:
+    """The name of a file without its ending, and with more and more of the folders around it."""
+    parts = posixpath.splitext(file)[0].split("/")
+    return ("/".join(parts[place:]) for place in reversed(range(len(parts))))
+
+
+def _identify(kept: Sequence[tuple[str, Row]], problems: dict[str, list[Problem]]) -> list[Query]:
+    """The rows as queries, ids that files give before made ones; a repeated id is added to ``problems``.
+
+    Of two equal ids that a file gives the first counts, and made ones give way (see
+    :class:`~bot.intake.eval_sets.identity.MadeIds`).
+
+    A row that an export of a regression set wrote has the entry's id and set-up; a copy of it has not that id.
+    """
+    taken: dict[str, str] = {}
+    ids: dict[int, str] = {}
+    for place, (file, row) in enumerate(kept):
+        exported = carried_id(row.expected)
+        if exported is not None and exported not in taken and fault_of_id(exported) is None:
+            row = replace(row, id=exported)
+        if row.id is None:
+            continue
+        if row.id in taken:
+            message = f"the id {row.id!r} is used already at {taken[row.id]}"
+            problems[file].append(Problem(file, row.line, message, "give every query of the folder an id of its own"))
+            continue
+        taken[row.id] = file if row.line is None else f"{file}:{row.line}"
+        ids[place] = row.id
+    made = MadeIds(taken)
+    ids |= {place: made.make(row.turns) for place, (_, row) in enumerate(kept) if row.id is None and place not in ids}
+    return [
+        Query(id=ids[place], turns=row.turns, expected=row.expected, setup=row.setup, file=file, line=row.line)
+        for place, (file, row) in enumerate((file, with_setup(row)) for file, row in kept)
+        if place in ids
+    ]
