@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.config import Limits
-from bot.documents import parse_yaml
+from bot.documents import as_mapping, parse_yaml
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.assembly import ReadFile, assemble
 from bot.intake.eval_sets.columns import FORMATS_FILE, DeclaredFile, declaring, read_formats
@@ -74,10 +74,11 @@ def _named(each: Named, path: str, limits: Limits) -> list[ReadFile]:
     snapshot, name = each.snapshot, each.snapshot.name(path)
     if each.declared is not None:
         return [_read_declared(snapshot, path, limits, each.declared)]
-    formats = _declared(snapshot, snapshot.paths() if snapshot.exists(FORMATS_FILE) else (), limits)
-    files = [ReadFile(snapshot.name(FORMATS_FILE), UNKNOWN_FORMAT, Reading((), formats[1]))] if formats[1] else []
+    declared = _declared(snapshot, snapshot.paths() if snapshot.exists(FORMATS_FILE) else (), limits)
+    wrong = declared.faults.get(FORMATS_FILE)
+    files = [ReadFile(snapshot.name(FORMATS_FILE), UNKNOWN_FORMAT, Reading((), wrong))] if wrong else []
     try:
-        file = _read_file(snapshot, path, limits, formats[0].get(path), plain=True)
+        file = _read_file(snapshot, path, limits, declared.files.get(path), plain=True)
         if file is None:
             # What hinders its reading says more than that nobody knows it.
             open_source(snapshot, path, limits)
@@ -97,12 +98,12 @@ def _find(snapshot: Snapshot, limits: Limits) -> list[ReadFile]:
         count = f"the folder holds {len(paths) + len(links):,} files, more than the limit of {limits.package_files:,}"
         fix = "remove files that no agent needs, or raise limits.package_files in config/curation.yaml"
         raise InputError([Problem(folder, None, count, fix)])
-    declared, wrong = _declared(snapshot, paths, limits)
+    declared = _declared(snapshot, paths, limits)
     foreign = foreign_files(paths)
     found = {
-        path: _read_file(snapshot, path, limits, declared.get(path), plain=path not in foreign)
+        path: _read_file(snapshot, path, limits, declared.files.get(path), plain=path not in foreign)
         for path in paths
-        if path != FORMATS_FILE
+        if path not in declared.own
     }
     files = {path: file for path, file in found.items() if file is not None}
     # A set that another of its format names, as patterns may, is no part of it.
@@ -113,15 +114,15 @@ def _find(snapshot: Snapshot, limits: Limits) -> list[ReadFile]:
         if path not in files or files[path].format != file.format
     }
     files = {path: file for path, file in files.items() if path not in used}
-    files = _without_data(snapshot, limits, files, declared)
-    strays = find_strays(snapshot, limits, files.keys() | used | {FORMATS_FILE}, is_empty=not files)
+    files = _without_data(snapshot, limits, files, declared.files)
+    strays = find_strays(snapshot, limits, files.keys() | used | declared.own, is_empty=not files)
     if not files:
         message = f"no eval set was found; looked for: {names_of(readers())}"
         fix = "put an eval set of one of these formats into the folder; `incumbent formats` describes them"
         missing = Problem(folder, None, message, fix)
-        raise InputError([missing, *wrong, *(problem for problems in strays.values() for problem in problems)])
-    if wrong:
-        strays[FORMATS_FILE] = wrong
+        found_faults = (*declared.faults.values(), *strays.values())
+        raise InputError([missing, *(problem for problems in found_faults for problem in problems)])
+    strays |= {path: problems for path, problems in declared.faults.items() if problems}
     for path, problems in strays.items():
         files[path] = ReadFile(snapshot.name(path), UNKNOWN_FORMAT, Reading((), problems))
     return [files[path] for path in sorted(files)]
@@ -140,20 +141,38 @@ def _without_data(
     return {path: file for path, file in files.items() if path not in data}
 
 
-def _declared(
-    snapshot: Snapshot, paths: Sequence[str], limits: Limits
-) -> tuple[Mapping[str, DeclaredFile], tuple[Problem, ...]]:
-    """What ``formats.yaml`` says, and what is wrong with it."""
-    if FORMATS_FILE not in paths:
-        return {}, ()
-    try:
-        content = snapshot.read(FORMATS_FILE, limits.reading)
-        document = parse_yaml(content, snapshot.name(FORMATS_FILE), limits.reading)
-        known = {reader.name for reader in readers()}
-        named = {reader.name for reader in readers() if reader.names_columns}
-        return read_formats(document, paths, known, named), ()
-    except InputError as error:
-        return {}, error.problems
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """What the ``formats.yaml`` of a folder and its sub-folders say: files by path, and their own faults by theirs."""
+
+    files: Mapping[str, DeclaredFile]
+    faults: Mapping[str, tuple[Problem, ...]]
+
+    @property
+    def own(self) -> frozenset[str]:
+        """The paths of the files that say it."""
+        return frozenset(self.faults)
+
+
+def _declared(snapshot: Snapshot, paths: Sequence[str], limits: Limits) -> _Declared:
+    known = {reader.name for reader in readers()}
+    named = {reader.name for reader in readers() if reader.names_columns}
+    files: dict[str, DeclaredFile] = {}
+    faults: dict[str, tuple[Problem, ...]] = {}
+    speaking = (path for path in paths if posixpath.basename(path) == FORMATS_FILE)
+    # What stands nearer to a file counts.
+    for path in sorted(speaking, key=lambda path: (path.count("/"), path)):
+        folder = path.removesuffix(FORMATS_FILE)
+        inner = {other.removeprefix(folder) for other in paths if other.startswith(folder)}
+        try:
+            document = parse_yaml(snapshot.read(path, limits.reading), snapshot.name(path), limits.reading)
+            if folder and "formats" not in as_mapping(document.data):
+                continue
+            files |= {folder + name: said for name, said in read_formats(document, inner, known, named).items()}
+            faults[path] = ()
+        except InputError as error:
+            faults[path] = error.problems
+    return _Declared(files, faults)
 
 
 def _read_file(

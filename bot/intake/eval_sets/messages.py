@@ -7,12 +7,14 @@ well (``type: human``; ``id`` and ``kwargs``).  Messages of others than the user
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import Final
 
-from bot.documents import as_list, as_mapping
-from bot.errors import Problem
+from bot.documents import as_list, as_mapping, parse_json_text
+from bot.errors import InputError, Problem
 from bot.intake.place import Place
+from bot.limits import ReadingLimits
 
 _USER: Final = frozenset({"user", "human"})
 _OTHERS: Final = frozenset(
@@ -20,6 +22,8 @@ _OTHERS: Final = frozenset(
 )
 _TEXTS: Final = frozenset({"text", "input_text", "output_text"})
 _ATTACHMENTS: Final = ("image", "input_image", "image_url", "audio", "input_audio", "video", "document", "file")
+_JSON_MESSAGES: Final = re.compile(r'\[\s*\{\s*"|\{\s*"messages"')
+_LIMITS: Final = ReadingLimits(file_bytes=1_000_000, nesting_depth=50, nodes=100_000)
 _REFERENCES: Final = ("url", "uri", "path", "name", "filename", "file_id", "data", "file_data")
 
 
@@ -39,6 +43,7 @@ def read_spoken(place: Place, problems: list[Problem]) -> Spoken:
 
     What is wrong is added to ``problems``.
     """
+    place = _written_out(place)
     if isinstance(place.data, str):
         return Spoken((place.data,), is_text=True)
     if place["messages"].is_list:
@@ -52,6 +57,17 @@ def read_spoken(place: Place, problems: list[Problem]) -> Spoken:
     message = f"{place.name}: must be a text or a list of messages"
     problems.append(place.problem(message, "write what the user says, in quotes"))
     return Spoken()
+
+
+def _written_out(place: Place) -> Place:
+    """The messages that stand in a text as JSON, as tables have them and what is made of tables; else ``place``."""
+    if not _JSON_MESSAGES.match(place.text):
+        return place
+    try:
+        inner = Place(place.source, place.path, parse_json_text(place.text, str(place), _LIMITS).data)
+    except InputError:
+        return place
+    return inner if is_messages(inner) or has_messages(inner.data) else place
 
 
 def is_messages(place: Place) -> bool:

@@ -120,8 +120,12 @@ def _find(source: Source, records: Records, columns: Columns) -> _Found:
 
 def declaration(source: Source, what: str, column: str) -> str:
     """How to say in ``formats.yaml`` which column of the file holds ``what``."""
-    kind = "plain-table" if source.is_table else "plain-records"
-    return declaring(source.file, source.path, kind, source.columns, **{what: column})
+    return declaring(source.file, source.path, kind_of(source), source.columns, **{what: column})
+
+
+def kind_of(source: Source) -> str:
+    """The name of the plain format that ``source`` is of."""
+    return "plain-table" if source.is_table else "plain-records"
 
 
 def _at(record: Place, name: str | None) -> Place | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +21,9 @@ _LOOKED_AT: Final = 50
 
 # A text in brackets, such as `[Urgent] ...`, `{name} ...` or `[] ...`, is no JSON.
 _BEGINS_LIKE_JSON: Final = re.compile(r"""\[\s*["\[{]|\{\s*"|(?:\[\s*\]|\{\s*\})\Z""")
+_BEGINS_LIKE_PYTHON: Final = re.compile(r"\{\s*'|\[\s*\{\s*'")
+_LONGEST_LITERAL: Final = 100_000
+"""Characters of a literal of Python: its parser takes a hundred times as much memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +81,12 @@ def of_rows(file: str, path: str, text: str, header: Header) -> Records:
 def decoded(place: Place, limits: ReadingLimits) -> Place:
     """The JSON that the string at ``place`` holds, as tables and some exports have it; else ``place`` itself.
 
+    Python's way of writing it, which pandas puts into tables, is read as well.
+
     Raises :class:`~bot.errors.InputError` if it begins like JSON and is none.
     """
+    if _BEGINS_LIKE_PYTHON.match(place.text):
+        return _of_python(place, limits)
     if not _BEGINS_LIKE_JSON.match(place.text):
         return place
     try:
@@ -87,6 +96,17 @@ def decoded(place: Place, limits: ReadingLimits) -> Place:
         fix = "write JSON, with quotes doubled where the file is a table"
         raise InputError([place.problem(f"{place.name}: {problem.message}", fix)]) from None
     return Place(place.source, place.path, data)
+
+
+def _of_python(place: Place, limits: ReadingLimits) -> Place:
+    """What a literal of Python at ``place`` stands for; ``place`` itself if it is none, or has no place in JSON."""
+    if len(place.text) > _LONGEST_LITERAL:
+        return place
+    try:
+        written = json.dumps(ast.literal_eval(place.text), allow_nan=False)
+        return Place(place.source, place.path, parse_json_text(written, str(place), limits).data)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError, InputError):
+        return place
 
 
 def located(record: Place, name: str) -> Place | None:

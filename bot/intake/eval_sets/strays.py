@@ -16,8 +16,10 @@ from bot.config import Limits
 from bot.documents import Data, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.agents.registry import fitting as fitting_agents
+from bot.intake.eval_sets.columns import FORMATS_FILE, declaring
 from bot.intake.eval_sets.formats.plain_records import records_in
-from bot.intake.eval_sets.plain import declaration
+from bot.intake.eval_sets.names import query_keys
+from bot.intake.eval_sets.plain import declaration, kind_of
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.registry import fitting, names_of, readers
 from bot.intake.eval_sets.sources import glance, open_source
@@ -201,12 +203,17 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
         return (Problem(name, None, "the file is empty", "write the eval set into it, or remove it"),)
     if _is_other(source):
         return ()
+    if posixpath.basename(path) == "formats.yml" and "formats" in as_mapping(source.root.data):
+        return (Problem(name, None, f"the file is not read: it is called {FORMATS_FILE}", "rename it"),)
     line, hint = _slip(source)
     if not hint and source.document is not None and _is_settings(source.document.data):
         return ()
     fix = _AS_ONE
     columns = sorted(source.keys_of(records_in(source)))
-    if columns and not hint:
+    if query_keys(columns) and not hint:
+        hint = f"; it may hold queries ({', '.join(query_keys(columns))}), and nothing says that it is an eval set"
+        fix = f"say so: {declaring(source.file, source.path, kind_of(source))}; {_ELSEWHERE}"
+    elif columns and not hint:
         hint = f"; what the user says stands in none of its columns by a known name: {', '.join(columns[:20])}"
         fix = f"name the column: {declaration(source, 'query', 'NAME')}; {_ELSEWHERE}"
     cells = " (tables whose cells are separated by commas, semicolons or tabs)" if source.is_table else ""

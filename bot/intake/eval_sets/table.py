@@ -14,6 +14,7 @@ from typing import Final
 
 SEPARATORS: Final = (",", ";", "\t")
 
+_TOLD: Final = re.compile(r"sep=([,;\t])\s*?\n", re.IGNORECASE)
 _BROKEN_ROWS: Final = 50
 """After so many rows with broken quotes the rest is not read: each of them may send the reader to the file's end."""
 
@@ -196,15 +197,18 @@ def find_header(text: str, is_header: Callable[[Line], bool], within: int) -> He
 
 def first_header(text: str) -> Header | None:
     """The first record of ``text`` as a header, under the separator that gives it the most columns."""
-    found = [(line, separator) for separator in SEPARATORS for line in _first(text, separator)]
+    # Excel's way to say which separator it is.
+    told = _TOLD.match(text)
+    separators, start = (told[1], 2) if told else (SEPARATORS, 1)
+    found = [(line, separator) for separator in separators for line in _first(text, separator, start)]
     if not found:
         return None
     line, separator = max(found, key=lambda pair: len(pair[0].cells))
     return header_of(line, separator)
 
 
-def _first(text: str, separator: str) -> list[Line]:
-    line = next(lines(text, separator), None)
+def _first(text: str, separator: str, start: int) -> list[Line]:
+    line = next((line for line in lines(text, separator) if line.number >= start), None)
     return [line] if line is not None and line.fault is None else []
 
 

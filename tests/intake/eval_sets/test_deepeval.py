@@ -198,7 +198,7 @@ def test_tools_of_a_table_are_read(tmp_path: Path, cell: str, tools: Any, calls:
 
 
 def test_metadata_that_is_no_json_stays_the_text_it_is(tmp_path: Path) -> None:
-    cells = {"additional_metadata": "{'a': 1}", "custom_column_key_values": '{"a": None}', "expectations": "be kind"}
+    cells = {"additional_metadata": "{'a': b}", "custom_column_key_values": '{"a": None}', "expectations": "be kind"}
     (query,) = read_table(tmp_path, {"input": "q", **cells}).queries
     assert query.expected == cells
 
@@ -310,3 +310,9 @@ def test_what_is_expected_is_understood(tmp_path: Path, golden: Any, answers: An
     (query,) = read_list(tmp_path, golden).queries
     found = understand(query.expected, len(query.turns))
     assert (found.answers, list(found.tool_calls)) == (answers, calls)
+
+
+def test_lists_and_objects_as_python_writes_them_are_read(tmp_path: Path) -> None:
+    cells = {"additional_metadata": "{'a': None}", "tools_called": "[{'name': 'f', 'ok': True}]"}
+    (query,) = read_table(tmp_path, {"input": "q", **cells}).queries
+    assert query.expected == {"additional_metadata": {"a": None}, "tools_called": [{"name": "f", "ok": True}]}

@@ -36,6 +36,26 @@ def test_columns_are_named(tmp_path: Path) -> None:
     assert understand(who.expected, 2).answers == ("Ich", None)
 
 
+def test_what_stands_in_a_sub_folder_is_said_there_or_above(tmp_path: Path) -> None:
+    both = '{"eval_set": 1, "queries": [{"query": "own"}], "items": [{"prompt": "m365"}]}'
+    below = {"sub/e.json": both, f"sub/{FORMATS_FILE}": declared("e.json: {format: incumbent}")}
+    assert [turns(found) for found in read(tmp_path, below)] == [["own"]]
+    above = {FORMATS_FILE: declared("sub/e.json: {format: m365-copilot-eval}")}
+    assert [turns(found) for found in read(tmp_path, above)] == [["own"]], "the nearer one counts"
+    assert [turns(found) for found in read(tmp_path, {f"sub/{FORMATS_FILE}": "other: 1\n"})] == [["m365"]]
+    found, wrong = read(tmp_path, {f"sub/{FORMATS_FILE}": declared("f.json: {format: incumbent}")})
+    assert (wrong.file, told(wrong)) == (
+        f"sub/{FORMATS_FILE}",
+        [(3, "files.f.json: there is no such file; perhaps you meant 'e.json'")],
+    )
+    assert turns(found) == ["m365"]
+
+
+def test_a_file_of_the_other_ending_is_said_to_be_passed_over(tmp_path: Path) -> None:
+    _, wrong = read(tmp_path, {"formats.yml": declared("e.yaml: {format: incumbent}"), "e.yaml": OWN})
+    assert told(wrong) == [(None, "the file is not read: it is called formats.yaml")]
+
+
 def test_an_ambiguous_file_is_decided(tmp_path: Path) -> None:
     both = '{"eval_set": 1, "queries": [{"query": "own"}], "items": [{"prompt": "m365"}]}'
     (undecided,) = read(tmp_path, {"e.json": both})

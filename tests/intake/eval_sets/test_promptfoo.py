@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.intake.expectation import ToolCall, understand
-from tests.intake.eval_sets.folders import read, read_one, refused, turns
+from tests.intake.eval_sets.folders import read, read_one, refused, told, turns
 
 RUN = "providers: [echo]\n"
 
@@ -85,6 +85,42 @@ def test_templates(tmp_path: Path, prompt: str, value: Any, expected: str) -> No
     data = {"providers": ["echo"], "prompts": [prompt], "tests": [{"vars": {"a": value}}]}
     found = read_one(tmp_path, "p.json", json.dumps(data))
     assert (turns(found), found.problems) == ([expected], ())
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("{{a}}{{more}}", "x y"),
+        ("{{a | title}}, {{a | first}}{{a | last}}", "X Y, xy"),
+        ("{{a}} {{tone | upper}}!", "x y !"),
+    ],
+)
+def test_what_is_not_given_is_empty_and_filters_are_those_of_nunjucks(
+    tmp_path: Path, prompt: str, expected: str
+) -> None:
+    data = {"providers": ["echo"], "prompts": [prompt], "tests": [{"vars": {"a": "x y", "system": "s"}}]}
+    found = read_one(tmp_path, "p.json", json.dumps(data))
+    assert (turns(found), found.problems) == ([expected], ())
+
+
+@pytest.mark.parametrize("missing", ["question", "sistem"])
+def test_what_the_user_says_or_a_slip_is_not_left_out(tmp_path: Path, missing: str) -> None:
+    data = {
+        "providers": ["echo"],
+        "prompts": [f"{{{{a}}}} {{{{{missing}}}}}"],
+        "tests": [{"vars": {"a": "x", "system": "s"}}],
+    }
+    found = read_one(tmp_path, "p.json", json.dumps(data))
+    ((_, message),) = told(found)
+    assert f"the variable `{missing}` is not given" in message
+
+
+def test_tests_may_take_over_keys_of_others(tmp_path: Path) -> None:
+    config = (
+        "providers: [x]\nprompts: ['{{q}}']\nshared: &c {metadata: {conversationId: c1}}\ntests:\n"
+        "- {<<: *c, vars: {q: Block my card}}\n- {<<: *c, vars: {q: 'Yes, do it'}}\n"
+    )
+    assert turns(read_one(tmp_path, "p.yaml", config)) == [["Block my card", "Yes, do it"]]
 
 
 FAULTS: list[tuple[str, int, str, str]] = [

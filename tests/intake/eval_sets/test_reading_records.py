@@ -20,7 +20,7 @@ from bot.intake.eval_sets.reader import Reader
 from bot.intake.eval_sets.rows import Reading
 from bot.intake.eval_sets.sources import open_source
 from bot.snapshot import WorkingTree
-from tests.intake.eval_sets.folders import limits
+from tests.intake.eval_sets.folders import limits, read_one, turns
 
 READERS = (ai_agent_evals.READER, azure_ai_evaluation.READER, deepeval.READER, openai_evals.READER)
 
@@ -114,3 +114,48 @@ def test_a_document_of_any_shape_raises_nothing(reader: Reader, data: Any) -> No
         reading = reading_of(reader, "records.json", json.dumps({"evaluators": [], "data_mapping": data, key: data}))
         assert reading is not None
         assert all(row.turns for row in reading.rows)
+
+
+TALK = json.dumps(
+    [{"role": role, "content": text} for role, text in (("user", "Hi"), ("assistant", "Yes?"), ("user", "Go"))]
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "record"),
+    [
+        ("a.jsonl", {"query": TALK, "response": "x"}),
+        ("a.jsonl", {"input": TALK, "target": "x"}),
+        ("a.jsonl", {"messages": TALK, "expected": "x"}),
+        ("a.jsonl", {"input": TALK, "expected": "x", "metadata": {}}),
+        ("a.json", {"evaluators": ["x"], "data": [{"query": TALK}]}),
+    ],
+)
+def test_messages_in_a_text_are_messages_outside_of_tables_too(
+    tmp_path: Path, name: str, record: dict[str, object]
+) -> None:
+    found = read_one(tmp_path, name, json.dumps(record))
+    assert (turns(found), found.problems) == ([["Hi", "Go"]], ())
+
+
+def test_a_text_that_is_other_json_is_a_text(tmp_path: Path) -> None:
+    for text in ('[{"a": 1}]', '{"messages": 1}', '[{"role": "user"', '[{"role": "user", "content": NaN}]'):
+        found = read_one(tmp_path, "a.jsonl", json.dumps({"query": text, "response": "x"}))
+        assert (turns(found), found.problems) == ([text], ())
+
+
+def test_what_pandas_writes_of_objects_is_read(tmp_path: Path) -> None:
+    table = "inputs,outputs,id\n\"{'question': 'Where?', 'n': None}\",\"{'answer': 'Here'}\",1\n"
+    (query,) = read_one(tmp_path, "a.csv", table).queries
+    assert (query.turns, query.expected) == (("Where?",), {"inputs": {"n": None}, "outputs": {"answer": "Here"}})
+
+
+@pytest.mark.parametrize("text", ["{'a': {1, 2}}", "{'a'", "{'a': 1e999}", "{'a': __import__('os')}", "{'a': b'x'}"])
+def test_other_literals_are_texts(tmp_path: Path, text: str) -> None:
+    (query,) = read_one(tmp_path, "a.csv", f'query,response\n"{text}",x\n').queries
+    assert query.turns == (text,)
+
+
+def test_the_line_that_tells_a_spreadsheet_the_separator_is_no_header(tmp_path: Path) -> None:
+    (query,) = read_one(tmp_path, "a.csv", "sep=;\nquery;response\nWhere, please?;x\n").queries
+    assert (query.turns, query.line) == (("Where, please?",), 3)

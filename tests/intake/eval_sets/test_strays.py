@@ -37,6 +37,7 @@ LOST: list[tuple[str, str | bytes, int | None, str]] = [
     ("b.yaml", "name: x\nquerys:\n  - query: a\n", 2, "perhaps you meant 'queries'"),
     ("b.yaml", "evalset: 1\n", 1, "perhaps you meant 'eval_set'"),
     ("b.yml", "- query: x\n- query: y\n", None, "meant to stand under `queries`, with `eval_set: 1` before it"),
+    ("b.json", '{"data": [{"query": "x"}]}', None, "it may hold queries (query), and nothing says that it is"),
     ("b.json", '{"cases": [{"note": "x"}]}', None, "in none of its columns by a known name: note; looked for:"),
     ("b.json", '{"widgets": [{"input": "x"}]}', None, "no eval set is recognised in this file; looked for:"),
     ("b.json", "[1", 1, "not valid JSON"),

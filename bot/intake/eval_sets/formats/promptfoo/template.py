@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from bot.documents import Data, as_list, as_mapping
+from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES
+from bot.intake.eval_sets.table import plain_key
+from bot.suggest import perhaps
 
 CONVERSATION: Final = "_conversation"
 
@@ -164,10 +167,16 @@ def _literal(text: str, line: int) -> Data:
 
 
 def rendered(template: Template, variables: Mapping[str, Data], room: int) -> str:
-    """The text of ``template``; raises :class:`TemplateFault`, also where it has more than ``room`` characters."""
+    """The text of ``template``; raises :class:`TemplateFault`, also where it has more than ``room`` characters.
+
+    A variable that is not given is empty, as in promptfoo, but where it is the only one, or seems to be a slip or what
+    the user says.
+    """
     pieces: list[str] = []
+    asked = [part.path for part in template.parts if isinstance(part, Expression)]
+    is_given = any(not isinstance(_found(path, variables), _Undefined) for path in asked)
     for part in template.parts:
-        piece = part if isinstance(part, str) else _text(part, variables)
+        piece = part if isinstance(part, str) else _text(part, variables, is_given=is_given)
         room -= len(piece)
         if room < 0:
             raise TooLongFault
@@ -187,7 +196,7 @@ def is_template(text: str) -> bool:
     return _OPEN.search(text) is not None
 
 
-def _text(expression: Expression, variables: Mapping[str, Data]) -> str:
+def _text(expression: Expression, variables: Mapping[str, Data], *, is_given: bool) -> str:
     value: Value = _found(expression.path, variables)
     shown = ".".join(expression.path)
     for name, argument in expression.filters:
@@ -199,7 +208,10 @@ def _text(expression: Expression, variables: Mapping[str, Data]) -> str:
             message = f"the filter `{name}` does not fit the value of `{shown}`"
             raise TemplateFault(message, "write another filter, or another value", expression.line) from None
     if isinstance(value, _Undefined):
-        raise TemplateFault(f"the variable `{shown}` is not given", f"add `{shown}` to `vars`", expression.line)
+        hint = perhaps(expression.path[0], variables)
+        if is_given and not hint and plain_key(expression.path[0]) not in _SAID:
+            return ""
+        raise TemplateFault(f"the variable `{shown}` is not given{hint}", f"add `{shown}` to `vars`", expression.line)
     if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict | list) for item in value)):
         message = f"the variable `{shown}` is an object, which has no text of its own"
         raise TemplateFault(message, f"write `{{{{ {shown} | dump }}}}`, or name what is meant in it", expression.line)
@@ -250,6 +262,13 @@ def _sized(value: Value, _: Data) -> Data:
     return len(value)
 
 
+def _ending(value: Value, place: int) -> Value:
+    if not isinstance(value, str | list):
+        raise TypeError
+    return value[place] if value else None
+
+
+_SAID: Final = QUERY_NAMES | SPOKEN_NAMES
 _Filter: TypeAlias = Callable[[Value, Data], Value]
 _DEFAULTS: Final = frozenset({"default", "d"})
 _FILTERS: Final[Mapping[str, _Filter]] = {
@@ -258,6 +277,9 @@ _FILTERS: Final[Mapping[str, _Filter]] = {
     "upper": lambda value, _: _written(value).upper(),
     "lower": lambda value, _: _written(value).lower(),
     "trim": lambda value, _: _written(value).strip(),
+    "title": lambda value, _: _written(value).title(),
+    "first": lambda value, _: _ending(value, 0),
+    "last": lambda value, _: _ending(value, -1),
     "capitalize": lambda value, _: _written(value).capitalize(),
     "string": lambda value, _: _written(value),
     "safe": lambda value, _: value,
