@@ -12,6 +12,7 @@ from bot.documents import as_mapping, parse_yaml
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.assembly import ReadFile, assemble
 from bot.intake.eval_sets.columns import FORMATS_FILE, DeclaredFile, declaring, read_formats
+from bot.intake.eval_sets.reader import Reader
 from bot.intake.eval_sets.registry import fitting, names_of, readers
 from bot.intake.eval_sets.rows import Reading
 from bot.intake.eval_sets.sources import glance, open_source
@@ -99,13 +100,7 @@ def _find(snapshot: Snapshot, limits: Limits) -> list[ReadFile]:
         fix = "remove files that no agent needs, or raise limits.package_files in config/curation.yaml"
         raise InputError([Problem(folder, None, count, fix)])
     declared = _declared(snapshot, paths, limits)
-    foreign = foreign_files(paths)
-    found = {
-        path: _read_file(snapshot, path, limits, declared.files.get(path), plain=path not in foreign)
-        for path in paths
-        if path not in declared.own
-    }
-    files = {path: file for path, file in found.items() if file is not None}
+    files = _read_all(snapshot, limits, declared)
     # A set that another of its format names, as patterns may, is no part of it.
     used = {
         path
@@ -120,12 +115,32 @@ def _find(snapshot: Snapshot, limits: Limits) -> list[ReadFile]:
         message = f"no eval set was found; looked for: {names_of(readers())}"
         fix = "put an eval set of one of these formats into the folder; `incumbent formats` describes them"
         missing = Problem(folder, None, message, fix)
-        found_faults = (*declared.faults.values(), *strays.values())
-        raise InputError([missing, *(problem for problems in found_faults for problem in problems)])
+        faults = (*declared.faults.values(), *strays.values())
+        raise InputError([missing, *(problem for problems in faults for problem in problems)])
     strays |= {path: problems for path, problems in declared.faults.items() if problems}
     for path, problems in strays.items():
         files[path] = ReadFile(snapshot.name(path), UNKNOWN_FORMAT, Reading((), problems))
     return [files[path] for path in sorted(files)]
+
+
+def _read_all(snapshot: Snapshot, limits: Limits, declared: _Declared) -> dict[str, ReadFile]:
+    """The eval set files of ``snapshot``, by path; once there are too many queries the others are passed over."""
+    paths = [path for path in snapshot.paths() if path not in declared.own]
+    foreign = foreign_files(snapshot.paths())
+    plain = {reader.name for reader in readers() if reader.plain}
+    files: dict[str, ReadFile] = {}
+    queries = 0
+    for path in paths:
+        may_be_plain = path not in foreign
+        if queries > limits.queries:
+            read = _passed_over(snapshot, path, limits, plain=may_be_plain)
+        else:
+            read = _read_file(snapshot, path, limits, declared.files.get(path), plain=may_be_plain)
+        if read is not None:
+            files[path] = read
+            # Plain files may be data of the agent.
+            queries += 0 if read.format in plain else len(read.reading.rows)
+    return files
 
 
 def _without_data(
@@ -182,19 +197,13 @@ def _read_file(
 
     ``plain`` allows the formats that have nothing of their own to be told by.
     """
-    base = path.rsplit("/", 1)[-1].lower()
-    possible = [reader for reader in readers() if base.endswith(reader.endings) and (plain or not reader.plain)]
-    name = snapshot.name(path)
     if declared is not None:
         return _read_declared(snapshot, path, limits, declared)
-    if not possible or AGENT_FILE.fullmatch(base):
-        return None
+    name = snapshot.name(path)
     try:
-        content = snapshot.read(path, limits.reading)
+        marked = _marked(snapshot, path, limits, plain=plain)
     except InputError as error:
         return ReadFile(name, UNKNOWN_FORMAT, Reading((), error.problems))
-    glanced = glance(content[:_GLANCED_AT])
-    marked = [reader for reader in possible if reader.mark.search(glanced)]
     if not marked:
         return None
     try:
@@ -213,6 +222,30 @@ def _read_file(
     fix = f"name the format that is meant: {declaring(name, path, fit[0].name)}"
     ambiguous = Problem(name, 1, f"the file can be read as several formats: {names}", fix)
     return ReadFile(name, UNKNOWN_FORMAT, Reading((), (ambiguous,)))
+
+
+def _marked(snapshot: Snapshot, path: str, limits: Limits, *, plain: bool) -> list[Reader]:
+    """The readers that the name and the beginning of the file at ``path`` bring into question."""
+    base = path.rsplit("/", 1)[-1].lower()
+    possible = [reader for reader in readers() if base.endswith(reader.endings) and (plain or not reader.plain)]
+    if not possible or AGENT_FILE.fullmatch(base):
+        return []
+    glanced = glance(snapshot.read(path, limits.reading)[:_GLANCED_AT])
+    return [reader for reader in possible if reader.mark.search(glanced)]
+
+
+def _passed_over(snapshot: Snapshot, path: str, limits: Limits, *, plain: bool) -> ReadFile | None:
+    """The file at ``path``, if it may be an eval set, where there are too many queries already."""
+    try:
+        marked = _marked(snapshot, path, limits, plain=plain)
+    except InputError as error:
+        return ReadFile(snapshot.name(path), UNKNOWN_FORMAT, Reading((), error.problems))
+    if not marked:
+        return None
+    message = "the file is not looked at: the folder holds too many queries without it"
+    fix = "remove queries, or raise limits.queries in config/curation.yaml"
+    wrong = Problem(snapshot.name(path), None, message, fix)
+    return ReadFile(snapshot.name(path), UNKNOWN_FORMAT, Reading((), (wrong,)))
 
 
 def _read_declared(snapshot: Snapshot, path: str, limits: Limits, declared: DeclaredFile) -> ReadFile:

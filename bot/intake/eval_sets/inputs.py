@@ -74,7 +74,9 @@ class Inputs:
     def reading(self, records: Records, read: Callable[[Place, list[Problem]], Row | None]) -> Reading:
         """A reading of ``records`` by ``read``; none where ``formats.yaml`` names what no record has."""
         wrong = missing_columns(self.format, self.source, records.places)
-        return Reading((), (*records.problems, *wrong)) if wrong else read_records(records, read)
+        if wrong:
+            return Reading((), (*records.problems, *wrong))
+        return read_records(records, read, self.source.folder_limits.queries)
 
     def _named(self, record: Place, name: str | None) -> Place | None:
         return None if name is None else located(record, name)

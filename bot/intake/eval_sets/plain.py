@@ -75,7 +75,8 @@ def read_plain(source: Source, records: Records | None = None, told: Mapping[str
             keys.append(key or None)
         return read
 
-    reading = read_records(records, row)
+    limits = source.folder_limits
+    reading = read_records(records, row, limits.queries * (1 if found.conversation is None else limits.turns))
     return Reading(tuple(_joined(reading.rows, keys, broken, found)), reading.problems)
 
 

@@ -40,12 +40,15 @@ class Reading:
     used: frozenset[str] = frozenset()
 
 
-def read_records(records: Records, read: Callable[[Place, list[Problem]], Row | None]) -> Reading:
-    """A reading of ``records``: ``read`` makes a row of each, or adds its faults to the list and returns anything."""
+def read_records(records: Records, read: Callable[[Place, list[Problem]], Row | None], most: int) -> Reading:
+    """A reading of ``records``: ``read`` makes a row of each, or adds its faults to the list and returns anything.
+
+    One row beyond ``most`` shows that there are too many; the rest is not looked at.
+    """
     rows: list[Row] = []
     problems = list(records.problems)
     for record in records.places:
-        if too_many(problems, record.problem):
+        if len(rows) > most or too_many(problems, record.problem):
             break
         faults: list[Problem] = []
         try:

@@ -335,3 +335,13 @@ def test_cells_are_counted_not_the_commas_in_them(tmp_path: Path) -> None:
     assert len(read_one(tmp_path, "a.csv", text, nodes=100).queries) == 10
     (eval_set,) = read(tmp_path, {"a.csv": "query,answer\n" + "a,b\n" * 100, "b.yaml": OWN}, nodes=100)[:1]
     assert "more than 100 values" in eval_set.problems[0].message
+
+
+def test_what_comes_after_too_many_queries_is_not_looked_at(tmp_path: Path) -> None:
+    many = "eval_set: 1\nqueries:\n" + "".join(f"- {{id: {name}, query: {name}}}\n" for name in "abcd")
+    faq = "question,x\n" + "a,b\n" * 9
+    found = read(tmp_path, {"0.csv": faq, "a.yaml": many, "b.yaml": OWN, "c.json": "{}"}, queries=12)
+    assert [(item.file, len(item.queries)) for item in found] == [("0.csv", 9), ("a.yaml", 3), ("b.yaml", 0)]
+    found = read(tmp_path, {"0.csv": "x,y\n1,2\n"}, queries=3)
+    assert [(item.file, len(item.queries)) for item in found if item.file > "0.csv"] == [("a.yaml", 3), ("b.yaml", 0)]
+    assert told(found[-1]) == [(None, "the file is not looked at: the folder holds too many queries without it")]

@@ -54,14 +54,14 @@ def _read(source: Source) -> Reading:
         return Reading(())
     root = source.root
     if root.is_list:
-        return read_records(listed(root), partial(_row, root, {}))
+        return read_records(listed(root), partial(_row, root, {}), source.folder_limits.queries)
     lists = [root[key] for key in _LISTS if root[key].is_list]
     if not lists or (root.has("evals") and not root["evals"].is_list):
         message = "evals: must be a list of evals"
         return Reading((), (root["evals"].problem(message, 'write `[{"id": 1, "prompt": "..."}]`'),))
     skill = next((root[key] for key in _SKILL if root[key].text), root["skill_name"])
     read = partial(_row, skill, rest_of(root, *(str(place.path[-1]) for place in lists)))
-    found = [read_records(listed(place), read) for place in lists]
+    found = [read_records(listed(place), read, source.folder_limits.queries) for place in lists]
     return Reading(
         tuple(row for reading in found for row in reading.rows),
         tuple(problem for reading in found for problem in reading.problems),

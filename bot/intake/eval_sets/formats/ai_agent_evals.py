@@ -49,7 +49,7 @@ def _read(source: Source) -> Reading:
     def row(record: Place, faults: list[Problem]) -> Row | None:
         return _row(record, mapping, of_all, faults)
 
-    reading = read_records(listed(root["data"]), row)
+    reading = read_records(listed(root["data"]), row, source.folder_limits.queries)
     return Reading(reading.rows, (*problems, *reading.problems))
 
 

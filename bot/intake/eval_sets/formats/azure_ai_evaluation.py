@@ -50,7 +50,7 @@ def _read(source: Source) -> Reading:
     def row(record: Place, problems: list[Problem]) -> Row | None:
         return _row(record, limits, problems)
 
-    return read_records(source.records, row)
+    return read_records(source.records, row, source.folder_limits.queries)
 
 
 def _row(record: Place, limits: ReadingLimits | None, problems: list[Problem]) -> Row | None:

@@ -65,7 +65,7 @@ def _read(source: Source) -> Reading:
     document = cast(Document, source.document)
     whole = as_mapping(document.data)
     if isinstance(document.data, list):
-        return _read_items(document, document.data, (), {})
+        return _read_items(document, document.data, (), {}, source.folder_limits.queries)
     if "prompts" in whole:
         return _read_parallel_lists(document, whole)
     problems: list[Problem] = []
@@ -81,7 +81,7 @@ def _read(source: Source) -> Reading:
         message = f"items: the list of evaluation items is missing{perhaps('items', set(whole) - {_DEFAULTS})}"
         problems.append(document.problem(("items",), message, 'add `"items": [...]`'))
         return Reading((), tuple(problems))
-    reading = _read_items(document, items, ("items",), _defaults(whole))
+    reading = _read_items(document, items, ("items",), _defaults(whole), source.folder_limits.queries)
     return Reading(reading.rows, (*problems, *reading.problems))
 
 
@@ -89,11 +89,11 @@ def _defaults(whole: Mapping[str, Data]) -> dict[str, Data]:
     return {key: value for key, value in whole.items() if key.startswith(_DEFAULT) and value}
 
 
-def _read_items(document: Document, items: list[Data], at: Path, defaults: Mapping[str, Data]) -> Reading:
+def _read_items(document: Document, items: list[Data], at: Path, defaults: Mapping[str, Data], most: int) -> Reading:
     rows: list[Row] = []
     problems: list[Problem] = []
     for place, item in enumerate(items):
-        if too_many(problems, partial(document.problem, (*at, place))):
+        if len(rows) > most or too_many(problems, partial(document.problem, (*at, place))):
             break
         try:
             rows.append(_row(document, item, (*at, place), defaults))

@@ -71,7 +71,7 @@ def _read(source: Source) -> Reading:
             return _item_row(record, column, columns, problems)
         return _sample_row(record, problems)
 
-    return read_records(source.records, row)
+    return read_records(source.records, row, source.folder_limits.queries)
 
 
 def _column(source: Source) -> str:

@@ -106,7 +106,9 @@ def _read(source: Source) -> Reading:
         # Queries are validated one by one, so that a broken one costs no other.
         data["queries"] = []
         for place, item in enumerate(items):
-            if too_many(problems, partial(document.problem, ("queries", place))):
+            if len(rows) > source.folder_limits.queries or too_many(
+                problems, partial(document.problem, ("queries", place))
+            ):
                 break
             try:
                 rows.append(_row(document, item, place))

@@ -44,7 +44,7 @@ def _read(source: Source) -> Reading:
         message = f"{_STIMULI}: must be a list of stimuli"
         return Reading((), (root[_STIMULI].problem(message, "write `- name:` and `prompt:` for each"),))
     shared = rest_of(root, _STIMULI)
-    return read_records(listed(stimuli), partial(_row, root["environment"], shared))
+    return read_records(listed(stimuli), partial(_row, root["environment"], shared), source.folder_limits.queries)
 
 
 def _row(common: Place, shared: dict[str, Data], stimulus: Place, problems: list[Problem]) -> Row:

@@ -77,7 +77,7 @@ def _read(source: Source) -> Reading:
         def row(record: Place, faults: list[Problem], cells: Cells = cells) -> Row | None:
             return _row(record, cells, faults)
 
-        reading = read_records(records, row)
+        reading = read_records(records, row, source.folder_limits.queries)
         rows.extend(reading.rows)
         problems.extend(reading.problems)
     return Reading(tuple(rows), tuple(problems))
