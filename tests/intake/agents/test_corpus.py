@@ -104,10 +104,15 @@ def test_what_is_remarked_of_real_packages_is_true_and_little(agents: dict[str, 
     newer = "runtimes[0].type: RemoteMCPServer came with schema_version v2.4, this plugin says v2.1; read all the same"
     gone = "runtimes[0].spec.url: the OpenAPI file is not read: appPackage/apiSpecificationFile/openapi.yaml: "
     near = "; perhaps you meant 'appPackage/apiSpecificationFile/openapi.yml'"
-    missing = remarked.pop("da-todo-tasks-graphapi-plugin")
-    assert [note.startswith(gone) and note.endswith(near) for note in missing] == [True]
+    missing, unread = remarked.pop("da-todo-tasks-graphapi-plugin")
+    assert missing.startswith(gone)
+    assert missing.endswith(near)
+    unnamed = "this file (openapi) is not read: the agent of appPackage/manifest.json does not name it"
+    assert unread == unnamed
     assert {name: notes for name, notes in remarked.items() if notes} == {
         "da-HRHelpdesk": [unused],
+        "da-qna-graphapi-plugin": [unnamed],
+        "da-sp-agents-finder": [unnamed],
         "da-community-samples-agent": [silent],
         "da-microsoftdocssearchagent": [silent],
         "da-sharepoint-data-manager": [newer, silent],
