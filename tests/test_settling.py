@@ -8,8 +8,8 @@ import pytest
 
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet
-from bot.intake.eval_sets.formats.own_yaml import SetupFile
 from bot.intake.query import Query, Setup
+from bot.intake.query_file import SetupFile
 from bot.settling import Settling, settle
 from bot.submission import Submission
 from tests.factories import make_entry

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, JsonValue
 
 from bot.classifier.model import Identity
-from bot.intake.eval_sets.formats.own_yaml import SetupFile
+from bot.intake.query_file import SetupFile
 from bot.rater.model import Resident
 from bot.taxonomy.model import Taxonomy
 from bot.validation import FileModel, Score, Text, Tuple

@@ -19,8 +19,8 @@ from bot.config import Prices
 from bot.curator.entry import EntryId, Evicted, entry_id
 from bot.digests import digest
 from bot.errors import IncompleteError, IncumbentError, Problem
-from bot.intake.eval_sets.formats.own_yaml import SetupFile
 from bot.intake.query import Query
+from bot.intake.query_file import SetupFile
 from bot.ledger.model import CommitId, Digest, StoredClassification
 from bot.limits import ReadingLimits
 from bot.pipeline import Classified

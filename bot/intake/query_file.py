@@ -1,4 +1,4 @@
-"""What a query says, as files of ours hold it: eval sets and labels alike."""
+"""A query and the set-up behind it, as files of ours hold them: eval sets, entries and labels alike."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated, Self, cast
 
 from pydantic import Field, model_validator
 
+from bot.intake.query import Setup
 from bot.validation import DemandError, FileModel, Text, Tuple
 
 
@@ -28,3 +29,45 @@ class SpokenFile(FileModel):
     def spoken(self) -> tuple[str, ...]:
         """The turns, whichever way they are given."""
         return self.turns or (cast(str, self.query),)
+
+
+class SetupFile(FileModel):
+    """``setup``: the mock set-up behind a query."""
+
+    cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        default=1.0, description="how dear the set-up is, relative to others: of two prunable entries the dearer goes"
+    )
+    tenant: Text | None = Field(default=None, description="the mock tenant the query runs in")
+    connectors: Tuple[Text] = Field(default=(), description="mocked connectors the query needs")
+    fixtures: Tuple[Text] = Field(default=(), description="data fixtures the query needs")
+    attachments: Annotated[Tuple[Text], Field(exclude_if=lambda value: not value)] = Field(
+        default=(), description="names of what the user attaches, such as images; never opened"
+    )
+    ready: Annotated[bool, Field(exclude_if=lambda value: value)] = Field(
+        default=True,
+        description="whether the set-up stands; while it is false, `incumbent export` leaves the query out",
+    )
+
+    @staticmethod
+    def of(setup: Setup) -> SetupFile:
+        """``setup`` as files hold it."""
+        return SetupFile(
+            cost=setup.cost,
+            tenant=setup.tenant,
+            connectors=setup.connectors,
+            fixtures=setup.fixtures,
+            attachments=setup.attachments,
+            ready=setup.ready,
+        )
+
+    @property
+    def setup(self) -> Setup:
+        """The set-up as the pipeline sees it."""
+        return Setup(
+            cost=self.cost,
+            tenant=self.tenant,
+            connectors=self.connectors,
+            fixtures=self.fixtures,
+            attachments=self.attachments,
+            ready=self.ready,
+        )

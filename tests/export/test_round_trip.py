@@ -19,10 +19,10 @@ from bot.export.plan import Export, plan_export
 from bot.export.registry import writers
 from bot.export.returned import returned
 from bot.intake.eval_sets import read_eval_sets
-from bot.intake.eval_sets.formats.own_yaml import SetupFile
 from bot.intake.expectation import Expectation, understand
 from bot.intake.expected.carried import carried
 from bot.intake.query import Query
+from bot.intake.query_file import SetupFile
 from bot.snapshot import WorkingTree
 from tests.export.strategies import sets
 from tests.factories import SHIPPED, make_entry

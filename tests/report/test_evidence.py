@@ -12,8 +12,8 @@ from rich.console import Console
 
 from bot.documents import Data
 from bot.github.analysis import classified_of, facts_of
-from bot.intake.eval_sets.formats.own_yaml import SetupFile
 from bot.intake.query import Query, Setup
+from bot.intake.query_file import SetupFile
 from bot.pipeline import Classified, Platform, Review, judge
 from bot.report.evidence import ExpectedTool, evidence, expected_tools
 from bot.report.markdown import render_markdown

@@ -9,12 +9,12 @@ from typing import Final
 from pydantic import ValidationError
 
 from bot.documents import Data
-from bot.intake.eval_sets.formats.own_yaml import SetupFile
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.records import listed
 from bot.intake.eval_sets.rows import Row, rest_of
 from bot.intake.expected.carried import carried
 from bot.intake.query import Setup
+from bot.intake.query_file import SetupFile
 
 _LIST: Final = "*.entries.json"
 

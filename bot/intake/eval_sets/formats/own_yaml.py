@@ -16,8 +16,7 @@ from bot.documents import Data, Document, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.rows import Reading, Row, too_many
-from bot.intake.query import Setup
-from bot.intake.query_file import SpokenFile
+from bot.intake.query_file import SetupFile, SpokenFile
 from bot.validation import DemandError, FileModel, Text, Tuple, validate
 
 FORMAT_VERSION: Final = 1
@@ -29,48 +28,6 @@ def _known_version(version: int) -> int:
             f"{FORMAT_VERSION}, the only version of the format there is", f"write `eval_set: {FORMAT_VERSION}`"
         )
     return version
-
-
-class SetupFile(FileModel):
-    """``setup``: the mock set-up behind a query."""
-
-    cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        default=1.0, description="how dear the set-up is, relative to others: of two prunable entries the dearer goes"
-    )
-    tenant: Text | None = Field(default=None, description="the mock tenant the query runs in")
-    connectors: Tuple[Text] = Field(default=(), description="mocked connectors the query needs")
-    fixtures: Tuple[Text] = Field(default=(), description="data fixtures the query needs")
-    attachments: Annotated[Tuple[Text], Field(exclude_if=lambda value: not value)] = Field(
-        default=(), description="names of what the user attaches, such as images; never opened"
-    )
-    ready: Annotated[bool, Field(exclude_if=lambda value: value)] = Field(
-        default=True,
-        description="whether the set-up stands; while it is false, `incumbent export` leaves the query out",
-    )
-
-    @staticmethod
-    def of(setup: Setup) -> SetupFile:
-        """``setup`` as files hold it."""
-        return SetupFile(
-            cost=setup.cost,
-            tenant=setup.tenant,
-            connectors=setup.connectors,
-            fixtures=setup.fixtures,
-            attachments=setup.attachments,
-            ready=setup.ready,
-        )
-
-    @property
-    def setup(self) -> Setup:
-        """The set-up as the pipeline sees it."""
-        return Setup(
-            cost=self.cost,
-            tenant=self.tenant,
-            connectors=self.connectors,
-            fixtures=self.fixtures,
-            attachments=self.attachments,
-            ready=self.ready,
-        )
 
 
 class QueryFile(SpokenFile):
