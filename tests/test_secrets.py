@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bot.secrets import STAND_IN, holds_secret, redacted
+from bot.secrets import STAND_IN, holds_key, holds_secret, redacted
 
 DIGITS = "0123456789abcdefABCDEF"
 
@@ -63,3 +63,41 @@ def test_a_long_text_takes_no_long_time() -> None:
     before = time.perf_counter()
     redacted(text)
     assert time.perf_counter() - before < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-SK-x-ska-local-voice",
+        "https://x.example/sk-en-nova-kolekcia-2024",
+        "sk-2026-0001-warehouse-north",
+        "sk-your-api-key-here",
+        "sk-XXXXXXXXXXXXXXXXXXXX",
+        "xoxb-your-token-goes-here",
+        "github_pat_example_token_goes_here_and_more",
+        "AKIA" + "IOSFODNN7EXAMPLE",
+        "What does -----BEGIN PRIVATE KEY----- mean?",
+        "My password is Winter2026.",
+    ],
+)
+def test_what_people_make_up_is_no_key(text: str) -> None:
+    assert not holds_key(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ghp_" + "a1B2c3D4" * 5,
+        "sk-proj-" + "a1B2c3D4" * 5,
+        "use xoxb-" + "123456789012-abcdefABCDEF",
+        "AKIA" + "IOSFODNN7ABCDEFG",
+        "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA" * 4,
+    ],
+)
+def test_what_is_hardly_anything_else_is_a_key(text: str) -> None:
+    assert holds_key(text)
+
+
+@pytest.mark.parametrize("part", ["eyJ-", "sk-", "sk-a", "ghp_", "xoxb-1", "-----BEGIN ", "AKIA0", "a1B2-"])
+def test_looking_for_keys_goes_over_no_text_many_times(part: str) -> None:
+    assert not holds_key(part * 300_000)

@@ -72,7 +72,8 @@ class Plan:
 def compare(bundles: Sequence[Bundle], known: RegressionSet) -> tuple[Item, ...]:
     """What becomes of each query of ``bundles``, in their order.
 
-    Raises :class:`InputError` for queries whose entry a customer's own eval set speaks of, with another text.
+    Raises :class:`InputError` for queries whose entry has another text that comes from elsewhere: from a customer's own
+    eval set, or from another file that was imported.
     """
     items: list[Item] = []
     problems: list[Problem] = []
@@ -90,6 +91,14 @@ def compare(bundles: Sequence[Bundle], known: RegressionSet) -> tuple[Item, ...]
             if before is not None and not _is_imported(before):
                 message = f"its entry {id} has another text, and was not imported"
                 fix = "change it in the eval set that it came from, or import the file under another --agent"
+                problems.append(Problem(query.file, query.line, message, fix))
+                continue
+            if before is not None and before.source is not None and before.source.eval_set != origin.eval_set:
+                message = f"its entry {id} has another text, and was imported from {before.source.eval_set}"
+                fix = (
+                    "import both files at once, which tells their ids apart, or this one under another --agent; "
+                    "a file that was renamed is imported once before its texts change"
+                )
                 problems.append(Problem(query.file, query.line, message, fix))
                 continue
             items.append(

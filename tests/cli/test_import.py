@@ -373,6 +373,19 @@ def test_several_files_of_one_agent_are_one_set(bring: Bring, old_set: Path) -> 
     assert "the id 't7' is used already" in twice.err
 
 
+def test_another_file_with_the_same_ids_takes_nobodys_place(platform: Path, bring: Bring, old_set: Path) -> None:
+    assert bring(old_set).code == 0
+    before = tree(platform)
+    other = old_set.with_name("other.csv")
+    other.write_text(table(["Quite another question about cash machines."]), encoding="utf-8")
+    refused = bring(other)
+    assert refused.code == 1
+    assert "has another text, and was imported from desk/regression.csv" in refused.err
+    assert tree(platform) == before
+    assert bring(old_set, other).code == 0
+    assert set(entries(platform)) == {*(f"t{place}" for place in range(1, 6)), "other/t1"}
+
+
 def test_a_second_team_imports_beside_the_first(
     platform: Path, bring: Bring, incumbent: Incumbent, old_set: Path
 ) -> None:

@@ -295,3 +295,12 @@ def test_whatever_was_imported_before_every_query_of_the_file_is_in_the_set(
     own = [entry for entry in plan.after.entries.values() if entry.source is not None]
     held = {(entry.source.item, entry.turns[0]) for entry in own if entry.source is not None}
     assert set(texts.items()) <= held
+
+
+def test_a_file_that_gives_the_same_ids_as_another_takes_nobodys_place() -> None:
+    there = brought(EMPTY, bundle({"q": "text"})).after
+    assert standings(there, bundle({"q": "text"}, file="renamed.csv")) == {"q": "updated"}
+    with pytest.raises(InputError) as caught:
+        compare([bundle({"q": "quite another"}, file="other.csv")], there)
+    (problem,) = caught.value.problems
+    assert problem.message == f"its entry {id_of('q')} has another text, and was imported from old.csv"

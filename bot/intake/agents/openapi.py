@@ -83,12 +83,10 @@ class _Reader:
 
     def read(self) -> OpenApi:
         operations: dict[str, Entry] = {}
-        for route, item in self.root["paths"].entries:
+        for route, item in self._paths():
             found = self.resolve(item)
-            if found.absent and item.has("$ref"):
-                # What is offered there is not known, which is not nothing.
-                effect = Decision("unknown", f"the operations of {route} are not read")
-                operations.setdefault(UNLISTED, Entry(UNLISTED, "", effect, None, item))
+            if not found.is_mapping and not item.absent:
+                self._unread(operations, item, found)
             for method, place in found.entries:
                 if method.lower() in METHODS and place.is_mapping:
                     operation = self.operation(method.lower(), route, place)
@@ -101,6 +99,20 @@ class _Reader:
                     operations.setdefault(operation.name, operation)
         required = any(any(operation.security or ()) for operation in operations.values())
         return OpenApi(operations, () if required else tuple(self.security.schemes.values()))
+
+    def _paths(self) -> tuple[tuple[str, Place], ...]:
+        """The routes and what stands there; extensions are none."""
+        paths = self.resolve(self.root["paths"])
+        if not paths.is_mapping:
+            return (("", self.root["paths"]),)
+        return tuple((route, item) for route, item in paths.entries if not route.startswith("x-"))
+
+    def _unread(self, operations: dict[str, Entry], item: Place, found: Place) -> None:
+        """What is offered at ``item`` is not known, which is not nothing."""
+        if not found.absent:
+            self.package.note(item, f"{item.name}: must be an object with operations, and is not read", "write `{...}`")
+        effect = Decision("unknown", f"the operations at {item.name} are not read")
+        operations.setdefault(UNLISTED, Entry(UNLISTED, "", effect, None, item))
 
     def operation(self, method: str, route: str, place: Place) -> Entry:
         operation_id, summary = place["operationId"].text, place["summary"].text

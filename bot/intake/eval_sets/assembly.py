@@ -13,7 +13,7 @@ from bot.documents import Data
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.exported import with_setup
 from bot.intake.eval_sets.identity import MadeIds, fault_of_id
-from bot.intake.eval_sets.rows import Reading, Row, too_many
+from bot.intake.eval_sets.rows import Reading, Row, enough, too_many
 from bot.intake.expected.carried import carried_id
 from bot.intake.query import EvalSet, Query
 from bot.secrets import holds_key
@@ -42,18 +42,14 @@ def assemble(files: Sequence[ReadFile], limits: Limits) -> tuple[EvalSet, ...]:
             problem = partial(Problem, file.name, row.line)
             if too_many(found, problem):
                 break
-            if len(kept) == limits.queries:
-                message = (
-                    f"the folder holds more queries than the limit of {limits.queries:,}; they are read up to here"
-                )
-                found.append(problem(message, "remove queries, or raise limits.queries in config/curation.yaml"))
+            if enough(kept, limits.queries, found, problem):
                 break
             faults = _faults(file.name, row, limits)
             if not faults:
                 kept.append((file.name, row))
             found.extend(faults)
         problems[file.name].extend(found)
-    queries = _identify(_told_apart(kept), problems)
+    queries = _identify(_told_apart(files, kept), problems)
     return tuple(
         EvalSet(
             file=file.name,
@@ -89,8 +85,11 @@ def _faults(file: str, row: Row, limits: Limits) -> list[Problem]:
             message = f"{which} has {len(turn):,} characters, more than the limit of {limits.turn_characters:,}"
             fix = "shorten it, or raise limits.turn_characters in config/curation.yaml"
             faults.append(Problem(file, row.line, message, fix))
-    if any(map(holds_key, _texts(row.expected))):
-        faults.append(Problem(file, row.line, "what is expected holds what looks like a key", _MADE_UP))
+    setup = row.setup
+    names = (setup.tenant or "", *setup.connectors, *setup.fixtures, *setup.attachments)
+    for what, texts in (("what is expected", _texts(row.expected)), ("the set-up", names)):
+        if any(map(holds_key, texts)):
+            faults.append(Problem(file, row.line, f"{what} holds what looks like a key", _MADE_UP))
     return faults
 
 
@@ -108,23 +107,24 @@ def _texts(data: Data) -> Iterator[str]:
             left += value
 
 
-def _told_apart(kept: Sequence[tuple[str, Row]]) -> list[tuple[str, Row]]:
-    """The rows; of files that number their queries alike, the later ones have their name before each id."""
-    given: dict[str, set[str]] = {}
-    for file, row in kept:
-        if row.id is not None and carried_id(row.expected) is None:
-            given.setdefault(file, set()).add(row.id)
+def _told_apart(files: Sequence[ReadFile], kept: Sequence[tuple[str, Row]]) -> list[tuple[str, Row]]:
+    """``kept``; of ``files`` that number their queries alike, the later ones have their name before each id."""
+    taken = {id for file in files for row in file.reading.rows if (id := carried_id(row.expected)) is not None}
     names: dict[str, str] = {}
-    taken: set[str] = set()
-    for file, ids in given.items():
-        name = next((name for name in ("", *_ends(file)) if taken.isdisjoint(_called(ids, name))), "")
+    for file in files:
+        rows = [row for row in file.reading.rows if carried_id(row.expected) is None]
+        # Rows with faults count as well: whoever mends one changes nobody's id.
+        ids = {row.id for row in rows if row.id is not None}
+        name = next((name for name in ("", *_ends(file.name)) if taken.isdisjoint(_called(ids, name))), "")
         taken |= _called(ids, name)
-        if name and not any(map(fault_of_id, _called(ids, name))):
-            names[file] = f"{name}/"
-    return [
-        (file, replace(row, id=names[file] + row.id) if row.id is not None and file in names else row)
-        for file, row in kept
-    ]
+        names[file.name] = name
+    return [(file, _named(row, names[file])) for file, row in kept]
+
+
+def _named(row: Row, name: str) -> Row:
+    if not name or row.id is None or fault_of_id(f"{name}/{row.id}") is not None:
+        return row
+    return row if carried_id(row.expected) is not None else replace(row, id=f"{name}/{row.id}")
 
 
 def _called(ids: Collection[str], name: str) -> set[str]:

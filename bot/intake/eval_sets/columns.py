@@ -9,9 +9,11 @@ from typing import Final, Literal
 from pydantic import Field
 
 from bot.documents import Document
-from bot.errors import InputError
+from bot.errors import InputError, Problem
 from bot.suggest import perhaps
 from bot.validation import FileModel, Text, validate
+
+_HINTS: Final = 10
 
 FORMATS_FILE: Final = "formats.yaml"
 """Stands beside the eval sets that it speaks of."""
@@ -67,10 +69,12 @@ def read_formats(
     ``paths`` are the files there are, ``known`` the names of the formats, ``named`` those whose columns may be named.
     """
     declared = validate(FormatsFile, document).files
-    problems = []
+    problems: list[Problem] = []
     for path, file in declared.items():
         if path not in paths:
-            message = f"files.{path}: there is no such file{perhaps(path, paths)}"
+            # To look for slips takes long, and of many nobody reads all.
+            hint = perhaps(path, paths) if len(problems) < _HINTS else ""
+            message = f"files.{path}: there is no such file{hint}"
             problems.append(document.problem(("files", path), message, "name a file of this folder"))
         if file.format not in known:
             message = f"files.{path}.format: {file.format!r} is no format{perhaps(file.format, known)}"

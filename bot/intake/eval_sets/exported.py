@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from dataclasses import replace
 from typing import Final
 
 from pydantic import ValidationError
 
-from bot.documents import Data
+from bot.documents import Data, as_list, as_mapping
+from bot.errors import InputError
 from bot.intake.eval_sets.reader import Source
-from bot.intake.eval_sets.records import listed
-from bot.intake.eval_sets.rows import Row, rest_of
+from bot.intake.eval_sets.rows import Row
 from bot.intake.expected.carried import carried
 from bot.intake.query import Setup
 from bot.intake.query_file import SetupFile
 
-_LIST: Final = "*.entries.json"
+_PART: Final = re.compile(r"-\d+\Z")
 
 
 class Entries:
-    """The entries that a list beside ``source`` names as its rows, for formats that have no place for an entry.
+    """The entries that the list beside ``source`` names as its rows, for formats that have no place for an entry.
 
-    ``used`` are the paths of such lists.  Raises :class:`~bot.errors.InputError` if one cannot be read.
+    The list of ``set.csv``, and of ``set-01.csv``, is ``set.entries.json``; ``used`` is its path, if it says anything.
+    One that cannot be read says nothing here: it is told of as a file of its own.
     """
 
     def __init__(self, source: Source) -> None:
         self.used: set[str] = set()
         self._left: dict[str, deque[dict[str, Data]]] = {}
         name = source.path.rpartition("/")[2]
-        for reference in source.matching(source.root, _LIST):
-            other = source.beside(source.root, reference)
-            for place in listed(other.root["entries"]).places:
-                if place["file"].text == name and place.has("prompt"):
+        stem = name.rpartition(".")[0]
+        for reference in dict.fromkeys(f"{each}.entries.json" for each in (stem, _PART.sub("", stem))):
+            try:
+                other = source.beside(source.root, reference)
+            except InputError:
+                continue
+            for record in map(as_mapping, as_list(as_mapping(other.root.data).get("entries"))):
+                prompt = record.get("prompt")
+                if record.get("file") == name and isinstance(prompt, str):
                     self.used.add(other.path)
-                    record = rest_of(place, "file", "case", "prompt")
-                    self._left.setdefault(place["prompt"].text, deque()).append(record)
+                    kept = {key: value for key, value in record.items() if key not in ("file", "case", "prompt")}
+                    self._left.setdefault(prompt.strip(), deque()).append(kept)
 
     def take(self, prompt: str) -> dict[str, Data] | None:
         """What the list says of the next row with this prompt, whatever became of the rows around it."""

@@ -132,8 +132,9 @@ def _read_all(snapshot: Snapshot, limits: Limits, declared: _Declared) -> dict[s
     queries = 0
     for path in paths:
         may_be_plain = path not in foreign
-        if queries > limits.queries:
-            read = _passed_over(snapshot, path, limits, plain=may_be_plain)
+        if queries >= limits.queries:
+            named = path in declared.files
+            read = _passed_over(snapshot, path, limits, plain=may_be_plain, is_named=named)
         else:
             read = _read_file(snapshot, path, limits, declared.files.get(path), plain=may_be_plain)
         if read is not None:
@@ -181,8 +182,13 @@ def _declared(snapshot: Snapshot, paths: Sequence[str], limits: Limits) -> _Decl
         inner = {other.removeprefix(folder) for other in paths if other.startswith(folder)}
         try:
             document = parse_yaml(snapshot.read(path, limits.reading), snapshot.name(path), limits.reading)
-            if folder and "formats" not in as_mapping(document.data):
-                continue
+        except InputError as error:
+            # In a sub-folder it may be another tool's, and what is broken is told of like any file.
+            faults |= {} if folder else {path: error.problems}
+            continue
+        if folder and "formats" not in as_mapping(document.data):
+            continue
+        try:
             files |= {folder + name: said for name, said in read_formats(document, inner, known, named).items()}
             faults[path] = ()
         except InputError as error:
@@ -234,13 +240,13 @@ def _marked(snapshot: Snapshot, path: str, limits: Limits, *, plain: bool) -> li
     return [reader for reader in possible if reader.mark.search(glanced)]
 
 
-def _passed_over(snapshot: Snapshot, path: str, limits: Limits, *, plain: bool) -> ReadFile | None:
+def _passed_over(snapshot: Snapshot, path: str, limits: Limits, *, plain: bool, is_named: bool) -> ReadFile | None:
     """The file at ``path``, if it may be an eval set, where there are too many queries already."""
     try:
         marked = _marked(snapshot, path, limits, plain=plain)
     except InputError as error:
         return ReadFile(snapshot.name(path), UNKNOWN_FORMAT, Reading((), error.problems))
-    if not marked:
+    if not marked and not is_named:
         return None
     message = "the file is not looked at: the folder holds too many queries without it"
     fix = "remove queries, or raise limits.queries in config/curation.yaml"

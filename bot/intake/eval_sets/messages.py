@@ -43,9 +43,8 @@ def read_spoken(place: Place, problems: list[Problem]) -> Spoken:
 
     What is wrong is added to ``problems``.
     """
-    place = _written_out(place)
     if isinstance(place.data, str):
-        return Spoken((place.data,), is_text=True)
+        return _written_out(place) or Spoken((place.data,), is_text=True)
     if place["messages"].is_list:
         return _read_messages(place["messages"], place["messages"].items, problems)
     if place.is_list and place.items and all(isinstance(item.data, str) for item in place.items):
@@ -59,15 +58,19 @@ def read_spoken(place: Place, problems: list[Problem]) -> Spoken:
     return Spoken()
 
 
-def _written_out(place: Place) -> Place:
-    """The messages that stand in a text as JSON, as tables have them and what is made of tables; else ``place``."""
+def _written_out(place: Place) -> Spoken | None:
+    """What the user says in messages that stand in a text as JSON, as tables have them and what is made of tables."""
     if not _JSON_MESSAGES.match(place.text):
-        return place
+        return None
     try:
         inner = Place(place.source, place.path, parse_json_text(place.text, str(place), _LIMITS).data)
     except InputError:
-        return place
-    return inner if is_messages(inner) or has_messages(inner.data) else place
+        return None
+    if not is_messages(inner) and not has_messages(inner.data):
+        return None
+    problems: list[Problem] = []
+    spoken = read_spoken(inner, problems)
+    return None if problems else spoken
 
 
 def is_messages(place: Place) -> bool:

@@ -22,8 +22,10 @@ _LOOKED_AT: Final = 50
 # A text in brackets, such as `[Urgent] ...`, `{name} ...` or `[] ...`, is no JSON.
 _BEGINS_LIKE_JSON: Final = re.compile(r"""\[\s*["\[{]|\{\s*"|(?:\[\s*\]|\{\s*\})\Z""")
 _BEGINS_LIKE_PYTHON: Final = re.compile(r"\{\s*'|\[\s*\{\s*'")
-_LONGEST_LITERAL: Final = 100_000
-"""Characters of a literal of Python: its parser takes a hundred times as much memory."""
+_OF_PYTHON: Final = re.compile(
+    r"""'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|\b(?:None|True|False)\b"""
+)
+"""Texts and words of Python's literals; its numbers, lists and dictionaries are written like those of JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +102,19 @@ def decoded(place: Place, limits: ReadingLimits) -> Place:
 
 def _of_python(place: Place, limits: ReadingLimits) -> Place:
     """What a literal of Python at ``place`` stands for; ``place`` itself if it is none, or has no place in JSON."""
-    if len(place.text) > _LONGEST_LITERAL:
-        return place
     try:
-        written = json.dumps(ast.literal_eval(place.text), allow_nan=False)
+        written = _OF_PYTHON.sub(_in_json, place.text)
         return Place(place.source, place.path, parse_json_text(written, str(place), limits).data)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError, InputError):
+    except (ValueError, SyntaxError, InputError):
         return place
+
+
+def _in_json(token: re.Match[str]) -> str:
+    """A text or a word of Python as JSON has it."""
+    text = token.group()
+    if text[0] in "'\"":
+        return json.dumps(text[1:-1] if "\\" not in text else ast.literal_eval(text))
+    return {"None": "null", "True": "true", "False": "false"}[text]
 
 
 def located(record: Place, name: str) -> Place | None:

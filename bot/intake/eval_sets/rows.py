@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass, field
 
 from bot.documents import Data
@@ -43,12 +43,12 @@ class Reading:
 def read_records(records: Records, read: Callable[[Place, list[Problem]], Row | None], most: int) -> Reading:
     """A reading of ``records``: ``read`` makes a row of each, or adds its faults to the list and returns anything.
 
-    One row beyond ``most`` shows that there are too many; the rest is not looked at.
+    Behind ``most`` rows the rest is not looked at.
     """
     rows: list[Row] = []
     problems = list(records.problems)
     for record in records.places:
-        if len(rows) > most or too_many(problems, record.problem):
+        if enough(rows, most, problems, record.problem) or too_many(problems, record.problem):
             break
         faults: list[Problem] = []
         try:
@@ -59,6 +59,15 @@ def read_records(records: Records, read: Callable[[Place, list[Problem]], Row | 
             rows.append(row)
         problems.extend(faults)
     return Reading(tuple(rows), tuple(problems))
+
+
+def enough(rows: Sized, most: int, problems: list[Problem], problem: Callable[[str, str], Problem]) -> bool:
+    """Whether there are as many ``rows`` as a folder may hold; that there is another is then said by ``problem``."""
+    if len(rows) < most:
+        return False
+    message = f"the folder holds more queries than the limit of {most:,}; they are read up to here"
+    problems.append(problem(message, "remove queries, or raise limits.queries in config/curation.yaml"))
+    return True
 
 
 def too_many(problems: list[Problem], problem: Callable[[str, str], Problem]) -> bool:

@@ -166,15 +166,14 @@ def has_more_cells(text: str, most: int) -> bool:
     """
     if text.count("\n") + max(map(text.count, SEPARATORS)) <= most:
         return False
-    if '"' not in text:
-        return True
     # A file may begin with millions of blank lines, or be a single one.
     header = first_header(text[:_HEAD])
+    separator = header.separator if header else ","
+    if '"' not in text:
+        return text.count("\n") + text.count(separator) > most
     count = 0
     try:
-        for cells in csv.reader(
-            io.StringIO(text, newline=""), delimiter=header.separator if header else ",", strict=True
-        ):
+        for cells in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True):
             # As a line of JSON Lines does, a row counts as one value more.
             count += len(cells) + 1
             if count > most:

@@ -114,6 +114,26 @@ def test_swagger_2_with_recursion_and_references_to_nowhere_is_read(folder: Fold
         assert any(reason in remark for remark in remarks), reason
 
 
+@pytest.mark.parametrize(
+    ("paths", "tools"),
+    [
+        ("{$ref: '#/more'}", {"listBerths"}),
+        ("{$ref: '#/nowhere'}", {"*"}),
+        ("{$ref: 'elsewhere.yaml'}", {"*"}),
+        ("{/a: {$ref: '#/odd'}}", {"*"}),
+        ("{/a: {$ref: 5}, /b: {get: {operationId: b}}}", {"b"}),
+        ("{/a: [1], /b: {get: {operationId: b}}}", {"*", "b"}),
+        ("{/a: nope, x-note: of no path, /b: null}", {"*"}),
+        ("{x-note: of no path, /b: null}", set()),
+    ],
+)
+def test_a_path_that_cannot_be_read_is_not_nothing(folder: Folder, paths: str, tools: set[str]) -> None:
+    more = "more: {/berths: {get: {operationId: listBerths}}}\nodd: [1]\n"
+    specification = folder.write("openapi.yaml", f"openapi: 3.0.0\npaths: {paths}\n{more}").read()
+    assert {tool.name for tool in specification.tools or ()} == tools
+    assert ("*" in tools) == bool(notes_of(specification))
+
+
 def test_references_lead_to_files_of_the_whole_folder(folder: Folder) -> None:
     folder.write("common/tides.yaml", "get: {operationId: listTides}\n")
     folder.write("api/openapi.yaml", "openapi: 3.0.0\npaths:\n  /tides: {$ref: ../common/tides.yaml}\n")

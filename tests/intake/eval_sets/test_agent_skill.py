@@ -114,7 +114,9 @@ VALUES = st.recursive(
 @given(st.lists(VALUES, max_size=4))
 def test_every_eval_is_read_or_reported(tmp_path: Path, evals: list[Any]) -> None:
     (tmp_path / "a.json").unlink(missing_ok=True)
-    (found,) = read(tmp_path, {"a.json": json.dumps({"skill_name": "s", "evals": [{"prompt": "ok"}, *evals]})})
+    (found,) = read(
+        tmp_path, {"a.json": json.dumps({"skill_name": "s", "evals": [{"prompt": "ok"}, *evals]}, indent=1)}
+    )
     assert found.format == "agent-skill"
     assert len(found.queries) + len(found.problems) >= len(evals) + 1
 

@@ -345,3 +345,54 @@ def test_what_comes_after_too_many_queries_is_not_looked_at(tmp_path: Path) -> N
     found = read(tmp_path, {"0.csv": "x,y\n1,2\n"}, queries=3)
     assert [(item.file, len(item.queries)) for item in found if item.file > "0.csv"] == [("a.yaml", 3), ("b.yaml", 0)]
     assert told(found[-1]) == [(None, "the file is not looked at: the folder holds too many queries without it")]
+
+
+def test_queries_beyond_the_limit_are_never_left_out_in_silence(tmp_path: Path) -> None:
+    texts = ["good", "x" * 9_000, "y" * 9_000, "two", "three"]
+    own = "".join(f"- {{id: i{number}, query: {text}}}\n" for number, text in enumerate(texts))
+    for name, content in {
+        "a.yaml": f"eval_set: 1\nqueries:\n{own}",
+        "a.jsonl": "".join(json.dumps({"query": text}) + "\n" for text in texts),
+        "a.json": json.dumps({"items": [{"prompt": text} for text in texts]}),
+        "promptfooconfig.yaml": "providers: [x]\nprompts: ['{{q}}']\ntests:\n"
+        + "".join(f"- vars: {{q: {text}}}\n" for text in texts),
+    }.items():
+        (found,) = read(tmp_path / name, {name: content}, queries=3)
+        assert any(
+            "more queries than the limit of 3; they are read up to here" in message for _, message in told(found)
+        )
+
+
+def test_a_file_that_formats_yaml_names_is_not_passed_over_in_silence(tmp_path: Path) -> None:
+    rows = "".join(json.dumps({"input": [{"role": "user", "content": str(n)}], "ideal": "x"}) + "\n" for n in range(9))
+    said = "formats: 1\nfiles: {b.csv: {format: plain-table, columns: {query: frage}}}\n"
+    found = read(tmp_path, {"a.jsonl": rows, "b.csv": "frage,antwort\na,b\n", "formats.yaml": said}, queries=3)
+    assert [item.file for item in found] == ["a.jsonl", "b.csv"]
+
+
+def test_ids_do_not_hang_on_faults_nor_on_entries_that_come_back(tmp_path: Path) -> None:
+    broken = "id,query\n1,\n9,x\n"
+    found = read(tmp_path / "o", {"a.csv": broken, "b.csv": "id,query\n1,c\n9,d\n"})
+    assert [query.id for item in found for query in item.queries] == ["9", "b/1", "b/9"]
+    exported = json.dumps({"query": "a", "incumbent": {"id": "1"}}) + "\n"
+    for names in (("a", "b"), ("b", "a")):
+        files = {f"{names[0]}.jsonl": exported, f"{names[1]}.csv": numbered("c", "d")}
+        found = read(tmp_path / names[0], files)
+        ids = {item.file[0]: [query.id for query in item.queries] for item in found}
+        assert ids == {names[0]: ["1"], names[1]: [f"{names[1]}/1", f"{names[1]}/2"]}
+    long = f"id,query\n1,x\n{'y' * 199},z\n"
+    found = read(tmp_path / "c", {"a.csv": numbered("c"), "b.csv": long})
+    assert [query.id for item in found for query in item.queries] == ["1", "b/1", "y" * 199]
+
+
+def test_many_files_with_lists_of_entries_are_joined(tmp_path: Path) -> None:
+    listed = json.dumps({"entries": [{"file": f"s-{n}.csv", "prompt": "a", "id": f"e{n}"} for n in range(300)]})
+    files = {f"s-{number}.csv": "Prompt,Expected response\na,b\n" for number in range(100)}
+    found = read(tmp_path, files | {"s.entries.json": listed})
+    assert sorted(query.id for item in found for query in item.queries) == sorted(f"e{n}" for n in range(100))
+
+
+def test_a_list_of_entries_that_is_broken_costs_no_query(tmp_path: Path) -> None:
+    table = "Prompt,Expected response\na,b\n"
+    found = read(tmp_path, {"s.csv": table, "s.entries.json": "{broken"})
+    assert [(item.file, len(item.queries)) for item in found] == [("s.csv", 1), ("s.entries.json", 0)]

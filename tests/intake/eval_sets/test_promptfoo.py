@@ -87,23 +87,28 @@ def test_templates(tmp_path: Path, prompt: str, value: Any, expected: str) -> No
     assert (turns(found), found.problems) == ([expected], ())
 
 
+VALUES = {"a": "x y", "system": "s", "first_name": "Al", "user": {"first": "Bo"}}
+
+
 @pytest.mark.parametrize(
     ("prompt", "expected"),
     [
         ("{{a}}{{more}}", "x y"),
         ("{{a | title}}, {{a | first}}{{a | last}}", "X Y, xy"),
+        ("{{ first_name }}-{{ last_name }}", "Al-"),
+        ("{{ user.first }}-{{ user.last }}", "Bo-"),
         ("{{a}} {{tone | upper}}!", "x y !"),
     ],
 )
 def test_what_is_not_given_is_empty_and_filters_are_those_of_nunjucks(
     tmp_path: Path, prompt: str, expected: str
 ) -> None:
-    data = {"providers": ["echo"], "prompts": [prompt], "tests": [{"vars": {"a": "x y", "system": "s"}}]}
+    data = {"providers": ["echo"], "prompts": [prompt], "tests": [{"vars": VALUES}]}
     found = read_one(tmp_path, "p.json", json.dumps(data))
     assert (turns(found), found.problems) == ([expected], ())
 
 
-@pytest.mark.parametrize("missing", ["question", "sistem"])
+@pytest.mark.parametrize("missing", ["question", "message", "sistem"])
 def test_what_the_user_says_or_a_slip_is_not_left_out(tmp_path: Path, missing: str) -> None:
     data = {
         "providers": ["echo"],

@@ -139,7 +139,16 @@ def test_messages_in_a_text_are_messages_outside_of_tables_too(
 
 
 def test_a_text_that_is_other_json_is_a_text(tmp_path: Path) -> None:
-    for text in ('[{"a": 1}]', '{"messages": 1}', '[{"role": "user"', '[{"role": "user", "content": NaN}]'):
+    function, human = '[ {"type": "function", "name": "x"} ]', '[{"type": "human", "name": "Al"}]'
+    for text in (
+        function,
+        human,
+        '[{"role": "system", "content": "a"}]',
+        '[{"a": 1}]',
+        '{"messages": 1}',
+        '[{"role": "user"',
+        '[{"role": "user", "content": NaN}]',
+    ):
         found = read_one(tmp_path, "a.jsonl", json.dumps({"query": text, "response": "x"}))
         assert (turns(found), found.problems) == ([text], ())
 
@@ -154,6 +163,11 @@ def test_what_pandas_writes_of_objects_is_read(tmp_path: Path) -> None:
 def test_other_literals_are_texts(tmp_path: Path, text: str) -> None:
     (query,) = read_one(tmp_path, "a.csv", f'query,response\n"{text}",x\n').queries
     assert query.turns == (text,)
+
+
+def test_the_cells_of_a_table_are_counted_by_its_own_separator(tmp_path: Path) -> None:
+    rows = "query;expected\n" + f"a{',' * 60};b\n" * 3_500
+    assert len(read_one(tmp_path, "a.csv", rows).queries) == 3_500
 
 
 def test_the_line_that_tells_a_spreadsheet_the_separator_is_no_header(tmp_path: Path) -> None:

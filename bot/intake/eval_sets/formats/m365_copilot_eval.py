@@ -18,7 +18,7 @@ from typing import Final, cast
 from bot.documents import Data, Document, Path, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.reader import Reader, Source
-from bot.intake.eval_sets.rows import Reading, Row, too_many
+from bot.intake.eval_sets.rows import Reading, Row, enough, too_many
 from bot.suggest import perhaps
 
 _KNOWN_VERSION: Final = re.compile(r"1(?:\.\d+){0,2}")
@@ -93,7 +93,8 @@ def _read_items(document: Document, items: list[Data], at: Path, defaults: Mappi
     rows: list[Row] = []
     problems: list[Problem] = []
     for place, item in enumerate(items):
-        if len(rows) > most or too_many(problems, partial(document.problem, (*at, place))):
+        problem = partial(document.problem, (*at, place))
+        if enough(rows, most, problems, problem) or too_many(problems, problem):
             break
         try:
             rows.append(_row(document, item, (*at, place), defaults))

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field, JsonValue
 from bot.documents import Data, Document, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.reader import Reader, Source
-from bot.intake.eval_sets.rows import Reading, Row, too_many
+from bot.intake.eval_sets.rows import Reading, Row, enough, too_many
 from bot.intake.query_file import SetupFile, SpokenFile
 from bot.validation import DemandError, FileModel, Text, Tuple, validate
 
@@ -63,9 +63,9 @@ def _read(source: Source) -> Reading:
         # Queries are validated one by one, so that a broken one costs no other.
         data["queries"] = []
         for place, item in enumerate(items):
-            if len(rows) > source.folder_limits.queries or too_many(
-                problems, partial(document.problem, ("queries", place))
-            ):
+            problem = partial(document.problem, ("queries", place))
+            most = source.folder_limits.queries
+            if enough(rows, most, problems, problem) or too_many(problems, problem):
                 break
             try:
                 rows.append(_row(document, item, place))

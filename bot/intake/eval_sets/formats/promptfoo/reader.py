@@ -32,7 +32,7 @@ from bot.intake.eval_sets.formats.promptfoo.tests import Case, read_cases
 from bot.intake.eval_sets.formats.promptfoo.variables import Variables
 from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES, named
 from bot.intake.eval_sets.reader import Reader, Source
-from bot.intake.eval_sets.rows import Reading, Row
+from bot.intake.eval_sets.rows import Reading, Row, enough
 from bot.intake.place import Place
 from bot.intake.query import Setup
 
@@ -131,7 +131,7 @@ class _Config:
         return as_mapping(source.document.data if source.document is not None else None)
 
     def reading(self) -> Reading:
-        """The queries of the config, up to one more than the folder may hold."""
+        """The queries of the config, up to as many as the folder may hold."""
         if self._root.has("redteam") and not (self._root.has("tests") or self._root.has("scenarios")):
             message = "redteam: its tests are made when promptfoo runs, and the config has no others"
             fix = "run `promptfoo redteam generate`, and bring the file that it writes"
@@ -259,7 +259,7 @@ class _Config:
         else:
             key = f"test {self._steps}"
         if (number, key) not in self._groups:
-            if len(self._groups) > self._limits.queries:
+            if enough(self._groups, self._limits.queries, self._problems, case.place.problem):
                 raise _Stop
             self._groups[number, key] = _Group(case.line)
         return self._groups[number, key]

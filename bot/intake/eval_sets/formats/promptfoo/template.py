@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -174,9 +174,9 @@ def rendered(template: Template, variables: Mapping[str, Data], room: int) -> st
     """
     pieces: list[str] = []
     asked = [part.path for part in template.parts if isinstance(part, Expression)]
-    is_given = any(not isinstance(_found(path, variables), _Undefined) for path in asked)
+    used = {path[0] for path in asked if not isinstance(_found(path, variables), _Undefined)}
     for part in template.parts:
-        piece = part if isinstance(part, str) else _text(part, variables, is_given=is_given)
+        piece = part if isinstance(part, str) else _text(part, variables, used)
         room -= len(piece)
         if room < 0:
             raise TooLongFault
@@ -196,7 +196,7 @@ def is_template(text: str) -> bool:
     return _OPEN.search(text) is not None
 
 
-def _text(expression: Expression, variables: Mapping[str, Data], *, is_given: bool) -> str:
+def _text(expression: Expression, variables: Mapping[str, Data], used: Collection[str]) -> str:
     value: Value = _found(expression.path, variables)
     shown = ".".join(expression.path)
     for name, argument in expression.filters:
@@ -208,8 +208,9 @@ def _text(expression: Expression, variables: Mapping[str, Data], *, is_given: bo
             message = f"the filter `{name}` does not fit the value of `{shown}`"
             raise TemplateFault(message, "write another filter, or another value", expression.line) from None
     if isinstance(value, _Undefined):
-        hint = perhaps(expression.path[0], variables)
-        if is_given and not hint and plain_key(expression.path[0]) not in _SAID:
+        name = expression.path[0]
+        hint = "" if name in variables else perhaps(name, variables.keys() - used)
+        if used and not hint and plain_key(name) not in _SAID:
             return ""
         raise TemplateFault(f"the variable `{shown}` is not given{hint}", f"add `{shown}` to `vars`", expression.line)
     if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict | list) for item in value)):
@@ -268,7 +269,7 @@ def _ending(value: Value, place: int) -> Value:
     return value[place] if value else None
 
 
-_SAID: Final = QUERY_NAMES | SPOKEN_NAMES
+_SAID: Final = QUERY_NAMES | SPOKEN_NAMES | {"message", "request", "ticket", "task", "text"}
 _Filter: TypeAlias = Callable[[Value, Data], Value]
 _DEFAULTS: Final = frozenset({"default", "d"})
 _FILTERS: Final[Mapping[str, _Filter]] = {
@@ -277,7 +278,7 @@ _FILTERS: Final[Mapping[str, _Filter]] = {
     "upper": lambda value, _: _written(value).upper(),
     "lower": lambda value, _: _written(value).lower(),
     "trim": lambda value, _: _written(value).strip(),
-    "title": lambda value, _: _written(value).title(),
+    "title": lambda value, _: " ".join(word.capitalize() for word in _written(value).split(" ")),
     "first": lambda value, _: _ending(value, 0),
     "last": lambda value, _: _ending(value, -1),
     "capitalize": lambda value, _: _written(value).capitalize(),
