@@ -49,6 +49,19 @@ class ReadingLimits:
             ]
         )
 
+    def too_long(self, file: str, line: int | None) -> InputError:
+        """The error for a file whose texts are longer than a file may be, since aliases repeat them."""
+        return InputError(
+            [
+                Problem(
+                    file,
+                    line,
+                    f"the texts have more than the limit of {self.file_bytes:,} characters (aliases expanded)",
+                    "write fewer aliases, or raise limits.file_bytes in config/curation.yaml",
+                )
+            ]
+        )
+
     def too_large(self, file: str, size: int) -> InputError:
         """The error for a file of ``size`` bytes, which is more than allowed."""
         return InputError(

@@ -234,23 +234,25 @@ def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
     openers = 1 + sum(map(text.count, ("[", "[", "{", "- ", "? ", "\n ", "\n-")))
     if openers <= limits.nesting_depth and len(text) <= limits.nodes and not _UNUSUAL.search(text):
         return
-    sizes: dict[str, int] = {}
-    open_anchors: list[tuple[str | None, int]] = []
-    nodes = 0
+    # Of each anchor the values and the characters that it stands for.
+    sizes: dict[str, tuple[int, int]] = {}
+    open_anchors: list[tuple[str | None, int, int]] = []
+    nodes = characters = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.CollectionStartEvent):
-            open_anchors.append((event.anchor, nodes))
+            open_anchors.append((event.anchor, nodes, characters))
             nodes += 1
             if len(open_anchors) > limits.nesting_depth:
                 raise limits.too_deep(file, line_of(event))
         elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, before = open_anchors.pop()
+            anchor, *before = open_anchors.pop()
             if anchor is not None:
-                sizes[anchor] = nodes - before
+                sizes[anchor] = (nodes - before[0], characters - before[1])
         elif isinstance(event, yaml.ScalarEvent):
             nodes += 1
+            characters += len(event.value)
             if event.anchor is not None:
-                sizes[event.anchor] = 1
+                sizes[event.anchor] = (1, len(event.value))
         elif isinstance(event, yaml.AliasEvent):
             # An alias of a collection that is still open would make a cycle.
             if event.anchor not in sizes:
@@ -264,9 +266,12 @@ def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
                         )
                     ]
                 )
-            nodes += sizes[event.anchor]
+            nodes += sizes[event.anchor][0]
+            characters += sizes[event.anchor][1]
         if nodes > limits.nodes:
             raise limits.too_many(file, line_of(event))
+        if characters > limits.file_bytes:
+            raise limits.too_long(file, line_of(event))
 
 
 def line_of(event: yaml.Event) -> int:

@@ -286,6 +286,18 @@ def test_a_value_that_aliases_repeat_is_one_fault() -> None:
     assert yaml_faults("a: &a [.nan]\nb: [*a, *a]\n") == [(1, "'.nan' is not a finite number")]
 
 
+def test_a_long_text_that_aliases_repeat_is_too_long() -> None:
+    limits = ReadingLimits(file_bytes=1_000, nesting_depth=5, nodes=1_000)
+    for text in (
+        "a: &a " + "x" * 200 + "\nb: [*a, *a, *a, *a, *a]",
+        "a: &a [" + "x" * 200 + "]\nb: [*a, *a, *a, *a, *a]",
+    ):
+        with pytest.raises(InputError) as caught:
+            parse_yaml(text.encode(), "f", limits)
+        (problem,) = caught.value.problems
+        assert (problem.line, "more than the limit of 1,000 characters" in problem.message) == (2, True)
+
+
 def test_very_many_values_that_cannot_be_read_take_no_long_time() -> None:
     limits = ReadingLimits(file_bytes=10**6, nesting_depth=5, nodes=10**6)
     with pytest.raises(InputError) as caught:

@@ -128,6 +128,18 @@ def many_queries(count: int, name: str = "n{}") -> Callable[[Template], bytes | 
     return make
 
 
+def much_beside(count: int, many: int) -> Callable[[Template], bytes | None]:
+    """The file with so many keys beside ``many`` queries or tools."""
+
+    def make(template: Template) -> bytes | None:
+        if template.items is None or not isinstance(template.data, dict) or not template.items:
+            return None
+        changed = template.with_items([template.item for _ in range(many)])
+        return written(changed.with_data({**changed.data, **{f"k{place}": "x" * 20 for place in range(count)}}))
+
+    return make
+
+
 def same_name(value: str) -> Callable[[Template], bytes | None]:
     """The file with two queries or tools that have the same id."""
 

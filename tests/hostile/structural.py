@@ -15,6 +15,7 @@ from tests.hostile.attacks import (
     filled,
     full,
     many_queries,
+    much_beside,
     whole,
     with_items,
     with_text,
@@ -143,6 +144,7 @@ SIZES = (
             None, "", "a", [], {}, {"query": 0}, {"prompt": ""}, {"id": [], "input": {}}, {"turns": [{}]}
         )
     ),
+    Attack(name="much beside many", make=much_beside(40_000, 4_000)),
     Attack(name="many equal queries", make=copies(lambda item, place: item, 20_000)),
     Attack(name="more queries than allowed", make=many_queries(5_100), says=_LIMIT, says_of_agents=""),
     Attack(

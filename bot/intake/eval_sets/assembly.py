@@ -34,6 +34,7 @@ def assemble(files: Sequence[ReadFile], limits: Limits) -> tuple[EvalSet, ...]:
     """The eval sets of ``files``: rows within the limits, each with an id of its own."""
     problems: dict[str, list[Problem]] = {file.name: list(file.reading.problems) for file in files}
     kept: list[tuple[str, Row]] = []
+    keys = _Keys()
     for file in files:
         found: list[Problem] = []
         if not file.reading.rows and not file.reading.problems:
@@ -44,7 +45,7 @@ def assemble(files: Sequence[ReadFile], limits: Limits) -> tuple[EvalSet, ...]:
                 break
             if enough(kept, limits.queries, found, problem):
                 break
-            faults = _faults(file.name, row, limits)
+            faults = _faults(file.name, row, limits, keys)
             if not faults:
                 kept.append((file.name, row))
             found.extend(faults)
@@ -61,7 +62,7 @@ def assemble(files: Sequence[ReadFile], limits: Limits) -> tuple[EvalSet, ...]:
     )
 
 
-def _faults(file: str, row: Row, limits: Limits) -> list[Problem]:
+def _faults(file: str, row: Row, limits: Limits, keys: _Keys) -> list[Problem]:
     """What is wrong with a row in any format."""
     faults: list[Problem] = []
     if row.id is not None and (wrong := fault_of_id(row.id)) is not None:
@@ -79,32 +80,39 @@ def _faults(file: str, row: Row, limits: Limits) -> list[Problem]:
             faults.append(Problem(file, row.line, f"{which} is empty", "write what the user says, or remove it"))
         if "\0" in turn:
             faults.append(Problem(file, row.line, f"{which} holds a NUL character", "remove it"))
-        if holds_key(turn):
+        if keys.are_in(turn):
             faults.append(Problem(file, row.line, f"{which} holds what looks like a key", _MADE_UP))
         if len(turn) > limits.turn_characters:
             message = f"{which} has {len(turn):,} characters, more than the limit of {limits.turn_characters:,}"
             fix = "shorten it, or raise limits.turn_characters in config/curation.yaml"
             faults.append(Problem(file, row.line, message, fix))
     setup = row.setup
-    names = (setup.tenant or "", *setup.connectors, *setup.fixtures, *setup.attachments)
-    for what, texts in (("what is expected", _texts(row.expected)), ("the set-up", names)):
-        if any(map(holds_key, texts)):
+    names = (setup.tenant, *setup.connectors, *setup.fixtures, *setup.attachments)
+    for what, told in (("what is expected", (row.expected,)), ("the set-up", names)):
+        if any(map(keys.are_in, told)):
             faults.append(Problem(file, row.line, f"{what} holds what looks like a key", _MADE_UP))
     return faults
 
 
-def _texts(data: Data) -> Iterator[str]:
-    """Every text in ``data``, names of keys included."""
-    left = [data]
-    while left:
-        value = left.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict):
-            yield from value
-            left += value.values()
-        elif isinstance(value, list):
-            left += value
+class _Keys:
+    """Looks for keys of providers; what several rows share, as what a file says of all of them, is looked at once."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, bool] = {}
+        self._parts: dict[int, bool] = {}
+
+    def are_in(self, data: Data) -> bool:
+        """Whether one stands in a text of ``data``, which lives as long as this does; names of keys included."""
+        if isinstance(data, str):
+            if data not in self._texts:
+                self._texts[data] = holds_key(data)
+            return self._texts[data]
+        if not isinstance(data, dict | list):
+            return False
+        if id(data) not in self._parts:
+            inner = (*data, *data.values()) if isinstance(data, dict) else data
+            self._parts[id(data)] = any(map(self.are_in, inner))
+        return self._parts[id(data)]
 
 
 def _told_apart(files: Sequence[ReadFile], kept: Sequence[tuple[str, Row]]) -> list[tuple[str, Row]]:

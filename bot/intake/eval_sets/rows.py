@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass, field
+from typing import Final
 
 from bot.documents import Data
 from bot.errors import InputError, Problem
@@ -11,6 +12,8 @@ from bot.intake.eval_sets.records import Records
 from bot.intake.place import Place
 from bot.intake.query import Setup
 from bot.limits import MOST_FAULTS
+
+_MANY_KEYS: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +101,18 @@ def rest_of(record: Place, *used: str) -> dict[str, Data]:
     return {key: place.data for key, place in record.entries if key not in used}
 
 
+def bundled(told: dict[str, Data], key: str, *apart: str) -> dict[str, Data]:
+    """What a file says of all its rows; many keys stand below one ``key``, but for those ``apart``.
+
+    Each row has the keys, so that many rows would have very many.
+    """
+    if len(told) <= _MANY_KEYS:
+        return told
+    return {**{name: told[name] for name in apart if name in told}, key: told}
+
+
 def beside(expected: Mapping[str, Data], shared: Mapping[str, Data], key: str = "eval_set") -> dict[str, Data]:
     """``expected`` of a row, with what its file says of all rows, ``shared``, under ``key``."""
-    return {**expected, **({key if key not in expected else f"{key} (of the file)": dict(shared)} if shared else {})}
+    # Not copied: there may be many rows, and much that is said of all of them.
+    told = shared if isinstance(shared, dict) else dict(shared)
+    return {**expected, **({key if key not in expected else f"{key} (of the file)": told} if shared else {})}

@@ -19,7 +19,7 @@ from bot.errors import Problem
 from bot.intake.eval_sets.prompted import read_prompted
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import listed
-from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
+from bot.intake.eval_sets.rows import Reading, Row, bundled, read_records, rest_of, text_id
 from bot.intake.eval_sets.table import plain_key
 from bot.intake.place import Place
 from bot.intake.query import Setup
@@ -60,7 +60,8 @@ def _read(source: Source) -> Reading:
         message = "evals: must be a list of evals"
         return Reading((), (root["evals"].problem(message, 'write `[{"id": 1, "prompt": "..."}]`'),))
     skill = next((root[key] for key in _SKILL if root[key].text), root["skill_name"])
-    read = partial(_row, skill, rest_of(root, *(str(place.path[-1]) for place in lists)))
+    shared = bundled(rest_of(root, *(str(place.path[-1]) for place in lists)), "evals_file")
+    read = partial(_row, skill, shared)
     found = [read_records(listed(place), read, source.folder_limits.queries) for place in lists]
     return Reading(
         tuple(row for reading in found for row in reading.rows),

@@ -18,7 +18,7 @@ from bot.intake.eval_sets.messages import read_spoken
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import listed
 from bot.intake.eval_sets.references import column_of, path_of
-from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
+from bot.intake.eval_sets.rows import Reading, Row, bundled, read_records, rest_of, text_id
 from bot.intake.place import Place
 from bot.intake.query import Setup
 from bot.suggest import perhaps
@@ -44,7 +44,7 @@ def _read(source: Source) -> Reading:
         place = root["data"] if root.has("data") else root
         return Reading((), (place.problem(message, 'write `"data": [{"query": "..."}]`'),))
     mapping, problems = _mapping(root)
-    of_all = rest_of(root, *_OF_THE_FILE)
+    of_all = bundled(rest_of(root, *_OF_THE_FILE), "file", _MAPPING)
 
     def row(record: Place, faults: list[Problem]) -> Row | None:
         return _row(record, mapping, of_all, faults)
