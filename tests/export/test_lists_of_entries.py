@@ -46,3 +46,12 @@ def test_rows_are_joined_by_what_they_ask_in_whatever_order(tmp_path: Path) -> N
 def test_what_is_about_other_rows_says_nothing(tmp_path: Path, listed: Any) -> None:
     ((id, text, cost),) = read(tmp_path, ["Hi"], listed)
     assert (id[:2], text, cost) == ("q-", "Hi", 1.0)
+
+
+@pytest.mark.parametrize("content", [None, "{broken", "[]"])
+def test_rows_without_a_list_that_can_be_read_are_read_all_the_same(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / LIST).write_text(content)
+    (tmp_path / "set-01.csv").write_text("Prompt,Expected response\nHi,x\n")
+    (found,) = [item for item in read_eval_sets(WorkingTree(tmp_path), SHIPPED.limits) if item.file == "set-01.csv"]
+    assert [query.turns for query in found.queries] == [("Hi",)]
