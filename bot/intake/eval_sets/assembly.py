@@ -117,16 +117,21 @@ class _Keys:
 
 def _told_apart(files: Sequence[ReadFile], kept: Sequence[tuple[str, Row]]) -> list[tuple[str, Row]]:
     """``kept``; of ``files`` that number their queries alike, the later ones have their name before each id."""
-    taken = {id for file in files for row in file.reading.rows if (id := carried_id(row.expected)) is not None}
-    names: dict[str, str] = {}
+    taken: set[str] = set()
+    given: dict[str, set[str]] = {file.name: set() for file in files}
+    # Rows with faults count as well: whoever mends one changes nobody's id.
     for file in files:
-        rows = [row for row in file.reading.rows if carried_id(row.expected) is None]
-        # Rows with faults count as well: whoever mends one changes nobody's id.
-        ids = {row.id for row in rows if row.id is not None}
-        name = next((name for name in ("", *_ends(file.name)) if taken.isdisjoint(_called(ids, name))), "")
-        taken |= _called(ids, name)
-        names[file.name] = name
-    return [(file, _named(row, names[file])) for file, row in kept]
+        for row in file.reading.rows:
+            exported = carried_id(row.expected)
+            if exported is not None:
+                taken.add(exported)
+            elif row.id is not None:
+                given[file.name].add(row.id)
+    names: dict[str, str] = {}
+    for file_name, ids in given.items():
+        names[file_name] = next((end for end in ("", *_ends(file_name)) if taken.isdisjoint(_called(ids, end))), "")
+        taken |= _called(ids, names[file_name])
+    return [(name, _named(row, names[name])) for name, row in kept]
 
 
 def _named(row: Row, name: str) -> Row:

@@ -19,7 +19,7 @@ from bot.intake.eval_sets.messages import is_messages, read_spoken
 from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES
 from bot.intake.eval_sets.plain import ANSWER_KEY, TOOLS_KEY
 from bot.intake.eval_sets.reader import Source
-from bot.intake.eval_sets.records import Records, decoded, located, without
+from bot.intake.eval_sets.records import Records, beside_places, decoded, located, without
 from bot.intake.eval_sets.rows import Reading, Row, read_records, text_id
 from bot.intake.eval_sets.table import plain_key
 from bot.intake.place import Place
@@ -116,10 +116,7 @@ class Inputs:
     def _expected(self, record: Place, query: Place | None) -> dict[str, Data]:
         """What ``record`` holds beside its id and its query, under the keys that columns of that kind have."""
         identifier = self._named(record, self.columns.id) or record["id"]
-        kept = dict(as_mapping(record.data))
-        for place in (identifier, query):
-            if place is not None:
-                kept = without(kept, place.path[len(record.path) :])
+        kept = beside_places(record, identifier, query)
         for name, key in ((self.columns.answer, ANSWER_KEY), (self.columns.tools, TOOLS_KEY)):
             place = self._named(record, name)
             if place is not None and name != key:

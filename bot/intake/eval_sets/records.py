@@ -129,6 +129,15 @@ def located(record: Place, name: str) -> Place | None:
     return place
 
 
+def beside_places(record: Place, *places: Place | None) -> dict[str, Data]:
+    """What ``record`` holds beside what stands at ``places`` in it."""
+    kept = dict(as_mapping(record.data))
+    for place in places:
+        if place is not None:
+            kept = without(kept, place.path[len(record.path) :])
+    return kept
+
+
 def without(data: dict[str, Data], path: Path) -> dict[str, Data]:
     """``data`` without the value at ``path``, nor the mappings that only held it."""
     kept = dict(data)

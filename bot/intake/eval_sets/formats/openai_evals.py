@@ -20,7 +20,7 @@ from bot.intake.eval_sets.messages import Spoken, is_messages, read_spoken
 from bot.intake.eval_sets.names import query_keys
 from bot.intake.eval_sets.plain import ANSWER_KEY, TOOLS_KEY
 from bot.intake.eval_sets.reader import Reader, Source
-from bot.intake.eval_sets.records import located, without
+from bot.intake.eval_sets.records import beside_places, located
 from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
 from bot.intake.place import Place
 from bot.intake.query import Setup
@@ -120,10 +120,7 @@ def _item_row(record: Place, column: str, columns: Columns, problems: list[Probl
         return None
     spoken = _spoken(query, problems)
     identifier = located(item, columns.id or "id")
-    rest = dict(as_mapping(item.data))
-    for place in (identifier, query if spoken.is_text else None):
-        if place is not None:
-            rest = without(rest, place.path[len(item.path) :])
+    rest = beside_places(item, identifier, query if spoken.is_text else None)
     named = ((ANSWER_KEY, columns.answer), (TOOLS_KEY, columns.tools))
     said = {key: located(item, name) for key, name in named if name is not None}
     expected: dict[str, Data] = {key: place.data for key, place in said.items() if place is not None}

@@ -27,18 +27,16 @@ from bot.errors import InputError, Problem
 from bot.intake.eval_sets.columns import FORMATS_FILE
 from bot.intake.eval_sets.formats.promptfoo.files import PREFIX, Files
 from bot.intake.eval_sets.formats.promptfoo.prompts import Compiled, Prompt, compile_prompt, read_prompts, render, speak
-from bot.intake.eval_sets.formats.promptfoo.template import TemplateFault, TooLongFault
+from bot.intake.eval_sets.formats.promptfoo.template import SAID, TemplateFault, TooLongFault
 from bot.intake.eval_sets.formats.promptfoo.tests import Case, read_cases
 from bot.intake.eval_sets.formats.promptfoo.variables import Variables
-from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES, named
+from bot.intake.eval_sets.names import named
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.rows import Reading, Row, enough
 from bot.intake.place import Place
 from bot.intake.query import Setup
 
 _NAME: Final = "promptfoo"
-_SAID: Final = (QUERY_NAMES, SPOKEN_NAMES, frozenset({"message", "request", "ticket", "task", "text"}))
-"""Names of variables that the user says, the more telling first."""
 _TELLING: Final = frozenset(
     {"providers", "targets", "tests", "scenarios", "defaultTest", "evaluateOptions", "redteam", "assertionTemplates"}
 )
@@ -194,7 +192,7 @@ class _Config:
         if "prompt" in variables or not variables:
             return list(enumerate(self._prompts))
         told = [name for name, value in variables.items() if isinstance(value, str | list)]
-        found = next((names for names in map(partial(named, told), _SAID) if names), told)
+        found = next((names for names in map(partial(named, told), SAID) if names), told)
         if len(found) != 1:
             message = f"the config has no prompts, and several variables could be the query: {', '.join(found[:10])}"
             self._fault(case.place, message if found else "the config has no prompts", self._declaration)

@@ -210,7 +210,7 @@ def _text(expression: Expression, variables: Mapping[str, Data], used: Collectio
     if isinstance(value, _Undefined):
         name = expression.path[0]
         hint = "" if name in variables else perhaps(name, variables.keys() - used)
-        if used and not hint and plain_key(name) not in _SAID:
+        if used and not hint and not any(plain_key(name) in names for names in SAID):
             return ""
         raise TemplateFault(f"the variable `{shown}` is not given{hint}", f"add `{shown}` to `vars`", expression.line)
     if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict | list) for item in value)):
@@ -269,7 +269,8 @@ def _ending(value: Value, place: int) -> Value:
     return value[place] if value else None
 
 
-_SAID: Final = QUERY_NAMES | SPOKEN_NAMES | {"message", "request", "ticket", "task", "text"}
+SAID: Final = (QUERY_NAMES, SPOKEN_NAMES, frozenset({"message", "request", "ticket", "task", "text"}))
+"""Names of variables that the user says, the more telling first."""
 _Filter: TypeAlias = Callable[[Value, Data], Value]
 _DEFAULTS: Final = frozenset({"default", "d"})
 _FILTERS: Final[Mapping[str, _Filter]] = {
