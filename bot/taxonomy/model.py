@@ -42,6 +42,8 @@ class Capability(FileModel):
 
     ``source: spec`` carries the rule ``when`` over the agent's specification (see :mod:`bot.taxonomy.rules`);
     ``requires`` names an intent capability that must hold as well.  ``source: intent`` is inferred from the query.
+    ``was`` is the retired id that it was known by before; ``split`` the retired capability that it is a part of
+    (:mod:`bot.taxonomy.migration`).
     """
 
     id: Identifier
@@ -53,6 +55,8 @@ class Capability(FileModel):
     requires: Identifier | None = None
     patterns: Tuple[Text] = ()
     exemplars: Exemplars = Exemplars()
+    was: Identifier | None = None
+    split: Identifier | None = None
 
     @cached_property
     def definition(self) -> str:
@@ -61,7 +65,7 @@ class Capability(FileModel):
         Scores under one digest are comparable; a change of wording elsewhere in the taxonomy voids nothing
         (semantics, section 2).
         """
-        seen = self.model_dump(mode="json", exclude={"name", "group"})
+        seen = self.model_dump(mode="json", exclude={"name", "group", "was", "split"})
         return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:12]
 
     @cached_property

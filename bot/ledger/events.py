@@ -1,0 +1,172 @@
+"""What the bot showed and what people answered, as lines that are only ever added (docs/ledger.md).
+
+An event says who, when, on which content and which verdict; what a verdict rested on stands with the event that showed
+it.  Times are GitHub's, or those of commits.  Bots are never counted as people: where one acted, ``by_bot`` says so.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from bot.curator.entry import EntryId, Timestamp
+from bot.digests import digest
+from bot.ledger.model import CommitId, Digest, Login
+from bot.taxonomy.model import Identifier
+from bot.validation import FileModel, Score, Text, Tuple
+
+EVENTS = "events"
+SET_EVENTS = f"{EVENTS}/regression_set.jsonl"
+"""Where events lie that are on no reviewed pull request: suggestions and the answers to them, requests, changes."""
+
+Number = Annotated[int, Field(ge=1)]
+
+
+class VerdictFacts(FileModel):
+    """What a verdict rested on, without the text: the query's scores, and what related them to R in its turn.
+
+    ``won`` maps capabilities to the score of the champion that the query beat; ``displaces`` are those champions.
+    """
+
+    taxonomy: Text = Field(description="version of the taxonomy")
+    scores: dict[Identifier, Score] = Field(description="cs(q, c) of the capabilities that are TRUE")
+    arbitrated: Tuple[Identifier] = Field(default=(), description="those that arbitration alone made TRUE")
+    attempt: bool = Field(default=False, description="whether the query argued with the classifier")
+    new: Tuple[Identifier] = Field(default=(), description="newCaps(q)")
+    won: dict[Identifier, Score] = Field(default_factory=dict)
+    new_combinations: Tuple[Tuple[Identifier]] = ()
+    similarity: Score
+    most_similar: Text | None = None
+    displaces: Tuple[Text] = ()
+
+
+class _Event(FileModel):
+    """What all events have; two events with the same ``key`` are the same event."""
+
+    at: Timestamp
+
+    @property
+    def key(self) -> str:
+        """A digest of what happened, by which it is known again: whatever is recorded twice counts once."""
+        return digest(self.model_dump(mode="json", exclude={"at"}))
+
+
+class _OnPullRequest(_Event):
+    """An event on a pull request that brings an eval set."""
+
+    pull_request: Number
+    entry: EntryId
+    content: Digest = Field(description="digest of text, attachments and agent, as decisions are bound to it")
+    verdict: Digest = Field(description="digest of the verdict with the names that it rests on")
+    codes: Text = Field(description="the verdict in codes, as `INCLUDE direct NEW_COVERAGE`")
+
+
+class Shown(_OnPullRequest):
+    """A verdict was put before people: in the comment on the pull request."""
+
+    kind: Literal["shown"] = "shown"
+    base: CommitId = Field(description="the commit of the default branch that it was judged against")
+    head: CommitId
+    place: Annotated[int, Field(ge=0)] = Field(description="its place in the cycle's order, from 0")
+    author: Login = Field(description="who brings the pull request")
+    facts: VerdictFacts | None = Field(description="null: there was no verdict, as of what a person rejected")
+
+
+class Decided(_OnPullRequest):
+    """A curator decided by a command: always explicit.  Its time is that of the comment."""
+
+    kind: Literal["decided"] = "decided"
+    action: Literal["accept", "reject", "pin", "unpin"]
+    by: Login
+    comment: int
+    reason: Text | None = None
+    all: bool = Field(default=False, description="said of `all` that waited, not of this one by name")
+
+
+class Withdrawn(_Event):
+    """A decision ended with its comment: that was deleted or edited, or its author may not decide any more."""
+
+    kind: Literal["withdrawn"] = "withdrawn"
+    pull_request: Number
+    entry: EntryId
+    content: Digest
+    action: Literal["accept", "reject", "pin", "unpin"]
+    comment: int
+
+
+class Passed(_OnPullRequest):
+    """A pull request was merged with a verdict that nobody had to agree to: implicit agreement of who merged it."""
+
+    kind: Literal["passed"] = "passed"
+    by: Login
+    by_bot: bool
+
+
+class Closed(_Event):
+    """A pull request with an eval set ended: ``commit`` is that of its merge, ``None``: it was closed unmerged."""
+
+    kind: Literal["closed"] = "closed"
+    pull_request: Number
+    commit: CommitId | None
+
+
+class Suggested(_Event):
+    """A pull request of ours was opened that suggests to take ``entries`` out (a swap lets ``admits`` in)."""
+
+    kind: Literal["suggested"] = "suggested"
+    pull_request: Number
+    branch: Text
+    suggestion: Text = Field(description="kind: displaced, redundant, source-deleted, customer-left, undone, swap")
+    entries: Tuple[EntryId]
+    admits: EntryId | None = None
+
+
+class Answered(_Event):
+    """People merged a suggestion, or closed it: always explicit."""
+
+    kind: Literal["answered"] = "answered"
+    pull_request: Number
+    branch: Text
+    suggestion: Text
+    entries: Tuple[EntryId]
+    agrees: bool = Field(description="true: merged; false: closed unmerged")
+    by: Login
+    by_bot: bool
+
+
+class Requested(_Event):
+    """A curator asked of an entry, by a command, that its admission be undone, or that it come back."""
+
+    kind: Literal["requested"] = "requested"
+    entry: EntryId
+    action: Literal["undo", "restore"]
+    by: Login
+    comment: int
+
+
+class ChangedByHand(_Event):
+    """Somebody changed entries of the regression set otherwise than by a pull request of ours."""
+
+    kind: Literal["changed-by-hand"] = "changed-by-hand"
+    commit: CommitId
+    pull_request: Number | None
+    by: Login
+    by_bot: bool
+    added: Tuple[EntryId] = ()
+    changed: Tuple[EntryId] = ()
+    removed: Tuple[EntryId] = ()
+
+
+Event = Annotated[
+    Shown | Decided | Withdrawn | Passed | Closed | Suggested | Answered | Requested | ChangedByHand,
+    Field(discriminator="kind"),
+]
+"""One line of a file of events."""
+
+EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+def events_path(number: int) -> str:
+    """Where the events on pull request ``number`` lie on the branch."""
+    return f"{EVENTS}/{number}.jsonl"

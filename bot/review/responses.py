@@ -1,0 +1,46 @@
+"""What people made of verdicts and suggestions: one response per person and thing they were shown (pure)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.ledger.events import VerdictFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """A person's word on one verdict, or on one suggested eviction.
+
+    ``subject`` tells what it is on: responses with the same one answer the same question (content and verdict of a
+    query; branch of a suggestion, which names entry and grounds).  ``decision`` is INCLUDE, EXCLUDE, REPLACE or
+    KEEP-BOTH, or EVICT or SWAP for a suggestion; ``route`` direct or review; ``reasons`` are the verdict's codes, or
+    the kind of the suggestion.  ``agrees`` tells whether the person wants what the verdict says.  An ``explicit``
+    response is a command, or the merge or the closing of a suggestion; an implicit one is the merge of a pull request
+    whose comment showed the verdict.  ``author`` brought the query (``None`` for a suggestion).  ``said`` is the
+    person's reason.  ``reversed`` tells that it did not last: its comment went, the same person said otherwise on the
+    same content later, or the entry was taken out or undone by people.  ``base`` is the commit that the verdict was
+    judged against, ``place`` its place in the cycle, ``facts`` are its facts as they were shown.
+    """
+
+    subject: str
+    entry: str
+    content: str
+    decision: str
+    route: str
+    reasons: tuple[str, ...]
+    agrees: bool
+    explicit: bool
+    by: str
+    at: str
+    pull_request: int
+    author: str | None = None
+    said: str | None = None
+    reversed: bool = False
+    base: str | None = None
+    place: int = 0
+    facts: VerdictFacts | None = None
+
+    @property
+    def overrides(self) -> bool:
+        """Whether the person wants something else than the verdict."""
+        return not self.agrees
