@@ -28,6 +28,8 @@ from bot.github.analysis import (
 )
 from bot.github.commands import Command, Verb, parse
 from bot.github.events import FIRST_TIME_ASSOCIATIONS, TRUSTED_ASSOCIATIONS, Event
+from bot.intake.query import Query
+from bot.intake.specification import Specification
 from bot.ledger.keys import classification_key
 from bot.ledger.model import PullRequestRecord, StoredClassification
 from bot.object_store import Change, CommitSnapshot
@@ -44,6 +46,7 @@ def analyse(
     event: Event,
     base: str,
     head: str,
+    at: str,
     platform: Platform,
     snapshot: CommitSnapshot,
     changes: Sequence[Change],
@@ -54,7 +57,8 @@ def analyse(
 ) -> Analysis:
     """The facts of the head's ``snapshot``: only folders that ``changes`` touch, only queries that are not settled.
 
-    ``known`` are the ledger's classifications by key: what is among them is not classified again.
+    ``at`` is the time of the head.  ``known`` are the ledger's classifications by key: what is among them is not
+    classified again.
     """
     problems: list[Problem] = []
     held = _held(event, platform, record)
@@ -71,6 +75,7 @@ def analyse(
         pull_request=event.pull_request,
         base=base,
         head=head,
+        at=at,
         held=held,
         touches=touches,
         set_changes=_set_changes(snapshot, changes),
@@ -108,19 +113,10 @@ def classify_all(
     submissions: list[SubmissionFacts] = []
     reused = classified = 0
     stopped: IncumbentError | None = None
-    kept: dict[str, Findings] = {}
-    for stored in known.values():
-        kept |= {key: kept.get(key, Findings()) | item for key, item in stored.findings.items()}
-    backend = knowing(backend, kept)
-    definitions = platform.taxonomy.definitions
+    backend = with_findings(backend, known)
     for package in packages:
         queries = unsettled(platform, package.submission)
-        keys = {
-            query.id: classification_key(
-                query.heard, package.specification.digest, definitions, backend.identity, conditions_of(backend)
-            )
-            for query in queries
-        }
+        keys = {query.id: key_of(query, package.specification, platform, backend) for query in queries}
         before: dict[str, Classification] = {
             id: known[key].classification(id)
             for id, key in keys.items()
@@ -136,6 +132,21 @@ def classify_all(
             # What failed or is used up is not asked again for the next package.
             backend = halt(backend, stopped)
     return ClassifiedPackages(submissions=tuple(submissions), reused=reused, classified=classified, stopped=stopped)
+
+
+def with_findings(backend: Backend, known: Mapping[str, StoredClassification]) -> Backend:
+    """``backend`` with what the ``known`` classifications rest on, if it remembers."""
+    kept: dict[str, Findings] = {}
+    for stored in known.values():
+        kept |= {key: kept.get(key, Findings()) | item for key, item in stored.findings.items()}
+    return knowing(backend, kept)
+
+
+def key_of(query: Query, specification: Specification, platform: Platform, backend: Backend) -> str:
+    """The ledger's key of what ``backend`` says of ``query``."""
+    conditions = conditions_of(backend)
+    definitions = platform.taxonomy.definitions
+    return classification_key(query.heard, specification.digest, definitions, backend.identity, conditions)
 
 
 def _held(event: Event, platform: Platform, record: PullRequestRecord | None) -> bool:

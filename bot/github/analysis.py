@@ -16,7 +16,7 @@ from bot.classifier.findings import Findings
 from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
 from bot.config import Prices
-from bot.curator.entry import EntryId, Evicted, entry_id
+from bot.curator.entry import EntryId, Evicted, Timestamp, entry_id
 from bot.digests import digest
 from bot.errors import IncompleteError, IncumbentError, Problem
 from bot.intake.query import Query
@@ -234,6 +234,7 @@ class Analysis(FileModel):
     pull_request: int | None
     base: CommitId = Field(description="the reviewed commit by whose taxonomy, config and regression set facts hold")
     head: CommitId
+    at: Timestamp = Field(description="the time of the head")
     held: bool = Field(description="whether a first contribution waits for a curator, and nothing was classified")
     touches: Tuple[Literal["eval_sets", "regression_set", "taxonomy", "config"]]
     set_changes: Tuple[SetChange]

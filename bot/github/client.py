@@ -109,6 +109,16 @@ class GitHubClient:
         found = self._ask("GET", f"/pulls/{number}")
         return str((found.get("merged_by") or {}).get("login") or "ghost"), str(found["merged_at"])
 
+    def closed_by(self, number: int) -> tuple[str, str]:
+        """Who closed the pull request ``number``, and when."""
+        found = self._ask("GET", f"/issues/{number}")
+        return str((found.get("closed_by") or {}).get("login") or "ghost"), str(found["closed_at"])
+
+    def author_of(self, commit: str) -> str:
+        """The account that ``commit`` is by; ``ghost`` where GitHub knows none."""
+        found = self._ask("GET", f"/commits/{commit}")
+        return str((found.get("author") or {}).get("login") or "ghost")
+
     def own_issues(self) -> tuple[Issue, ...] | None:
         """The open issues of the account that the token acts as, oldest first; ``None`` where issues are turned off."""
         query = {"state": "open", "creator": self.login, "sort": "created", "direction": "asc"}

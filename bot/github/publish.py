@@ -15,6 +15,7 @@ from bot.github.conversation import Hearing, Reply, hear
 from bot.github.displayed import NOTHING, displayed_now
 from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.notices import changes_of, notices_of
+from bot.github.recording import heard_events, shown_events
 from bot.github.standing import NOTHING_BEFORE, Court, Former
 from bot.github.values import (
     AddLabels,
@@ -29,6 +30,8 @@ from bot.github.values import (
     RemoveLabel,
     WriteLedger,
 )
+from bot.ledger.event_files import appended
+from bot.ledger.events import events_path
 from bot.ledger.model import RECONCILED, Displayed, PullRequestRecord, Reconciled, Showing, record_path
 from bot.ledger.store import record_text
 from bot.pipeline import Platform
@@ -48,7 +51,7 @@ class Scene:
     """GitHub as publish finds it.
 
     ``login`` is who we are; ``ledger`` the commit of the ledger branch, ``record`` what it holds of this pull request;
-    ``run`` the page of this run; ``former`` rejections that were given before.
+    ``run`` the page of this run; ``former`` rejections that were given before; ``events`` the file of events so far.
     """
 
     login: str
@@ -59,6 +62,7 @@ class Scene:
     record: PullRequestRecord | None
     run: str | None
     former: Former = NOTHING_BEFORE
+    events: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,6 +270,10 @@ def _ledger(
     if scene.record is not None and _same(new, scene.record):
         return []
     files: dict[str, str | None] = {record_path(scene.pull.number): record_text(new)}
+    # What is forgotten of an older comment was recorded when it was shown.
+    events = shown_events(judgement, scene.pull.author, analysis.at, record) + heard_events(hearing, record)
+    if events:
+        files[events_path(scene.pull.number)] = appended(scene.events, events)
     if scene.ledger is None:
         files[RECONCILED] = record_text(Reconciled(commit=analysis.base))
     message = f"Pull request {scene.pull.number} at {analysis.head[:12]}"

@@ -21,7 +21,8 @@ from bot.github.publish import Scene, check_operations, plan_review
 from bot.github.standing import Former
 from bot.github.unreviewed import Publication, apply_all, nothing, post_failure, turn_away
 from bot.github.values import PullRequest, WriteLedger
-from bot.github.world import Commits, World, known_of, record_of, rejections_of
+from bot.github.world import Commits, World, known_of, record_of, rejections_of, text_of
+from bot.ledger.events import events_path
 from bot.pipeline import Platform, load_platform
 from bot.report.escaping import code
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, render_summary
@@ -65,6 +66,7 @@ def analyse_event(
         event,
         commits.base,
         commits.head,
+        world.store.commit_time(commits.head),
         platform,
         world.store.snapshot(commits.head),
         world.store.changes(commits.base, commits.head),
@@ -161,6 +163,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         check=github.check(analysis.head),
         ledger=commits.ledger,
         record=record_of(ledger, event.pull_request),
+        events=text_of(ledger, events_path(event.pull_request)),
         run=world.run,
         former=Former.of(rejections_of(ledger), set(analysis.contents.values()), github.comments),
     )

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from bot.config import REVIEWED_FILES
 from bot.errors import InputError
 from bot.github.events import Event, Flow
 from bot.ledger.model import BRANCH, FOLDER, PullRequestRecord, Reconciled, Rejection, StoredClassification
@@ -50,6 +51,13 @@ class World:
         refs = {local: f"refs/heads/{name}" for local, name in places.items()}
         found = self.store.fetch(self.url, refs, self.token, optional=tuple(refs)) if refs else {}
         return {places[local]: commit for local, commit in found.items()}
+
+
+def text_of(ledger: CommitSnapshot | None, path: str) -> str | None:
+    """A file of the ledger as it is, if there is one."""
+    if ledger is None or not ledger.exists(path):
+        return None
+    return ledger.read(path, REVIEWED_FILES).decode("utf-8", "replace")
 
 
 def record_of(ledger: CommitSnapshot | None, number: int | None) -> PullRequestRecord | None:

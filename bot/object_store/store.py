@@ -135,6 +135,11 @@ class ObjectStore:
         line = [row.split(" ") for row in reversed(output.decode("ascii").splitlines())]
         return tuple(row[0] for row in line) if line and line[0][1:2] == [since] else ()
 
+    def history(self, commit: str, path: str) -> tuple[str, ...]:
+        """The commits that changed the file ``path``, on the line of first parents up to ``commit``; newest first."""
+        output = self._git.ask("rev-list", "--first-parent", checked(commit), "--", f":(literal){path}")
+        return tuple(output.decode("ascii").split())
+
     def commit_time(self, commit: str) -> str:
         """When ``commit`` was made, as it says itself: ISO 8601 in UTC."""
         said = self._git.ask("rev-list", "--max-count=1", "--timestamp", checked(commit), "--").split()

@@ -11,11 +11,16 @@ from dataclasses import dataclass, replace
 
 from bot.consolidator.verdict import Route
 from bot.curator.staging import Occasion, Staging, out_of_line, restoration, stage_waiting
+from bot.digests import digest
 from bot.github.conversation import hear
 from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.publish import displayed_in, find_sticky, replies_to
+from bot.github.recording import heard_events, left_events, merge_events
+from bot.github.renewals import renewed
 from bot.github.standing import Court, Former
 from bot.github.values import Operation, PushCommits, WriteLedger
+from bot.ledger.event_files import appended
+from bot.ledger.events import Event, events_path
 from bot.ledger.model import (
     RECONCILED,
     LeftQuery,
@@ -80,6 +85,7 @@ def plan_admissions(inventory: Inventory, cases: Sequence[Case], platform: Platf
 def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene: Scene) -> Plan:
     noted = [_merged(case, scene) for case in cases]
     draft = Draft(platform, scene.texts, scene.refused)
+    _follow_the_taxonomy(draft, inventory)
     _restore(draft, scene)
     _move_the_line(draft, inventory)
     draft.edit(follow_renames(inventory, draft.platform), "Follow renamed queries", Change.MOVES)
@@ -95,6 +101,7 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
     steps = tuple(draft.steps)
     present = platform if scene.offering else draft.platform
     spoken, records = [], {}
+    events: dict[int, tuple[Event, ...]] = left_events(_left_unmerged(scene), inventory.at)
     left: dict[str, LeftQuery] = {}
     rejected: list[Rejection] = []
     for item in heard:
@@ -104,6 +111,7 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
         if item.case.pull_request is not None:
             spoken.append((item.case.pull_request.number, told.operations))
             records[item.case.pull_request.number] = told.record
+            events[item.case.pull_request.number] = told.events
     spoken += [(over.number, farewell(over, scene.login, scene.comments.get(over.number, ()))) for over in scene.over]
     pushed: tuple[Operation, ...] = ()
     if steps and not scene.offering:
@@ -115,9 +123,22 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
         note=tuple(_note(cases, heard, scene)),
         commits=pushed,
         spoken=tuple(spoken),
-        ledger=tuple(_remember(reconciled, done | records, inventory.base, scene)),
+        ledger=tuple(_remember(reconciled, done | records, events, inventory.base, scene)),
         offer=Offer(steps=steps, leads_to=draft.platform.regression_set) if steps and scene.offering else None,
     )
+
+
+def _follow_the_taxonomy(draft: Draft, inventory: Inventory) -> None:
+    """What was classified again comes before all else: the rest compares with it.
+
+    Where not all of it could be, nothing is written: scores of one set are comparable only together.
+    """
+    known, taxonomy = draft.platform.regression_set, draft.platform.taxonomy
+    found = renewed(inventory.renewals, {**known.waiting, **known.entries}, taxonomy, inventory.classifier)
+    count = counted(len(found), "entry", "entries")
+    under = digest([taxonomy.definitions, inventory.identity.model_dump(mode="json")])
+    message = f"Classify {count} again under taxonomy {taxonomy.version}"
+    draft.edit(found, message, Change.RESCORED, None, under)
 
 
 def _restore(draft: Draft, scene: Scene) -> None:
@@ -170,6 +191,12 @@ def _note(cases: Sequence[Case], heard: Sequence[Heard], scene: Scene) -> list[t
         replies = replies_to(hearing.replies, scene.login, scene.comments.get(pull.number, ()))
         operations += [(pull.number, reply) for reply in replies]
         files[record_path(pull.number)] = record_text(item.record.model_copy(update=remembered(hearing)))
+        events = heard_events(hearing, case.record or item.record.model_copy(update={"decisions": (), "void": ()}))
+        if case.record is None or case.record.merged is None:
+            contents = dict(hearing.judgement.contents)
+            events += merge_events(item.record, item.displayed, contents, scene.merged_by(pull.number))
+        if events:
+            files[events_path(pull.number)] = appended(scene.ledger_files.get(events_path(pull.number)), events)
     if files:
         operations.append((None, WriteLedger.of(scene.ledger, files, f"Merged up to {scene.commit[:12]}")))
     return operations
@@ -238,11 +265,28 @@ def _admits(staging: Staging) -> str:
     return f"Admit {counted(len(staging.admitted), 'query', 'queries')}"
 
 
+def _left_unmerged(scene: Scene) -> tuple[int, ...]:
+    """Closed pull requests that were not merged, and of which something is remembered."""
+    return tuple(number for number in scene.ended if number not in scene.merges and _is_kept(number, scene))
+
+
+def _is_kept(number: int, scene: Scene) -> bool:
+    return record_path(number) in scene.ledger_files
+
+
 def _remember(
-    reconciled: Reconciled, records: Mapping[int, PullRequestRecord | None], base: str, scene: Scene
+    reconciled: Reconciled,
+    records: Mapping[int, PullRequestRecord | None],
+    events: Mapping[int, Sequence[Event]],
+    base: str,
+    scene: Scene,
 ) -> list[Operation]:
     """The ledger as it should be; nothing where it is so already."""
     wanted = {record_path(number): None if item is None else record_text(item) for number, item in records.items()}
     wanted[RECONCILED] = record_text(reconciled)
+    for number, found in events.items():
+        if found:
+            path = events_path(number)
+            wanted[path] = appended(scene.ledger_files.get(path), found)
     files = {path: text for path, text in wanted.items() if scene.ledger_files.get(path) != text}
     return [WriteLedger.of(scene.ledger, files, f"Reconciled with {base[:12]}")] if files else []

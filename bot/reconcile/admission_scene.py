@@ -20,12 +20,13 @@ class Scene:
     commit.
 
     ``ended`` are closed pull requests of which nothing has to be remembered unless a query of theirs was merged and
-    needs a person.  ``rejections`` were given before; their comments are among the others.  ``ledger_files`` are the
-    ledger's files by path, ``reconciled`` is one of them; ``fresh`` tells whether eval sets were merged that it does
-    not know of.  ``texts`` reads a file as it is at ``commit``.  ``offering`` tells that the branch takes no commits of
-    ours, so that people are asked to merge them; ``refused`` is what they turned down then.  ``restores`` are
-    tombstones whose entry is to come back, and who asks for it.  ``over`` are pull requests with queries that needed a
-    person, none of which is there any more.
+    needs a person; ``merges`` are those that were merged, and ``merged_by`` tells who merged one, and when.
+    ``rejections`` were given before; their comments are among the others.  ``ledger_files`` are the ledger's files by
+    path, ``reconciled`` is one of them; ``fresh`` tells whether eval sets were merged that it does not know of.
+    ``texts`` reads a file as it is at ``commit``.  ``offering`` tells that the branch takes no commits of ours, so that
+    people are asked to merge them; ``refused`` is what they turned down then.  ``restores`` are tombstones whose entry
+    is to come back, and who asks for it.  ``over`` are pull requests with queries that needed a person, none of which
+    is there any more.
     """
 
     login: str
@@ -39,9 +40,11 @@ class Scene:
     fresh: bool
     ledger_files: Mapping[str, str]
     permission: Callable[[str], str]
+    merged_by: Callable[[int], tuple[str, str]]
     texts: Callable[[str], str]
     run: str | None
     offering: bool = False
     refused: Refused = NOTHING_REFUSED
     restores: Mapping[str, Request] = field(default_factory=dict)
     over: tuple[PullRequest, ...] = ()
+    merges: frozenset[int] = frozenset()

@@ -151,6 +151,7 @@ def _case(each: _Brought, inventory: Inventory, submissions: tuple[SubmissionFac
             pull_request=None if each.pull_request is None else each.pull_request.number,
             base=inventory.base,
             head=each.merge,
+            at=each.at,
             held=False,
             touches=("eval_sets",),
             set_changes=(),

@@ -29,9 +29,9 @@ class Draft:
         self._refused = refused
         self._planned: dict[str, str | None] = {}
 
-    def not_refused(self, entries: Mapping[str, Entry]) -> dict[str, Entry]:
-        """Those of ``entries`` that nobody turned down as they are."""
-        return {id: entry for id, entry in entries.items() if not self._refused.holds(entry)}
+    def not_refused(self, entries: Mapping[str, Entry], under: str | None = None) -> dict[str, Entry]:
+        """Those of ``entries`` that nobody turned down as they are, or as they are scored ``under`` something new."""
+        return {id: entry for id, entry in entries.items() if not self._refused.holds(entry, None, under)}
 
     def texts(self, entries: Mapping[str, Entry]) -> dict[str, str]:
         """The files of ``entries`` as the steps leave them, by the keys of these."""
@@ -58,14 +58,23 @@ class Draft:
         self._add(Step(message=message, file_changes=staging.file_changes, offered=offered))
         self.platform = _after(staging, self.platform)
 
-    def edit(self, changed: Mapping[str, Entry], message: str, change: Change, pull_request: int | None = None) -> None:
+    def edit(
+        self,
+        changed: Mapping[str, Entry],
+        message: str,
+        change: Change,
+        pull_request: int | None = None,
+        under: str | None = None,
+    ) -> None:
         """Write the entries ``changed``, in R or in line, as edits of their files, but for what people refused."""
-        kept = sorted(self.not_refused(changed).items())
+        kept = sorted(self.not_refused(changed, under).items())
         self._add(
             Step(
                 message=message,
                 file_changes=tuple(self._edited(entry) for _, entry in kept),
-                offered=tuple(Offered(entry=entry, change=change, pull_request=pull_request) for _, entry in kept),
+                offered=tuple(
+                    Offered(entry=entry, change=change, pull_request=pull_request, under=under) for _, entry in kept
+                ),
             )
         )
         self.platform = with_entries(self.platform, dict(kept))

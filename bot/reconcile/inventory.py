@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from bot.classifier.model import Identity
 from bot.curator.entry import EntryId, Timestamp
 from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts, SubmissionFacts, UsageFacts, refuse_doubles
+from bot.github.renewals import RenewalFacts
 from bot.ledger.model import CommitId, Digest
 from bot.taxonomy.model import Taxonomy
 from bot.validation import FileModel, Tuple
@@ -48,6 +49,9 @@ class Inventory(FileModel):
     classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
     stopped: StoppedFacts | None = Field(default=None, description="why not every query was asked about")
     usage: UsageFacts | None = Field(default=None, description="what asking has cost; null: nothing that costs")
+    renewals: Tuple[RenewalFacts] = Field(
+        default=(), description="entries, also in line, that a change of taxonomy or classifier concerns"
+    )
 
     @model_validator(mode="after")
     def _ids_are_told_apart(self) -> Inventory:
@@ -58,13 +62,16 @@ class Inventory(FileModel):
     def incomplete(self) -> StoppedFacts | None:
         """Why not every query that is not settled could be classified, if any could not."""
         names = [name for facts in self.submissions for name in facts.unclassified]
-        if self.stopped is not None or not names:
+        entries = [item.entry for item in self.renewals if item.missing]
+        if self.stopped is not None or not (names or entries):
             return self.stopped
-        return StoppedFacts(message=f"{len(names)} of the merged queries could not be classified", exit_code=3)
+        told = [f"{len(names)} of the merged queries"] if names else []
+        told += [f"{len(entries)} of the entries"] if entries else []
+        return StoppedFacts(message=f"{' and '.join(told)} could not be classified", exit_code=3)
 
     def fits(self, taxonomy: Taxonomy) -> bool:
         """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
-        return all(item.fits(taxonomy) for item in self.submissions)
+        return all(item.fits(taxonomy) for item in (*self.submissions, *self.renewals))
 
     @property
     def classifier(self) -> Identity:

@@ -44,7 +44,7 @@ def remember(
     known_rejections = () if before is None else before.rejections
     all_rejections = (*known_rejections, *(item for item in rejected if item not in known_rejections))
     # Findings on what was not asked about this time are worth something once it is.
-    partial = any(facts.unclassified for facts in inventory.submissions)
+    partial = inventory.incomplete is not None
     known = dict(before.classifications) if before is not None and partial else {}
     present: set[tuple[str, str]] = set()
     contents: set[str] = set()
@@ -56,6 +56,9 @@ def remember(
                 present.add((entry_of(facts, query), digest(list(query.turns))))
                 if query.classification is not None:
                     known[query.key] = query.classification
+    if any(item.missing for item in inventory.renewals):
+        # Nobody is asked twice about those that were done.
+        known |= {item.key: item.classification for item in inventory.renewals if item.key and item.classification}
     return Reconciled(
         commit=inventory.base if before is None or inventory.since is None or fresh else before.commit,
         classifications=known,

@@ -50,7 +50,7 @@ class Offer:
     @property
     def contents(self) -> tuple[str, ...]:
         """Digests of what is offered."""
-        return tuple(sorted({content_of(item.entry, item.asked) for item in self.offered}))
+        return tuple(sorted({content_of(item.entry, item.asked, item.under) for item in self.offered}))
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -86,20 +86,24 @@ class Offer:
         return replace(self, steps=(*self.steps, replace(step, file_changes=changes)))
 
 
-def content_of(entry: Entry, asked: int | None = None) -> str:
+def content_of(entry: Entry, asked: int | None = None, under: str | None = None) -> str:
     """What is offered of ``entry``: its text, where it stands, and its pin; not the verdict, which moves with R.
 
-    Who asks for something again, in another comment, is offered it again.
+    Who asks for something again, in another comment, is offered it again; and so are scores ``under`` another taxonomy.
     """
     place = None if entry.source is None else entry.source.place
-    return content(entry.id, entry.turns, place, entry.pin, asked)
+    return content(entry.id, entry.turns, place, entry.pin, asked if under is None else under)
 
 
 def content(
-    id: str, turns: Sequence[str], place: tuple[str, str, str] | None, pin: str | None, asked: int | None = None
+    id: str,
+    turns: Sequence[str],
+    place: tuple[str, str, str] | None,
+    pin: str | None,
+    again: int | str | None = None,
 ) -> str:
-    """The same of what is no entry yet."""
-    return digest([id, list(turns), place, pin, *([] if asked is None else [asked])])
+    """The same of what is no entry yet; ``again`` is what makes it another offer of the same."""
+    return digest([id, list(turns), place, pin, *([] if again is None else [again])])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,9 +113,9 @@ class Refused:
     branches: frozenset[str] = frozenset()
     contents: frozenset[str] = frozenset()
 
-    def holds(self, entry: Entry, asked: int | None = None) -> bool:
+    def holds(self, entry: Entry, asked: int | None = None, under: str | None = None) -> bool:
         """Whether ``entry`` was turned down as it is."""
-        return content_of(entry, asked) in self.contents
+        return content_of(entry, asked, under) in self.contents
 
     def met_by(self, offer: Offer) -> Refused:
         """The same with what ``offer`` holds, if its branch was refused: the ledger may have forgotten it."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.curator import changes
 from bot.curator.changes import FileChange
@@ -32,8 +32,9 @@ _NAME = re.compile(rf"({EVICT}|{SWAP}|{ADMIT})[^/]+-[0-9a-f]{{16}}")
 class Proposal:
     """A change of the set that people are asked to merge.
 
-    ``entries`` are those that it removes; ``files`` are all that it changes; ``loses`` names capabilities that fall
-    below their floor with it.
+    ``entries`` are those that it removes, ``admits`` the one that a swap lets in; ``files`` are all that it changes.
+    ``remaining`` maps what they cover to the competent coverers that stay; ``loses`` names capabilities that fall below
+    their floor with it.
     """
 
     branch: str
@@ -43,6 +44,8 @@ class Proposal:
     body: str
     files: tuple[tuple[str, str | None], ...]
     loses: tuple[str, ...] = ()
+    admits: str | None = None
+    remaining: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def blobs(self) -> dict[str, str | None]:
@@ -104,6 +107,7 @@ def _eviction(item: Suggestion, moment: Moment) -> Proposal:
         body=render_eviction(item, moment),
         files=_files(changes.evict(entry, evicted_on(item.grounds))),
         loses=_loses(item.remaining, moment.platform),
+        remaining=item.remaining,
     )
 
 
@@ -123,6 +127,8 @@ def _swap(item: SwapSuggestion, moment: Moment) -> Proposal:
         title=f"Swap {item.admit} for {', '.join(removed)}"[:250],
         body=render_swap(item, moment),
         files=_files(planned),
+        admits=item.admit,
+        remaining={name: count for eviction in item.evictions for name, count in eviction.remaining.items()},
     )
 
 

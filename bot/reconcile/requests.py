@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from bot.curator.store import RegressionSet, unknown_scores
 from bot.digests import digest
@@ -14,6 +15,8 @@ from bot.github.conversation import TOO_EARLY, Reply
 from bot.github.publish import answers_to, replies_to
 from bot.github.standing import is_as_read
 from bot.github.values import IssueComment, Operation, Remark, WriteLedger
+from bot.ledger.event_files import appended
+from bot.ledger.events import SET_EVENTS, Requested
 from bot.ledger.model import REQUESTS, Request, RequestRecord
 from bot.ledger.store import record_text
 from bot.report.escaping import code
@@ -38,7 +41,7 @@ class Scene:
 
     ``reviewed`` reads which pull requests have a review that answers; ``record`` is absent where nothing was read yet,
     from ``at`` on.  ``comment`` looks one up by id, ``thread`` those of a thread, ``author`` tells who brought a pull
-    request; ``by_hand`` tells that the bot lets nothing in.
+    request; ``by_hand`` tells that the bot lets nothing in.  ``events`` is the ledger's file of events so far.
     """
 
     login: str
@@ -55,6 +58,7 @@ class Scene:
     permission: Callable[[str], str]
     by_hand: bool
     ledger: str | None
+    events: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +99,9 @@ def plan_requests(scene: Scene) -> Plan:
         }
     )
     if new != scene.record:
-        operations.append((None, noted(new, scene.ledger)))
+        asked_for = [item for item in stand if item not in record.requests]
+        times = {item.comment.id: item.comment.created_at for item in scene.remarks}
+        operations.append((None, noted(new, scene.ledger, _events(asked_for, times, scene.events))))
     return Plan(operations=tuple(operations), stand=tuple(stand))
 
 
@@ -104,10 +110,19 @@ def _was_too_early(comment: IssueComment, login: str, thread: Sequence[IssueComm
     return any(TOO_EARLY in item.body for item in answers_to(comment, login, thread))
 
 
-def noted(record: RequestRecord, ledger: str | None) -> WriteLedger:
-    """The write of ``record`` on top of the ``ledger``'s commit."""
+def noted(record: RequestRecord, ledger: str | None, more: Mapping[str, str] = MappingProxyType({})) -> WriteLedger:
+    """The write of ``record``, and of ``more`` files, on top of the ``ledger``'s commit."""
     message = counted(len(record.requests), "request stands", "requests stand")
-    return WriteLedger.of(ledger, {REQUESTS: record_text(record)}, message)
+    return WriteLedger.of(ledger, {REQUESTS: record_text(record), **more}, message)
+
+
+def _events(requests: Sequence[Request], times: Mapping[int, str], before: str | None) -> dict[str, str]:
+    """The file of events with what was asked for."""
+    found = [
+        Requested(at=times[item.comment], entry=item.entry, action=item.action, by=item.by, comment=item.comment)
+        for item in requests
+    ]
+    return {SET_EVENTS: appended(before, found)} if found else {}
 
 
 def undone(requests: Sequence[Request], known: RegressionSet) -> tuple[Request, ...]:

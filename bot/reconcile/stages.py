@@ -10,7 +10,8 @@ from bot.config import REVIEWED_FILES
 from bot.github.events import is_own
 from bot.github.publish import doubled_replies
 from bot.github.values import Operation, PullRequest, PushCommits
-from bot.github.world import records_of
+from bot.github.world import records_of, text_of
+from bot.ledger.events import EVENTS, SET_EVENTS
 from bot.ledger.model import FOLDER, RECONCILED, PullRequestRecord, Reconciled
 from bot.ledger.store import load_requests
 from bot.object_store import CommitSnapshot
@@ -51,6 +52,7 @@ def hear_requests(tip: Tip) -> Staged:
             permission=cache(tip.github.permission),
             by_hand=tip.platform.config.admissions == "by-hand",
             ledger=tip.ledger_commit,
+            events=text_of(tip.ledger, SET_EVENTS),
         )
     )
     return Staged(writes=plan.operations, carried=Carried(requests=plan.stand))
@@ -82,12 +84,14 @@ def admit_merged(tip: Tip) -> Staged:
         comments={number: tip.github.comments(number) for number in sorted(spoken)},
         rejections=tip.rejections,
         ended=tuple(sorted(pull.number for pull in pulls if pull.number in records.keys() - unread)),
+        merges=frozenset(pull.number for pull in pulls if pull.merge is not None),
         over=over,
         ledger=tip.ledger_commit,
         ledger_files=_files(tip.ledger),
         reconciled=reconciled,
         fresh=bool(fresh),
         permission=cache(tip.github.permission),
+        merged_by=cache(tip.github.merged_by),
         texts=tip.read,
         run=tip.world.run,
         offering=tip.offering,
@@ -201,6 +205,6 @@ def confirm_evictions(tip: Tip) -> Staged:
 def _files(ledger: CommitSnapshot | None) -> dict[str, str]:
     if ledger is None:
         return {}
-    paths = [RECONCILED, *ledger.paths(FOLDER)]
+    paths = [RECONCILED, *ledger.paths(FOLDER), *ledger.paths(EVENTS)]
     present = [path for path in paths if ledger.exists(path)]
     return {path: ledger.read(path, REVIEWED_FILES).decode("utf-8", "replace") for path in present}

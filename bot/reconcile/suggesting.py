@@ -8,7 +8,8 @@ from dataclasses import replace
 from bot.curator.prune import EvictionKind
 from bot.github.events import is_own
 from bot.github.values import CreateIssue, OpenPullRequest, PushCommits
-from bot.github.world import records_of
+from bot.github.world import records_of, text_of
+from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import RunRecord
 from bot.ledger.store import load_runs
 from bot.reconcile import dashboard_plan, requests
@@ -85,6 +86,10 @@ def _suggestion_scene(tip: Tip) -> Scene:
         or (tip.suggestions.takes_no_commits and not any(isinstance(item, PushCommits) for item in tip.written)),
         comments=github.comments,
         pull_request=github.find_pull_request,
+        at=tip.inventory.at,
+        events=text_of(tip.ledger, SET_EVENTS),
+        merged_by=github.merged_by,
+        closed_by=github.closed_by,
     )
 
 

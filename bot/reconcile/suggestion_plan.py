@@ -6,6 +6,7 @@ is read again and planned again, until nothing is left to do: a run that was kil
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from bot.github.check import lasting, post_check
@@ -23,9 +24,12 @@ from bot.github.values import (
     PushBranch,
     WriteLedger,
 )
+from bot.ledger.event_files import appended, parsed
+from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.ledger.store import record_text
 from bot.pipeline import Platform
+from bot.reconcile.answers import answered, suggested
 from bot.reconcile.proposals import (
     LABEL,
     Proposal,
@@ -110,13 +114,26 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
         takes_no_commits=scene.takes_no_commits,
     )
     if record != scene.record:
-        written = WriteLedger.of(scene.ledger, {SUGGESTIONS: record_text(record)}, f"Suggestions on {scene.base[:12]}")
-        operations.append((None, written))
+        files = {SUGGESTIONS: record_text(record), **_events(wanted, by_branch, heads, scene)}
+        operations.append((None, WriteLedger.of(scene.ledger, files, f"Suggestions on {scene.base[:12]}")))
     return Plan(
         operations=tuple(operations),
         beyond=(*(item for item in new[:free] if item.branch in scene.barred), *new[free:], *held),
         left=tuple(left),
     )
+
+
+def _events(
+    wanted: Wish, proposals: Mapping[str, Proposal], heads: Collection[str], scene: Scene
+) -> dict[str, str | None]:
+    """The file of events with what became of our suggestions; none where nothing did."""
+    known = parsed(scene.events)
+    shown = [pull for pull in own(scene.open) if pull.branch in heads]
+    found = (
+        *suggested(shown, proposals, scene.record, scene.at),
+        *answered(own(scene.closed), wanted.refusals, scene.record, known, scene.merged_by, scene.closed_by),
+    )
+    return {SET_EVENTS: appended(scene.events, found)} if found else {}
 
 
 def _is_taken(proposal: Proposal, scene: Scene) -> bool:

@@ -7,15 +7,18 @@ from dataclasses import replace
 from typing import Literal
 
 from bot.classifier.model import Backend, Progress
+from bot.classifier.remembering import halt
 from bot.curator.entry import Source
 from bot.digests import digest
 from bot.errors import InputError, Problem
 from bot.github.analyse import classify_all, moved_from
 from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts, UsageFacts
+from bot.github.renewing import renew_entries
 from bot.ledger.model import StoredClassification
 from bot.object_store import Change, CommitSnapshot, ObjectStore, is_id
 from bot.pipeline import Platform
 from bot.reconcile.inventory import Inventory, MergeFacts
+from bot.renewal import tasks_of
 from bot.settling import settle
 from bot.submission import (
     EVAL_SETS,
@@ -25,6 +28,7 @@ from bot.submission import (
     refuse_shared_ids,
     submission_folders,
 )
+from bot.taxonomy.history import History
 
 
 def survey(
@@ -56,6 +60,11 @@ def survey(
     packages = _packages(platform, snapshot, new, moves, problems, unread)
     packages = [called_by_agent(package) for package in refuse_shared_ids(packages, platform.regression_set)]
     found = classify_all(platform, packages, known, backend, progress)
+    entries = [*platform.regression_set.entries.values(), *platform.regression_set.waiting.values()]
+    tasks = tasks_of(entries, platform.taxonomy, backend.identity, History(store, tip).since)
+    asked = backend if found.stopped is None else halt(backend, found.stopped)
+    renewal = renew_entries(tasks, platform, snapshot, known, asked, progress)
+    stopped = found.stopped or renewal.stopped
     return Inventory(
         repository=repository,
         base=tip,
@@ -76,9 +85,10 @@ def survey(
         unread=tuple(unread),
         problems=tuple(ProblemFacts.of(problem) for problem in InputError(problems).problems),
         reused=found.reused,
-        classified=found.classified,
-        stopped=StoppedFacts.of(found.stopped),
+        classified=found.classified + renewal.classified,
+        stopped=StoppedFacts.of(stopped),
         usage=UsageFacts.of(backend.usage),
+        renewals=renewal.facts,
     )
 
 

@@ -14,7 +14,9 @@ from bot.github.displayed import NOTHING
 from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.notices import notices_of
 from bot.github.publish import comment_operations, find_sticky, label_operations
+from bot.github.recording import shown_events
 from bot.github.values import IssueComment, Operation, PullRequest
+from bot.ledger.events import Event
 from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Rejection, Showing
 from bot.pipeline import Platform, Review
 from bot.reconcile.admission_scene import Scene
@@ -48,13 +50,14 @@ class Heard:
 @dataclass(frozen=True, kw_only=True)
 class Told:
     """What is said, the record that is kept while somebody is needed, the queries that are ``left`` outside, and the
-    ``rejections`` that outlast the record.
+    ``rejections`` that outlast the record; ``events`` are what is shown anew.
     """
 
     operations: tuple[Operation, ...]
     record: PullRequestRecord | None
     left: Mapping[str, LeftQuery]
     rejections: tuple[Rejection, ...] = ()
+    events: tuple[Event, ...] = ()
 
 
 def tell(heard: Heard, platform: Platform, present: Platform, scene: Scene) -> Told:
@@ -90,6 +93,7 @@ def tell(heard: Heard, platform: Platform, present: Platform, scene: Scene) -> T
     comments = scene.comments.get(pull.number, ())
     operations = comment_operations(render_comment(report), *find_sticky(scene.login, comments))
     operations += label_operations(result_of(judgement).labels, pull)
+    events = shown_events(judgement, pull.author, case.at, heard.record)
     pins = [item for item in hearing.judgement.decisions if is_done(item, hearing.judgement, platform)]
     settled = all(is_done(item, hearing.judgement, present) for item in pins) and not (
         scene.offering and _offered(review)
@@ -98,7 +102,7 @@ def tell(heard: Heard, platform: Platform, present: Platform, scene: Scene) -> T
         rejections = tuple(
             Rejection(pull_request=pull.number, decision=item) for item in hearing.own if item.action == "reject"
         )
-        return Told(operations=tuple(operations), record=None, left=left, rejections=rejections)
+        return Told(operations=tuple(operations), record=None, left=left, rejections=rejections, events=events)
     record = heard.record.model_copy(
         update={
             "texts": {**heard.record.texts, **judgement.texts},
@@ -111,7 +115,7 @@ def tell(heard: Heard, platform: Platform, present: Platform, scene: Scene) -> T
     )
     # What is displayed by now is found out again from the comment: no reason to write.
     same = record.model_copy(update={"displayed": heard.record.displayed}) == heard.record
-    return Told(operations=tuple(operations), record=heard.record if same else record, left={})
+    return Told(operations=tuple(operations), record=heard.record if same else record, left={}, events=events)
 
 
 def _left(heard: Heard, judgement: Judgement, review: Review) -> dict[str, LeftQuery]:

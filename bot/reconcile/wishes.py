@@ -47,7 +47,9 @@ class Scene:
 
     ``barred`` are branches for which GitHub lets us open no pull request, ``opened`` those for which this run opened
     one, which its lists may not show yet.
-    ``takes_no_commits`` tells that the default branch refused the last commits.
+    ``takes_no_commits`` tells that the default branch refused the last commits.  ``at`` is the time of ``base``;
+    ``events`` is the ledger's file of events so far; ``merged_by`` and ``closed_by`` tell who ended a pull request, and
+    when.
     ``comments`` reads those of a pull request, ``pull_request`` one that is in neither list.
     """
 
@@ -65,6 +67,10 @@ class Scene:
     takes_no_commits: bool = False
     comments: Callable[[int], tuple[IssueComment, ...]]
     pull_request: Callable[[int], PullRequest | None]
+    at: str
+    events: str | None
+    merged_by: Callable[[int], tuple[str, str]]
+    closed_by: Callable[[int], tuple[str, str]]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,16 +21,21 @@ class Change(StrEnum):
     MOVES = "is found elsewhere in the eval sets"
     PINNED = "has its pin as a curator said"
     RETURNS = "returns, as a curator asked"
+    RESCORED = "is scored anew, by the taxonomy and the classifier of now"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offered:
-    """What becomes of ``entry``, and the pull request that brought it, or the comment in which it was ``asked`` for."""
+    """What becomes of ``entry``, and the pull request that brought it, or the comment in which it was ``asked`` for.
+
+    ``under`` digests the taxonomy and the classifier by which it was scored anew.
+    """
 
     entry: Entry
     change: Change
     pull_request: int | None = None
     asked: int | None = None
+    under: str | None = None
 
 
 def render_offer(items: Sequence[Offered]) -> str:

@@ -1,0 +1,143 @@
+"""From what a run shows and hears to the events that the ledger keeps (pure).
+
+They are written in one commit with the record that they follow from: what was recorded once is not recorded again, and
+a run that dies records nothing that the next one would not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.consolidator.verdict import Verdict
+from bot.github.conversation import Hearing
+from bot.github.judgement import Judgement
+from bot.ledger.events import Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn
+from bot.ledger.model import Decision, Displayed, PullRequestRecord
+from bot.pipeline import Review
+from bot.rounding import rounded
+
+_BOT = "[bot]"
+
+
+def is_bot(login: str) -> bool:
+    """Whether ``login`` is an app's, as GitHub writes it."""
+    return login.casefold().endswith(_BOT)
+
+
+def shown_events(judgement: Judgement, author: str, at: str, before: PullRequestRecord | None) -> tuple[Event, ...]:
+    """The verdicts that ``judgement`` puts before people, without those that ``before`` says they were shown already.
+
+    ``at`` is the time of the commit that it speaks of.
+    """
+    analysis, review = judgement.analysis, judgement.review
+    if review is None or analysis.pull_request is None:
+        return ()
+    seen = set() if before is None else {(entry, item.verdict) for entry, item in before.displayed.items()}
+    if before is not None and before.showing is not None:
+        seen |= {(entry, item.verdict) for entry, item in before.showing.verdicts.items()}
+    found: list[Event] = []
+    for place, verdict in enumerate(review.verdicts):
+        entry = judgement.entries[verdict.id]
+        said = judgement.shown[entry]
+        if (entry, said.verdict) not in seen:
+            found.append(
+                Shown(
+                    at=at,
+                    pull_request=analysis.pull_request,
+                    entry=entry,
+                    content=judgement.contents[entry],
+                    verdict=said.verdict,
+                    codes=said.codes,
+                    base=analysis.base,
+                    head=analysis.head,
+                    place=place,
+                    author=author,
+                    facts=facts_of(verdict, review),
+                )
+            )
+    return tuple(found)
+
+
+def facts_of(verdict: Verdict, review: Review) -> VerdictFacts:
+    """What ``verdict`` rests on, for the ledger."""
+    facts, query = verdict.facts, review.scored[verdict.id]
+    return VerdictFacts(
+        taxonomy=review.platform.taxonomy.version,
+        scores={name: rounded(score) for name, score in sorted(query.scores.items())},
+        arbitrated=tuple(sorted(query.arbitrated)),
+        attempt=query.attempt,
+        new=facts.new_capabilities,
+        won={name: rounded(score) for name, score in sorted(facts.champion_scores.items())},
+        new_combinations=facts.new_combinations,
+        similarity=rounded(facts.max_similarity),
+        most_similar=facts.most_similar,
+        displaces=verdict.displaces,
+    )
+
+
+def heard_events(hearing: Hearing, before: PullRequestRecord) -> tuple[Event, ...]:
+    """What people decided, and which decisions ended, since ``before``."""
+    number = before.pull_request
+    decided = [_decided(item, number) for item in hearing.own if item not in before.decisions]
+    withdrawn = [_withdrawn(item, number) for item in hearing.void if item not in before.void]
+    return (*decided, *withdrawn)
+
+
+def merge_events(
+    record: PullRequestRecord, displayed: dict[str, Displayed], contents: dict[str, str], merged: tuple[str, str]
+) -> tuple[Event, ...]:
+    """That the pull request of ``record`` was merged, and what passed with it without a word.
+
+    ``displayed`` is what its comment showed then, ``contents`` maps entries to digests of what they would hold;
+    ``merged`` says who merged it, and when.
+    """
+    by, at = merged
+    assert record.merged is not None
+    closed = Closed(at=at, pull_request=record.pull_request, commit=record.merged.commit)
+    passed = [
+        Passed(
+            at=at,
+            pull_request=record.pull_request,
+            entry=entry,
+            content=contents[entry],
+            verdict=displayed[entry].verdict,
+            codes=displayed[entry].codes,
+            by=by,
+            by_bot=is_bot(by),
+        )
+        for entry in record.merged.seen
+        if entry in contents
+    ]
+    return (*passed, closed)
+
+
+def left_events(numbers: Sequence[int], at: str) -> dict[int, tuple[Event, ...]]:
+    """That pull requests were closed unmerged."""
+    return {number: (Closed(at=at, pull_request=number, commit=None),) for number in numbers}
+
+
+def _decided(item: Decision, number: int) -> Decided:
+    return Decided(
+        at=item.at,
+        pull_request=number,
+        entry=item.entry,
+        content=item.content,
+        verdict=item.verdict,
+        codes=item.codes,
+        action=item.action,
+        by=item.by,
+        comment=item.comment,
+        reason=item.reason,
+        all=item.all,
+    )
+
+
+def _withdrawn(item: Decision, number: int) -> Withdrawn:
+    return Withdrawn(
+        at=item.at,
+        pull_request=number,
+        entry=item.entry,
+        content=item.content,
+        action=item.action,
+        comment=item.comment,
+    )

@@ -1,0 +1,95 @@
+"""Entries that were classified again, as the job that reads hostile data hands them to the job that writes (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field
+
+from bot.classifier.findings import Findings
+from bot.classifier.model import Identity
+from bot.curator.entry import Entry, EntryId
+from bot.digests import digest
+from bot.ledger.model import Digest, StoredClassification
+from bot.renewal import Renewal, rescored
+from bot.taxonomy.model import Identifier, Taxonomy
+from bot.validation import FileModel, Text, Tuple
+
+
+class RenewalFacts(FileModel):
+    """One entry that a change of taxonomy or classifier concerns.
+
+    A ``classification`` that is not there was not found (``shortfall`` says why), or could not be (``kept``).
+    """
+
+    entry: EntryId
+    before: Digest = Field(description="digest of the entry that the facts are of")
+    carried: dict[Identifier, Identifier] = Field(
+        default_factory=dict, description="former id: the id under which its score is carried over"
+    )
+    asked: Tuple[Identifier] = Field(description="capabilities that it was classified on again; others stay")
+    key: Digest | None = Field(default=None, description="the ledger's key of the classification")
+    classification: StoredClassification | None = None
+    shortfall: Text | None = None
+    kept: Text | None = Field(default=None, description="why it stays as it is although it lags behind")
+
+    @property
+    def missing(self) -> bool:
+        """Whether it could be classified, and was not."""
+        return self.classification is None and self.kept is None
+
+    def fits(self, taxonomy: Taxonomy) -> bool:
+        """Whether all of it speaks of capabilities of ``taxonomy``."""
+        found = self.classification
+        named = {*self.asked, *self.carried.values()} <= taxonomy.by_id.keys()
+        return named and (found is None or found.fits(taxonomy.by_id))
+
+
+def renewal_facts(
+    renewal: Renewal, keys: Mapping[str, str], findings: Mapping[str, Mapping[str, Findings]]
+) -> tuple[RenewalFacts, ...]:
+    """``renewal`` for the document; ``keys`` and ``findings`` are the ledger's, by entry."""
+    found = []
+    for task in renewal.tasks:
+        id = task.entry.id
+        item = renewal.classifications.get(id)
+        known = findings.get(id, {})
+        found.append(
+            RenewalFacts(
+                entry=id,
+                before=entry_digest(task.entry),
+                carried=dict(task.carried_ids),
+                asked=task.capabilities,
+                key=keys.get(id),
+                classification=None if item is None else StoredClassification.of(item, known),
+                shortfall=renewal.shortfalls.get(id),
+                kept=renewal.kept.get(id),
+            )
+        )
+    return tuple(found)
+
+
+def renewed(
+    facts: Sequence[RenewalFacts], entries: Mapping[str, Entry], taxonomy: Taxonomy, identity: Identity
+) -> dict[str, Entry]:
+    """Those of ``entries`` that ``facts`` are of, as they become; none while one of them is missing.
+
+    Scores of one set are comparable only together: what is half classified again is not written.
+    """
+    if any(item.missing for item in facts):
+        return {}
+    found = {}
+    for item in facts:
+        entry = entries.get(item.entry)
+        if entry is None or item.classification is None or entry_digest(entry) != item.before:
+            continue
+        scores = {item.carried.get(name, name): score for name, score in entry.scores.items()}
+        carried = entry.model_copy(update={"scores": scores})
+        classification = item.classification.classification(entry.id)
+        found[entry.id] = rescored(carried, item.asked, classification, taxonomy, identity)
+    return found
+
+
+def entry_digest(entry: Entry) -> str:
+    """What a classification of ``entry`` rests on, and what it is to replace."""
+    return digest([entry.turns, entry.setup.attachments, entry.scores, entry.classified.model_dump(mode="json")])

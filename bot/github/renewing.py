@@ -1,0 +1,62 @@
+"""The first job where entries have to be classified again: their facts, with all that the ledger knows already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.classifier.model import Backend, Progress
+from bot.classifier.remembering import known_by
+from bot.errors import IncumbentError, InputError
+from bot.github.analyse import key_of, with_findings
+from bot.github.renewals import RenewalFacts, renewal_facts
+from bot.intake.agents import read_specification
+from bot.intake.specification import Specification
+from bot.ledger.model import StoredClassification
+from bot.object_store import CommitSnapshot
+from bot.pipeline import Platform
+from bot.renewal import Task, query_of, renew
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renewed:
+    """The facts of entries, how many were classified, and what kept the classifier from going on."""
+
+    facts: tuple[RenewalFacts, ...]
+    classified: int
+    stopped: IncumbentError | None
+
+
+def renew_entries(
+    tasks: Sequence[Task],
+    platform: Platform,
+    snapshot: CommitSnapshot,
+    known: Mapping[str, StoredClassification],
+    backend: Backend,
+    progress: Progress,
+) -> Renewed:
+    """Classify the entries of ``tasks`` again under the taxonomy of ``platform``; ``snapshot`` holds their agents.
+
+    What the ``known`` classifications rest on is not asked again.
+    """
+
+    def specification(folder: str) -> Specification | None:
+        try:
+            return read_specification(snapshot.within(folder), platform.config.limits)
+        except InputError:
+            return None
+
+    if not tasks:
+        return Renewed(facts=(), classified=0, stopped=None)
+    backend = with_findings(backend, known)
+    found = renew(tasks, platform.taxonomy, backend, specification, progress)
+    queries = {task.entry.id: query_of(task.entry) for task in tasks}
+    keys = {
+        task.entry.id: key_of(queries[task.entry.id], found.specifications[task.folder], platform, backend)
+        for task in tasks
+        if task.folder in found.specifications and task.entry.id not in found.kept
+    }
+    findings = {id: known_by(backend, query.heard) for id, query in queries.items()}
+    return Renewed(
+        facts=renewal_facts(found, keys, findings), classified=len(found.classifications), stopped=found.stopped
+    )

@@ -1,0 +1,250 @@
+"""Entries follow the taxonomy and the classifier: what is classified again, and what is carried over as it is.
+
+Only pairs of entry and capability are asked about that a change affects (:mod:`bot.taxonomy.affected`); all other
+scores stay to the last decimal.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import pairwise
+
+from bot.classifier.classify import classify
+from bot.classifier.model import Backend, Classification, Consensus, Finding, Identity, InferenceRequest, Progress
+from bot.classifier.remembering import halt
+from bot.classifier.usage import Usage
+from bot.curator.entry import Entry
+from bot.curator.migrated import migrated
+from bot.curator.staging import classified_by, stored
+from bot.errors import IncumbentError
+from bot.intake.query import Query
+from bot.intake.specification import UNDECLARED, Specification
+from bot.taxonomy.affected import Affected, affected_by, everything
+from bot.taxonomy.migration import NOTHING, Migration, migration_between
+from bot.taxonomy.model import Taxonomy
+
+Former = Callable[[str], Sequence[Taxonomy]]
+"""From a version to the taxonomies from that one on, oldest first; none where nobody knows it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """An ``entry`` that a change concerns, as it is ``carried`` over to the ids of now, and what to ask of it again.
+
+    ``folder`` holds its agent's specification (``None``: nothing was declared); ``obstacle`` says why it is not known.
+    ``carried_ids`` maps former ids to those under which scores were carried over.
+    """
+
+    entry: Entry
+    carried: Entry
+    capabilities: tuple[str, ...]
+    folder: str | None = None
+    obstacle: str | None = None
+    carried_ids: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renewal:
+    """What the classifier says of ``tasks``, by the ids of their entries.
+
+    ``specifications`` holds those of the folders that could be read.  ``kept`` says why entries stay as they are
+    although they lag behind, ``shortfalls`` why nothing was found of others; ``stopped`` is what kept the classifier
+    from going on.
+    """
+
+    tasks: tuple[Task, ...]
+    specifications: Mapping[str | None, Specification]
+    classifications: Mapping[str, Classification]
+    kept: Mapping[str, str]
+    shortfalls: Mapping[str, str]
+    stopped: IncumbentError | None = None
+
+    def renewed(self, taxonomy: Taxonomy, identity: Identity) -> dict[str, Entry]:
+        """The entries that change, as they become."""
+        found = self.classifications
+        return {
+            task.entry.id: rescored(task.carried, task.capabilities, found[task.entry.id], taxonomy, identity)
+            for task in self.tasks
+            if task.entry.id in found
+        }
+
+
+def tasks_of(entries: Iterable[Entry], taxonomy: Taxonomy, identity: Identity, former: Former) -> tuple[Task, ...]:
+    """What has to be done so that all ``entries`` stand under ``taxonomy`` and ``identity``, sorted by id.
+
+    Entries that do are left out.
+    """
+    change = cache(lambda version: _change(former(version), taxonomy))
+    found = []
+    for entry in sorted(entries, key=lambda item: item.id):
+        classified = entry.classified
+        if classified.identity != identity:
+            affected, migration, old = everything(taxonomy), NOTHING, taxonomy
+        elif classified.taxonomy == taxonomy.version:
+            affected, migration, old = Affected.nothing(taxonomy), NOTHING, taxonomy
+        else:
+            affected, migration, old = change(classified.taxonomy)
+        carried = migrated(entry, migration, old, taxonomy)
+        lagging = [name for name in carried.scores if _lags(carried, name, taxonomy)]
+        capabilities = affected.of(entry.scores, lagging)
+        if capabilities or carried != entry:
+            folder, obstacle = place_of(entry)
+            ids = {
+                name: new for name, new in migration.renames.items() if name in entry.scores and new in carried.scores
+            }
+            found.append(
+                Task(
+                    entry=entry,
+                    carried=carried,
+                    capabilities=capabilities,
+                    folder=folder,
+                    obstacle=obstacle,
+                    carried_ids=ids,
+                )
+            )
+    return tuple(found)
+
+
+def renew(
+    tasks: Sequence[Task],
+    taxonomy: Taxonomy,
+    backend: Backend,
+    specification: Callable[[str], Specification | None],
+    progress: Progress,
+) -> Renewal:
+    """Classify the entries of ``tasks`` on what they have to be asked again.
+
+    ``specification`` reads that of the agent in a folder, ``None`` where it cannot be read.
+    """
+    by_folder: dict[str | None, list[Task]] = defaultdict(list)
+    kept: dict[str, str] = {}
+    for task in tasks:
+        if task.obstacle is None:
+            by_folder[task.folder].append(task)
+        else:
+            kept[task.entry.id] = task.obstacle
+    specifications: dict[str | None, Specification] = {}
+    classifications: dict[str, Classification] = {}
+    shortfalls: dict[str, str] = {}
+    stopped: IncumbentError | None = None
+    for folder, mine in sorted(by_folder.items(), key=lambda item: item[0] or ""):
+        found = UNDECLARED if folder is None else specification(folder)
+        if found is None:
+            kept.update({task.entry.id: f"the agent specification in {folder} cannot be read" for task in mine})
+            continue
+        specifications[folder] = found
+        queries = [query_of(task.entry) for task in mine]
+        result = classify(queries, found, taxonomy, _Partly.of(mine, taxonomy, backend), progress)
+        classifications |= {item.query_id: item for item in result.classifications}
+        shortfalls |= result.shortfalls
+        if stopped is None and result.stopped is not None:
+            stopped = result.stopped
+            backend = halt(backend, stopped)
+    return Renewal(
+        tasks=tuple(tasks),
+        specifications=specifications,
+        classifications=dict(sorted(classifications.items())),
+        kept=dict(sorted(kept.items())),
+        shortfalls=dict(sorted(shortfalls.items())),
+        stopped=stopped,
+    )
+
+
+def rescored(
+    carried: Entry, asked: Sequence[str], found: Classification, taxonomy: Taxonomy, identity: Identity
+) -> Entry:
+    """``carried`` with what was ``found`` of the capabilities that were ``asked`` about, all else as it was."""
+    scores = {name: score for name, score in carried.scores.items() if name in taxonomy.by_id and name not in asked}
+    scores |= {name: found.judgements[name].confidence for name in asked if found.judgements[name].value}
+    names = tuple(scores)
+    return carried.model_copy(update={"scores": stored(scores), "classified": classified_by(identity, taxonomy, names)})
+
+
+def query_of(entry: Entry) -> Query:
+    """The query of ``entry`` for the classifier."""
+    return Query(id=entry.id, turns=entry.turns, setup=entry.setup.setup, file="", line=None)
+
+
+def _change(line: Sequence[Taxonomy], taxonomy: Taxonomy) -> tuple[Affected, Migration, Taxonomy]:
+    if not line:
+        return everything(taxonomy), NOTHING, taxonomy
+    migration = NOTHING
+    steps = (*line, taxonomy)
+    for before, after in pairwise(steps):
+        migration = migration.then(migration_between(before, after))
+    return affected_by(line[0], taxonomy, migration), migration, line[0]
+
+
+def _lags(entry: Entry, name: str, taxonomy: Taxonomy) -> bool:
+    """Whether a score of ``entry`` was given for something else than its capability is now."""
+    capability = taxonomy.by_id.get(name)
+    recorded = entry.classified.definitions.get(name)
+    return capability is not None and recorded is not None and recorded != capability.definition
+
+
+def place_of(entry: Entry) -> tuple[str | None, str | None]:
+    """The folder of the agent's specification (``None``: nothing was declared), or why it is not known."""
+    if entry.source is None:
+        return None, "it names no source, so its agent is not known"
+    imported = entry.source.imported
+    if imported is None:
+        return entry.source.eval_set.rpartition("/")[0], None
+    if imported.declared and imported.folder is None:
+        return None, "its agent's specification lies outside of the repository: import it again with one inside"
+    return imported.folder, None
+
+
+@dataclass(frozen=True)
+class _Partly:
+    """A backend that asks ``inner`` only for what has to be asked again; all else it answers from what entries say."""
+
+    inner: Backend
+    taxonomy: Taxonomy
+    tasks: Mapping[str, Task]
+
+    @staticmethod
+    def of(tasks: Sequence[Task], taxonomy: Taxonomy, inner: Backend) -> _Partly:
+        return _Partly(inner, taxonomy, {task.entry.id: task for task in tasks})
+
+    @property
+    def identity(self) -> Identity:
+        return self.inner.identity
+
+    @property
+    def usage(self) -> Usage | None:
+        return self.inner.usage
+
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        asked: list[int] = []
+        smaller: list[InferenceRequest] = []
+        for place, request in enumerate(requests):
+            task = self.tasks[request.query_id]
+            names = tuple(name for name in request.capabilities if name in task.capabilities)
+            tools = request.tools if self._divides(task) else ()
+            if names or tools:
+                asked.append(place)
+                smaller.append(replace(request, capabilities=names, tools=tools))
+            else:
+                yield place, Finding(consensus=self._known(request, task))
+        for number, finding in self.inner.infer(smaller):
+            place = asked[number]
+            request = requests[place]
+            known = self._known(request, self.tasks[request.query_id])
+            yield place, finding if finding.shortfall else replace(finding, consensus={**known, **finding.consensus})
+
+    def _divides(self, task: Task) -> bool:
+        """Whether a member of an ``exactly-one`` group is asked about: the tool may decide it."""
+        one = self.taxonomy.exactly_one
+        return any(self.taxonomy.by_id[name].group in one for name in task.capabilities)
+
+    @staticmethod
+    def _known(request: InferenceRequest, task: Task) -> dict[str, Consensus]:
+        scores = task.carried.scores
+        return {
+            name: Consensus(name in scores, scores.get(name, 0.0))
+            for name in request.capabilities
+            if name not in task.capabilities
+        }

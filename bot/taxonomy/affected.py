@@ -1,0 +1,99 @@
+"""Which capabilities of a query have to be classified again when the taxonomy has changed, and which need not (pure).
+
+A score holds while the classifier would see the same of its capability (semantics, section 2).  The members of an
+``exactly-one`` group hang together, and so do a capability and what it requires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from bot.taxonomy.migration import Migration
+from bot.taxonomy.model import Capability, Taxonomy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Affected:
+    """What a change from one taxonomy to ``taxonomy`` asks of queries that were classified before it.
+
+    ``always`` are capabilities on which every query is asked again.  ``where_true`` maps capabilities of before to
+    those on which a query is asked again that exercised them: the parts of what was split, and the fellows of what
+    was removed from an ``exactly-one`` group.
+    """
+
+    taxonomy: Taxonomy
+    always: frozenset[str]
+    where_true: Mapping[str, frozenset[str]]
+
+    def of(self, exercised: Collection[str], more: Collection[str] = ()) -> tuple[str, ...]:
+        """The capabilities to classify a query on again, which ``exercised`` these before; in the taxonomy's order.
+
+        ``more`` are to be asked about whatever has changed.
+        """
+        found = set(self.always).union(more, *(self.where_true.get(name, ()) for name in exercised))
+        dependents = _with_dependents(self.taxonomy, found)
+        return tuple(name for name in self.taxonomy.by_id if name in dependents)
+
+    @staticmethod
+    def nothing(taxonomy: Taxonomy) -> Affected:
+        """Where nothing has changed."""
+        return Affected(taxonomy=taxonomy, always=frozenset(), where_true={})
+
+
+def everything(taxonomy: Taxonomy) -> Affected:
+    """For queries of which nobody knows what they were classified by."""
+    return Affected(taxonomy=taxonomy, always=frozenset(taxonomy.by_id), where_true={})
+
+
+def affected_by(old: Taxonomy, new: Taxonomy, migration: Migration) -> Affected:
+    """What the change from ``old`` to ``new`` asks, where ``migration`` says what became of the ids of ``old``."""
+    known = {migration.renames.get(item.id, item.id): item for item in old.capabilities}
+    parts = {part for names in migration.splits.values() for part in names}
+    gone = [item for name, item in known.items() if name not in new.by_id]
+    always = {
+        item.id
+        for item in new.capabilities
+        if (not holds(known[item.id], item, migration) if item.id in known else item.id not in parts)
+    }
+    for item in new.capabilities:
+        if item.id in known:
+            always |= _regrouped(known[item.id].group, item, old, new)
+    where_true = {whole: set(names) for whole, names in migration.splits.items()}
+    for item in gone:
+        fellows = {member.id for member in new.exactly_one.get(item.group, ())}
+        if fellows:
+            where_true.setdefault(item.id, set()).update(fellows)
+    return Affected(
+        taxonomy=new,
+        always=frozenset(always),
+        where_true={name: frozenset(names) for name, names in sorted(where_true.items())},
+    )
+
+
+def _regrouped(group: str, now: Capability, old: Taxonomy, new: Taxonomy) -> set[str]:
+    """What has to be asked again since ``now`` was in ``group``, or since its group divides otherwise."""
+    was_one, is_one = group in old.exactly_one, now.group in new.exactly_one
+    if (group == now.group or not (was_one or is_one)) and was_one == is_one:
+        return set()
+    # Those that it left behind share out what it took among them.
+    return {now.id, *(member.id for member in new.exactly_one.get(group, ()))}
+
+
+def holds(old: Capability, new: Capability, migration: Migration) -> bool:
+    """Whether what was said of ``old`` can be said of ``new``: the classifier sees the same of both, but for ids."""
+    required = None if old.requires is None else migration.renames.get(old.requires, old.requires)
+    return old.model_copy(update={"id": new.id, "requires": required}).definition == new.definition
+
+
+def _with_dependents(taxonomy: Taxonomy, names: Collection[str]) -> set[str]:
+    """``names``, and all that hangs on them."""
+    found = set(names)
+    while True:
+        more = {item.id for item in taxonomy.capabilities if item.requires in found}
+        for members in taxonomy.exactly_one.values():
+            ids = {member.id for member in members}
+            more |= ids if ids & (found | more) else set()
+        if more <= found:
+            return found
+        found |= more

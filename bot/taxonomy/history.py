@@ -1,0 +1,53 @@
+"""The taxonomies that a repository has had, by their versions: told by git."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from bot.config import REVIEWED_FILES
+from bot.errors import InputError
+from bot.object_store import ObjectStore
+from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
+from bot.taxonomy.model import Taxonomy
+
+_VERSION = re.compile(rb"^version:[ \t]*[\"']?(\d+\.\d+\.\d+)\b", re.MULTILINE)
+
+
+class History:
+    """The taxonomies up to the commit ``tip``, one for each version, on its line of first parents."""
+
+    def __init__(self, store: ObjectStore, tip: str) -> None:
+        self._store = store
+        self._tip = tip
+        self._load = cache(self._read)
+
+    def since(self, version: str) -> tuple[Taxonomy, ...]:
+        """The taxonomies from ``version`` on, oldest first; none where no commit had it, or it cannot be read.
+
+        What a version held first counts: whoever was classified under it may have been by that.
+        """
+        line: dict[str, str] = {}
+        for commit in self._store.history(self._tip, TAXONOMY_FILE):
+            named = self._version(commit)
+            if version in line and named != version:
+                break
+            if named is not None:
+                line[named] = commit
+        if version not in line:
+            return ()
+        found = [self._load(commit) for commit in reversed(line.values())]
+        return () if found[0] is None else tuple(item for item in found if item is not None)
+
+    def _version(self, commit: str) -> str | None:
+        snapshot = self._store.snapshot(commit)
+        if not snapshot.exists(TAXONOMY_FILE):
+            return None
+        named = _VERSION.search(snapshot.read(TAXONOMY_FILE, REVIEWED_FILES))
+        return None if named is None else named[1].decode("ascii")
+
+    def _read(self, commit: str) -> Taxonomy | None:
+        try:
+            return load_taxonomy(self._store.snapshot(commit))
+        except InputError:
+            return None
