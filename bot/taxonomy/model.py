@@ -7,7 +7,7 @@ import json
 from functools import cached_property
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from bot.digests import digest
 from bot.validation import FileModel, Text, Tuple
@@ -58,6 +58,11 @@ class Capability(FileModel):
     was: Identifier | None = None
     split: Identifier | None = None
 
+    @property
+    def seen(self) -> dict[str, JsonValue]:
+        """What the classifier sees of this capability: all but its name, its group, and what it was before."""
+        return self.model_dump(mode="json", exclude={"name", "group", "was", "split"})
+
     @cached_property
     def definition(self) -> str:
         """A digest of what the classifier sees of this capability.
@@ -65,8 +70,7 @@ class Capability(FileModel):
         Scores under one digest are comparable; a change of wording elsewhere in the taxonomy voids nothing
         (semantics, section 2).
         """
-        seen = self.model_dump(mode="json", exclude={"name", "group", "was", "split"})
-        return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:12]
+        return hashlib.sha256(json.dumps(self.seen, sort_keys=True).encode()).hexdigest()[:12]
 
     @cached_property
     def question(self) -> str:

@@ -1,0 +1,271 @@
+"""What differs between two taxonomies, in words, and the version that the differences ask for (docs/taxonomy.md)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+
+from bot.taxonomy.migration import Migration, migration_between
+from bot.taxonomy.model import Capability, Group, Taxonomy
+
+
+class Step(StrEnum):
+    """The step of a version, the least first."""
+
+    PATCH = "patch"
+    MINOR = "minor"
+    MAJOR = "major"
+
+    @property
+    def weight(self) -> int:
+        """Its place among the steps: 0 for the least."""
+        return tuple(Step).index(self)
+
+
+class Kind(StrEnum):
+    """What a change is."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    RENAMED = "renamed"
+    SPLIT = "split"
+    REWORDED = "reworded"
+    EXEMPLARS = "exemplars-changed"
+    PATTERNS = "patterns-changed"
+    MOVED = "moved"
+    RULE = "rule-changed"
+    DECLARATION = "declaration-changed"
+    GROUP_ADDED = "group-added"
+    GROUP_REMOVED = "group-removed"
+    GROUP_RENAMED = "group-renamed"
+    GROUP_MOVED = "group-moved"
+    CONSTRAINT = "constraint-changed"
+    REORDERED = "reordered"
+    RETIRED = "retired-changed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One difference: ``ids`` are those of the capabilities or groups concerned, ``step`` is the least that it asks.
+
+    ``sentence`` is plain text in which ids and quoted texts stand as the files have them: whoever shows it escapes it.
+    """
+
+    kind: Kind
+    ids: tuple[str, ...]
+    sentence: str
+    step: Step
+
+
+def changes_between(old: Taxonomy, new: Taxonomy) -> tuple[Change, ...]:
+    """All that ``new`` changes, the weightiest first, else in the order of the file; the version is no change.
+
+    There is none exactly if both hold the same, the order of ``retired`` aside.
+    """
+    migration = migration_between(old, new)
+    found = [
+        *_departed(old, new, migration),
+        *_capabilities(old, new, migration),
+        *_groups(old, new),
+        *_order(
+            [migration.renamed(item.id) for item in old.capabilities],
+            [item.id for item in new.capabilities],
+            "The capabilities stand in another order, and the order breaks ties",
+        ),
+        *_order(
+            [item.id for item in old.groups],
+            [item.id for item in new.groups],
+            "The groups stand in another order",
+        ),
+        *_retired(old, new),
+    ]
+    return tuple(sorted(found, key=lambda change: -change.step.weight))
+
+
+def heaviest(changes: Iterable[Change]) -> Change | None:
+    """The change that decides the version: the first of those with the weightiest step; ``None`` without changes."""
+    return max(changes, key=lambda change: change.step.weight, default=None)
+
+
+def required_version(old: Taxonomy, new: Taxonomy) -> str:
+    """The one version that ``new`` may bear as the next after ``old``: that of ``old`` if nothing changed."""
+    deciding = heaviest(changes_between(old, new))
+    return old.version if deciding is None else _next(old.version, deciding.step)
+
+
+def _next(version: str, step: Step) -> str:
+    major, minor, patch = map(int, version.split("."))
+    match step:
+        case Step.MAJOR:
+            return f"{major + 1}.0.0"
+        case Step.MINOR:
+            return f"{major}.{minor + 1}.0"
+        case Step.PATCH:
+            return f"{major}.{minor}.{patch + 1}"
+
+
+def _departed(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[Change]:
+    """Capabilities whose id ``new`` has given up."""
+    for item in old.capabilities:
+        if item.id in new.by_id:
+            continue
+        if item.id in migration.renames:
+            name = migration.renames[item.id]
+            sentence = f"{item.id} is called {name} from now on."
+            yield Change(kind=Kind.RENAMED, ids=(item.id, name), sentence=sentence, step=Step.MINOR)
+        elif item.id in migration.splits:
+            parts = migration.splits[item.id]
+            sentence = f"{item.id} is split into {', '.join(parts)}."
+            yield Change(kind=Kind.SPLIT, ids=(item.id, *parts), sentence=sentence, step=Step.MAJOR)
+        else:
+            sentence = f"{item.id} (“{item.name}”) is removed."
+            yield Change(kind=Kind.REMOVED, ids=(item.id,), sentence=sentence, step=Step.MAJOR)
+
+
+def _capabilities(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[Change]:
+    """Capabilities that are new, and what changed of those that are not."""
+    former = {name: id for id, name in migration.renames.items()}
+    parts = {part for found in migration.splits.values() for part in found}
+    for item in new.capabilities:
+        before = old.by_id.get(former.get(item.id, item.id))
+        if before is not None:
+            yield from _wording(before, item)
+            yield from _moved(before, item, old, new)
+            yield from _rules(before, item, migration)
+            yield from _declarations(before, item)
+        elif item.id not in parts:
+            yield _added(item, old, new)
+
+
+def _added(item: Capability, old: Taxonomy, new: Taxonomy) -> Change:
+    others = old.exactly_one.get(item.group, ()) if item.group in new.exactly_one else ()
+    if not others:
+        sentence = f"{item.id} (“{item.name}”) is new."
+        return Change(kind=Kind.ADDED, ids=(item.id,), sentence=sentence, step=Step.MINOR)
+    sentence = (
+        f"{item.id} (“{item.name}”) is new in {item.group}, of whose members a query exercises exactly one: "
+        "what the others mean changes with it."
+    )
+    ids = (item.id, *(other.id for other in others))
+    return Change(kind=Kind.ADDED, ids=ids, sentence=sentence, step=Step.MAJOR)
+
+
+def _wording(before: Capability, after: Capability) -> Iterator[Change]:
+    """What people, and the classifier, read of a capability, and its meaning does not hang on."""
+    for what, was, now in (
+        ("name", before.name, after.name),
+        ("description", before.description, after.description),
+    ):
+        if was != now:
+            sentence = f"{after.id}: the {what} “{was}” becomes “{now}”."
+            yield Change(kind=Kind.REWORDED, ids=(after.id,), sentence=sentence, step=Step.PATCH)
+    told = _difference("positive exemplar", before.exemplars.positive, after.exemplars.positive)
+    told += _difference("negative exemplar", before.exemplars.negative, after.exemplars.negative)
+    if told:
+        sentence = f"{after.id}: {', '.join(told)}."
+        yield Change(kind=Kind.EXEMPLARS, ids=(after.id,), sentence=sentence, step=Step.PATCH)
+    told = _difference("pattern", before.patterns, after.patterns)
+    if told:
+        sentence = f"{after.id}: {', '.join(told)}."
+        yield Change(kind=Kind.PATTERNS, ids=(after.id,), sentence=sentence, step=Step.PATCH)
+
+
+def _difference(what: str, before: Sequence[Hashable], after: Sequence[Hashable]) -> list[str]:
+    """How many of what were added and removed, in words; empty if nothing changed."""
+    if tuple(before) == tuple(after):
+        return []
+    was, now = Counter(before), Counter(after)
+    counts = (("added", (now - was).total()), ("removed", (was - now).total()))
+    told = [f"{count} {what}{'s' if count > 1 else ''} {done}" for done, count in counts if count]
+    return told or [f"the {what}s stand in another order"]
+
+
+def _moved(before: Capability, after: Capability, old: Taxonomy, new: Taxonomy) -> Iterator[Change]:
+    if before.group == after.group:
+        return
+    divided = [group for taxonomy, group in ((old, before.group), (new, after.group)) if group in taxonomy.exactly_one]
+    sentence = f"{after.id} moves from the group {before.group} to {after.group}"
+    if divided:
+        sentence += f"; of the members of {' and of '.join(divided)} a query exercises exactly one"
+    step = Step.MAJOR if divided else Step.PATCH
+    yield Change(kind=Kind.MOVED, ids=(after.id,), sentence=f"{sentence}.", step=step)
+
+
+def _rules(before: Capability, after: Capability, migration: Migration) -> Iterator[Change]:
+    required = None if before.requires is None else migration.renamed(before.requires)
+    for key, was, now in (
+        ("source", before.source, after.source),
+        ("when", before.when, after.when),
+        ("requires", required, after.requires),
+    ):
+        if was != now:
+            sentence = f"{after.id}: {key} was {_quoted(was)} and is {_quoted(now)}."
+            yield Change(kind=Kind.RULE, ids=(after.id,), sentence=sentence, step=Step.MAJOR)
+
+
+def _quoted(text: str | None) -> str:
+    return "absent" if text is None else f"“{text}”"
+
+
+def _declarations(before: Capability, after: Capability) -> Iterator[Change]:
+    """What a capability says that it was: history, on which its meaning does not hang."""
+    if before.id == after.id and (before.was, before.split) != (after.was, after.split):
+        sentence = f"{after.id}: it declares another origin (was, split)."
+        yield Change(kind=Kind.DECLARATION, ids=(after.id,), sentence=sentence, step=Step.PATCH)
+
+
+def _groups(old: Taxonomy, new: Taxonomy) -> Iterator[Change]:
+    """Changes of groups as such; what they mean for a capability is said of the capability that moves."""
+    before = {group.id: group for group in old.groups}
+    after = {group.id: group for group in new.groups}
+    for id, group in before.items():
+        if id not in after:
+            sentence = f"The group {id} (“{group.name}”) is removed."
+            yield Change(kind=Kind.GROUP_REMOVED, ids=(id,), sentence=sentence, step=Step.PATCH)
+    for id, group in after.items():
+        if id in before:
+            yield from _group(before[id], group)
+        else:
+            sentence = f"The group {id} (“{group.name}”) is new."
+            yield Change(kind=Kind.GROUP_ADDED, ids=(id,), sentence=sentence, step=Step.PATCH)
+
+
+def _group(before: Group, after: Group) -> Iterator[Change]:
+    ids = (after.id,)
+    if before.name != after.name:
+        sentence = f"The group {after.id}: the name “{before.name}” becomes “{after.name}”."
+        yield Change(kind=Kind.GROUP_RENAMED, ids=ids, sentence=sentence, step=Step.PATCH)
+    if before.parent != after.parent:
+        sentence = (
+            f"The group {after.id} moves: its parent was {_quoted(before.parent)} and is {_quoted(after.parent)}."
+        )
+        yield Change(kind=Kind.GROUP_MOVED, ids=ids, sentence=sentence, step=Step.PATCH)
+    if before.constraint != after.constraint:
+        sentence = f"The group {after.id}: its constraint was {before.constraint} and is {after.constraint}."
+        yield Change(kind=Kind.CONSTRAINT, ids=ids, sentence=sentence, step=Step.MAJOR)
+
+
+def _order(before: Sequence[str], after: Sequence[str], what: str) -> Iterator[Change]:
+    """Ids whose moving explains that what both have stands in another order."""
+    was = [id for id in before if id in after]
+    now = [id for id in after if id in before]
+    blocks = SequenceMatcher(None, was, now, autojunk=False).get_matching_blocks()
+    kept = {id for block in blocks for id in now[block.b : block.b + block.size]}
+    moved = tuple(id for id in now if id not in kept)
+    if moved:
+        yield Change(kind=Kind.REORDERED, ids=moved, sentence=f"{what}: {', '.join(moved)}.", step=Step.PATCH)
+
+
+def _retired(old: Taxonomy, new: Taxonomy) -> Iterator[Change]:
+    """Ids that were retired or are no longer, where that does not go with a capability of ``old``."""
+    for ids, what in (
+        (set(new.retired) - set(old.retired) - old.by_id.keys(), "listed as retired from now on"),
+        (set(old.retired) - set(new.retired), "no longer listed as retired"),
+    ):
+        if ids:
+            listed = tuple(sorted(ids))
+            sentence = f"Under retired: {', '.join(listed)} {what}."
+            yield Change(kind=Kind.RETIRED, ids=listed, sentence=sentence, step=Step.PATCH)

@@ -1,0 +1,133 @@
+"""Declared renames and splits of capabilities, as a value: what they carry along (docs/taxonomy.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from bot.taxonomy.model import Capability, Taxonomy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """What became of capabilities under other ids, all of it at once.
+
+    ``renames`` maps old ids to new ones, ``splits`` old ids to those of their parts.  Raises :class:`ValueError` where
+    one id becomes two things, or two become one id.
+    """
+
+    renames: Mapping[str, str] = field(default_factory=dict)
+    splits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        targets = [*self.renames.values(), *(part for parts in self.splits.values() for part in parts)]
+        if len(set(targets)) < len(targets):
+            raise ValueError("two capabilities cannot become one id")
+        if self.renames.keys() & self.splits.keys():
+            raise ValueError("a capability cannot be both renamed and split")
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether every id means what it meant."""
+        return not self.renames and not self.splits
+
+    @property
+    def has_inverse(self) -> bool:
+        """Whether the way back is known: nobody can tell of which part a split capability was."""
+        return not self.splits
+
+    def renamed(self, id: str) -> str:
+        """What ``id`` is called afterwards; one that is split, or not concerned, keeps its id."""
+        return self.renames.get(id, id)
+
+    def became(self, id: str) -> tuple[str, ...]:
+        """What ``id`` is afterwards: its parts, its new id, or itself."""
+        return self.splits.get(id) or (self.renamed(id),)
+
+    def inverse(self) -> Migration:
+        """The way back; raises :class:`ValueError` where there is none (see :attr:`has_inverse`)."""
+        if not self.has_inverse:
+            raise ValueError(f"a split has no inverse: {', '.join(sorted(self.splits))}")
+        return Migration(renames={new: old for old, new in self.renames.items()})
+
+    def then(self, later: Migration) -> Migration:
+        """Both this migration and ``later``, which goes on from where it ends, in one.
+
+        An id that arose only in between stands for nothing at the beginning, and is left out.  Composition is
+        associative as long as no id comes back with another meaning, which ``retired`` sees to.
+        """
+        arisen = {*self.renames.values(), *(part for parts in self.splits.values() for part in parts)}
+        departed = {*self.renames, *self.splits}
+        renames: dict[str, str] = {}
+        splits: dict[str, tuple[str, ...]] = {}
+        for id in dict.fromkeys((*self.renames, *self.splits, *later.renames, *later.splits)):
+            if id in arisen and id not in departed:
+                continue
+            became = tuple(final for step in self.became(id) for final in later.became(step))
+            if len(became) > 1 or id in self.splits:
+                splits[id] = became
+            elif became != (id,):
+                renames[id] = became[0]
+        return Migration(renames=renames, splits=splits)
+
+
+NOTHING: Final = Migration()
+"""Nothing is declared: everything keeps its id."""
+
+
+def migration_between(old: Taxonomy, new: Taxonomy) -> Migration:
+    """What ``new`` declares of capabilities that are alive in ``old``.
+
+    A capability that ``old`` has as well existed beside the one that it names, so it cannot be what became of it.
+    """
+    return _declared_in([item for item in new.capabilities if item.id not in old.by_id], old.by_id, new)
+
+
+def declared(taxonomy: Taxonomy) -> Migration:
+    """All that ``taxonomy`` declares, of whatever version: for records that do not say which one they are of."""
+    return _declared_in(taxonomy.capabilities, taxonomy.retired, taxonomy)
+
+
+def _declared_in(capabilities: Collection[Capability], before: Collection[str], taxonomy: Taxonomy) -> Migration:
+    """What ``capabilities`` declare of the ids ``before`` that ``taxonomy`` has given up."""
+    given_up = {id for id in before if id not in taxonomy.by_id}
+    renames = {item.was: item.id for item in capabilities if item.was in given_up}
+    splits: dict[str, tuple[str, ...]] = {}
+    for item in capabilities:
+        if item.split in given_up and item.was is None and item.split not in renames:
+            splits[item.split] = (*splits.get(item.split, ()), item.id)
+    return Migration(renames=renames, splits=splits)
+
+
+def carried_definitions(migration: Migration, old: Taxonomy, new: Taxonomy) -> dict[str, str]:
+    """Old id → definition in ``new``, of each capability that the classifier sees as it did, but for ids.
+
+    Scores that were given under its old definition are as good under the new one.
+    """
+    found: dict[str, str] = {}
+    for id, before in old.by_id.items():
+        after = new.by_id.get(migration.renamed(id))
+        if after is None:
+            continue
+        seen = before.seen | {"id": after.id}
+        if before.requires is not None:
+            seen["requires"] = migration.renamed(before.requires)
+        if seen == after.seen:
+            found[id] = after.definition
+    return found
+
+
+def carried_questions(migration: Migration, old: Taxonomy, new: Taxonomy) -> dict[str, str]:
+    """Old question → new question, of each renamed capability whose description and exemplars are the same.
+
+    What a language model answered to the one answers the other (see :attr:`bot.taxonomy.model.Capability.question`).
+    """
+    found: dict[str, str] = {}
+    for id, name in migration.renames.items():
+        before, after = old.by_id.get(id), new.by_id.get(name)
+        if before is None or after is None:
+            continue
+        if (before.description, before.exemplars) == (after.description, after.exemplars):
+            found[before.question] = after.question
+    return found
