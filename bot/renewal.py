@@ -108,6 +108,16 @@ def tasks_of(entries: Iterable[Entry], taxonomy: Taxonomy, identity: Identity, f
     return tuple(found)
 
 
+def all_tasks(entries: Iterable[Entry], taxonomy: Taxonomy) -> tuple[Task, ...]:
+    """Everything about ``entries`` again, whatever has changed; sorted by id."""
+    found = []
+    for entry in sorted(entries, key=lambda item: item.id):
+        folder, obstacle = place_of(entry)
+        names = tuple(taxonomy.by_id)
+        found.append(Task(entry=entry, carried=entry, capabilities=names, folder=folder, obstacle=obstacle))
+    return tuple(found)
+
+
 def renew(
     tasks: Sequence[Task],
     taxonomy: Taxonomy,
@@ -172,9 +182,12 @@ def _change(line: Sequence[Taxonomy], taxonomy: Taxonomy) -> tuple[Affected, Mig
     if not line:
         return everything(taxonomy), NOTHING, taxonomy
     migration = NOTHING
-    steps = (*line, taxonomy)
-    for before, after in pairwise(steps):
-        migration = migration.then(migration_between(before, after))
+    try:
+        for before, after in pairwise((*line, taxonomy)):
+            migration = migration.then(migration_between(before, after))
+    except ValueError:
+        # Ids were used again on the way: nobody knows what they meant.
+        return everything(taxonomy), NOTHING, taxonomy
     return affected_by(line[0], taxonomy, migration), migration, line[0]
 
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
-from bot.classifier.classify import ClassifierResult, classify
-from bot.classifier.model import Identity
 from bot.cli.options import (
     dry_run_option,
     entry_text,
@@ -25,17 +21,13 @@ from bot.cli.options import (
     show_usage,
 )
 from bot.curator.changes import admit, apply, let_wait
-from bot.curator.entry import Entry
-from bot.curator.staging import classified_by, stored
-from bot.errors import IncumbentError, InputError
+from bot.errors import InputError
 from bot.intake.agents import read_specification
-from bot.intake.query import Query
-from bot.intake.specification import UNDECLARED, Specification
+from bot.intake.specification import Specification
 from bot.pipeline import Platform
-from bot.rater.adapter import rate
+from bot.renewal import all_tasks, renew
 from bot.report.output import ReclassifyOutput, UsageOutput
 from bot.snapshot import WorkingTree
-from bot.taxonomy.model import Taxonomy
 
 
 @click.command("reclassify")
@@ -54,35 +46,18 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
       incumbent reclassify --dry-run
     """
     platform = open_platform(repo, config_path)
-    by_folder: dict[str | None, list[Entry]] = defaultdict(list)
-    kept: dict[str, str] = {}
     known = platform.regression_set
-    before = {**known.waiting, **known.entries}
-    for entry in before.values():
-        if entry.source is None:
-            kept[entry.id] = "it names no source, so its agent is not known"
-        elif entry.source.imported is None:
-            by_folder[entry.source.eval_set.rpartition("/")[0]].append(entry)
-        elif entry.source.imported.declared and entry.source.imported.folder is None:
-            kept[entry.id] = "its agent's specification lies outside of the repository: import it again with one inside"
-        else:
-            by_folder[entry.source.imported.folder].append(entry)
-    renewed: list[Entry] = []
-    shortfalls: dict[str, str] = {}
-    stopped: IncumbentError | None = None
     backend = open_backend(platform)
-    for folder, entries in sorted(by_folder.items(), key=lambda item: item[0] or ""):
-        specification = UNDECLARED if folder is None else _specification(repo, folder, platform)
-        if specification is None:
-            kept.update({entry.id: f"the agent specification in {folder} cannot be read" for entry in entries})
-            continue
-        result = classify(_queries(entries), specification, platform.taxonomy, backend, progress_bar("classifying"))
-        renewed.extend(_renewed(entries, result, backend.identity, platform.taxonomy))
-        shortfalls |= result.shortfalls
-        if result.stopped is not None:
-            stopped = result.stopped
-            break
-    changed = [entry for entry in renewed if entry != before[entry.id]]
+    found = renew(
+        all_tasks([*known.waiting.values(), *known.entries.values()], platform.taxonomy),
+        platform.taxonomy,
+        backend,
+        lambda folder: _specification(repo, folder, platform),
+        progress_bar("classifying"),
+    )
+    before = {**known.waiting, **known.entries}
+    renewed = found.renewed(platform.taxonomy, backend.identity)
+    changed = [entry for id, entry in renewed.items() if entry != before[id]]
     plan = tuple(
         admit(entry, entry_text(repo, entry.id)) if entry.id in known.entries else let_wait(entry) for entry in changed
     )
@@ -90,7 +65,7 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
         apply(plan, repo)
     output = ReclassifyOutput(
         changed={entry.id: dict(entry.scores) for entry in changed},
-        kept=kept,
+        kept=dict(found.kept),
         dry_run=dry_run,
         usage=UsageOutput.of(backend.usage),
     )
@@ -99,11 +74,11 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
     else:
         for entry in changed:
             say(f"{'would be ' if dry_run else ''}classified again: {entry.id}")
-        for id, why in sorted(kept.items()):
+        for id, why in found.kept.items():
             say(f"kept as it is: {id}: {why}")
-        say(f"{len(changed)} changed, {len(renewed) - len(changed)} unchanged, {len(kept)} kept")
+        say(f"{len(changed)} changed, {len(renewed) - len(changed)} unchanged, {len(found.kept)} kept")
     show_usage(backend)
-    refuse_incomplete(shortfalls, stopped)
+    refuse_incomplete(found.shortfalls, found.stopped)
 
 
 def _specification(repo: Path, folder: str, platform: Platform) -> Specification | None:
@@ -113,18 +88,3 @@ def _specification(repo: Path, folder: str, platform: Platform) -> Specification
         return read_specification(WorkingTree(repo / folder, folder), platform.config.limits)
     except InputError:
         return None
-
-
-def _queries(entries: Sequence[Entry]) -> list[Query]:
-    return [Query(id=entry.id, turns=entry.turns, setup=entry.setup.setup, file="", line=None) for entry in entries]
-
-
-def _renewed(
-    entries: Sequence[Entry], result: ClassifierResult, identity: Identity, taxonomy: Taxonomy
-) -> Iterator[Entry]:
-    by_id = {entry.id: entry for entry in entries}
-    for item in result.classifications:
-        entry = by_id[item.query_id]
-        scores = stored(rate(item, entry.turns).scores)
-        classified = classified_by(identity, taxonomy, tuple(scores))
-        yield entry.model_copy(update={"scores": scores, "classified": classified})

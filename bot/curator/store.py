@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from bot.validation import validate
 FOLDER = "regression_set"
 WAITING = f"{FOLDER}/waiting"
 EVICTED = f"{FOLDER}/evicted"
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
 
 Kind = TypeVar("Kind", Entry, Tombstone)
 
@@ -93,6 +96,13 @@ def _as_residents(
 def entry_path(id: str) -> str:
     """Where the entry ``id`` lives."""
     return f"{FOLDER}/{id}.yaml"
+
+
+def entry_in(path: str) -> str | None:
+    """The id of the entry that lives at ``path``; ``None`` where none does."""
+    folder, _, name = path.rpartition("/")
+    id = name.removesuffix(".yaml")
+    return id if folder == FOLDER and name != id and _ID.fullmatch(id) else None
 
 
 def waiting_path(id: str) -> str:

@@ -6,7 +6,7 @@ a run that dies records nothing that the next one would not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.consolidator.verdict import Verdict
 from bot.github.conversation import Hearing
@@ -52,15 +52,16 @@ def shown_events(judgement: Judgement, author: str, at: str, before: PullRequest
                     head=analysis.head,
                     place=place,
                     author=author,
-                    facts=facts_of(verdict, review),
+                    facts=_facts(verdict, review, judgement.entries),
                 )
             )
     return tuple(found)
 
 
-def facts_of(verdict: Verdict, review: Review) -> VerdictFacts:
-    """What ``verdict`` rests on, for the ledger."""
+def _facts(verdict: Verdict, review: Review, entries: Mapping[str, str]) -> VerdictFacts:
+    """What ``verdict`` rests on; queries of the same review go by the entries that they would be, as residents do."""
     facts, query = verdict.facts, review.scored[verdict.id]
+    similar = facts.most_similar
     return VerdictFacts(
         taxonomy=review.platform.taxonomy.version,
         scores={name: rounded(score) for name, score in sorted(query.scores.items())},
@@ -70,8 +71,8 @@ def facts_of(verdict: Verdict, review: Review) -> VerdictFacts:
         won={name: rounded(score) for name, score in sorted(facts.champion_scores.items())},
         new_combinations=facts.new_combinations,
         similarity=rounded(facts.max_similarity),
-        most_similar=facts.most_similar,
-        displaces=verdict.displaces,
+        most_similar=None if similar is None else entries.get(similar, similar),
+        displaces=tuple(entries.get(name, name) for name in verdict.displaces),
     )
 
 

@@ -79,6 +79,11 @@ def load_events(snapshot: Snapshot | None) -> Recorded:
     return Recorded(tuple(events.values()), tuple(problems))
 
 
+def parsed(text: str | None) -> tuple[Event, ...]:
+    """The events in the file ``text`` (``None``: there is none); lines that cannot be read say nothing."""
+    return tuple(found for found in _lines(text or "", "") if not isinstance(found, InputError))
+
+
 def appended(text: str | None, events: Sequence[Event]) -> str:
     """The file ``text`` (``None``: there is none yet) with a line for each of ``events`` that it does not hold.
 

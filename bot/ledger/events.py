@@ -37,8 +37,8 @@ class VerdictFacts(FileModel):
     won: dict[Identifier, Score] = Field(default_factory=dict)
     new_combinations: Tuple[Tuple[Identifier]] = ()
     similarity: Score
-    most_similar: Text | None = None
-    displaces: Tuple[Text] = ()
+    most_similar: EntryId | None = None
+    displaces: Tuple[EntryId] = ()
 
 
 class _Event(FileModel):

@@ -20,7 +20,13 @@ from bot.github.values import CreateComment, OpenPullRequest, Operation, PushBra
 from bot.github.world import World, known_of, reconciled_of
 from bot.pipeline import Platform, load_platform
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.stages import admit_merged, confirm_evictions, forget_requests, hear_requests
+from bot.reconcile.stages import (
+    admit_merged,
+    confirm_evictions,
+    forget_requests,
+    hear_requests,
+    note_changes_by_hand,
+)
 from bot.reconcile.suggesting import suggest_changes
 from bot.reconcile.survey import survey
 from bot.reconcile.tip import Carried, Stage, Tip
@@ -30,6 +36,14 @@ TRIES = 5
 """How often a stage is derived again after a lost race."""
 ROUNDS = 6
 """How often a stage may find something to write before something must be wrong."""
+STAGES: tuple[Stage, ...] = (
+    hear_requests,
+    note_changes_by_hand,
+    admit_merged,
+    forget_requests,
+    confirm_evictions,
+    suggest_changes,
+)
 OBSERVING = "`mode: observe`: after a merge nothing is written"
 _RESTS_ON = ("eval_sets/", "taxonomy/", "config/")
 
@@ -96,7 +110,7 @@ def reconcile_event(
         raise OutsideError("the job that reads the eval sets did not finish: its log says why")
     run = _Run(event, inventory, world, github, wait, dry_run)
     try:
-        for stage in (hear_requests, admit_merged, forget_requests, confirm_evictions, suggest_changes):
+        for stage in STAGES:
             run.until_nothing_is_left(stage)
     except _MovedOnError as error:
         return Reconciliation(operations=tuple(run.written), why=str(error))

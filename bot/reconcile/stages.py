@@ -9,14 +9,16 @@ from functools import cache
 from bot.config import REVIEWED_FILES
 from bot.github.events import is_own
 from bot.github.publish import doubled_replies
-from bot.github.values import Operation, PullRequest, PushCommits
+from bot.github.values import Operation, PullRequest, PushCommits, WriteLedger
 from bot.github.world import records_of, text_of
+from bot.ledger.event_files import appended, parsed
 from bot.ledger.events import EVENTS, SET_EVENTS
 from bot.ledger.model import FOLDER, RECONCILED, PullRequestRecord, Reconciled
 from bot.ledger.store import load_requests
 from bot.object_store import CommitSnapshot
 from bot.reconcile import admission_plan, requests
 from bot.reconcile.admission_scene import Scene
+from bot.reconcile.by_hand import Witnesses, changed_by_hand
 from bot.reconcile.cases import Case, cases_of, has_merit, judged_again
 from bot.reconcile.confirmations import confirmed
 from bot.reconcile.inventory import MergeFacts
@@ -155,6 +157,22 @@ def _with_merit(tip: Tip, cases: Sequence[Case], pulls: Sequence[PullRequest]) -
             if pull is not None:
                 found.append(replace(case, pull_request=pull))
     return tuple(found)
+
+
+def note_changes_by_hand(tip: Tip) -> Staged:
+    """Who changed the regression set by hand is recorded."""
+    before = text_of(tip.ledger, SET_EVENTS)
+    witnesses = Witnesses(
+        login=tip.github.login,
+        introduced_by=tip.github.introduced_by,
+        merged_by=tip.github.merged_by,
+        author_of=tip.github.author_of,
+    )
+    found = changed_by_hand(tip.inventory.set_changes, parsed(before), witnesses)
+    if not found:
+        return Staged(carried=tip.carried)
+    write = WriteLedger.of(tip.ledger_commit, {SET_EVENTS: appended(before, found)}, "Changes of the set by hand")
+    return Staged(writes=((None, write),), carried=tip.carried)
 
 
 def forget_requests(tip: Tip) -> Staged:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from bot.taxonomy.migration import Migration
+from bot.taxonomy.migration import Migration, carried_definitions
 from bot.taxonomy.model import Capability, Taxonomy
 
 
@@ -48,13 +48,14 @@ def everything(taxonomy: Taxonomy) -> Affected:
 
 def affected_by(old: Taxonomy, new: Taxonomy, migration: Migration) -> Affected:
     """What the change from ``old`` to ``new`` asks, where ``migration`` says what became of the ids of ``old``."""
-    known = {migration.renames.get(item.id, item.id): item for item in old.capabilities}
+    known = {migration.renamed(item.id): item for item in old.capabilities}
+    same = carried_definitions(migration, old, new)
     parts = {part for names in migration.splits.values() for part in names}
     gone = [item for name, item in known.items() if name not in new.by_id]
     always = {
         item.id
         for item in new.capabilities
-        if (not holds(known[item.id], item, migration) if item.id in known else item.id not in parts)
+        if (known[item.id].id not in same if item.id in known else item.id not in parts)
     }
     for item in new.capabilities:
         if item.id in known:
@@ -78,12 +79,6 @@ def _regrouped(group: str, now: Capability, old: Taxonomy, new: Taxonomy) -> set
         return set()
     # Those that it left behind share out what it took among them.
     return {now.id, *(member.id for member in new.exactly_one.get(group, ()))}
-
-
-def holds(old: Capability, new: Capability, migration: Migration) -> bool:
-    """Whether what was said of ``old`` can be said of ``new``: the classifier sees the same of both, but for ids."""
-    required = None if old.requires is None else migration.renames.get(old.requires, old.requires)
-    return old.model_copy(update={"id": new.id, "requires": required}).definition == new.definition
 
 
 def _with_dependents(taxonomy: Taxonomy, names: Collection[str]) -> set[str]:

@@ -22,6 +22,7 @@ from bot.github.values import (
     RemoveLabel,
     WriteLedger,
 )
+from bot.ledger.events import events_path
 from bot.ledger.keys import classification_key
 from bot.ledger.model import PullRequestRecord, StoredClassification, StoredJudgement
 from bot.pipeline import Platform
@@ -99,6 +100,7 @@ def make_analysis(
         "pull_request": 7,
         "base": BASE,
         "head": head,
+        "at": "2026-11-21T09:00:00Z",
         "held": False,
         "touches": ("eval_sets",),
         "set_changes": tuple(set_changes),
@@ -163,6 +165,7 @@ class Hub:
             check=check,
             ledger="f" * 40 if self.ledger else None,
             record=self.record,
+            events=self.ledger.get(events_path(7)),
             run=self.run,
         )
 

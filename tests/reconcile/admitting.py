@@ -19,7 +19,7 @@ from bot.reconcile.cases import Case, cases_of
 from bot.reconcile.inventory import Inventory, MergeFacts
 from tests.factories import make_entry
 from tests.github.scenes import BOT, QUERIES, Hub, make_analysis, make_query
-from tests.reconcile.merges import MERGE, TIP, facts, make_inventory, make_pull, merge_of, settled, written
+from tests.reconcile.merges import MERGE, MERGED_AT, TIP, facts, make_inventory, make_pull, merge_of, settled, written
 
 NEW = make_query("q01", {"d": 0.9}, line=3)
 OTHER = make_query("q02", {"e": 0.9}, line=4)
@@ -108,6 +108,7 @@ class After:
             "fresh": bool(self.fresh),
             "ledger_files": dict(self.hub.ledger),
             "permission": self.hub.permissions.__getitem__,
+            "merged_by": lambda number: ("cora", MERGED_AT),
             "texts": self._text,
             "run": None,
         }

@@ -60,6 +60,8 @@ class Pull:
     merge: str | None = None
     merged_by: str = ""
     merged_at: str = ""
+    closed_by: str = ""
+    closed_at: str = ""
     changed: int = 0
 
 
@@ -91,11 +93,12 @@ class Hub(GitHubClient):
 
     # What people do
 
-    def push(self, branch: str, files: Mapping[str, str | None], start: str | None = None) -> str:
+    def push(self, branch: str, files: Mapping[str, str | None], start: str | None = None, author: str = "cora") -> str:
         """Somebody commits to ``branch``, which begins at ``start`` where it is new; the commit."""
         self.wait(1)
         tip = start or self.repository.branches[branch]
         commit = self.repository.commit(_with(self.repository.commits[tip].files, files), (tip,), self.now)
+        self.repository.authors[commit] = author
         self._advance(branch, commit)
         return commit
 
@@ -136,9 +139,10 @@ class Hub(GitHubClient):
         pull.merged_by, pull.merged_at = by, self.now
         self._end(pull)
 
-    def close_pull(self, pull: Pull) -> None:
+    def close_pull(self, pull: Pull, by: str = "cora") -> None:
         """Somebody closes a pull request unmerged."""
         self.wait(1)
+        pull.closed_by, pull.closed_at = by, self.now
         self._end(pull)
 
     def reopen(self, pull: Pull) -> None:
@@ -163,6 +167,12 @@ class Hub(GitHubClient):
 
     def merged_by(self, number: int) -> tuple[str, str]:
         return self.pulls[number].merged_by, self.pulls[number].merged_at
+
+    def closed_by(self, number: int) -> tuple[str, str]:
+        return self.pulls[number].closed_by, self.pulls[number].closed_at
+
+    def author_of(self, commit: str) -> str:
+        return self.repository.authors.get(commit, "ghost")
 
     def own_issues(self) -> tuple[Issue, ...] | None:
         return tuple(Issue(number=number, body=body) for number, body in sorted(self.issues.items()))
@@ -254,6 +264,7 @@ class Hub(GitHubClient):
         for files in commits:
             before = {} if parent is None else self.repository.commits[parent].files
             parent = self.repository.commit(_with(before, dict(files)), () if parent is None else (parent,), self.now)
+            self.repository.authors[parent] = BOT
         assert parent is not None
         self._advance(branch, parent)
 

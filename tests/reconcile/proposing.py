@@ -61,6 +61,7 @@ class Suggesting:
     departed: Mapping[str, EvictionKind] = field(default_factory=dict)
     undone: Mapping[str, int] = field(default_factory=dict)
     offer: Offer | None = None
+    events: str | None = None
     more: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -79,6 +80,10 @@ class Suggesting:
             "opened": frozenset(),
             "comments": lambda number: self.comments.get(number, ()),
             "pull_request": self.elsewhere.__getitem__,
+            "at": "2026-11-23T10:00:00Z",
+            "events": self.events,
+            "merged_by": lambda number: ("cora", "2026-11-23T09:00:00Z"),
+            "closed_by": lambda number: ("dan", "2026-11-23T09:30:00Z"),
         }
         return Scene(**defaults | self.more)
 

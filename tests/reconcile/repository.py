@@ -30,6 +30,7 @@ class Repository(ObjectStore):
     def __init__(self) -> None:
         self.commits: dict[str, Made] = {}
         self.branches: dict[str, str] = {}
+        self.authors: dict[str, str] = {}
         self._blobs: dict[str, bytes] = {}
         self._snapshots: dict[str, CommitSnapshot] = {}
 
@@ -127,6 +128,13 @@ class Repository(ObjectStore):
                 return ()
             commit = self.commits[commit].parents[0]
         return tuple(reversed(found))
+
+    def history(self, commit: str, path: str) -> tuple[str, ...]:
+        line = [commit]
+        while self.commits[line[-1]].parents:
+            line.append(self.commits[line[-1]].parents[0])
+        texts = [self.commits[id].files.get(path) for id in line]
+        return tuple(id for place, id in enumerate(line) if texts[place] != (*texts, None)[place + 1])
 
     def commit_time(self, commit: str) -> str:
         return self.commits[commit].at

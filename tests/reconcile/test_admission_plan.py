@@ -8,6 +8,8 @@ import pytest
 
 from bot.curator.store import RegressionSet
 from bot.github.values import PushCommits, React, WriteLedger
+from bot.ledger.event_files import parsed
+from bot.ledger.events import Closed, events_path
 from bot.ledger.model import RECONCILED, record_path
 from bot.reconcile.admission_plan import Plan
 from bot.reconcile.cases import judged_again
@@ -103,7 +105,8 @@ def test_each_merge_is_judged_against_the_set_as_the_one_before_left_it() -> Non
     world.more["comments"] = {6: (), 7: tuple(world.hub.comments)}
     plan = world.plan()
     (ledger,) = [item for _, item in plan.next if isinstance(item, WriteLedger)]
-    assert [path for path, _ in ledger.files] == [record_path(6), record_path(7)]
+    written = [path for path, _ in ledger.files]
+    assert written == [events_path(6), events_path(7), record_path(6), record_path(7)]
     assert [number for number, _ in plan.spoken] == [6, 7]
 
 
@@ -199,9 +202,11 @@ def test_the_records_of_what_ended_otherwise_go() -> None:
     world.hub.ledger[record_path(3)] = world.hub.ledger[record_path(7)].replace(
         '"pull_request": 7', '"pull_request": 3'
     )
-    world.more["ended"] = (3, 7)
+    world.more |= {"ended": (3, 7), "merges": frozenset({7})}
     world.run()
-    assert list(world.hub.ledger) == ["README.md", RECONCILED]
+    assert set(world.hub.ledger) == {"README.md", RECONCILED, events_path(3), events_path(7)}
+    (event,) = parsed(world.hub.ledger[events_path(3)])
+    assert event == Closed(at=world.inventory.at, pull_request=3, commit=None)
 
 
 def test_a_rejection_holds_when_its_text_is_looked_at_again_and_its_comment_stands() -> None:

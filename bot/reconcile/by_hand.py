@@ -1,0 +1,57 @@
+"""Who changed the regression set otherwise than by the bot's commits and pull requests, as events (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bot.github.recording import is_bot
+from bot.github.values import PullRequest
+from bot.ledger.events import ChangedByHand, Event
+from bot.reconcile.inventory import SetFacts
+from bot.reconcile.proposals import is_suggestion
+
+
+@dataclass(frozen=True, kw_only=True)
+class Witnesses:
+    """What GitHub knows of a commit: the account ``login`` is ours.
+
+    ``introduced_by`` tells which pull requests brought a commit, ``merged_by`` who merged one, and when, ``author_of``
+    whose a commit is.
+    """
+
+    login: str
+    introduced_by: Callable[[str], tuple[PullRequest, ...]]
+    merged_by: Callable[[int], tuple[str, str]]
+    author_of: Callable[[str], str]
+
+
+def changed_by_hand(
+    changes: Sequence[SetFacts], known: Sequence[Event], witnesses: Witnesses
+) -> tuple[ChangedByHand, ...]:
+    """The ``changes`` that people made and that are not among the ``known`` events."""
+    told = {item.commit for item in known if isinstance(item, ChangedByHand)}
+    found = []
+    for change in changes:
+        if change.commit in told:
+            continue
+        merged = [pull for pull in witnesses.introduced_by(change.commit) if pull.merge is not None]
+        if any(is_suggestion(pull.branch) for pull in merged):
+            continue
+        pull = min(merged, key=lambda item: item.number, default=None)
+        by = witnesses.author_of(change.commit) if pull is None else witnesses.merged_by(pull.number)[0]
+        if by == witnesses.login:
+            continue
+        found.append(
+            ChangedByHand(
+                at=change.at,
+                commit=change.commit,
+                pull_request=None if pull is None else pull.number,
+                by=by,
+                by_bot=is_bot(by),
+                added=change.added,
+                changed=change.changed,
+                removed=change.removed,
+            )
+        )
+    return tuple(found)
