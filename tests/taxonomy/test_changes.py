@@ -51,8 +51,8 @@ def having(*more: Capability, retired: tuple[str, ...] = (), **changed: Mapping[
     return like(OLD, capabilities=(*kept, *more), retired=("gone", *retired))
 
 
-def grouped(*groups: Group, **changed: Mapping[str, Any]) -> Taxonomy:
-    return like(having(**changed), groups=groups)
+def grouped(*groups: Group) -> Taxonomy:
+    return like(OLD, groups=groups)
 
 
 CASES: list[tuple[Taxonomy, Kind, tuple[str, ...], Step, str]] = [
