@@ -76,6 +76,20 @@ def _asked(question: Callable[[], str], git: Any, quiet: bool = False) -> str:
         raise OutsideError("git is missing: install it, or give --at TIME") from None
 
 
+def read_commit(folder: Path, name: str) -> str:
+    """The id of the commit that ``name`` (an id, a branch, ``HEAD~1``) means in the repository that holds ``folder``.
+
+    There must be one (:func:`read_top`).  Raises :class:`UsageError` where the name means no commit.
+    """
+    git = _library()
+    repository = git.Repo(folder, search_parent_directories=True)
+    words = ("--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    commit = _asked(lambda: str(repository.git.rev_parse(*words)), git, quiet=True)
+    if not commit:
+        raise UsageError(f"{name!r} is no commit of the git repository of {folder}: name one, as in HEAD~1")
+    return commit
+
+
 def read_remote(folder: Path) -> str | None:
     """``OWNER/NAME`` of the repository that ``origin`` of ``folder``'s leads to; ``None`` without one."""
     git = _library()

@@ -30,6 +30,7 @@ from bot.reconcile.inventory import Inventory
 from bot.report.evaluation_output import EvaluateOutput
 from bot.report.formats_output import FormatsOutput
 from bot.report.import_output import ImportOutput
+from bot.report.migrate_output import MigrateOutput
 from bot.report.output import (
     AdmissionOutput,
     ClassifyOutput,
@@ -72,6 +73,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "restore-output": AdmissionOutput,
     "prune-output": PruneOutput,
     "reclassify-output": ReclassifyOutput,
+    "migrate-output": MigrateOutput,
     "export-output": ExportOutput,
     "status-output": StatusOutput,
     "validate-output": ValidateOutput,

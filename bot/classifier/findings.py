@@ -56,6 +56,14 @@ class Findings(FileModel):
         """These and ``other``, which counts where both speak."""
         return Findings(capabilities=self.capabilities | other.capabilities, tools=self.tools | other.tools)
 
+    def under(self, questions: Mapping[str, str]) -> Findings:
+        """These, where an answer to an old question of ``questions`` answers the new one too, unless that was asked.
+
+        See :func:`bot.taxonomy.migration.carried_questions`.
+        """
+        carried = {new: self.capabilities[old] for old, new in questions.items() if old in self.capabilities}
+        return Findings(capabilities=carried, tools={}) | self
+
     def with_finding(self, asked: InferenceRequest, finding: Finding, taxonomy: Taxonomy) -> Findings:
         """These and what ``finding`` answers to ``asked``."""
         capabilities = {

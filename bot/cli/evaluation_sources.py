@@ -22,6 +22,7 @@ from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
 from bot.ledger.keys import text_key
+from bot.ledger.migrated import migrated_corrections
 from bot.ledger.model import BRANCH, CorrectionRecord
 from bot.ledger.store import load_corrections
 from bot.object_store import ObjectStore
@@ -30,6 +31,7 @@ from bot.settling import content_of
 from bot.snapshot import WorkingTree
 from bot.submission import submission_folders
 from bot.suggest import perhaps
+from bot.taxonomy.migration import declared
 from bot.taxonomy.model import Taxonomy
 from bot.validation import validate
 
@@ -86,7 +88,7 @@ def read_label_files(files: Sequence[Path], vocabulary: Vocabulary, platform: Pl
     problems: list[Problem] = []
     for path in files:
         try:
-            contents[path.as_posix()] = _read(path)
+            contents[path.as_posix()] = read_label_file(path)
         except InputError as error:
             problems.extend(error.problems)
     try:
@@ -98,7 +100,7 @@ def read_label_files(files: Sequence[Path], vocabulary: Vocabulary, platform: Pl
     return found
 
 
-def _read(path: Path) -> bytes:
+def read_label_file(path: Path) -> bytes:
     """The file at ``path``, which people named: it may be a link or a pipe, but not without end."""
     try:
         with path.open("rb") as stream:
@@ -123,7 +125,9 @@ def read_corrections(repo: Path, platform: Platform, vocabulary: Vocabulary) -> 
         if commit is None:
             raise UsageError(f"there is no branch {BRANCH} here: `git fetch origin {BRANCH}:{BRANCH}` gets it")
         record = load_corrections(store.snapshot(commit))
-    return corrected(record or CorrectionRecord(), _texts(repo, platform), vocabulary)
+    # Corrections do not say of which version they are, and ids are never used again: all declarations count.
+    carried = migrated_corrections(record or CorrectionRecord(), declared(platform.taxonomy))
+    return corrected(carried, _texts(repo, platform), vocabulary)
 
 
 def _texts(repo: Path, platform: Platform) -> dict[str, tuple[str, ...]]:
@@ -192,7 +196,7 @@ def ask(
 
 def load_predictions(path: Path, specification: Specification) -> Predicted:
     """Predictions saved before; :class:`UsageError` for those of another agent."""
-    found = validate(Predictions, parse_json(_read(path), path.as_posix(), REVIEWED_FILES))
+    found = validate(Predictions, parse_json(read_label_file(path), path.as_posix(), REVIEWED_FILES))
     if found.specification != specification.digest:
         raise UsageError(f"{path} holds predictions for another agent: give the same --agent as then")
     return Predicted(predictions=found)

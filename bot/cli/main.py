@@ -31,6 +31,7 @@ COMMANDS = {
     "evict": "Remove one entry and leave its tombstone.",
     "restore": "Bring an evicted entry back.",
     "reclassify": "Classify the regression set again after a change of classifier or taxonomy.",
+    "migrate": "Carry declared renames and splits of capabilities through set, config and labels.",
     "export": "Write the regression set in the form that another tool's runner reads.",
     "status": "Size, coverage, pins and waiting entries of the regression set.",
     "validate": "Check taxonomy, config, regression set and eval sets; all errors at once.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import json
 import os
 import re
@@ -15,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
-from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
 
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.store import FOLDER, entry_path, read_back, tombstone_path, waiting_path
 from bot.errors import OutsideError
+from bot.yaml_writing import dumped, round_trip
 
 # Mappings and lists this short are written on one line, as people write them.
 _LINE_WIDTH = 110
@@ -76,14 +75,14 @@ def restore(entry: Entry, wait: bool) -> tuple[FileChange, ...]:
 
 def render(model: BaseModel) -> str:
     """``model`` as YAML text; equal models give equal bytes."""
-    return _dump(_styled(model.model_dump(mode="json"), depth=0))
+    return dumped(_styled(model.model_dump(mode="json"), depth=0))
 
 
 def edit(text: str, model: BaseModel) -> str:
     """``text`` with the values of ``model``: comments, order and quoting of what is the same survive."""
-    document = _yaml().load(text)
+    document = round_trip().load(text)
     _replace(document, model.model_dump(mode="json"), depth=0)
-    return _dump(document)
+    return dumped(document)
 
 
 def _replace(mapping: Any, values: dict[str, Any], depth: int) -> None:
@@ -108,25 +107,6 @@ def _same(left: Any, right: Any) -> bool:
     text = json.dumps(right)
     # A number with an exponent comes back a little different, so it is written anew.
     return not (isinstance(right, float) and "e" in text) and json.dumps(left, default=str) == text
-
-
-def _yaml() -> YAML:
-    yaml = YAML()
-    yaml.width = 4096
-    yaml.preserve_quotes = True
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    yaml.representer.add_representer(type(None), _null)
-    return yaml
-
-
-def _dump(value: Any) -> str:
-    stream = io.StringIO()
-    _yaml().dump(value, stream)
-    return stream.getvalue()
-
-
-def _null(representer: Any, _: None) -> Any:
-    return representer.represent_scalar("tag:yaml.org,2002:null", "null")
 
 
 def _styled(value: Any, depth: int) -> Any:

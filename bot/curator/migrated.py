@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from bot.curator.entry import Entry, Tombstone
+from bot.editing import rename_keys
 from bot.taxonomy.migration import Migration, carried_definitions
 from bot.taxonomy.model import Taxonomy
 
@@ -36,9 +37,6 @@ def migrated_tombstone(tombstone: Tombstone, migration: Migration, old: Taxonomy
 
 def _renamed(values: Mapping[str, Value], migration: Migration) -> dict[str, Value]:
     """``values`` under their new ids, in the same order; what stands under a new id already is newer, and stays."""
-    taken = {id for id in values if id not in migration.renames}
-    return {
-        migration.renamed(id): value
-        for id, value in values.items()
-        if id in taken or migration.renames[id] not in taken
-    }
+    found = dict(values)
+    rename_keys(found, migration.renames)
+    return found

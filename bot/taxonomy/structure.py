@@ -1,4 +1,4 @@
-"""How the parts of a taxonomy refer to each other: ids, groups, and what capabilities require."""
+"""How the parts of a taxonomy refer to each other: ids, groups, what capabilities require, and what they were."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EXACTLY_ONE = "exactly-one"
 
 
 def structure_problems(document: Document) -> Iterator[Problem]:
-    """Every fault of ids, groups and requirements in a taxonomy file."""
+    """Every fault of ids, groups, requirements and origins in a taxonomy file."""
     groups = list(raw_parts(document, "groups"))
     capabilities = list(raw_parts(document, "capabilities"))
     yield from _ids(document, [*groups, *capabilities])
@@ -21,6 +21,7 @@ def structure_problems(document: Document) -> Iterator[Problem]:
     yield from _cycles(groups)
     yield from _members(groups, capabilities)
     yield from _requirements(capabilities)
+    yield from _origins(document, capabilities)
     if as_mapping(document.data).get("capabilities") == []:
         message = "capabilities: the taxonomy has none"
         yield document.problem(("capabilities",), message, "add at least one capability, and its group")
@@ -111,3 +112,48 @@ def _requirements(capabilities: list[RawPart]) -> Iterator[Problem]:
         elif by_id[required].text("source") == "spec":
             message = f"it requires {required!r}, which is itself decided by the specification"
             yield capability.problem(("requires",), message, "name a capability with `source: intent`")
+
+
+def _origins(document: Document, capabilities: list[RawPart]) -> Iterator[Problem]:
+    """Former ids (`was`) and retired wholes (`split`) that are none, or that were given away in two ways."""
+    retired = [name for name in as_list(as_mapping(document.data).get("retired")) if isinstance(name, str)]
+    living = {capability.id for capability in capabilities}
+    first: dict[str, tuple[str, RawPart]] = {}
+    parts: dict[str, list[RawPart]] = {}
+    for capability in capabilities:
+        if capability.text("was") is not None and capability.text("split") is not None:
+            message = "it has both `was` and `split`"
+            fix = "keep `was` if it is the whole under another id, `split` if it is a part"
+            yield capability.problem(("split",), message, fix)
+            continue
+        for key in ("was", "split"):
+            origin = capability.text(key)
+            if origin is None:
+                continue
+            yield from _unfit_origin(capability, key, origin, retired, living)
+            other_key, other = first.setdefault(origin, (key, capability))
+            if other is not capability and (key, other_key) != ("split", "split"):
+                line = document.line((*other.path, other_key))
+                message = f"{other.name} has {other_key}: {origin} already (line {line}), and {key} takes it as well"
+                fix = f"if it became several capabilities, write `split: {origin}` in each of them"
+                yield capability.problem((key,), message, fix)
+            elif key == "split":
+                parts.setdefault(origin, []).append(capability)
+    for origin, found in parts.items():
+        if len(found) == 1:
+            message = f"it is the only part of {origin}, and a split has two or more"
+            fix = f"write `was: {origin}` if this is the whole under another id, or name the other parts"
+            yield found[0].problem(("split",), message, fix)
+
+
+def _unfit_origin(
+    capability: RawPart, key: str, origin: str, retired: list[str], living: set[str | None]
+) -> Iterator[Problem]:
+    if origin == capability.id:
+        yield capability.problem((key,), f"`{key}` names the capability itself", f"remove `{key}`")
+    elif origin in living and origin not in retired:
+        message = f"`{key}` names {origin}, which is a capability of this file"
+        yield capability.problem((key,), message, f"name a retired id, or remove `{key}`")
+    elif origin not in retired:
+        message = f"`{key}` names {origin!r}, which is not under `retired`{perhaps(origin, retired)}"
+        yield capability.problem((key,), message, "name the id as it was, and add it to `retired`")

@@ -219,3 +219,18 @@ def test_money_is_what_was_not_cached_what_was_and_what_came_out() -> None:
     assert usage.cost == pytest.approx(0.6 * 2 + 0.4 * 0.5 + 0.1 * 8)
     assert usage.tokens == 1_100_000
     assert Usage().cost is None
+
+
+def test_answers_follow_a_question_that_changed_its_id_alone() -> None:
+    oracle = Oracle()
+    store = FindingsInMemory({})
+    answers(remembering(oracle, store), about("call me"))
+    (key,) = store._known
+    old = EVERYTHING.by_id["call"].question
+    found = store.get(key)
+    carried = found.under({old: "new", "never-asked": "other"})
+    assert carried.capabilities == found.capabilities | {"new": found.capabilities[old]}
+    assert carried.tools == found.tools
+    other = found.capabilities[EVERYTHING.by_id["table"].question]
+    asked = Findings(capabilities={old: found.capabilities[old], "new": other})
+    assert asked.under({old: "new"}) == asked

@@ -93,6 +93,14 @@ def in_capability(place: int, **values: Any) -> Change:
     return lambda data: data["capabilities"][place].update(values)
 
 
+def both(first: Change, second: Change) -> Change:
+    return lambda data: (first(data), second(data))
+
+
+def in_capabilities(*places: int, **values: Any) -> Change:
+    return lambda data: [in_capability(place, **values)(data) for place in places]
+
+
 def in_group(place: int, **values: Any) -> Change:
     return lambda data: data["groups"][place].update(values)
 
@@ -131,6 +139,10 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
             add_capability(intent("also", "tools", exemplars=valid()["capabilities"][4]["exemplars"])),
             add_exemplar(1, "negative", "table 1"),
             in_capability(2, exemplars={"positive": ["Sign me in."]}, patterns=[r"\bsign in\b"]),
+            # What a retired capability was split into, and what another is called now.
+            lambda data: data["retired"].append("former"),
+            in_capabilities(4, 5, split="gone"),
+            in_capability(0, was="former"),
         ),
     )
 
@@ -165,6 +177,21 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
         ),
         (in_capability(2, requires="key"), "requires: key", "'key', which is itself decided by the specification"),
         (in_capability(2, requires="oauth"), "requires: oauth", "itself decided by the specification"),
+        # Origins.
+        (in_capability(0, was="table"), "was: table", "`was` names the capability itself"),
+        (in_capability(0, split="table"), "split: table", "`split` names the capability itself"),
+        (in_capability(0, was="prose"), "was: prose", "`was` names prose, which is a capability of this file"),
+        (in_capability(0, was="gon"), "was: gon", "'gon', which is not under `retired`; perhaps you meant 'gone'"),
+        (in_capability(0, was="gone", split="gone"), "split: gone", "it has both `was` and `split`"),
+        (in_capability(0, split="gone"), "split: gone", "the only part of gone, and a split has two or more"),
+        (in_capabilities(0, 1, was="gone"), "was: gone", "table has was: gone already (line "),
+        (
+            both(in_capability(0, was="gone"), in_capabilities(1, 2, split="gone")),
+            "split: gone",
+            "table has was: gone already (line ",
+        ),
+        (both(in_capability(0, split="gone"), in_capability(1, was="gone")), "was: gone", "table has split: gone"),
+        (in_capability(0, was=7), "was: 7", "must be a string"),
         # What a source needs.
         (without(2, "when"), "- id: oauth", "a spec capability needs a rule"),
         (in_capability(2, when=None), "when: null", "a spec capability needs a rule"),
@@ -273,6 +300,7 @@ VALUES = st.recursive(
     max_leaves=6,
 )
 KEYS = ["id", "name", "group", "source", "when", "requires", "patterns", "exemplars", "parent", "constraint"]
+KEYS += ["was", "split"]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,0 +1,123 @@
+"""``incumbent migrate``: set, config and labels follow the taxonomy's declared renames and splits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from bot.cli.evaluation_sources import LABELS_FOLDER, read_label_file
+from bot.cli.options import dry_run_option, json_option, one_at_a_time, print_json, repository_options, say
+from bot.curator.changes import apply
+from bot.errors import InputError, UsageError
+from bot.evaluation.reading import DOCUMENTS
+from bot.git import read_commit, read_top
+from bot.migrating.plan import MigrationPlan, plan_migration
+from bot.object_store import ObjectStore
+from bot.report.migrate_output import MigrateOutput, TaxonomyChangeOutput
+from bot.report.output import LagOutput
+from bot.snapshot import WorkingTree
+from bot.taxonomy.loading import load_taxonomy
+from bot.taxonomy.model import Taxonomy
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command("migrate")
+@click.option("--from", "since", default="HEAD", show_default=True, metavar="COMMIT", help="The taxonomy before.")
+@click.option("--labels", multiple=True, type=_FILE, metavar="FILE...", help="Label files (default: those in labels/).")
+@click.argument("more", nargs=-1, type=_FILE, metavar="")
+@dry_run_option
+@repository_options
+@json_option
+@one_at_a_time
+def command(
+    since: str,
+    labels: tuple[Path, ...],
+    more: tuple[Path, ...],
+    dry_run: bool,
+    repo: Path,
+    config_path: str,
+    as_json: bool,
+) -> None:
+    """Carry `was` and `split` of the working tree's taxonomy through overrides, entries and labels.
+
+    The taxonomy is compared with that of a commit, and refused where its version or its declarations are wrong. What
+    a rename leaves as it was stays comparable; what a split or a changed meaning makes lag, `incumbent reclassify`
+    renews. A second run changes nothing.
+
+    \b
+    Examples:
+      incumbent migrate --dry-run
+      incumbent migrate --from HEAD~1 --labels labels/*.yaml
+    """
+    if more and not labels:
+        raise UsageError(f"there is no place for {more[0].as_posix()!r}: label files come after --labels")
+    top = read_top(repo)
+    if top is None:
+        raise UsageError(f"{repo} is not inside a git repository, so there is no taxonomy to compare with")
+    commit = read_commit(repo, since)
+    old = _taxonomy_of(repo, top, commit)
+    contents = {_path(path, repo): read_label_file(path) for path in _label_files((*labels, *more), repo)}
+    plan = plan_migration(WorkingTree(repo, "" if repo == Path() else repo.as_posix()), old, contents, config_path)
+    if not dry_run:
+        apply(plan.file_changes, repo)
+    output = MigrateOutput(
+        commit=commit,
+        from_version=plan.old.version,
+        to_version=plan.new.version,
+        changes=[TaxonomyChangeOutput.of(change) for change in plan.changes],
+        renames=dict(plan.migration.renames),
+        splits={whole: list(parts) for whole, parts in plan.migration.splits.items()},
+        files=[change.path for change in plan.file_changes],
+        lagging=[LagOutput.of(lag) for lag in plan.lagging],
+        dry_run=dry_run,
+    )
+    if as_json:
+        print_json(output)
+    else:
+        _show(plan, dry_run)
+
+
+def _taxonomy_of(repo: Path, top: Path, commit: str) -> Taxonomy:
+    """The taxonomy of the platform repository in ``repo`` as ``commit`` has it."""
+    with ObjectStore.open(top) as store:
+        folder = repo.resolve().relative_to(top.resolve()).as_posix()
+        try:
+            return load_taxonomy(store.snapshot(commit, folder))
+        except InputError as error:
+            # The working tree has a file of the same name.
+            raise InputError(
+                replace(problem, file=f"{commit[:12]}:{problem.file}") for problem in error.problems
+            ) from None
+
+
+def _label_files(given: Sequence[Path], repo: Path) -> list[Path]:
+    """The label files ``given``, or else those in the folder ``labels/``; there may be none."""
+    if given:
+        return list(given)
+    found = sorted((repo / LABELS_FOLDER).glob("*"))
+    return [path for path in found if path.name.lower().endswith((".tsv", *DOCUMENTS))]
+
+
+def _path(file: Path, repo: Path) -> str:
+    """Where ``file`` is written: below ``repo``, or else by its whole path."""
+    target, root = file.resolve(), repo.resolve()
+    return (target.relative_to(root) if target.is_relative_to(root) else target).as_posix()
+
+
+def _show(plan: MigrationPlan, dry_run: bool) -> None:
+    for change in plan.changes:
+        say(f"{change.step}: {change.sentence}")
+    for file in plan.file_changes:
+        say(f"{'would be ' if dry_run else ''}written: {file.path}")
+    for lag in plan.lagging:
+        say(f"to classify again: {lag.id}: {', '.join(lag.capabilities)}")
+    say(
+        f"taxonomy {plan.old.version} → {plan.new.version}: {len(plan.migration.renames)} renamed, "
+        f"{len(plan.migration.splits)} split, {len(plan.file_changes)} file(s)"
+    )
+    if plan.lagging:
+        say("run `incumbent reclassify`, and commit")

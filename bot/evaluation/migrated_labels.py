@@ -1,0 +1,167 @@
+"""Label files under the ids of a new taxonomy, as edits that leave everything else as it stands.
+
+A rename carries a label along.  Of a capability that was split, FALSE of the whole is FALSE of each part; TRUE of the
+whole is unknown of each part, since nobody said which of them it was.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bot.editing import insert_key
+from bot.errors import Problem
+from bot.evaluation.label_tsv import UNKNOWN
+from bot.evaluation.labels import LabelFile
+from bot.taxonomy.migration import Migration
+
+
+def migrated_table(text: str, file: LabelFile, migration: Migration) -> str:
+    """The text of a table, which was read as ``file``, under the new ids."""
+    words = _Words.of(file, migration)
+    lines = text.split("\n")
+    is_row = False
+    for place, line in enumerate(lines):
+        said = line.removesuffix("\r")
+        ending = line[len(said) :]
+        if is_row:
+            labels, tab, rest = said.partition("\t")
+            lines[place] = _listed(labels, words, UNKNOWN) + tab + rest + ending
+        elif said.startswith("#"):
+            lines[place] = _comment(said, words) + ending
+        elif said.strip():
+            # The header: what follows are rows.
+            is_row = True
+    return "\n".join(lines)
+
+
+def migrate_document(data: dict[str, Any], file: LabelFile, migration: Migration) -> None:
+    """Edit ``data``, which was read as ``file`` from YAML or JSON, so that it has the new ids."""
+    words = _Words.of(file, migration)
+    names = data.get("names", {})
+    for name in list(names):
+        if words.is_split(name):
+            del names[name]
+        else:
+            names[name] = migration.renamed(names[name])
+    if data.get("capabilities") is not None:
+        _replace(data["capabilities"], words)
+    for row in data["queries"]:
+        _migrate_row(row, words)
+
+
+def clashes(file: LabelFile, migration: Migration) -> tuple[Problem, ...]:
+    """Names of the file's own that are now ids as well, where it would need the name for the capability."""
+    words = _Words.of(file, migration)
+    listed = [] if file.capabilities is None else [word.text for word in file.capabilities]
+    used = {*listed, *(name for row in file.rows for name in (*row.true, *row.unknown))}
+    needed = {new for name in used for new in words.became(name) if new != name}
+    return tuple(
+        Problem(
+            file.file,
+            file.meanings[name].line,
+            f"the file's own name {name!r} is now the id of a capability that it labels",
+            f"give it another name, under `names` and wherever it is used, or write {file.meanings[name].text} instead",
+        )
+        for name in sorted(needed & file.meanings.keys())
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What stands afterwards for a name as a file writes it."""
+
+    meanings: Mapping[str, str]
+    migration: Migration
+
+    @staticmethod
+    def of(file: LabelFile, migration: Migration) -> _Words:
+        return _Words({name: word.text for name, word in file.meanings.items()}, migration)
+
+    def is_split(self, name: str) -> bool:
+        return self.meanings.get(name, name) in self.migration.splits
+
+    def became(self, name: str) -> tuple[str, ...]:
+        """The parts, the new id, or a name of the file's own, which goes on standing for the same capability."""
+        if self.is_split(name):
+            return self.migration.splits[self.meanings.get(name, name)]
+        return (name if name in self.meanings else self.migration.renamed(name),)
+
+
+def _comment(line: str, words: _Words) -> str:
+    """A line before the header: two kinds of comments speak (:mod:`bot.evaluation.label_tsv`)."""
+    head, colon, rest = line.partition(":")
+    name = head.lstrip("# ").strip().lower()
+    if name == "capabilities":
+        return head + colon + _listed(rest, words, "")
+    if name == "names":
+        kept = [item for item in rest.split(",") if not words.is_split(item.partition("=")[0].strip())]
+        return head + colon + ",".join(_renamed_meaning(item, words.migration) for item in kept)
+    return line
+
+
+def _renamed_meaning(item: str, migration: Migration) -> str:
+    name, equals, meaning = item.partition("=")
+    return name + equals + _with_core(meaning, migration.renamed(meaning.strip()))
+
+
+def _with_core(text: str, core: str) -> str:
+    """``text`` with other words between the white space at its ends."""
+    return text.replace(text.strip(), core, 1) if text.strip() else text
+
+
+def _listed(text: str, words: _Words, mark: str) -> str:
+    """A list of labels with commas; parts get the ``mark``, whether the whole was TRUE or unknown."""
+    found: list[str] = []
+    parts: set[str] = set()
+    for item in text.split(","):
+        said = item.strip()
+        name = said.removeprefix(UNKNOWN).strip()
+        became = words.became(name)
+        if words.is_split(name):
+            fresh = [part for part in became if part not in parts]
+            parts.update(fresh)
+            found += [_with_core(item, mark + part) for part in fresh]
+        else:
+            found.append(_with_core(item, said[: len(said) - len(name)] + became[0]))
+    return ",".join(found)
+
+
+def _migrate_row(row: dict[Any, Any], words: _Words) -> None:
+    # Whoever writes YAML takes the key for the truth value that it looks like.
+    true = "true" if "true" in row else True
+    doubtful = [part for name in row[true] if words.is_split(name) for part in words.became(name)]
+    if "unknown" in row:
+        _replace(row["unknown"], words)
+    elif doubtful:
+        # A copy is written as the other list is: on one line, or one item a line.
+        fresh = copy.deepcopy(row[true])
+        while fresh:
+            del fresh[0]
+        insert_key(row, true, "unknown", fresh)
+    for place in reversed(range(len(row[true]))):
+        if words.is_split(row[true][place]):
+            del row[true][place]
+    _replace(row[true], words)
+    for part in dict.fromkeys(doubtful):
+        if part not in row["unknown"]:
+            row["unknown"].append(part)
+
+
+def _replace(names: list[str], words: _Words) -> None:
+    """Edit ``names`` so that each gives way to what it became, where it stands, and nothing stands there twice."""
+    seen: set[str] = set()
+    wanted: list[list[str]] = []
+    for name in names:
+        fresh = [new for new in words.became(name) if new not in seen]
+        seen.update(fresh)
+        wanted.append(fresh)
+    for place in reversed(range(len(wanted))):
+        if not wanted[place]:
+            del names[place]
+        elif wanted[place] != [names[place]]:
+            names[place] = wanted[place][0]
+            for offset, new in enumerate(wanted[place][1:], 1):
+                names.insert(place + offset, new)

@@ -1,0 +1,1 @@
+"""Renames and splits of capabilities, carried through the files of a platform repository."""

@@ -1,0 +1,184 @@
+"""What a new taxonomy changes in the files of a platform repository, planned as values (docs/taxonomy.md).
+
+Everything is read before anything is written, and every fault of every file is told at once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from codecs import BOM_UTF8
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from bot.config import REVIEWED_FILES, Limits, load_config
+from bot.curator.changes import FileChange
+from bot.curator.entry import Entry, Lag, resident_of
+from bot.curator.migrated import migrated, migrated_tombstone
+from bot.curator.store import entry_path, load_regression_set, tombstone_path, waiting_path
+from bot.documents import as_mapping, decode, parse, parse_yaml
+from bot.editing import rename_keys
+from bot.errors import InputError, Problem
+from bot.evaluation.migrated_labels import clashes, migrate_document, migrated_table
+from bot.evaluation.reading import TABLES, read_file
+from bot.migrating.overrides import migrate_overrides
+from bot.snapshot import Snapshot
+from bot.taxonomy.changes import Change, changes_between
+from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
+from bot.taxonomy.migration import Migration, migration_between
+from bot.taxonomy.model import Taxonomy
+from bot.taxonomy.succession import succession_problems
+from bot.yaml_writing import edited
+
+CONFIG_FOLDER = "config"
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MigrationPlan:
+    """What the taxonomy ``new`` changes, what it declares, and the files that follow.
+
+    ``lagging`` are the entries, waiting ones among them, that will have scores that are comparable no longer.
+    """
+
+    old: Taxonomy
+    new: Taxonomy
+    changes: tuple[Change, ...]
+    migration: Migration
+    file_changes: tuple[FileChange, ...]
+    lagging: tuple[Lag, ...]
+
+
+def plan_migration(now: Snapshot, old: Taxonomy, labels: Mapping[str, bytes], config_path: str) -> MigrationPlan:
+    """The plan for the files of ``now``, whose taxonomy follows ``old``.
+
+    ``labels`` are label files by the paths under which they are written.  Raises :class:`InputError` with every fault:
+    a wrong version, declarations that cannot be, and files that cannot be read or edited.
+    """
+    faults = _Faults()
+    new = load_taxonomy(now)
+    document = parse_yaml(now.read(TAXONOMY_FILE, REVIEWED_FILES), now.name(TAXONOMY_FILE), REVIEWED_FILES)
+    faults.problems.extend(succession_problems(old, new, document))
+    planning = _Planning(now, old, new, faults)
+    planning.configs()
+    planning.regression_set()
+    config = faults.of(partial(load_config, now, None, config_path)) if labels else None
+    if config is not None:
+        for path, content in labels.items():
+            faults.of(partial(planning.labels, path, content, config.limits))
+    if faults.problems:
+        raise InputError(faults.problems)
+    return MigrationPlan(
+        old=old,
+        new=new,
+        changes=changes_between(old, new),
+        migration=planning.migration,
+        file_changes=tuple(planning.file_changes),
+        lagging=tuple(planning.lagging),
+    )
+
+
+class _Faults:
+    """All that is wrong, while the rest is looked at."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def of(self, step: Callable[[], Result]) -> Result | None:
+        """What ``step`` gives; ``None`` where it finds faults, which are kept."""
+        try:
+            return step()
+        except InputError as error:
+            self.problems.extend(error.problems)
+            return None
+
+
+class _Planning:
+    """File changes as they are found; what is wrong with one file keeps none of the others from being looked at."""
+
+    def __init__(self, now: Snapshot, old: Taxonomy, new: Taxonomy, faults: _Faults) -> None:
+        self.now, self.old, self.new, self.faults = now, old, new, faults
+        self.migration = migration_between(old, new)
+        self.file_changes: list[FileChange] = []
+        self.lagging: list[Lag] = []
+
+    def configs(self) -> None:
+        """Overrides in every file of ``config/`` that has any."""
+        for path in self.now.paths(CONFIG_FOLDER):
+            if path.endswith((".yaml", ".yml")):
+                self.faults.of(partial(self._config, path))
+
+    def _config(self, path: str) -> None:
+        data = parse_yaml(self.now.read(path, REVIEWED_FILES), self.now.name(path), REVIEWED_FILES).data
+        overrides = as_mapping(as_mapping(data).get("per_capability"))
+        if overrides.keys() & {*self.migration.renames, *self.migration.splits}:
+            self._edit(path, lambda data: migrate_overrides(data["per_capability"], self.migration))
+
+    def regression_set(self) -> None:
+        """Entries, those that wait, and those that tombstones keep."""
+        known = self.faults.of(partial(load_regression_set, self.now, None))
+        if known is None:
+            return
+        for path_of, entries in ((entry_path, known.entries), (waiting_path, known.waiting)):
+            for entry in entries.values():
+                after = migrated(entry, self.migration, self.old, self.new)
+                self._entry(path_of(entry.id), entry, after, ())
+                lag = resident_of(after, self.new, known.identity)[1]
+                if lag is not None:
+                    self.lagging.append(lag)
+        for tombstone in known.tombstones.values():
+            restored = migrated_tombstone(tombstone, self.migration, self.old, self.new).entry
+            self._entry(tombstone_path(tombstone.id), tombstone.entry, restored, ("entry",))
+
+    def _entry(self, path: str, before: Entry, after: Entry, at: tuple[str, ...]) -> None:
+        """Edit the entry that stands ``at`` a place of the file at ``path``."""
+
+        def change(data: Any) -> None:
+            for step in at:
+                data = data[step]
+            rename_keys(data["scores"], self.migration.renames)
+            if "definitions" in data["classified"]:
+                definitions = data["classified"]["definitions"]
+                rename_keys(definitions, self.migration.renames)
+                for id, definition in after.classified.definitions.items():
+                    if definitions[id] != definition:
+                        definitions[id] = definition
+
+        if after != before:
+            self.faults.of(partial(self._edit, path, change))
+
+    def labels(self, path: str, content: bytes, limits: Limits) -> None:
+        """A label file, in whatever format."""
+        file = read_file(content, path, limits)
+        problems = (*file.problems, *clashes(file, self.migration))
+        if problems:
+            raise InputError(problems)
+        text = decode(content, path, REVIEWED_FILES)
+        change = partial(migrate_document, file=file, migration=self.migration)
+        if path.lower().endswith(TABLES):
+            after = migrated_table(text, file, self.migration)
+        else:
+            data = parse(content, path, REVIEWED_FILES).data
+            wanted = json.loads(json.dumps(data))
+            change(wanted)
+            if wanted == data:
+                return
+            is_json = path.lower().endswith(".json")
+            after = _as_json(wanted, text) if is_json else edited(text.encode(), path, REVIEWED_FILES, change)
+        if after != text:
+            mark = "\ufeff" if content.startswith(BOM_UTF8) else ""
+            self.file_changes.append(FileChange(path, mark + after))
+
+    def _edit(self, path: str, change: Callable[[Any], None]) -> None:
+        content = self.now.read(path, REVIEWED_FILES)
+        self.file_changes.append(FileChange(path, edited(content, self.now.name(path), REVIEWED_FILES, change)))
+
+
+def _as_json(data: object, before: str) -> str:
+    """``data`` as JSON, indented and ended as the text ``before`` is."""
+    indentation = re.search(r"\n( +|\t+)\S", before)
+    text = json.dumps(data, ensure_ascii=False, indent=indentation and indentation[1])
+    return text + before[len(before.rstrip()) :]

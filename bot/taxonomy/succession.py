@@ -1,0 +1,60 @@
+"""Whether a taxonomy may follow another: its version, what it retires, and what it declares (docs/taxonomy.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.documents import Document
+from bot.errors import Problem
+from bot.taxonomy.changes import changes_between, heaviest, required_version
+from bot.taxonomy.model import Taxonomy
+
+
+def succession_problems(old: Taxonomy, new: Taxonomy, document: Document) -> tuple[Problem, ...]:
+    """Every fault of ``new`` as what follows ``old``; ``document`` is the file that ``new`` was read from."""
+    version = version_problem(old, new, document)
+    return (*(() if version is None else (version,)), *_retired(old, new, document), *_origins(old, new, document))
+
+
+def version_problem(old: Taxonomy, new: Taxonomy, document: Document) -> Problem | None:
+    """What is wrong with the version of ``new``, and which is right; ``None`` where nothing is.
+
+    Right is exactly the next one of the step that the weightiest change asks for, so that versions tell how much a
+    change means.
+    """
+    right = required_version(old, new)
+    if new.version == right:
+        return None
+    deciding = heaviest(changes_between(old, new))
+    if deciding is None:
+        message = f"version: nothing changed since {old.version}, and the version is {new.version}"
+    else:
+        message = (
+            f"version: it is {new.version}, and after {old.version} it must be {right}, "
+            f"since this is a {deciding.step} change: {deciding.sentence}"
+        )
+    return document.problem(("version",), message, f"write `version: {right}`")
+
+
+def _retired(old: Taxonomy, new: Taxonomy, document: Document) -> Iterator[Problem]:
+    """Ids that were used and could be used again."""
+    retired = set(new.retired)
+    for id in old.by_id:
+        if id not in new.by_id and id not in retired:
+            message = f"retired: {id} was a capability of {old.version} and is missing, so that its id could come back"
+            yield document.problem(("retired",), message, f"add {id} to `retired`")
+    for id in sorted(set(old.retired) - retired):
+        message = f"retired: {id} was retired in {old.version} and is missing, so that its id could come back"
+        yield document.problem(("retired",), message, f"put {id} back into `retired`")
+
+
+def _origins(old: Taxonomy, new: Taxonomy, document: Document) -> Iterator[Problem]:
+    """Origins of capabilities that existed beside what they name."""
+    for place, item in enumerate(new.capabilities):
+        if item.id not in old.by_id:
+            continue
+        for key, origin in (("was", item.was), ("split", item.split)):
+            if origin in old.by_id and origin not in new.by_id:
+                message = f"{item.id}: it is no new id of {origin}, for {old.version} has both"
+                fix = f"remove `{key}`, and give what became of {origin} an id of its own if it lives on"
+                yield document.problem(("capabilities", place, key), message, fix)
