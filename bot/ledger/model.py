@@ -247,6 +247,9 @@ class RunRecord(FileModel):
 
     format: Literal[1] = 1
     runs: Tuple[Run] = ()
+    noted: CommitId | None = Field(
+        default=None, description="the commit up to which changes of the set by hand were noted, at the last run"
+    )
 
 
 class Correction(FileModel):

@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from bot.curator.store import entry_in
 from bot.github.recording import is_bot
 from bot.github.values import PullRequest
 from bot.ledger.events import ChangedByHand, Event
-from bot.reconcile.inventory import SetFacts
+from bot.object_store import Change
 from bot.reconcile.proposals import is_suggestion
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetChange:
+    """A commit on the line of first parents that changed entries of the regression set, whoever made it."""
+
+    commit: str
+    at: str
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +38,26 @@ class Witnesses:
     author_of: Callable[[str], str]
 
 
+def set_change(commit: str, at: str, changes: Sequence[Change]) -> SetChange | None:
+    """What ``commit`` did to entries of the regression set, if it did anything."""
+    ids: dict[str, set[str]] = {"added": set(), "modified": set(), "deleted": set()}
+    for change in changes:
+        if change.kind == "renamed":
+            pairs = [("deleted", change.before or ""), ("added", change.path)]
+        else:
+            pairs = [(change.kind, change.path)]
+        for kind, path in pairs:
+            id = entry_in(path)
+            if id is not None:
+                ids[kind].add(id)
+    if not any(ids.values()):
+        return None
+    added, changed, removed = (tuple(sorted(found)) for found in ids.values())
+    return SetChange(commit=commit, at=at, added=added, changed=changed, removed=removed)
+
+
 def changed_by_hand(
-    changes: Sequence[SetFacts], known: Sequence[Event], witnesses: Witnesses
+    changes: Sequence[SetChange], known: Sequence[Event], witnesses: Witnesses
 ) -> tuple[ChangedByHand, ...]:
     """The ``changes`` that people made and that are not among the ``known`` events."""
     told = {item.commit for item in known if isinstance(item, ChangedByHand)}

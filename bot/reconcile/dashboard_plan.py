@@ -48,7 +48,7 @@ class Scene:
 
     ``open`` are our open pull requests, ``beyond`` proposals that are not open, ``barred`` branches for which GitHub
     lets us open none.  ``left`` are numbers of those that hold people's commits; ``pushed`` how many queries no pull
-    request brought.
+    request brought; ``noted`` is the commit up to which changes of the set by hand were noted.
     """
 
     commit: str
@@ -66,6 +66,7 @@ class Scene:
     issues: tuple[Issue, ...]
     ledger: str | None
     runs: RunRecord
+    noted: str | None
     written: tuple[Operation, ...]
 
 
@@ -150,7 +151,7 @@ def _runs(scene: Scene) -> RunRecord:
     if run in scene.runs.runs:
         return scene.runs
     others = [item for item in scene.runs.runs if item.run is None or item.run != run.run]
-    return RunRecord(runs=(run, *others)[:RUNS_KEPT])
+    return RunRecord(runs=(run, *others)[:RUNS_KEPT], noted=scene.noted)
 
 
 def _did(written: Sequence[Operation]) -> list[str]:

@@ -26,16 +26,6 @@ class MergeFacts(FileModel):
     brought: dict[EntryId, Digest]
 
 
-class SetFacts(FileModel):
-    """A commit on the line of first parents that changed entries of the regression set, whoever made it."""
-
-    commit: CommitId
-    at: Timestamp
-    added: Tuple[EntryId] = ()
-    changed: Tuple[EntryId] = ()
-    removed: Tuple[EntryId] = ()
-
-
 class Inventory(FileModel):
     """The document that `incumbent ci analyse` writes where nothing is reviewed, and the default branch has moved.
 
@@ -49,7 +39,6 @@ class Inventory(FileModel):
     since: CommitId | None
     identity: IdentityFacts
     merges: Tuple[MergeFacts] = Field(description="oldest first")
-    set_changes: Tuple[SetFacts] = Field(default=(), description="oldest first")
     submissions: Tuple[SubmissionFacts] = Field(description="every agent's eval sets, settled queries included")
     departed: dict[EntryId, Literal["source-deleted", "customer-left"]] = Field(
         description="entries, also in line, whose query was in an eval set here once, and is in none now"

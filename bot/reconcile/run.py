@@ -38,10 +38,10 @@ ROUNDS = 6
 """How often a stage may find something to write before something must be wrong."""
 STAGES: tuple[Stage, ...] = (
     hear_requests,
-    note_changes_by_hand,
     admit_merged,
     forget_requests,
     confirm_evictions,
+    note_changes_by_hand,
     suggest_changes,
 )
 OBSERVING = "`mode: observe`: after a merge nothing is written"

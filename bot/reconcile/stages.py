@@ -13,12 +13,12 @@ from bot.github.values import Operation, PullRequest, PushCommits, WriteLedger
 from bot.github.world import records_of, text_of
 from bot.ledger.event_files import appended, parsed
 from bot.ledger.events import EVENTS, SET_EVENTS
-from bot.ledger.model import FOLDER, RECONCILED, PullRequestRecord, Reconciled
-from bot.ledger.store import load_requests
+from bot.ledger.model import FOLDER, RECONCILED, PullRequestRecord, Reconciled, RunRecord
+from bot.ledger.store import load_requests, load_runs
 from bot.object_store import CommitSnapshot
 from bot.reconcile import admission_plan, requests
 from bot.reconcile.admission_scene import Scene
-from bot.reconcile.by_hand import Witnesses, changed_by_hand
+from bot.reconcile.by_hand import SetChange, Witnesses, changed_by_hand, set_change
 from bot.reconcile.cases import Case, cases_of, has_merit, judged_again
 from bot.reconcile.confirmations import confirmed
 from bot.reconcile.inventory import MergeFacts
@@ -168,11 +168,23 @@ def note_changes_by_hand(tip: Tip) -> Staged:
         merged_by=tip.github.merged_by,
         author_of=tip.github.author_of,
     )
-    found = changed_by_hand(tip.inventory.set_changes, parsed(before), witnesses)
+    found = changed_by_hand(_set_changes(tip), parsed(before), witnesses)
+    carried = replace(tip.carried, noted=tip.commit)
     if not found:
-        return Staged(carried=tip.carried)
+        return Staged(carried=carried)
     write = WriteLedger.of(tip.ledger_commit, {SET_EVENTS: appended(before, found)}, "Changes of the set by hand")
-    return Staged(writes=((None, write),), carried=tip.carried)
+    return Staged(writes=((None, write),), carried=carried)
+
+
+def _set_changes(tip: Tip) -> list[SetChange]:
+    """What was done to the set since changes of it were noted last, or since the last merge that was reconciled."""
+    store, since = tip.world.store, tip.known(load_runs, RunRecord()).noted
+    if since is None or not store.exists(since):
+        since = tip.inventory.since
+    line = () if since is None else store.first_parents(since, tip.commit)
+    pairs = zip((since or "", *line), line, strict=False)
+    found = [set_change(commit, store.commit_time(commit), store.changes(old, commit)) for old, commit in pairs]
+    return [item for item in found if item is not None]
 
 
 def forget_requests(tip: Tip) -> Staged:

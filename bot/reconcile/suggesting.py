@@ -49,6 +49,7 @@ def suggest_changes(tip: Tip) -> Staged:
         issues=issues,
         ledger=tip.ledger_commit,
         runs=tip.known(load_runs, RunRecord()),
+        noted=tip.carried.noted,
         written=tip.written,
     )
     dashboard = dashboard_plan.plan_dashboard(tip.platform, told)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import halt
 from bot.curator.entry import Source
-from bot.curator.store import entry_in
 from bot.digests import digest
 from bot.errors import InputError, Problem
 from bot.github.analyse import classify_all, moved_from
@@ -18,7 +17,7 @@ from bot.github.renewing import renew_entries
 from bot.ledger.model import StoredClassification
 from bot.object_store import Change, CommitSnapshot, ObjectStore, is_id
 from bot.pipeline import Platform
-from bot.reconcile.inventory import Inventory, MergeFacts, SetFacts
+from bot.reconcile.inventory import Inventory, MergeFacts
 from bot.renewal import tasks_of
 from bot.settling import settle
 from bot.submission import (
@@ -81,7 +80,6 @@ def survey(
             for merge in merges
             if any(change.path.startswith(f"{EVAL_SETS}/") for change in changes[merge])
         ),
-        set_changes=tuple(item for merge in merges for item in _set_facts(merge, changes[merge], store)),
         submissions=found.submissions,
         departed=_departed(platform, snapshot, packages, unread, store),
         unread=tuple(unread),
@@ -117,23 +115,6 @@ def _packages(
             moved = (moves[folder][0], moves[folder][1])
         packages.append(replace(package, submission=replace(package.submission, moved_from=moved)))
     return packages
-
-
-def _set_facts(merge: str, changes: Sequence[Change], store: ObjectStore) -> Iterator[SetFacts]:
-    """What ``merge`` did to entries of the regression set, if it did anything."""
-    ids: dict[str, set[str]] = {"added": set(), "modified": set(), "deleted": set()}
-    for change in changes:
-        if change.kind == "renamed" and change.before is not None:
-            pairs = [("deleted", change.before), ("added", change.path)]
-        else:
-            pairs = [(change.kind, change.path)]
-        for kind, path in pairs:
-            id = entry_in(path)
-            if id is not None:
-                ids[kind].add(id)
-    if any(ids.values()):
-        added, changed, removed = (tuple(sorted(found)) for found in ids.values())
-        yield SetFacts(commit=merge, at=store.commit_time(merge), added=added, changed=changed, removed=removed)
 
 
 def _brought(platform: Platform, snapshot: CommitSnapshot, changes: Sequence[Change]) -> dict[str, str]:

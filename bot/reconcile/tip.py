@@ -26,10 +26,14 @@ Instead = TypeVar("Instead")
 
 @dataclass(frozen=True, kw_only=True)
 class Carried:
-    """What stages hand on: ``requests`` of curators that stand, and the ``offer`` that people are asked to merge."""
+    """What stages hand on: ``requests`` of curators that stand, and the ``offer`` that people are asked to merge.
+
+    ``noted`` is the commit up to which changes of the set by hand were noted.
+    """
 
     requests: tuple[Request, ...] = ()
     offer: Offer | None = None
+    noted: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

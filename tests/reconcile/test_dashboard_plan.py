@@ -47,6 +47,7 @@ def make_scene(world: Suggesting | None = None, **more: Any) -> Scene:
         "records": {},
         "issues": (),
         "ledger": "f" * 40,
+        "noted": None,
         "runs": RunRecord(),
         "written": (),
     }

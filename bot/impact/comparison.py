@@ -1,0 +1,152 @@
+"""Two sides of a change, both classified and judged: what differs between them (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from bot.consolidator.verdict import Verdict
+from bot.curator.suggestions import Suggestions, suggest
+from bot.impact.model import CapabilitySides, Effect, PinSides, SuggestionSides, VerdictSides
+from bot.pipeline import Platform
+from bot.rounding import rounded
+from bot.taxonomy.migration import Migration
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """A query that is not in R: whose it is, and its verdict (``None``: it has none on this side)."""
+
+    query: str
+    customer: str
+    agent: str
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """The platform on one side of a change, and the queries that are not in R by name."""
+
+    platform: Platform
+    judged: Mapping[str, Judged]
+
+
+def compare(before: Side, after: Side, migration: Migration, rejected: Collection[str] = ()) -> Effect:
+    """What changes from ``before`` to ``after``; ``migration`` says what capabilities are called after it.
+
+    Queries that people ``rejected`` earn nothing.
+    """
+    was, now = (
+        suggest(side.platform.regression_set, side.platform.taxonomy, side.platform.config) for side in (before, after)
+    )
+    return Effect(
+        capabilities=_capabilities(before.platform, after.platform, was, now, migration),
+        pins=_pins(was, now, migration),
+        suggestions=_suggestions(was, now),
+        verdicts=_verdicts(before, after, rejected),
+    )
+
+
+def _capabilities(
+    before: Platform, after: Platform, was: Suggestions, now: Suggestions, migration: Migration
+) -> tuple[CapabilitySides, ...]:
+    old, new = before.taxonomy.by_id, after.taxonomy.by_id
+    former = {migration.renamed(name): name for name in old}
+    pairs: list[tuple[str | None, str | None]] = [(former.get(name), name) for name in new]
+    pairs += [(former[name], None) for name in former if name not in new]
+    found = []
+    for first, second in pairs:
+        champion_before = None if first is None else was.roles.champions.get(first)
+        champion_after = None if second is None else now.roles.champions.get(second)
+        sides = CapabilitySides(
+            before=first,
+            after=second,
+            champion_before=champion_before,
+            champion_after=champion_after,
+            score_before=_score(before, champion_before, first),
+            score_after=_score(after, champion_after, second),
+            coverers_before=0 if first is None else len(was.roles.coverers.get(first, ())),
+            coverers_after=0 if second is None else len(now.roles.coverers.get(second, ())),
+            floor_before=0 if first is None else before.config.redundancy_floor(first),
+            floor_after=0 if second is None else after.config.redundancy_floor(second),
+        )
+        if first is None or second is None or first != second or _differs(sides):
+            found.append(sides)
+    return tuple(found)
+
+
+def _differs(sides: CapabilitySides) -> bool:
+    """Whether who covers the capability, or how many must, is another matter after the change."""
+    return (
+        sides.champion_before != sides.champion_after
+        or sides.coverers_before != sides.coverers_after
+        or sides.floor_before != sides.floor_after
+    )
+
+
+def _score(platform: Platform, champion: str | None, capability: str | None) -> float | None:
+    if champion is None or capability is None:
+        return None
+    return rounded(platform.regression_set.entries[champion].scores[capability])
+
+
+def _pins(was: Suggestions, now: Suggestions, migration: Migration) -> tuple[PinSides, ...]:
+    found = []
+    for entry in sorted(was.roles.pinned.keys() | now.roles.pinned.keys()):
+        first = was.roles.pinned.get(entry, ())
+        second = now.roles.pinned.get(entry, ())
+        if tuple(sorted(_renamed(reason, migration) for reason in first)) != tuple(sorted(second)):
+            found.append(PinSides(entry=entry, before=first, after=second))
+    return tuple(found)
+
+
+def _renamed(reason: str, migration: Migration) -> str:
+    kind, mark, name = reason.partition(":")
+    return f"{kind}{mark}{migration.renamed(name)}" if kind == "champion" else reason
+
+
+def _suggestions(was: Suggestions, now: Suggestions) -> tuple[SuggestionSides, ...]:
+    first, second = (_by_entry(side) for side in (was, now))
+    return tuple(
+        SuggestionSides(entry=entry, before=first.get(entry), after=second.get(entry))
+        for entry in sorted(first.keys() | second.keys())
+        if first.get(entry) != second.get(entry)
+    )
+
+
+def _by_entry(suggestions: Suggestions) -> dict[str, str]:
+    """Entry → why its eviction is suggested."""
+    found = {item.id: item.grounds.kind.value for item in suggestions.evictions}
+    return found | {eviction.id: f"swap with {swap.admit}" for swap in suggestions.swaps for eviction in swap.evictions}
+
+
+def _verdicts(before: Side, after: Side, rejected: Collection[str]) -> tuple[VerdictSides, ...]:
+    found = []
+    for name in sorted(before.judged.keys() | after.judged.keys()):
+        first, second = before.judged.get(name), after.judged.get(name)
+        known = second or first
+        assert known is not None
+        was, now = (None if item is None else item.verdict for item in (first, second))
+        if _codes(was) == _codes(now) or name in rejected:
+            continue
+        found.append(
+            VerdictSides(
+                query=known.query,
+                customer=known.customer,
+                agent=known.agent,
+                before=_codes(was),
+                after=_codes(now),
+                earns=not _admits(was) and _admits(now),
+            )
+        )
+    return tuple(found)
+
+
+def _admits(verdict: Verdict | None) -> bool:
+    return verdict is not None and verdict.decision.admits
+
+
+def _codes(verdict: Verdict | None) -> str | None:
+    if verdict is None:
+        return None
+    return " ".join([verdict.decision.value, verdict.route.value, *(reason.value for reason in verdict.reasons)])

@@ -1,0 +1,221 @@
+"""From two states of the reviewed files to the impact of the change: both sides are read, classified and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bot.classifier.model import Backend, Identity, Progress
+from bot.classifier.remembering import halt
+from bot.curator.entry import Entry
+from bot.curator.store import RegressionSet
+from bot.errors import IncumbentError, InputError
+from bot.impact.comparison import Judged, Side, compare
+from bot.impact.config_changes import config_changes
+from bot.impact.model import Cost, Effect, EntryAgain, Impact, TaxonomyChange, VersionStep
+from bot.intake.agents import read_specification
+from bot.intake.specification import Specification
+from bot.pipeline import Classified, Platform, classify_package, judge, unsettled
+from bot.renewal import Former, Renewal, Task, renew, tasks_of
+from bot.snapshot import Snapshot
+from bot.submission import Package, called_by_agent, read_package, refuse_shared_ids, submission_folders
+from bot.taxonomy.changes import changes_between, required_version
+from bot.taxonomy.migration import Migration, migration_between
+from bot.taxonomy.model import Taxonomy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """The platform ``before`` a change and ``after`` it; R is the same on both sides, as it was written.
+
+    ``former`` tells the taxonomies that entries may have been classified under.
+    """
+
+    before: Platform
+    after: Platform
+    former: Former
+
+    @property
+    def migration(self) -> Migration:
+        """What became of the capabilities' ids."""
+        return migration_between(self.before.taxonomy, self.after.taxonomy)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agents:
+    """What customers brought, as it is on the default branch: packages, and the specification in a folder."""
+
+    packages: tuple[Package, ...]
+    specification: Callable[[str], Specification | None]
+
+
+def read_agents(snapshot: Snapshot, within: Callable[[str], Snapshot], platform: Platform) -> Agents:
+    """The agents of ``snapshot``, of which ``within`` reads a folder; what cannot be read is left out."""
+
+    def specification(folder: str) -> Specification | None:
+        try:
+            return read_specification(within(folder), platform.config.limits)
+        except InputError:
+            return None
+
+    packages = []
+    for folder in submission_folders(snapshot):
+        customer, agent = folder.split("/")[1:]
+        try:
+            packages.append(read_package(within(folder), customer, agent, folder, platform.config.limits))
+        except InputError:
+            continue
+    known = refuse_shared_ids(packages, platform.regression_set)
+    return Agents(packages=tuple(map(called_by_agent, known)), specification=specification)
+
+
+def measure(
+    change: Change,
+    agents: Agents,
+    backends: tuple[Backend, Backend] | None,
+    unmeasured: str | None,
+    identity: Identity,
+    progress: Progress,
+    rejected: Collection[str] = (),
+) -> tuple[Impact, Renewal | None]:
+    """The impact of ``change``, and what the classifier said of the entries.
+
+    ``backends`` classify before and after it; without them nothing is asked, and ``unmeasured`` says why.
+    ``identity`` is the classifier's after the change.  What the taxonomy must be called decides what is compared, not
+    what it is called.
+    """
+    version = VersionStep(
+        before=change.before.taxonomy.version,
+        after=change.after.taxonomy.version,
+        required=required_version(change.before.taxonomy, change.after.taxonomy),
+    )
+    taxonomy = change.after.taxonomy.model_copy(update={"version": version.required})
+    change = replace(change, after=replace(change.after, taxonomy=taxonomy))
+    tasks = tasks_of(_entries(change.before), change.after.taxonomy, identity, change.former)
+    renewal: Renewal | None = None
+    effect: Effect | None = None
+    if backends is not None:
+        first, second = backends
+        renewal = renew(tasks, change.after.taxonomy, second, agents.specification, progress)
+        known = _renewed(change.before.regression_set, renewal.renewed(change.after.taxonomy, identity))
+        sides = []
+        stopped = renewal.stopped
+        for platform, backend in ((change.before, first), (replace(change.after, regression_set=known), second)):
+            side, failed = _side(platform, agents.packages, backend, progress)
+            sides.append(side)
+            stopped = stopped or failed
+        if stopped is not None or renewal.shortfalls:
+            unmeasured = f"not all of it could be classified: {stopped or 'a model gave no answer of use'}"
+        effect = compare(sides[0], sides[1], change.migration, rejected)
+    return (
+        Impact(
+            changes=_changes(change),
+            version=version,
+            config=config_changes(change.before.config, change.after.config),
+            again=_again(tasks, renewal, identity, change.after),
+            cost=_cost(tasks, change, agents, identity),
+            effect=effect,
+            unmeasured=unmeasured,
+        ),
+        renewal,
+    )
+
+
+def _entries(platform: Platform) -> list[Entry]:
+    return [*platform.regression_set.entries.values(), *platform.regression_set.waiting.values()]
+
+
+def _renewed(known: RegressionSet, changed: Mapping[str, Entry]) -> RegressionSet:
+    return RegressionSet(
+        {id: changed.get(id, entry) for id, entry in known.entries.items()},
+        {id: changed.get(id, entry) for id, entry in known.waiting.items()},
+        known.tombstones,
+    )
+
+
+def _side(
+    platform: Platform, packages: Sequence[Package], backend: Backend, progress: Progress
+) -> tuple[Side, IncumbentError | None]:
+    """What ``packages`` hold that is not in R, judged as one cycle, and what kept the classifier from going on."""
+    classified: list[Classified] = []
+    stopped: IncumbentError | None = None
+    for package in packages:
+        found = classify_package(platform, package, backend, progress)
+        classified.append(found)
+        if stopped is None and found.result.stopped is not None:
+            stopped = found.result.stopped
+            backend = halt(backend, stopped)
+    review = judge(platform, classified, backend.identity)
+    verdicts = {verdict.id: verdict for verdict in review.verdicts}
+    judged = {
+        name: Judged(
+            query=review.origins[name].item(name),
+            customer=review.origins[name].customer,
+            agent=review.origins[name].agent,
+            verdict=verdicts.get(name),
+        )
+        for name in review.targets
+    }
+    return Side(platform=platform, judged=judged), stopped
+
+
+def _changes(change: Change) -> tuple[TaxonomyChange, ...]:
+    return tuple(
+        TaxonomyChange(kind=item.kind.value, ids=item.ids, sentence=item.sentence, step=item.step.value)
+        for item in changes_between(change.before.taxonomy, change.after.taxonomy)
+    )
+
+
+def _again(
+    tasks: Sequence[Task], renewal: Renewal | None, identity: Identity, after: Platform
+) -> tuple[EntryAgain, ...]:
+    renewed = {} if renewal is None else renewal.renewed(after.taxonomy, identity)
+    kept = {} if renewal is None else renewal.kept
+    found = []
+    for task in tasks:
+        id = task.entry.id
+        now = renewed.get(id)
+        first = task.carried.scores.keys() & after.taxonomy.by_id.keys()
+        second = first if now is None else now.scores.keys()
+        found.append(
+            EntryAgain(
+                entry=id,
+                capabilities=task.capabilities,
+                gained=tuple(sorted(second - first)),
+                lost=tuple(sorted(first - second)),
+                kept=task.obstacle or kept.get(id),
+            )
+        )
+    return tuple(found)
+
+
+def _cost(tasks: Sequence[Task], change: Change, agents: Agents, identity: Identity) -> Cost:
+    """What asking costs at most: each query once for each sample."""
+    taxonomy = change.after.taxonomy
+    entries = [task for task in tasks if task.obstacle is None]
+    asked = [task for task in entries if _is_asked(task.capabilities, taxonomy)]
+    queries = 0
+    if changes_between(change.before.taxonomy, taxonomy) or _identity_differs(change, identity):
+        queries = sum(len(unsettled(change.before, package.submission)) for package in agents.packages)
+    free = change.after.config.classifier.backend == "embedded"
+    return Cost(
+        entries=len(entries),
+        queries=queries,
+        pairs=sum(len(task.capabilities) for task in entries),
+        requests=None if free else (len(asked) + queries) * identity.samples,
+    )
+
+
+def _is_asked(names: Collection[str], taxonomy: Taxonomy) -> bool:
+    """Whether a model may have to be asked about ``names``: rules alone cost nothing."""
+    return any(
+        taxonomy.by_id[name].source == "intent"
+        or taxonomy.by_id[name].exemplars.positive
+        or taxonomy.by_id[name].group in taxonomy.exactly_one
+        for name in names
+    )
+
+
+def _identity_differs(change: Change, identity: Identity) -> bool:
+    known = change.before.regression_set.identity
+    return known is not None and known != identity

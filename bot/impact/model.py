@@ -1,0 +1,140 @@
+"""The impact of a change as a value: what the comment shows, and what `incumbent impact --json` prints."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bot.curator.entry import EntryId
+from bot.taxonomy.model import Identifier
+from bot.validation import FileModel, Score, Text, Tuple
+
+_Count = Annotated[int, Field(ge=0)]
+
+
+class TaxonomyChange(FileModel):
+    """One difference of the taxonomy, in words; ids and quoted texts stand as the files have them."""
+
+    kind: Text
+    ids: Tuple[Text]
+    sentence: Text
+    step: Literal["patch", "minor", "major"]
+
+
+class VersionStep(FileModel):
+    """The version before, the one that the changed taxonomy bears, and the one that it must bear."""
+
+    before: Text
+    after: Text
+    required: Text
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it bears the version that it must."""
+        return self.after == self.required
+
+
+class ConfigChange(FileModel):
+    """A key of the config, and its value before and after as YAML writes it; null: the key is not there."""
+
+    key: Text
+    before: str | None
+    after: str | None
+
+
+class Cost(FileModel):
+    """What classifying again costs: pairs of a query and a capability, in so many queries.
+
+    ``requests`` are those that a language model is sent at most, retries and probing left out; null for a backend
+    that costs nothing.
+    """
+
+    entries: _Count = Field(description="entries of R, and those that wait for a slot")
+    queries: _Count = Field(description="queries that were merged and are not in R")
+    pairs: _Count = Field(description="pairs of an entry and a capability that is asked about again")
+    requests: _Count | None
+
+
+class EntryAgain(FileModel):
+    """An entry that is classified again, and on which capabilities; ``kept`` says why it cannot be."""
+
+    entry: EntryId
+    capabilities: Tuple[Identifier]
+    gained: Tuple[Identifier] = Field(default=(), description="capabilities that it comes to exercise")
+    lost: Tuple[Identifier] = Field(default=(), description="capabilities that it exercises no more")
+    kept: Text | None = None
+
+
+class CapabilitySides(FileModel):
+    """One capability before and after: its champion, the competent coverers, and how many of them must remain.
+
+    ``before`` is the id that it had, null for a new one; ``after`` likewise.
+    """
+
+    before: Identifier | None
+    after: Identifier | None
+    champion_before: EntryId | None
+    champion_after: EntryId | None
+    score_before: Score | None
+    score_after: Score | None
+    coverers_before: _Count
+    coverers_after: _Count
+    floor_before: _Count
+    floor_after: _Count
+
+
+class PinSides(FileModel):
+    """An entry whose pins change: why it may not be evicted, before and after."""
+
+    entry: EntryId
+    before: Tuple[Text]
+    after: Tuple[Text]
+
+
+class SuggestionSides(FileModel):
+    """An entry whose eviction is suggested on one side alone, or on other grounds; null: it is not."""
+
+    entry: EntryId
+    before: Text | None
+    after: Text | None
+
+
+class VerdictSides(FileModel):
+    """A query that was merged and is not in R, whose verdict changes; verdicts in codes, null: there is none."""
+
+    query: Text
+    customer: Text
+    agent: Text
+    before: Text | None
+    after: Text | None
+    earns: bool = Field(description="whether it was left out, and would now earn a slot if a person agrees")
+
+
+class Effect(FileModel):
+    """What the change does, both sides classified and judged."""
+
+    capabilities: Tuple[CapabilitySides] = Field(description="those that change")
+    pins: Tuple[PinSides]
+    suggestions: Tuple[SuggestionSides]
+    verdicts: Tuple[VerdictSides]
+
+
+class Impact(FileModel):
+    """The whole: what changed, what has to be classified again, and the ``effect``.
+
+    ``unmeasured`` says why the effect is not known, or not in full.
+    """
+
+    changes: Tuple[TaxonomyChange]
+    version: VersionStep
+    config: Tuple[ConfigChange]
+    again: Tuple[EntryAgain]
+    cost: Cost
+    effect: Effect | None
+    unmeasured: Text | None
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing that verdicts rest on has changed."""
+        return not (self.changes or self.config or self.again) and self.version.is_right
