@@ -14,6 +14,7 @@ from bot.evaluation.label_yaml import LabelsFile
 from bot.evaluation.predictions import Predictions
 from bot.github.analysis import Analysis
 from bot.github.output import CiOutput
+from bot.impact.model import Impact
 from bot.intake.agents.agent_file import AgentFile
 from bot.intake.eval_sets.columns import FormatsFile
 from bot.intake.eval_sets.formats.own_yaml import EvalSetFile
@@ -74,6 +75,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "prune-output": PruneOutput,
     "reclassify-output": ReclassifyOutput,
     "migrate-output": MigrateOutput,
+    "impact-output": Impact,
     "export-output": ExportOutput,
     "status-output": StatusOutput,
     "validate-output": ValidateOutput,

@@ -32,6 +32,7 @@ COMMANDS = {
     "restore": "Bring an evicted entry back.",
     "reclassify": "Classify the regression set again after a change of classifier or taxonomy.",
     "migrate": "Carry declared renames and splits of capabilities through set, config and labels.",
+    "impact": "Say what a change of taxonomy or config would do, before it is merged.",
     "export": "Write the regression set in the form that another tool's runner reads.",
     "status": "Size, coverage, pins and waiting entries of the regression set.",
     "validate": "Check taxonomy, config, regression set and eval sets; all errors at once.",

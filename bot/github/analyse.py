@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bot.classifier.findings import Findings
 from bot.classifier.model import Backend, Classification, Progress
-from bot.classifier.remembering import conditions_of, halt, knowing, known_by
+from bot.classifier.remembering import halt, known_by
 from bot.config import REVIEWED_FILES
 from bot.curator.entry import Tombstone
 from bot.curator.store import EVICTED, is_part
@@ -28,9 +27,8 @@ from bot.github.analysis import (
 )
 from bot.github.commands import Command, Verb, parse
 from bot.github.events import FIRST_TIME_ASSOCIATIONS, TRUSTED_ASSOCIATIONS, Event
-from bot.intake.query import Query
-from bot.intake.specification import Specification
-from bot.ledger.keys import classification_key
+from bot.github.impact import UNTOUCHED, Measured
+from bot.github.known import key_of, with_findings
 from bot.ledger.model import PullRequestRecord, StoredClassification
 from bot.object_store import Change, CommitSnapshot
 from bot.pipeline import Platform, classify_package, load_platform, unsettled
@@ -54,13 +52,14 @@ def analyse(
     known: Mapping[str, StoredClassification],
     backend: Backend,
     progress: Progress,
+    measured: Measured = UNTOUCHED,
 ) -> Analysis:
     """The facts of the head's ``snapshot``: only folders that ``changes`` touch, only queries that are not settled.
 
     ``at`` is the time of the head.  ``known`` are the ledger's classifications by key: what is among them is not
-    classified again.
+    classified again.  ``measured`` is what a change of taxonomy or config would do.
     """
-    problems: list[Problem] = []
+    problems: list[Problem] = list(measured.problems)
     held = _held(event, platform, record)
     packages = [] if held else _packages(platform, snapshot, changes, problems)
     touches = tuple(place for place in _PLACES if any(_inside(change, place) for change in changes))
@@ -86,6 +85,8 @@ def analyse(
         classified=found.classified,
         stopped=StoppedFacts.of(found.stopped),
         usage=UsageFacts.of(backend.usage),
+        impact=measured.impact,
+        remembered=dict(measured.remembered),
     )
 
 
@@ -134,21 +135,6 @@ def classify_all(
     return ClassifiedPackages(submissions=tuple(submissions), reused=reused, classified=classified, stopped=stopped)
 
 
-def with_findings(backend: Backend, known: Mapping[str, StoredClassification]) -> Backend:
-    """``backend`` with what the ``known`` classifications rest on, if it remembers."""
-    kept: dict[str, Findings] = {}
-    for stored in known.values():
-        kept |= {key: kept.get(key, Findings()) | item for key, item in stored.findings.items()}
-    return knowing(backend, kept)
-
-
-def key_of(query: Query, specification: Specification, platform: Platform, backend: Backend) -> str:
-    """The ledger's key of what ``backend`` says of ``query``."""
-    conditions = conditions_of(backend)
-    definitions = platform.taxonomy.definitions
-    return classification_key(query.heard, specification.digest, definitions, backend.identity, conditions)
-
-
 def _held(event: Event, platform: Platform, record: PullRequestRecord | None) -> bool:
     """Whether a first contribution waits for a curator's word, since model calls cost money.
 
@@ -162,15 +148,20 @@ def _held(event: Event, platform: Platform, record: PullRequestRecord | None) ->
         or event.association not in FIRST_TIME_ASSOCIATIONS
     ):
         return False
+    return not was_released(event, platform, record)
+
+
+def was_released(event: Event, platform: Platform, record: PullRequestRecord | None) -> bool:
+    """Whether a curator said `/incumbent run`, before or in the comment that ``event`` is about."""
     if record is not None and record.released is not None:
-        return False
+        return True
     comment = event.comment
     if comment is None:
-        return True
-    curators = {login.casefold() for login in config.curators}
+        return False
+    curators = {login.casefold() for login in platform.config.curators}
     may = comment.author.casefold() in curators if curators else comment.association in TRUSTED_ASSOCIATIONS
     asked = any(isinstance(item, Command) and item.verb is Verb.RUN for item in parse(comment.body, ()))
-    return not (may and asked)
+    return may and asked
 
 
 def _packages(

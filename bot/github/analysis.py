@@ -19,6 +19,7 @@ from bot.config import Prices
 from bot.curator.entry import EntryId, Evicted, Timestamp, entry_id
 from bot.digests import digest
 from bot.errors import IncompleteError, IncumbentError, Problem
+from bot.impact.model import Impact
 from bot.intake.query import Query
 from bot.intake.query_file import SetupFile
 from bot.ledger.model import CommitId, Digest, StoredClassification
@@ -245,6 +246,10 @@ class Analysis(FileModel):
     classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
     stopped: StoppedFacts | None = Field(default=None, description="why not every query was asked about")
     usage: UsageFacts | None = Field(default=None, description="what asking has cost; null: nothing that costs")
+    impact: Impact | None = Field(default=None, description="what a change of taxonomy or config would do")
+    remembered: dict[Digest, StoredClassification] = Field(
+        default_factory=dict, description="what a language model said to find that out, so that nobody asks it twice"
+    )
 
     @model_validator(mode="after")
     def _ids_are_told_apart(self) -> Analysis:

@@ -12,6 +12,7 @@ from bot.errors import IncompleteError, InputError
 from bot.github.judgement import Judgement
 from bot.github.values import Annotation, CheckConclusion, CheckRun, Level, Operation, PostCheck
 from bot.report.escaping import shortened, visible
+from bot.report.impact_markdown import impact_headline
 from bot.report.voices import PlainVoice
 from bot.report.wording import codes, headline, verdict_words, why
 
@@ -58,6 +59,8 @@ def result_of(judgement: Judgement, decided: bool = False) -> Result:
             labels.append(Label.ADMITS)
         if review.plan.waiting_for_review:
             labels.append(Label.NEEDS_CURATOR)
+    if analysis.impact is not None:
+        titles.append(impact_headline(analysis.impact))
     if analysis.held:
         titles.append("A first contribution: waits for a curator's `/incumbent run`")
         labels.append(Label.NEEDS_CURATOR)

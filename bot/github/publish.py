@@ -111,6 +111,7 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
         review=judgement.review,
         run=scene.run,
         commands=not observing,
+        impact=analysis.impact,
     )
     operations: list[Operation] = []
     if sticky is None and not hearing.replies and not report.says_something:
@@ -245,7 +246,7 @@ def _ledger(
 ) -> list[Operation]:
     judgement = hearing.judgement
     analysis = judgement.analysis
-    found = {
+    found = dict(analysis.remembered) | {
         query.key: query.classification
         for facts in analysis.submissions
         for query in facts.queries

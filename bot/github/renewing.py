@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import known_by
 from bot.errors import IncumbentError, InputError
-from bot.github.analyse import key_of, with_findings
+from bot.github.known import key_of, with_findings
 from bot.github.renewals import RenewalFacts, renewal_facts
 from bot.intake.agents import read_specification
 from bot.intake.specification import Specification

@@ -10,18 +10,20 @@ from functools import cache
 from bot.classifier.model import Backend, Progress
 from bot.digests import digest
 from bot.errors import InputError, OutsideError
-from bot.github.analyse import analyse
+from bot.github.analyse import analyse, was_released
 from bot.github.analysis import Analysis
 from bot.github.check import result_of
 from bot.github.client import GitHubClient, LostRaceError
 from bot.github.derived import without_derived
-from bot.github.events import Event, Flow, is_own
+from bot.github.events import TRUSTED_ASSOCIATIONS, Event, Flow, is_own
+from bot.github.impact import UNTOUCHED, measure_impact
 from bot.github.judgement import judge_facts
 from bot.github.publish import Scene, check_operations, plan_review
 from bot.github.standing import Former
 from bot.github.unreviewed import Publication, apply_all, nothing, post_failure, turn_away
 from bot.github.values import PullRequest, WriteLedger
 from bot.github.world import Commits, World, known_of, record_of, rejections_of, text_of
+from bot.impact.reading import RESTS_ON
 from bot.ledger.events import events_path
 from bot.pipeline import Platform, load_platform
 from bot.report.escaping import code
@@ -61,7 +63,14 @@ def analyse_event(
     assert commits.head is not None
     platform = load_platform(world.store.snapshot(commits.base))
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
+    changes = world.store.changes(commits.base, commits.head)
     record = record_of(ledger, event.pull_request)
+    known = known_of(ledger)
+    measured = UNTOUCHED
+    if any(path.startswith(RESTS_ON) for item in changes for path in (item.path, item.before or "")):
+        trusted = event.association in TRUSTED_ASSOCIATIONS or was_released(event, platform, record)
+        make = None if event.flow is Flow.GROUP else backend
+        measured = measure_impact(world.store, commits.base, commits.head, make, known, trusted, progress)
     return analyse(
         event,
         commits.base,
@@ -69,11 +78,12 @@ def analyse_event(
         world.store.commit_time(commits.head),
         platform,
         world.store.snapshot(commits.head),
-        world.store.changes(commits.base, commits.head),
+        changes,
         record,
-        known_of(ledger) if event.flow is Flow.GROUP else {} if record is None else record.classifications,
+        known if event.flow is Flow.GROUP else {} if record is None else record.classifications,
         backend(platform),
         progress,
+        measured,
     )
 
 

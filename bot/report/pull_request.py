@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.errors import Problem
+from bot.impact.model import Impact
 from bot.pipeline import Review
 from bot.report.escaping import code
+from bot.report.impact_markdown import render_impact
 from bot.report.markdown import problem_list, render_markdown
 from bot.report.tables import EVERYTHING, Detail
 
@@ -31,7 +33,7 @@ class PullRequestReport:
 
     ``notices`` are sentences of ours that come first, in Markdown; ``problems`` faults that left something unread;
     ``commit`` the head that it speaks of; ``digest`` what it displays, for the marker; ``run`` the page of the run;
-    ``commands`` whether commands are followed.
+    ``commands`` whether commands are followed; ``impact`` what a change of taxonomy or config would do.
     """
 
     commit: str
@@ -41,11 +43,12 @@ class PullRequestReport:
     review: Review | None
     run: str | None
     commands: bool = True
+    impact: Impact | None = None
 
     @property
     def says_something(self) -> bool:
         """Whether there is anything to say but that there is nothing."""
-        return bool(self.notices or self.problems or self.review is not None)
+        return bool(self.notices or self.problems or self.review is not None or self.impact is not None)
 
 
 def marker(digest: str) -> str:
@@ -71,6 +74,8 @@ def render_summary(report: PullRequestReport, limit: int = SUMMARY_BYTES) -> str
 def _render(report: PullRequestReport, detail: Detail) -> str:
     more = _more(report)
     blocks = [f"> {notice}" for notice in report.notices]
+    if report.impact is not None:
+        blocks.append(render_impact(report.impact, detail, more))
     if report.review is not None:
         blocks.append(render_markdown(report.review, detail, more))
     if report.problems:

@@ -1,0 +1,77 @@
+"""``incumbent impact``: what a change of taxonomy or config would do, before it is merged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bot.cli.options import json_option, print_json, progress_bar, say, show_usage
+from bot.errors import InputError, UsageError
+
+NOT_ASKED = "a language model would be asked, which costs: say --ask"
+
+
+@click.command("impact")
+@click.argument("commits", metavar="BASE..HEAD")
+@click.option("--ask", is_flag=True, help="Ask a language model, where the config names one, within its budget.")
+@click.option(
+    "--repo",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="The platform repository, at the top of a git repository (default: this folder).",
+)
+@json_option
+def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
+    """Say what HEAD changes of taxonomy and config since it left BASE, and what that would do to BASE's set.
+
+    What changed in words, the version that the taxonomy must bear, what has to be classified again and at what cost,
+    and both sides of champions, pins, floors, suggestions and verdicts. Writes nothing. A wrong version is a fault.
+
+    \b
+    Examples:
+      incumbent impact main..HEAD
+      incumbent impact HEAD~1..HEAD --json
+    """
+    from bot.classifier.backends import make_backend
+    from bot.classifier.model import Backend
+    from bot.git import read_commit, read_top
+    from bot.impact.measure import measure, read_agents
+    from bot.impact.reading import backends_of, read_change
+    from bot.object_store import ObjectStore
+    from bot.pipeline import Platform
+    from bot.report.impact_text import impact_text
+
+    base, dots, head = commits.partition("..")
+    if not (base and dots) or head.startswith("."):
+        raise UsageError(f"{commits!r} names no two commits: write BASE..HEAD, as in main..HEAD")
+    top = read_top(repo)
+    if top is None or top.resolve() != repo.resolve():
+        raise UsageError(f"{repo} is not the top folder of a git repository: name that with --repo DIR")
+    opened: list[Backend] = []
+
+    def make(platform: Platform) -> Backend:
+        opened.append(make_backend(platform.config.classifier, platform.taxonomy))
+        return opened[-1]
+
+    store = ObjectStore.open(repo)
+    try:
+        old, new = read_commit(repo, base), read_commit(repo, head or "HEAD")
+        change, problems = read_change(store, old, new)
+        snapshot = store.snapshot(old)
+        agents = read_agents(snapshot, snapshot.within, change.before)
+        backends, why = backends_of(change, make, None if ask else NOT_ASKED)
+        identity = make(change.after).identity
+        impact, _ = measure(change, agents, backends, why, identity, progress_bar("classifying"))
+    finally:
+        store.close()
+    if as_json:
+        print_json(impact)
+    else:
+        say(impact_text(impact))
+    for backend in opened:
+        show_usage(backend)
+    if problems:
+        raise InputError(problems)
+    return 0

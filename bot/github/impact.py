@@ -1,0 +1,76 @@
+"""The first job where a pull request changes taxonomy or config: what it would do, measured as far as it may be.
+
+The changed files are data here: no endpoint is asked that they name, and nothing is written on their word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bot.classifier.model import Backend, Progress
+from bot.classifier.remembering import known_by
+from bot.errors import InputError, Problem
+from bot.github.known import with_findings
+from bot.impact.measure import measure, read_agents
+from bot.impact.model import Impact
+from bot.impact.reading import backends_of, read_change
+from bot.ledger.model import StoredClassification
+from bot.object_store import ObjectStore
+from bot.pipeline import Platform, unsettled
+from bot.renewal import query_of
+
+ASK_A_CURATOR = "it is measured once a curator says `/incumbent run`"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """The impact (``None``: the files cannot be read), the faults of what changed, and what a model said."""
+
+    impact: Impact | None = None
+    problems: tuple[Problem, ...] = ()
+    remembered: Mapping[str, StoredClassification] = field(default_factory=dict)
+
+
+UNTOUCHED = Measured()
+"""Neither taxonomy nor config is changed."""
+
+
+def measure_impact(
+    store: ObjectStore,
+    base: str,
+    head: str,
+    make: Callable[[Platform], Backend] | None,
+    known: Mapping[str, StoredClassification],
+    trusted: bool,
+    progress: Progress,
+) -> Measured:
+    """What ``head`` would do to the regression set of ``base``.
+
+    Of an author who is not ``trusted`` the change is told in words alone: whatever it takes to measure it is theirs to
+    choose.  Without ``make`` only the faults of the change are found.
+    """
+    try:
+        change, problems = read_change(store, base, head)
+    except InputError as error:
+        return Measured(problems=error.problems)
+    if make is None:
+        return Measured(problems=problems)
+    if trusted:
+        backends, why = backends_of(change, lambda platform: with_findings(make(platform), known), None)
+    else:
+        backends, why = None, ASK_A_CURATOR
+    snapshot = store.snapshot(base)
+    agents = read_agents(snapshot, snapshot.within, change.before)
+    identity = make(change.after).identity
+    impact, _ = measure(change, agents, backends, why, identity, progress)
+    remembered: dict[str, StoredClassification] = {}
+    if backends is not None:
+        known_set = change.before.regression_set
+        queries = [query_of(entry) for entry in (*known_set.entries.values(), *known_set.waiting.values())]
+        queries += [query for package in agents.packages for query in unsettled(change.before, package.submission)]
+        for query in queries:
+            for key, findings in known_by(backends[1], query.heard).items():
+                if findings.capabilities or findings.tools:
+                    remembered[key] = StoredClassification(judgements={}, findings={key: findings})
+    return Measured(impact=impact, problems=problems, remembered=remembered)

@@ -1,0 +1,29 @@
+"""What the ledger knows of queries already, so that no classifier is asked about it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.classifier.findings import Findings
+from bot.classifier.model import Backend
+from bot.classifier.remembering import conditions_of, knowing
+from bot.intake.query import Query
+from bot.intake.specification import Specification
+from bot.ledger.keys import classification_key
+from bot.ledger.model import StoredClassification
+from bot.pipeline import Platform
+
+
+def with_findings(backend: Backend, known: Mapping[str, StoredClassification]) -> Backend:
+    """``backend`` with what the ``known`` classifications rest on, if it remembers."""
+    kept: dict[str, Findings] = {}
+    for stored in known.values():
+        kept |= {key: kept.get(key, Findings()) | item for key, item in stored.findings.items()}
+    return knowing(backend, kept)
+
+
+def key_of(query: Query, specification: Specification, platform: Platform, backend: Backend) -> str:
+    """The ledger's key of what ``backend`` says of ``query``."""
+    conditions = conditions_of(backend)
+    definitions = platform.taxonomy.definitions
+    return classification_key(query.heard, specification.digest, definitions, backend.identity, conditions)

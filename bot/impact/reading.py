@@ -1,0 +1,56 @@
+"""A change of the reviewed files, read from two commits: what would stand on the default branch once it is merged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bot.classifier.model import Backend
+from bot.config import REVIEWED_FILES
+from bot.documents import parse_yaml
+from bot.errors import Problem
+from bot.impact.measure import Change
+from bot.object_store import ObjectStore
+from bot.pipeline import Platform, load_platform
+from bot.snapshot import Overlay
+from bot.taxonomy.history import History
+from bot.taxonomy.loading import TAXONOMY_FILE
+from bot.taxonomy.succession import succession_problems
+
+RESTS_ON = ("taxonomy/", "config/")
+"""Where the files lie that all verdicts rest on."""
+ANOTHER_MODEL = "it names another language model, which is asked only once this is merged"
+
+
+def read_change(store: ObjectStore, base: str, head: str) -> tuple[Change, tuple[Problem, ...]]:
+    """What ``head`` changes of taxonomy and config since it left ``base``, on top of ``base``, and what is wrong.
+
+    Raises :class:`bot.errors.InputError` with every fault where the files of either side cannot be read.
+    """
+    snapshot, changed = store.snapshot(base), store.snapshot(head)
+    files: dict[str, str | None] = {}
+    for item in store.changes(base, head):
+        for path in (item.before, item.path):
+            if path is not None and path.startswith(RESTS_ON):
+                there = changed.exists(path)
+                files[path] = changed.read(path, REVIEWED_FILES).decode("utf-8", "replace") if there else None
+    over = Overlay(snapshot, files)
+    before, after = load_platform(snapshot), load_platform(over)
+    document = parse_yaml(over.read(TAXONOMY_FILE, REVIEWED_FILES), TAXONOMY_FILE, REVIEWED_FILES)
+    problems = succession_problems(before.taxonomy, after.taxonomy, document)
+    return Change(before=before, after=after, former=History(store, base).since), problems
+
+
+def backends_of(
+    change: Change, make: Callable[[Platform], Backend], may_ask: str | None
+) -> tuple[tuple[Backend, Backend] | None, str | None]:
+    """The backends before and after ``change``; or none, and why nothing is measured.
+
+    No key of ours goes to an endpoint that nobody has reviewed yet, and a language model, which costs, is asked only
+    where nothing speaks against it: ``may_ask`` says what does (``None``: nothing).
+    """
+    old, new = change.before.config.classifier, change.after.config.classifier
+    if new.backend == "openai" and new != old:
+        return None, ANOTHER_MODEL
+    if may_ask is not None and "openai" in (old.backend, new.backend):
+        return None, may_ask
+    return (make(change.before), make(change.after)), None

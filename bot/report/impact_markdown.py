@@ -1,0 +1,156 @@
+"""The impact of a change of taxonomy or config as Markdown: in words, what it costs, and both sides of what it does.
+
+All names and texts in it come from files that nobody has reviewed yet, so they stand in code spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bot.impact.model import CapabilitySides, Effect, Impact, VerdictSides
+from bot.report.escaping import code
+from bot.report.tables import Detail, Table, folded
+from bot.report.voices import quoted
+from bot.report.wording import counted, listed
+
+NAMED = 5
+"""Capabilities of one row that are named; the rest is counted."""
+
+
+def impact_headline(impact: Impact) -> str:
+    """The whole in one line of plain text."""
+    if impact.is_nothing:
+        return "Nothing that verdicts rest on changes"
+    parts = []
+    if not impact.version.is_right:
+        parts.append(f"the taxonomy must be version {impact.version.required}")
+    if impact.changes:
+        parts.append(counted(len(impact.changes), "change of the taxonomy", "changes of the taxonomy"))
+    if impact.config:
+        parts.append(counted(len(impact.config), "change of the config", "changes of the config"))
+    parts.append(f"{counted(len(impact.again), 'entry', 'entries')} to classify again")
+    if impact.effect is not None:
+        earning = sum(1 for item in impact.effect.verdicts if item.earns)
+        parts.append(f"{counted(earning, 'query', 'queries')} would earn a slot")
+    return "Impact: " + ", ".join(parts)
+
+
+def render_impact(impact: Impact, detail: Detail, more: str) -> str:
+    """The section of a pull request's comment; ``more`` says where the rows are that ``detail`` leaves out."""
+    table = Table(detail, more)
+    return "\n\n".join([f"### {impact_headline(impact)}", *_blocks(impact, table, detail)])
+
+
+def _blocks(impact: Impact, table: Table, detail: Detail) -> Iterator[str]:
+    if impact.changes:
+        yield _version(impact)
+        yield table(("change", "step"), [(quoted(item.sentence), item.step) for item in impact.changes])
+    elif not impact.version.is_right:
+        yield _version(impact)
+    if impact.config:
+        keys = [(code(item.key), _value(item.before), _value(item.after)) for item in impact.config]
+        yield table(("key of the config", "before", "after"), keys)
+    if impact.changes or impact.again:
+        yield _cost(impact)
+    if impact.unmeasured is not None:
+        yield f"> What it would do is not known in full: {quoted(impact.unmeasured)}."
+    if impact.effect is not None:
+        yield from _effect(impact.effect, table)
+    if impact.again and detail.folds:
+        rows = [
+            (code(item.entry), _names(item.capabilities), _signed(item.gained, item.lost), quoted(item.kept or "–"))
+            for item in impact.again
+        ]
+        body = table(("entry", "asked again about", "gains and loses", "stays as it is, since"), rows)
+        yield folded(f"Entries that are classified again ({len(impact.again)})", body)
+
+
+def _version(impact: Impact) -> str:
+    version = impact.version
+    if version.is_right:
+        return f"Version {code(version.before)} becomes {code(version.after)}, as these changes ask."
+    return (
+        f"**The version must be {code(version.required)}**: it is {code(version.after)} after {code(version.before)}."
+    )
+
+
+def _cost(impact: Impact) -> str:
+    cost = impact.cost
+    entries, queries = counted(cost.entries, "entry", "entries"), counted(cost.queries, "query", "queries")
+    pairs = counted(cost.pairs, "pair", "pairs")
+    asked = f"To classify again: {entries} ({pairs} of entry and capability), and {queries} that did not enter."
+    if cost.requests is None:
+        return f"{asked} The embedded classifier costs nothing."
+    return f"{asked} That takes at most {counted(cost.requests, 'request', 'requests')} to the model."
+
+
+def _effect(effect: Effect, table: Table) -> Iterator[str]:
+    earning = [item for item in effect.verdicts if item.earns]
+    others = [item for item in effect.verdicts if not item.earns]
+    if earning:
+        yield f"#### Left out so far, and would now earn a slot ({len(earning)})"
+        yield "After the merge a person is asked about them.\n\n" + _verdicts(earning, table)
+    if effect.capabilities:
+        yield f"#### Capabilities ({len(effect.capabilities)})"
+        header = ("capability", "champion before", "after", "coverers before", "after", "floor")
+        yield table(header, [_capability(item) for item in effect.capabilities])
+    if effect.pins:
+        yield f"#### Pins ({len(effect.pins)})"
+        rows = [(code(item.entry), _names(item.before), _names(item.after)) for item in effect.pins]
+        yield table(("entry", "kept before for", "after"), rows)
+    if effect.suggestions:
+        yield f"#### Evictions that are suggested ({len(effect.suggestions)})"
+        rows = [(code(item.entry), _value(item.before), _value(item.after)) for item in effect.suggestions]
+        yield table(("entry", "before", "after"), rows)
+    if others:
+        yield f"#### Other verdicts that change ({len(others)})"
+        yield _verdicts(others, table)
+    if not (effect.capabilities or effect.pins or effect.suggestions or effect.verdicts):
+        yield "No champion, pin, floor, suggestion or verdict changes."
+
+
+def _verdicts(items: Sequence[VerdictSides], table: Table) -> str:
+    rows = [
+        (quoted(f"{item.customer}/{item.agent}/{item.query}"), _value(item.before), _value(item.after))
+        for item in items
+    ]
+    return table(("query", "verdict before", "after"), rows)
+
+
+def _capability(item: CapabilitySides) -> tuple[str, ...]:
+    name = code(item.after or item.before or "")
+    if item.before is not None and item.after is not None and item.before != item.after:
+        name = f"{code(item.before)} → {code(item.after)}"
+    elif item.after is None:
+        name = f"{name} (gone)"
+    elif item.before is None:
+        name = f"{name} (new)"
+    floor = str(item.floor_after)
+    if item.floor_before != item.floor_after:
+        floor = f"{item.floor_before} → {floor}"
+    short = " ⚠ below" if item.after is not None and 0 < item.coverers_after < item.floor_after else ""
+    return (
+        name,
+        _champion(item.champion_before, item.score_before),
+        _champion(item.champion_after, item.score_after),
+        str(item.coverers_before),
+        str(item.coverers_after),
+        floor + short,
+    )
+
+
+def _champion(entry: str | None, score: float | None) -> str:
+    return "–" if entry is None else f"{code(entry)} {score:.2f}"
+
+
+def _value(text: str | None) -> str:
+    return "–" if text is None else quoted(text)
+
+
+def _names(names: Sequence[str]) -> str:
+    return listed([code(name) for name in names], NAMED) if names else "–"
+
+
+def _signed(gained: Sequence[str], lost: Sequence[str]) -> str:
+    found = [f"+{code(name)}" for name in gained] + [f"−{code(name)}" for name in lost]
+    return " ".join(found) or "–"

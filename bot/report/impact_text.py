@@ -1,0 +1,76 @@
+"""The impact of a change of taxonomy or config as plain text, for a console."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.impact.model import CapabilitySides, Effect, Impact
+from bot.report.escaping import visible
+from bot.report.impact_markdown import impact_headline
+from bot.report.wording import counted
+
+
+def impact_text(impact: Impact) -> str:
+    """The whole, line by line; what files say moves no cursor."""
+    return "\n".join(visible(line) if line else "" for line in _lines(impact))
+
+
+def _lines(impact: Impact) -> Iterator[str]:
+    yield impact_headline(impact)
+    version = impact.version
+    if not version.is_right:
+        yield f"The version must be {version.required}: it is {version.after} after {version.before}."
+    for change in impact.changes:
+        yield f"- {change.step}: {change.sentence}"
+    for key in impact.config:
+        yield f"- {key.key}: {key.before or '–'} becomes {key.after or '–'}"
+    cost = impact.cost
+    if impact.changes or impact.again:
+        pairs = counted(cost.pairs, "pair", "pairs")
+        entries, queries = counted(cost.entries, "entry", "entries"), counted(cost.queries, "query", "queries")
+        price = "no request" if cost.requests is None else f"at most {counted(cost.requests, 'request', 'requests')}"
+        yield f"To classify again: {entries} ({pairs}), {queries} that did not enter; {price}."
+    if impact.unmeasured is not None:
+        yield f"Not known in full: {impact.unmeasured}."
+    for item in impact.again:
+        changes = [f"+{name}" for name in item.gained] + [f"-{name}" for name in item.lost]
+        if changes or item.kept:
+            yield f"- {item.entry}: {' '.join(changes) or item.kept}"
+    if impact.effect is not None:
+        yield from _effect(impact.effect)
+
+
+def _effect(effect: Effect) -> Iterator[str]:
+    for title, lines in (
+        (
+            "Queries left out so far whose verdict changes",
+            [
+                f"{item.customer}/{item.agent}/{item.query}: {item.before or 'none'} → {item.after or 'none'}"
+                + (" (would earn a slot)" if item.earns else "")
+                for item in effect.verdicts
+            ],
+        ),
+        ("Capabilities", [_capability(item) for item in effect.capabilities]),
+        (
+            "Pins",
+            [f"{item.entry}: {', '.join(item.before) or '–'} → {', '.join(item.after) or '–'}" for item in effect.pins],
+        ),
+        (
+            "Suggested evictions",
+            [f"{item.entry}: {item.before or 'none'} → {item.after or 'none'}" for item in effect.suggestions],
+        ),
+    ):
+        if lines:
+            yield ""
+            yield f"{title} ({len(lines)})"
+            yield from (f"- {line}" for line in lines)
+
+
+def _capability(item: CapabilitySides) -> str:
+    name = item.after or item.before
+    if item.before != item.after:
+        name = f"{item.before or 'new'} → {item.after or 'gone'}"
+    return (
+        f"{name}: champion {item.champion_before or '–'} → {item.champion_after or '–'}; coverers "
+        f"{item.coverers_before} → {item.coverers_after}; floor {item.floor_before} → {item.floor_after}"
+    )
