@@ -1,0 +1,129 @@
+"""The taxonomy evolves by pull requests: the comment says what that would do, and after the merge the set follows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.bot import Bot, customer_files, platform_files
+from tests.e2e.harness.people import CURATOR, OUTSIDER
+from tests.e2e.harness.world import World
+from tests.e2e.test_reconcile import LEDGER, entries, merged, read, sticky
+
+TAXONOMY = "taxonomy/taxonomy.yaml"
+OPINION = """\
+
+  - id: dialog.opinion
+    name: Asking for an opinion
+    group: dialog
+    description: The caller asks what the bot thinks or expects, as of interest rates, shares or the weather.
+    source: intent
+    patterns:
+      - '\\b(do|what do) you (think|expect|reckon)\\b'
+    exemplars:
+      positive:
+        - Do you think interest rates will go up next year?
+        - What do you think, is gold a good buy now?
+        - Do you expect the pound to fall this year?
+        - Do you think house prices will fall?
+        - What do you reckon, will shares recover this year?
+        - Do you think I should fix my mortgage now?
+      negative:
+        - How high is the interest rate on my savings?
+        - What is the rate of the pound today?
+"""
+
+
+def with_opinion(version: str) -> dict[str, str]:
+    """The taxonomy with one more capability, under ``version``."""
+    text = platform_files()[TAXONOMY]
+    return {TAXONOMY: text.replace("version: 1.0.0", f"version: {version}", 1).rstrip() + "\n" + OPINION}
+
+
+@pytest.fixture
+def bot(world: World, tmp_path: Path) -> Bot:
+    """A platform where a customer's eval set was merged: b11 was left out, off the taxonomy."""
+    world.push("main", platform_files())
+    bot = Bot(world, tmp_path / "runs")
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    assert merged(world, bot, pull.number).codes == (0, 0)
+    return bot
+
+
+def events(world: World, path: str) -> list[Any]:
+    text = world.read(LEDGER, f"events/{path}.jsonl")
+    return [json.loads(line) for line in (text or "").splitlines()]
+
+
+def check(world: World, number: int) -> Any:
+    head = world.pull(number)["head"]["sha"]
+    return max(world.checks(head), key=lambda item: int(item["id"]))
+
+
+def test_a_capability_is_added_entries_follow_and_what_was_left_out_comes_back(world: World, bot: Bot) -> None:
+    known = entries(world)
+    pull = world.open_pull_request("opinion", with_opinion("1.0.1"), user=CURATOR)
+    run = bot.on("pull_request_target", number=pull.number)
+    assert run.codes == (0, 1)
+    assert check(world, pull.number)["conclusion"] == "failure"
+    said = sticky(world, pull.number)
+    assert "**The version must be `1.1.0`**" in said
+    assert "dialog.opinion (“Asking for an opinion”) is new." in said
+    assert "write `version: 1.1.0`" in said
+    assert "quillow-savings/branch-line/b11" in said.partition("would now earn a slot")[2]
+    world.push("opinion", with_opinion("1.1.0"))
+    assert bot.on("pull_request_target", number=pull.number, action="synchronize").codes == (0, 0)
+    assert check(world, pull.number)["conclusion"] == "success"
+    assert check(world, pull.number)["output"]["title"].startswith("Impact: 1 change of the taxonomy")
+    said = sticky(world, pull.number)
+    assert "Version `1.0.0` becomes `1.1.0`" in said
+    assert "The embedded classifier costs nothing." in said
+    before = {id: read(world, id) for id in known}
+    assert merged(world, bot, pull.number).codes == (0, 0)
+    assert entries(world) == known
+    messages = world.hosted.bare.git("log", "--format=%s", "-3", "main").splitlines()
+    assert f"Classify {len(known)} entries again under taxonomy 1.1.0" in messages
+    for id in known:
+        entry = read(world, id)
+        assert entry["classified"]["taxonomy"] == "1.1.0"
+        old = before[id]["scores"]
+        assert {name: entry["scores"][name] for name in old} == old
+    # What was left out is put before a person, on the pull request that brought it.
+    assert "`b11`" in sticky(world, 1).partition("Needs you")[2].partition("####")[0] or "`b11`" in sticky(world, 1)
+    assert "incumbent: needs a curator" in world.labels(1)
+    comment = world.comment(CURATOR, 1, "/incumbent accept b11 it matters")
+    assert bot.on("issue_comment", number=1, comment=comment).codes == (0, 0)
+    (new,) = entries(world) - known
+    assert read(world, new)["scores"]["dialog.opinion"] >= 0.5
+    decided = [item for item in events(world, "1") if item["kind"] == "decided"]
+    assert [(item["by"], item["action"], item["reason"]) for item in decided] == [(CURATOR, "accept", "it matters")]
+    again = bot.on("schedule")
+    assert again.codes == (0, 0)
+    assert {call.method for call in again.calls} == {"GET"}
+
+
+def test_of_a_stranger_the_change_is_told_in_words_until_a_curator_lets_it_be_measured(world: World, bot: Bot) -> None:
+    pull = world.open_pull_request("opinion", with_opinion("1.1.0"), user=OUTSIDER)
+    assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
+    said = sticky(world, pull.number)
+    assert "is new." in said
+    assert "it is measured once a curator says `/incumbent run`" in said.replace("`` ", "").replace(" ``", "")
+    assert "would now earn a slot" not in said
+    comment = world.comment(CURATOR, pull.number, "/incumbent run")
+    assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 0)
+    assert "would now earn a slot" in sticky(world, pull.number)
+
+
+def test_a_changed_knob_is_shown_with_what_it_would_do(world: World, bot: Bot) -> None:
+    text = platform_files()["config/curation.yaml"]
+    pull = world.open_pull_request(
+        "knob", {"config/curation.yaml": text.replace("redundancy_floor: 2", "redundancy_floor: 0")}, user=CURATOR
+    )
+    assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
+    said = sticky(world, pull.number)
+    assert "`knobs.redundancy_floor`" in said
+    assert "2 → 0" in said
