@@ -53,12 +53,12 @@ def test_without_a_ledger_or_events_there_is_nothing(tmp_path: Path) -> None:
     assert load_events(None) == load_events(WorkingTree(tmp_path)) == Recorded()
 
 
-def test_files_are_read_in_the_order_of_their_names_and_what_stands_twice_once(tmp_path: Path) -> None:
+def test_files_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
     (tmp_path / "events").mkdir()
     (tmp_path / "events" / "README.md").write_text("no events")
     (tmp_path / events_path(9)).write_text(appended(None, [passed(), decided()]))
     found = loaded(tmp_path, **{"10": appended(None, [shown(), decided(at=day(5))])})
-    assert found == Recorded((shown(), decided(at=day(5)), passed()))
+    assert found == Recorded((shown(), decided(at=day(5)), passed(), decided()))
 
 
 @pytest.mark.parametrize(

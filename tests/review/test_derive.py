@@ -67,6 +67,11 @@ def test_what_was_shown_stands_with_the_response() -> None:
     assert (found.author, found.base, found.place, found.facts) == ("author", "e" * 40, 2, last)
 
 
+def test_of_what_was_shown_at_one_moment_one_is_chosen_whatever_the_order() -> None:
+    both = [shown(place=1), shown(place=2)]
+    assert only(*both, decided()).place == only(*reversed(both), decided()).place
+
+
 def test_a_decision_on_what_no_event_shows_has_no_facts() -> None:
     found = only(shown(at=day(5)), decided(at=day(2)))
     assert (found.author, found.base, found.place, found.facts) == (None, None, 0, None)
@@ -169,6 +174,8 @@ _ACCEPTED = decided()
         (requested("q2"), False, False),
         (requested(action="restore"), False, False),
         (requested(at=day(1)), False, False),
+        (requested(at=day(2)), False, False),
+        (requested(at=day(3)), True, False),
         (by_hand(removed=("q2", "q1")), True, True),
         (by_hand(removed=("q1",), at=day(1)), False, False),
         (by_hand(changed=("q1",), added=("q1",)), False, False),
