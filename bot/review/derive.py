@@ -98,7 +98,8 @@ def _of_decision(event: Decided, told: _Told) -> Response | None:
     other = _person(event.by), event.content, "reject" if accepts else "accept"
     ended = (
         _decision(event) in told.withdrawn
-        or told.last_words.get(other, _NEVER) > (event.at, event.comment)
+        # What says both in one comment says neither.
+        or told.last_words.get(other, _NEVER) >= (event.at, event.comment)
         or (accepts and told.taken_out.get(event.entry, "") > event.at)
     )
     return _of_verdict(event, told, wanted=accepts, said=event.reason, reversed=ended)
