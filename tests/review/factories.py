@@ -24,7 +24,8 @@ def name_of(text: str) -> str:
 
 
 def facts(**more: Any) -> VerdictFacts:
-    return VerdictFacts(**{"taxonomy": "1.0.0", "scores": {"a": 0.9, "b": 0.6}, "similarity": 0.1} | more)
+    defaults: dict[str, Any] = {"taxonomy": "1.0.0", "scores": {"a": 0.9, "b": 0.6}, "similarity": 0.1}
+    return VerdictFacts(**defaults | more)
 
 
 def question(entry: str, codes: str) -> dict[str, Any]:
@@ -65,7 +66,8 @@ def answered(entry: str = "q1", **more: Any) -> Answered:
 
 
 def requested(entry: str = "q1", action: Any = "undo", **more: Any) -> Requested:
-    return Requested(**{"at": day(8), "entry": entry, "action": action, "by": "eve", "comment": 50} | more)
+    defaults: dict[str, Any] = {"at": day(8), "entry": entry, "action": action, "by": "eve", "comment": 50}
+    return Requested(**defaults | more)
 
 
 def by_hand(**more: Any) -> ChangedByHand:
