@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from bot.limits import ReadingLimits
 HOUSE: Final = (2, 4, 2)
 """How far mappings are indented, the items of lists, and the dashes of these: as we write them."""
 
-_INDENTATIONS: Final = (HOUSE, (2, 2, 0), (4, 4, 2), (4, 2, 0), (4, 6, 4), HOUSE)
+_INDENTATIONS: Final = (HOUSE, (2, 2, 0), (4, 4, 2), (4, 2, 0), (4, 6, 4))
 
 
 def round_trip(indentation: tuple[int, int, int] = HOUSE) -> YAML:
@@ -62,15 +63,25 @@ def edited(content: bytes, file: str, limits: ReadingLimits, change: Callable[[A
 
 def _edited(text: str, change: Callable[[Any], None]) -> str:
     plain = text.replace("\r\n", "\n")
-    # The first way of indenting that gives back the text is the one that it was written in; without one it is ours.
-    for indentation in _INDENTATIONS:
-        yaml = round_trip(indentation)
-        data = yaml.load(plain)
-        if dumped(data, yaml) == plain:
-            break
+    yaml = round_trip(_indentation(plain))
+    data = yaml.load(plain)
     change(data)
     written = dumped(data, yaml)
     return written if plain == text else written.replace("\n", "\r\n")
+
+
+def _indentation(text: str) -> tuple[int, int, int]:
+    """The way of indenting that gives back most lines of ``text``: it was written in that one, or nearly."""
+    best, fewest = HOUSE, None
+    for indentation in _INDENTATIONS:
+        yaml = round_trip(indentation)
+        again = dumped(yaml.load(text), yaml)
+        if again == text:
+            return indentation
+        lost = (Counter(text.splitlines()) - Counter(again.splitlines())).total()
+        if fewest is None or lost < fewest:
+            best, fewest = indentation, lost
+    return best
 
 
 def _null(representer: Any, _: None) -> Any:
