@@ -43,8 +43,8 @@ def dumped(value: Any, yaml: YAML | None = None) -> str:
 def edited(content: bytes, file: str, limits: ReadingLimits, change: Callable[[Any], None]) -> str:
     """The YAML of ``content`` after ``change``, which edits plain data in place; all else as it stands, if it can be.
 
-    Raises :class:`InputError` where the text cannot be edited so that it says what the plain data would say: anchors,
-    aliases and merge keys are where one place speaks for another.
+    Raises :class:`InputError` where the text cannot be edited so that it says what the plain data would say, as where
+    an alias has one place speak for another.
     """
     before = parse_yaml(content, file, limits)
     # What aliases share is written out, so that each place is changed for itself.
@@ -56,8 +56,12 @@ def edited(content: bytes, file: str, limits: ReadingLimits, change: Callable[[A
     except (YAMLError, InputError, KeyError, ValueError):
         written = False
     if not written:
-        message = "the file cannot be edited without changing what else it says (anchors, aliases or merge keys?)"
-        raise InputError([Problem(file, None, message, "write out what they stand for, and run this again")])
+        message = (
+            "the file cannot be edited without changing what else it says: it has anchors, aliases or merge keys, "
+            "or keys that look like numbers or truth values"
+        )
+        fix = "write out what stands for something else, put such keys between quotes, and run this again"
+        raise InputError([Problem(file, None, message, fix)])
     return ("\ufeff" if content.startswith(BOM_UTF8) else "") + text
 
 
