@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from bot.limits import ReadingLimits
 HOUSE: Final = (2, 4, 2)
 """How far mappings are indented, the items of lists, and the dashes of these: as we write them."""
 
-_INDENTATIONS: Final = (HOUSE, (2, 2, 0), (4, 4, 2), (4, 2, 0), (4, 6, 4), HOUSE)
+_INDENTATIONS: Final = (HOUSE, (2, 2, 0), (4, 4, 2), (4, 2, 0), (4, 6, 4))
 
 
 def round_trip(indentation: tuple[int, int, int] = HOUSE) -> YAML:
@@ -42,8 +43,8 @@ def dumped(value: Any, yaml: YAML | None = None) -> str:
 def edited(content: bytes, file: str, limits: ReadingLimits, change: Callable[[Any], None]) -> str:
     """The YAML of ``content`` after ``change``, which edits plain data in place; all else as it stands, if it can be.
 
-    Raises :class:`InputError` where the text cannot be edited so that it says what the plain data would say: anchors,
-    aliases and merge keys are where one place speaks for another.
+    Raises :class:`InputError` where the text cannot be edited so that it says what the plain data would say, as where
+    an alias has one place speak for another.
     """
     before = parse_yaml(content, file, limits)
     # What aliases share is written out, so that each place is changed for itself.
@@ -55,22 +56,36 @@ def edited(content: bytes, file: str, limits: ReadingLimits, change: Callable[[A
     except (YAMLError, InputError, KeyError, ValueError):
         written = False
     if not written:
-        message = "the file cannot be edited without changing what else it says (anchors, aliases or merge keys?)"
-        raise InputError([Problem(file, None, message, "write out what they stand for, and run this again")])
+        message = (
+            "the file cannot be edited without changing what else it says: it has anchors, aliases or merge keys, "
+            "or keys that look like numbers or truth values"
+        )
+        fix = "write out what stands for something else, put such keys between quotes, and run this again"
+        raise InputError([Problem(file, None, message, fix)])
     return ("\ufeff" if content.startswith(BOM_UTF8) else "") + text
 
 
 def _edited(text: str, change: Callable[[Any], None]) -> str:
     plain = text.replace("\r\n", "\n")
-    # The first way of indenting that gives back the text is the one that it was written in; without one it is ours.
-    for indentation in _INDENTATIONS:
-        yaml = round_trip(indentation)
-        data = yaml.load(plain)
-        if dumped(data, yaml) == plain:
-            break
+    yaml = round_trip(_indentation(plain))
+    data = yaml.load(plain)
     change(data)
     written = dumped(data, yaml)
     return written if plain == text else written.replace("\n", "\r\n")
+
+
+def _indentation(text: str) -> tuple[int, int, int]:
+    """The way of indenting that gives back most lines of ``text``: it was written in that one, or nearly."""
+    best, fewest = HOUSE, None
+    for indentation in _INDENTATIONS:
+        yaml = round_trip(indentation)
+        again = dumped(yaml.load(text), yaml)
+        if again == text:
+            return indentation
+        lost = (Counter(text.splitlines()) - Counter(again.splitlines())).total()
+        if fewest is None or lost < fewest:
+            best, fewest = indentation, lost
+    return best
 
 
 def _null(representer: Any, _: None) -> Any:

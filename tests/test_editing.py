@@ -78,6 +78,13 @@ def test_the_form_of_the_file_is_kept(text: str) -> None:
     assert found.replace("null", "~") == text.replace("a: 1", "a: 2")
 
 
+def test_what_cannot_be_kept_moves_as_few_lines_as_it_can() -> None:
+    text = "a: 1\nb:\n- x\n- y\nc:   {k:  1}\nd:\n- z\n"
+    assert edit(text, lambda data: data.update(a=2)) == text.replace("a: 1", "a: 2").replace(
+        "c:   {k:  1}", "c: {k: 1}"
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -88,3 +95,9 @@ def test_the_form_of_the_file_is_kept(text: str) -> None:
 def test_what_speaks_for_several_places_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="anchors, aliases or merge keys"):
         edit(text, lambda data: rename_keys(data["a"], {"k": "m"}))
+
+
+def test_keys_that_look_like_numbers_are_refused() -> None:
+    with pytest.raises(InputError, match="put such keys between quotes"):
+        edit("1: {k: 1}\n", lambda data: rename_keys(data["1"], {"k": "m"}))
+    assert edit('"1": {k: 1}\n', lambda data: rename_keys(data["1"], {"k": "m"})) == '"1": {m: 1}\n'

@@ -89,7 +89,8 @@ def measure(
         after=change.after.taxonomy.version,
         required=required_version(change.before.taxonomy, change.after.taxonomy),
     )
-    taxonomy = change.after.taxonomy.model_copy(update={"version": version.required})
+    # Made anew, and not copied: a copy keeps what was derived from the version before.
+    taxonomy = Taxonomy(**{**dict(change.after.taxonomy), "version": version.required})
     change = replace(change, after=replace(change.after, taxonomy=taxonomy))
     tasks = tasks_of(_entries(change.before), change.after.taxonomy, identity, change.former)
     renewal: Renewal | None = None

@@ -98,13 +98,9 @@ def required_version(old: Taxonomy, new: Taxonomy) -> str:
 
 def _next(version: str, step: Step) -> str:
     major, minor, patch = map(int, version.split("."))
-    match step:
-        case Step.MAJOR:
-            return f"{major + 1}.0.0"
-        case Step.MINOR:
-            return f"{major}.{minor + 1}.0"
-        case Step.PATCH:
-            return f"{major}.{minor}.{patch + 1}"
+    if step is Step.MAJOR:
+        return f"{major + 1}.0.0"
+    return f"{major}.{minor + 1}.0" if step is Step.MINOR else f"{major}.{minor}.{patch + 1}"
 
 
 def _departed(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[Change]:

@@ -1,0 +1,268 @@
+"""``incumbent migrate``: all or nothing, everything at once, and the second run makes no diff."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import git
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from bot.schemas import schema
+from bot.snapshot import WorkingTree
+from bot.taxonomy.loading import load_taxonomy
+from tests.cli.conftest import Incumbent
+from tests.cli.test_set_life import tree
+
+CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
+OVERRIDES = """\
+per_capability:
+  backend.call: {competence_bar: 0.60} # calls cost money
+  # Two kinds of upset.
+  dialog.upset: {redundancy_floor: 3}
+"""
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def grown(platform: Path, incumbent: Incumbent) -> Path:
+    """A platform whose set has an entry, one that waits and one that was evicted, and overrides; all committed."""
+    config = platform / "config" / "curation.yaml"
+    before, _, after = text_of(config).partition("per_capability: {}")
+    write(config, before + OVERRIDES + after.partition("\n")[2])
+    assert incumbent("admit", platform / CARD_LINE, "--repo", platform).code == 0
+    gone, waits = (
+        next(path for path in (platform / "regression_set").glob("*.yaml") if f"scores: {{{id}" in text_of(path))
+        for id in ("speech.spell-out", "speech.language")
+    )
+    assert incumbent("evict", gone.stem, "--reason", "a trial", "--repo", platform).code == 0
+    (platform / "regression_set" / "waiting").mkdir()
+    waiting = waits.rename(platform / "regression_set" / "waiting" / waits.name)
+    # What these exercise is as good as any other, so long as it is what was recorded.
+    known = load_taxonomy(WorkingTree(platform)).by_id
+    for path, id in (
+        (platform / "regression_set" / "evicted" / gone.name, "speech.spell-out"),
+        (waiting, "speech.language"),
+    ):
+        text = text_of(path).replace(f"{id}:", "backend.call:")
+        write(path, text.replace(known[id].definition, known["backend.call"].definition))
+    commit(platform, "Grow")
+    return platform
+
+
+def commit(platform: Path, message: str) -> None:
+    with git.Repo(platform) as repository:
+        repository.git.add(all=True)
+        repository.git.commit(message=message)
+
+
+def taxonomy(platform: Path, *changes: Callable[[str], str]) -> None:
+    path = platform / "taxonomy" / "taxonomy.yaml"
+    text = text_of(path)
+    for change in changes:
+        text = change(text)
+    write(path, text)
+
+
+def version(number: str) -> Callable[[str], str]:
+    return lambda text: text.replace("version: 1.0.0", f"version: {number}")
+
+
+def rename(text: str) -> str:
+    text = text.replace("- id: backend.call\n", "- id: backend.use\n    was: backend.call\n")
+    text = text.replace("requires: backend.call", "requires: backend.use")
+    return text.replace("retired: []", "retired: [backend.call]")
+
+
+def split(text: str) -> str:
+    part = "  - {{id: {id}, name: X, group: dialog, description: Y., source: intent, split: dialog.upset}}\n"
+    head, _, tail = text.partition("  - id: dialog.upset\n")
+    rest = tail.partition("\n  - id:")
+    text = head + part.format(id="dialog.angry") + part.format(id="dialog.sad") + "".join(rest[1:]).lstrip("\n")
+    return text.replace("retired: []", "retired: [dialog.upset]").replace("retired: [b", "retired: [dialog.upset, b")
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(text_of(path))
+
+
+def entries(platform: Path) -> list[Any]:
+    """Every entry, those that wait and those that were evicted too."""
+    found = [read(path) for path in sorted((platform / "regression_set").rglob("*.yaml"))]
+    return [item.get("entry", item) for item in found]
+
+
+def test_a_rename_is_carried_through_every_file_and_nothing_lags(grown: Path, incumbent: Incumbent) -> None:
+    before = entries(grown)
+    taxonomy(grown, rename, version("1.1.0"))
+    outcome = incumbent("migrate", "--repo", grown, "--json")
+    assert outcome.code == 0, outcome.err
+    Draft202012Validator(schema("migrate-output")).validate(outcome.json)
+    assert outcome.json["renames"] == {"backend.call": "backend.use"}
+    assert (outcome.json["from_version"], outcome.json["to_version"]) == ("1.0.0", "1.1.0")
+    assert outcome.json["lagging"] == []
+    files = outcome.json["files"]
+    assert "config/curation.yaml" in files
+    assert "labels/calls.yaml" in files
+    assert {path.split("/")[1] for path in files if path.startswith("regression_set/")} >= {"waiting", "evicted"}
+    config = text_of(grown / "config" / "curation.yaml")
+    assert re.search(r"^  backend.use: {competence_bar: 0.60} +# calls cost money$", config, re.MULTILINE)
+    for old, new in zip(before, entries(grown), strict=True):
+        expected = {id.replace("backend.call", "backend.use"): score for id, score in old["scores"].items()}
+        assert new["scores"] == expected
+        assert {key: new[key] for key in new if key not in ("scores", "classified")} == {
+            key: old[key] for key in old if key not in ("scores", "classified")
+        }
+    assert incumbent("validate", "--repo", grown).code == 0
+    assert incumbent("status", "--repo", grown, "--json").json["lagging"] == []
+    assert incumbent("evaluate", "--repo", grown).code == 0
+
+
+def test_a_second_run_changes_nothing(grown: Path, incumbent: Incumbent) -> None:
+    taxonomy(grown, rename, split, version("2.0.0"))
+    assert incumbent("migrate", "--repo", grown).code == 0
+    before = tree(grown)
+    outcome = incumbent("migrate", "--repo", grown, "--json")
+    assert (outcome.code, outcome.json["files"]) == (0, [])
+    assert tree(grown) == before
+    commit(grown, "Taxonomy 2.0.0")
+    assert incumbent("migrate", "--repo", grown, "--json").json["changes"] == []
+    again = incumbent("migrate", "--from", "HEAD~1", "--repo", grown, "--json").json
+    assert (again["files"], len(again["changes"])) == ([], 2)
+    assert tree(grown) == before
+
+
+def test_a_split_leaves_scores_to_reclassify_and_labels_unknown(grown: Path, incumbent: Incumbent) -> None:
+    scored = next(path for path in (grown / "regression_set").glob("*.yaml") if "dialog.upset" in text_of(path))
+    before = read(scored)["scores"]
+    taxonomy(grown, split, version("2.0.0"))
+    outcome = incumbent("migrate", "--repo", grown)
+    assert outcome.code == 0, outcome.err
+    assert "major: dialog.upset is split into dialog.angry, dialog.sad." in outcome.out
+    assert f"to classify again: {scored.stem}: dialog.upset" in outcome.out
+    assert "run `incumbent reclassify`" in outcome.out
+    assert read(scored)["scores"] == before
+    overrides = read(grown / "config" / "curation.yaml")["per_capability"]
+    assert overrides["dialog.angry"] == overrides["dialog.sad"] == {"redundancy_floor": 3}
+    labels = read(grown / "labels" / "calls.yaml")
+    assert "dialog.upset" not in str(labels)
+    upset = [row for row in labels["queries"] if "dialog.sad" in row.get("unknown", ())]
+    assert upset
+    survey = text_of(grown / "labels" / "survey.tsv")
+    assert "?dialog.angry,?dialog.sad\tI have never been treated so badly by a company.\n" in survey
+    assert incumbent("validate", "--repo", grown).code == 0
+
+
+def test_a_dry_run_writes_nothing(grown: Path, incumbent: Incumbent) -> None:
+    taxonomy(grown, rename, version("1.1.0"))
+    before = tree(grown)
+    outcome = incumbent("migrate", "--dry-run", "--repo", grown)
+    assert outcome.code == 0, outcome.err
+    assert "would be written: config/curation.yaml" in outcome.out
+    assert "1 renamed, 0 split" in outcome.out
+    assert tree(grown) == before
+
+
+def test_every_fault_of_every_file_is_told_and_nothing_is_written(grown: Path, incumbent: Incumbent) -> None:
+    taxonomy(grown, rename, version("1.0.1"))
+    survey = grown / "labels" / "survey.tsv"
+    write(survey, "no header\n")
+    broken = next((grown / "regression_set").glob("*.yaml"))
+    write(broken, "id: [\n")
+    paper = grown / "config" / "paper.yaml"
+    write(paper, "base: &x {backend.call: {redundancy_floor: 1}}\nper_capability: *x\n")
+    before = tree(grown)
+    outcome = incumbent("migrate", "--repo", grown)
+    assert outcome.code == 1
+    for expected in ("must be 1.1.0", "header is missing", broken.name, "config/paper.yaml", "anchors, aliases"):
+        assert expected in outcome.err
+    assert tree(grown) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda text: text.replace("- id: backend.call\n", "- id: backend.use\n"), "add backend.call to `retired`"),
+        (lambda text: rename(text).replace("was: backend.call", "was: dialog.upset"), "a capability of this file"),
+    ],
+)
+def test_wrong_declarations_are_refused(
+    change: Callable[[str], str], fault: str, grown: Path, incumbent: Incumbent
+) -> None:
+    taxonomy(grown, change, lambda text: text.replace("requires: backend.call", "requires: backend.use"))
+    before = tree(grown)
+    outcome = incumbent("migrate", "--repo", grown)
+    assert outcome.code == 1
+    assert fault in outcome.err
+    assert tree(grown) == before
+
+
+def test_label_files_may_lie_anywhere(grown: Path, incumbent: Incumbent, tmp_path: Path) -> None:
+    table, document, listed = tmp_path / "a.tsv", tmp_path / "b.json", tmp_path / "c.json"
+    table.write_bytes("\ufefflabels\tquery\r\nbackend.call\tHow much?\r\n".encode())
+    document.write_text(
+        '{\n  "labels": 1,\n  "queries": [{"query": "é", "true": ["backend.call"]}]\n}\n', encoding="utf-8"
+    )
+    write(listed, '{"labels": 1, "queries": [{"query": "x", "true": ["dialog.upset"]}]}')
+    before = listed.read_bytes()
+    calls = (grown / "labels" / "calls.yaml").read_bytes()
+    taxonomy(grown, rename, version("1.1.0"))
+    outcome = incumbent("migrate", "--repo", grown, "--json", "--labels", table, document, listed)
+    assert outcome.code == 0, outcome.err
+    assert table.read_bytes() == "\ufefflabels\tquery\r\nbackend.use\tHow much?\r\n".encode()
+    assert text_of(document).startswith('{\n  "labels": 1,\n  "queries": [\n')
+    assert read(document)["queries"] == [{"query": "é", "true": ["backend.use"]}]
+    assert listed.read_bytes() == before
+    assert (grown / "labels" / "calls.yaml").read_bytes() == calls
+
+
+def test_a_clash_of_names_is_a_fault(grown: Path, incumbent: Incumbent, tmp_path: Path) -> None:
+    table = tmp_path / "a.tsv"
+    write(table, "# names: backend.use = dialog.upset\nlabels\tquery\nbackend.call\tx\n")
+    taxonomy(grown, rename, version("1.1.0"))
+    outcome = incumbent("migrate", "--repo", grown, "--labels", table)
+    assert outcome.code == 1
+    assert "the file's own name 'backend.use' is now the id of a capability" in outcome.err
+
+
+def test_a_platform_may_be_a_folder_of_its_repository(
+    platform: Path, incumbent: Incumbent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outer = tmp_path / "outer"
+    outer.mkdir()
+    (platform / ".git").rename(outer / ".git")
+    platform.rename(outer / "inner")
+    commit(outer, "Move")
+    taxonomy(outer / "inner", rename, version("1.1.0"))
+    monkeypatch.chdir(outer / "inner")
+    outcome = incumbent("migrate", "--json")
+    assert outcome.code == 0, outcome.err
+    assert outcome.json["renames"] == {"backend.call": "backend.use"}
+
+
+def test_a_call_that_cannot_be_followed(grown: Path, incumbent: Incumbent, tmp_path: Path) -> None:
+    before = grown / "labels" / "calls.yaml"
+    assert "no commit of the git repository" in incumbent("migrate", "--from", "nowhere", "--repo", grown).err
+    assert incumbent("migrate", "--from", "--all", "--repo", grown).code == 2
+    assert "label files come after --labels" in incumbent("migrate", before, "--repo", grown).err
+    taxonomy(grown, lambda text: text.replace("retired: []", "retired: {}"))
+    commit(grown, "Break")
+    taxonomy(grown, lambda text: text.replace("retired: {}", "retired: []"))
+    with git.Repo(grown) as repository:
+        head = repository.head.commit.hexsha[:12]
+    assert f"{head}:taxonomy/taxonomy.yaml:" in incumbent("migrate", "--repo", grown).err
+    (grown / ".git").rename(tmp_path / "elsewhere")
+    outcome = incumbent("migrate", "--repo", grown)
+    assert outcome.code == 2
+    assert "not inside a git repository" in outcome.err
