@@ -7,7 +7,7 @@ scores stay to the last decimal.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
@@ -23,7 +23,7 @@ from bot.errors import IncumbentError
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
 from bot.taxonomy.affected import Affected, affected_by, everything
-from bot.taxonomy.migration import NOTHING, Migration, migration_between
+from bot.taxonomy.migration import NOTHING, Migration, carried_questions, migration_between
 from bot.taxonomy.model import Taxonomy
 
 Former = Callable[[str], Sequence[Taxonomy]]
@@ -106,6 +106,21 @@ def tasks_of(entries: Iterable[Entry], taxonomy: Taxonomy, identity: Identity, f
                 )
             )
     return tuple(found)
+
+
+def questions_since(versions: Collection[str], former: Former) -> dict[str, str]:
+    """Former question → the one that it has become by renames since ``versions``: the answers are the same."""
+    steps: dict[str, str] = {}
+    for version in sorted(versions):
+        for before, after in pairwise(former(version)):
+            steps |= carried_questions(migration_between(before, after), before, after)
+    found = {}
+    for question in steps:
+        last = question
+        for _ in steps:
+            last = steps.get(last, last)
+        found[question] = last
+    return found
 
 
 def all_tasks(entries: Iterable[Entry], taxonomy: Taxonomy) -> tuple[Task, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import known_by
 from bot.errors import InputError, Problem
-from bot.github.known import with_findings
+from bot.github.known import under, with_findings
 from bot.impact.measure import measure, read_agents
 from bot.impact.model import Impact
 from bot.impact.reading import backends_of, read_change
@@ -19,6 +19,7 @@ from bot.ledger.model import StoredClassification
 from bot.object_store import ObjectStore
 from bot.pipeline import Platform, unsettled
 from bot.renewal import query_of
+from bot.taxonomy.migration import carried_questions
 
 ASK_A_CURATOR = "it is measured once a curator says `/incumbent run`"
 
@@ -56,6 +57,7 @@ def measure_impact(
         return Measured(problems=error.problems)
     if make is None:
         return Measured(problems=problems)
+    known = under(known, carried_questions(change.migration, change.before.taxonomy, change.after.taxonomy))
     if trusted:
         backends, why = backends_of(change, lambda platform: with_findings(make(platform), known), None)
     else:

@@ -22,6 +22,16 @@ def with_findings(backend: Backend, known: Mapping[str, StoredClassification]) -
     return knowing(backend, kept)
 
 
+def under(known: Mapping[str, StoredClassification], questions: Mapping[str, str]) -> dict[str, StoredClassification]:
+    """``known`` with what was answered to former questions as answers to those that they have become."""
+    return {
+        key: stored.model_copy(update={"findings": {id: item.under(questions) for id, item in stored.findings.items()}})
+        if stored.findings and questions
+        else stored
+        for key, stored in known.items()
+    }
+
+
 def key_of(query: Query, specification: Specification, platform: Platform, backend: Backend) -> str:
     """The ledger's key of what ``backend`` says of ``query``."""
     conditions = conditions_of(backend)

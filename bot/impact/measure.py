@@ -89,9 +89,7 @@ def measure(
         after=change.after.taxonomy.version,
         required=required_version(change.before.taxonomy, change.after.taxonomy),
     )
-    # Made anew, and not copied: a copy keeps what was derived from the version before.
-    taxonomy = Taxonomy(**{**dict(change.after.taxonomy), "version": version.required})
-    change = replace(change, after=replace(change.after, taxonomy=taxonomy))
+    change = replace(change, after=replace(change.after, taxonomy=change.after.taxonomy.called(version.required)))
     tasks = tasks_of(_entries(change.before), change.after.taxonomy, identity, change.former)
     renewal: Renewal | None = None
     effect: Effect | None = None

@@ -20,6 +20,7 @@ from bot.github.values import (
     PushCommits,
     WriteLedger,
 )
+from bot.ledger.events import Event
 from bot.ledger.model import RUNS, PullRequestRecord, Run, RunRecord
 from bot.ledger.store import record_text
 from bot.pipeline import Platform
@@ -37,6 +38,8 @@ from bot.report.dashboard import (
     render_dashboard,
 )
 from bot.report.wording import admitting_route
+from bot.review.agreement import agreement_of
+from bot.review.derive import responses_of
 
 RUNS_KEPT = 10
 """Runs that the dashboard lists."""
@@ -48,7 +51,8 @@ class Scene:
 
     ``open`` are our open pull requests, ``beyond`` proposals that are not open, ``barred`` branches for which GitHub
     lets us open none.  ``left`` are numbers of those that hold people's commits; ``pushed`` how many queries no pull
-    request brought; ``noted`` is the commit up to which changes of the set by hand were noted.
+    request brought; ``noted`` is the commit up to which changes of the set by hand were noted.  ``events`` are all
+    that the ledger holds.
     """
 
     commit: str
@@ -67,6 +71,7 @@ class Scene:
     ledger: str | None
     runs: RunRecord
     noted: str | None
+    events: tuple[Event, ...]
     written: tuple[Operation, ...]
 
 
@@ -123,6 +128,7 @@ def _dashboard(platform: Platform, scene: Scene, runs: RunRecord) -> Dashboard:
         pending=tuple(_pending(scene.records)),
         runs=tuple(LastRun(at=item.at, commit=item.commit, did=item.did, run=item.run) for item in runs.runs),
         notices=tuple(notices),
+        agreement=agreement_of(responses_of(scene.events)),
     )
 
 

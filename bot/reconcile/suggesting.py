@@ -9,6 +9,7 @@ from bot.curator.prune import EvictionKind
 from bot.github.events import is_own
 from bot.github.values import CreateIssue, OpenPullRequest, PushCommits
 from bot.github.world import records_of, text_of
+from bot.ledger.event_files import load_events
 from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import RunRecord
 from bot.ledger.store import load_runs
@@ -50,6 +51,7 @@ def suggest_changes(tip: Tip) -> Staged:
         ledger=tip.ledger_commit,
         runs=tip.known(load_runs, RunRecord()),
         noted=tip.carried.noted,
+        events=load_events(tip.ledger).events,
         written=tip.written,
     )
     dashboard = dashboard_plan.plan_dashboard(tip.platform, told)

@@ -13,12 +13,13 @@ from bot.digests import digest
 from bot.errors import InputError, Problem
 from bot.github.analyse import classify_all, moved_from
 from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts, UsageFacts
+from bot.github.known import under
 from bot.github.renewing import renew_entries
 from bot.ledger.model import StoredClassification
 from bot.object_store import Change, CommitSnapshot, ObjectStore, is_id
 from bot.pipeline import Platform
 from bot.reconcile.inventory import Inventory, MergeFacts
-from bot.renewal import tasks_of
+from bot.renewal import questions_since, tasks_of
 from bot.settling import settle
 from bot.submission import (
     EVAL_SETS,
@@ -53,6 +54,9 @@ def survey(
         since, merges = None, ()
     parents = dict(zip(merges, (since or "", *merges), strict=False))
     changes = {merge: store.changes(parents[merge], merge) for merge in merges}
+    entries = [*platform.regression_set.entries.values(), *platform.regression_set.waiting.values()]
+    former = History(store, tip).since
+    known = under(known, questions_since({entry.classified.taxonomy for entry in entries}, former))
     problems: list[Problem] = []
     unread: list[str] = []
     snapshot = store.snapshot(tip)
@@ -60,8 +64,7 @@ def survey(
     packages = _packages(platform, snapshot, new, moves, problems, unread)
     packages = [called_by_agent(package) for package in refuse_shared_ids(packages, platform.regression_set)]
     found = classify_all(platform, packages, known, backend, progress)
-    entries = [*platform.regression_set.entries.values(), *platform.regression_set.waiting.values()]
-    tasks = tasks_of(entries, platform.taxonomy, backend.identity, History(store, tip).since)
+    tasks = tasks_of(entries, platform.taxonomy, backend.identity, former)
     asked = backend if found.stopped is None else halt(backend, found.stopped)
     renewal = renew_entries(tasks, platform, snapshot, known, asked, progress)
     stopped = found.stopped or renewal.stopped

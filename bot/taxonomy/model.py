@@ -106,6 +106,10 @@ class Taxonomy(FileModel):
         groups = [group.model_dump(mode="json") for group in self.groups]
         return digest([self.version, groups, [item.definition for item in self.capabilities]])
 
+    def called(self, version: str) -> Taxonomy:
+        """The same under another version; made anew, since a copy would keep what was derived from this one."""
+        return Taxonomy(version=version, retired=self.retired, groups=self.groups, capabilities=self.capabilities)
+
     @property
     def major(self) -> int:
         """The major version: it rises when a capability is removed or changes its meaning."""

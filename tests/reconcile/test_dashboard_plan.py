@@ -48,6 +48,7 @@ def make_scene(world: Suggesting | None = None, **more: Any) -> Scene:
         "issues": (),
         "ledger": "f" * 40,
         "noted": None,
+        "events": (),
         "runs": RunRecord(),
         "written": (),
     }
