@@ -1,0 +1,90 @@
+"""The taxonomy's exemplars as what queries are compared with: the traits they have, and the capabilities they exercise."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from bot.classifier.exemplars import Label, training_data
+from bot.extension.model import Trait
+from bot.extension.traits import pairs, text_traits, with_silence
+from bot.taxonomy.model import Taxonomy
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Exemplars in the taxonomy's order: their turns, and the capabilities each is listed under as positive.
+
+    ``distinguishing`` are the intent capabilities that tell queries apart: no members of an exactly-one group, of which
+    every query has one, and none that more than a share of the exemplars exercise.  ``misjudged`` is the share of
+    queries on which the classifier may err, in [0, 1].
+    """
+
+    turns: tuple[tuple[str, ...], ...]
+    capabilities: tuple[frozenset[str], ...]
+    distinguishing: tuple[str, ...]
+    misjudged: float
+
+    @cached_property
+    def traits(self) -> tuple[frozenset[Trait], ...]:
+        """Of each exemplar, by its text and what it is listed under."""
+        own = frozenset(self.distinguishing)
+        found = []
+        for turns, listed in zip(self.turns, self.capabilities, strict=True):
+            known = listed & own
+            traits = text_traits(turns)
+            found.append(traits | pairs(known) if known else with_silence(traits))
+        return tuple(found)
+
+    @cached_property
+    def _certain(self) -> Counter[Trait]:
+        return Counter(trait for traits in self.traits for trait in traits)
+
+    def expected(self, trait: Trait) -> int:
+        """How many exemplars would show ``trait`` had they been classified: more than have it where that may err."""
+        certain = self._certain[trait]
+        return certain + math.ceil(self.misjudged * (self._possible(trait) - certain))
+
+    def _possible(self, trait: Trait) -> int:
+        """How many exemplars would show ``trait`` if the classifier erred on all of them."""
+        match trait.kind:
+            case "none" | "combination":
+                return len(self.turns)
+            case "group":
+                return 0
+            case _:
+                return self._certain[trait._replace(unexplained=False)]
+
+    def possible(self, place: int, traits: Iterable[Trait]) -> frozenset[Trait]:
+        """Which of ``traits`` the exemplar at ``place`` would show if the classifier erred on it."""
+        own = self.traits[place]
+        return frozenset(
+            trait
+            for trait in traits
+            if trait.kind in ("none", "combination") or trait in own or trait._replace(unexplained=False) in own
+        )
+
+
+def reference_of(taxonomy: Taxonomy, commonplace: float, misjudged: float) -> Reference:
+    """The exemplars of ``taxonomy``; ``commonplace`` is the share above which a capability tells nothing apart."""
+    data = training_data(taxonomy)
+    listed = [
+        frozenset(name for name, label in zip(data.capabilities, row, strict=True) if label is Label.POSITIVE)
+        for row in data.labels
+    ]
+    most = commonplace * len(listed)
+    shares = Counter(name for names in listed for name in names)
+    exclusive = {member.id for members in taxonomy.exactly_one.values() for member in members}
+    return Reference(
+        turns=data.exemplars,
+        capabilities=tuple(listed),
+        distinguishing=tuple(
+            item.id
+            for item in taxonomy.capabilities
+            if item.source == "intent" and item.id not in exclusive and shares[item.id] <= most
+        ),
+        misjudged=misjudged,
+    )
