@@ -17,7 +17,7 @@ import argparse
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
@@ -32,7 +32,7 @@ from bot.extension.candidates import find_candidates
 from bot.extension.model import Candidate, Observed
 from bot.extension.observing import observe_all
 from bot.intake.query import Query
-from bot.intake.specification import Specification
+from bot.intake.specification import UNDECLARED
 from bot.snapshot import WorkingTree
 from bot.submission import Submission
 from bot.taxonomy.loading import load_taxonomy
@@ -47,6 +47,8 @@ OTHER_QUERIES: Final = 75
 CUSTOMERS: Final = 10
 STEP: Final = 5
 """Candidates are looked for after every so many queries of the hidden capability."""
+LOOK: Final = 50
+"""And after every so many queries of a stream with nothing hidden."""
 PURE: Final = 0.6
 """A candidate brings a capability back if at least this share of its queries exercises it."""
 CORPUS_FILES: Final = (
@@ -54,9 +56,6 @@ CORPUS_FILES: Final = (
     "copilot_starters_pnp",
     "ess_starter_csv",
     "m365_copilot_eval_samples",
-)
-BARE: Final = Specification(
-    platform="", name="", description="", instructions="", auth=None, tools=None, knowledge=None, starters=()
 )
 
 
@@ -84,6 +83,19 @@ class Outcome:
     found: Candidate | None
     purity: float
     others: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Observed queries and the taxonomy they were seen by; ``truth`` says of each text whether it is of what is hidden.
+
+    With every :data:`STEP` of those come ``per_step`` others.
+    """
+
+    taxonomy: Taxonomy
+    observed: Sequence[Observed]
+    truth: Mapping[str, bool]
+    per_step: int
 
 
 def exemplars_of(taxonomy: Taxonomy) -> list[Known]:
@@ -158,12 +170,12 @@ class Bench:
                 if own == customer
             )
             submission = Submission(customer=customer, agent="agent", folder="", queries=queries)
-            result = classify(queries, BARE, taxonomy, backend, lambda done, total: None)
+            result = classify(queries, UNDECLARED, taxonomy, backend, lambda done, total: None)
             found += observe_all(submission, result.classifications, taxonomy, self.settings)
         return sorted(found, key=lambda item: int(item.id.rsplit("/")[-1]))
 
-    def hide(self, hidden: str, seed: int) -> Outcome:
-        """Hide a capability, and stream queries that exercise it among others."""
+    def stream(self, hidden: str, seed: int) -> Stream:
+        """Queries that exercise ``hidden`` among others, as seen by a classifier that knows nothing of it."""
         taxonomy = self.reduced(hidden, seed)
         own = [item for item in self.known if hidden in item.capabilities]
         own.sort(key=lambda item: item.draw(f"hidden {seed}"))
@@ -179,12 +191,19 @@ class Bench:
                 customer = number % (CUSTOMERS // 2) + (0 if number % HELD_OUT == 0 else CUSTOMERS // 2)
                 stream.append((f"customer-{customer}", others[number].turns))
                 truth[others[number].text] = False
-        observed = self.observe(stream, taxonomy)
+        return Stream(taxonomy, self.observe(stream, taxonomy), truth, per_step)
+
+    def hide(self, hidden: str, seed: int) -> Outcome:
+        """Hide a capability, and look for it after every few queries that exercise it."""
+        return self.search(self.stream(hidden, seed))
+
+    def search(self, stream: Stream) -> Outcome:
+        """Whether, and after how many queries, what ``stream`` hides comes back."""
         best, purity, others_raised = None, 0.0, 0
         for count in range(STEP, HIDDEN_QUERIES + 1, STEP):
-            seen = observed[: count + count * per_step // STEP]
-            raised = find_candidates(seen, taxonomy, self.settings, ())
-            purities = [mean(truth[normalise(member.turns)] for member in item.members) for item in raised]
+            seen = stream.observed[: count + count * stream.per_step // STEP]
+            raised = find_candidates(seen, stream.taxonomy, self.settings, ())
+            purities = [mean(stream.truth[normalise(member.turns)] for member in item.members) for item in raised]
             best, purity, others_raised = None, 0.0, len(raised)
             if raised:
                 place = max(range(len(raised)), key=lambda place: purities[place])
@@ -193,17 +212,21 @@ class Bench:
                 return Outcome(count, best, purity, others_raised)
         return Outcome(None, best, purity, others_raised)
 
-    def nothing_hidden(self, seed: int) -> tuple[int, list[Candidate]]:
-        """Length of a stream with nothing hidden, and every candidate that it raised on the way, each core once."""
+    def nothing_hidden(self, seed: int) -> Stream:
+        """The held-out exemplars as queries, nothing hidden."""
         taxonomy = self.reduced(None, seed)
-        stream = [
+        queries = [
             (f"customer-{place % CUSTOMERS}", item.turns) for place, item in enumerate(self.background(None, seed))
         ]
-        observed = self.observe(stream, taxonomy)
+        return Stream(taxonomy, self.observe(queries, taxonomy), {}, 0)
+
+    def raised_for_nothing(self, stream: Stream) -> list[Candidate]:
+        """Every candidate that ``stream`` raises on the way, each core once."""
         raised: list[Candidate] = []
-        for size in [*range(50, len(observed), 50), len(observed)]:
-            raised += find_candidates(observed[:size], taxonomy, self.settings, [item.core for item in raised])
-        return len(observed), raised
+        for size in [*range(LOOK, len(stream.observed), LOOK), len(stream.observed)]:
+            cores = [item.core for item in raised]
+            raised += find_candidates(stream.observed[:size], stream.taxonomy, self.settings, cores)
+        return raised
 
     def corpus(self, folder: Path) -> tuple[int, list[Candidate]]:
         """The corpus's real queries by their customers, judged by the whole taxonomy."""
@@ -240,8 +263,9 @@ def main(arguments: Sequence[str]) -> int:
     if not chosen.corpus and not chosen.capability:
         total, count = 0, 0
         for seed in range(1, chosen.seeds + 1):
-            size, raised = bench.nothing_hidden(seed)
-            total += size
+            stream = bench.nothing_hidden(seed)
+            raised = bench.raised_for_nothing(stream)
+            total += len(stream.observed)
             count += len(raised)
             for item in raised:
                 print(f"  nothing hidden, seed {seed}: {told(item)}")

@@ -199,6 +199,9 @@ class ExtensionSettings(FileModel):
     telling: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
         description="surprise at which a word, structure or combination is telling: 2 is a chance of 1 in 100"
     )
+    lift: Annotated[float, Field(ge=1, allow_inf_nan=False)] = Field(
+        description="how many times as frequent it is as the exemplars lead to expect, at least"
+    )
     surprise: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
         description="surprise that a candidate has at least: 4 is a chance of 1 in 10,000 that exemplars explain it"
     )

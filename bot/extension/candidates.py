@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,6 +33,8 @@ def find_candidates(
     texts = [by_text[text] for text in sorted(by_text)]
     if not reference.turns or not texts:
         return ()
+    intent = [item.id for item in taxonomy.capabilities if item.source == "intent"]
+    reference = reference.weighted([(queries[0].turns, _exercised(queries[0], intent)) for queries in texts], intent)
     rows = [_row(queries, reference, settings) for queries in texts]
     drafting = _Drafting(texts, taxonomy, reference, settings)
     found: list[Candidate] = []
@@ -50,9 +52,14 @@ def _row(queries: Sequence[Observed], reference: Reference, settings: ExtensionS
     traits = text_traits(query.turns)
     if is_unexplained(query, reference, settings):
         traits = with_silence(traits)
-    exercised = [name for name in reference.distinguishing if name in query.beliefs and query.beliefs[name].value]
+    exercised = _exercised(query, reference.distinguishing)
     off = groups(name for each in queries for name in each.off_taxonomy)
     return Row(traits | pairs(exercised) | off, frozenset(each.customer for each in queries))
+
+
+def _exercised(query: Observed, names: Iterable[str]) -> frozenset[str]:
+    """Those of ``names`` that ``query`` exercises, as the classifier says."""
+    return frozenset(name for name in names if name in query.beliefs and query.beliefs[name].value)
 
 
 def _is_refused(

@@ -6,7 +6,6 @@ the order of their texts, so that the order of the queries does not matter.
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,13 +43,13 @@ def telling_traits(rows: Sequence[Row], reference: Reference, settings: Extensio
         for trait in row.traits:
             customers[trait] |= row.customers
     found: dict[Trait, Telling] = {}
-    size, total = len(rows), len(reference.turns)
+    size, total = len(rows), reference.size
     for trait in sorted(counts):
         observed = counts[trait]
         if observed < settings.queries or len(customers[trait]) < settings.customers:
             continue
         expected = reference.expected(trait)
-        if lift(observed, size, expected, total) <= 1:
+        if rounded(lift(observed, size, expected, total)) < settings.lift:
             continue
         value = rounded(surprise(observed, size, expected, total))
         if value >= settings.telling:
@@ -58,7 +57,7 @@ def telling_traits(rows: Sequence[Row], reference: Reference, settings: Extensio
                 trait=trait,
                 members=observed,
                 observed=observed,
-                expected=rounded(size * expected / total),
+                expected=rounded(size * expected),
                 surprise=value,
             )
     return found
@@ -114,7 +113,7 @@ class _Weights:
     def __init__(self, telling: dict[Trait, Telling], size: int, reference: Reference) -> None:
         self.places = {trait: place for place, trait in enumerate(telling)}
         self.values = [
-            item.surprise * (1 - 1 / lift(item.observed, size, reference.expected(trait), len(reference.turns)))
+            item.surprise * (1 - 1 / lift(item.observed, size, reference.expected(trait), reference.size))
             for trait, item in telling.items()
         ]
 
@@ -143,7 +142,8 @@ class _Field:
 
     def cluster(self, own: NDArray[np.intp]) -> Cluster | None:
         """The rows ``own`` cut back to those that exemplars do not resemble; ``None`` if no such cut is surprising."""
-        settings = self.settings
+        settings, reference = self.settings, self.reference
+        weights = reference.weights
         centre = self.matrix[own].mean(axis=0)
         centre /= np.linalg.norm(centre)
         scores = np.round(self.matrix @ centre, DECIMALS)
@@ -155,10 +155,9 @@ class _Field:
             if len(members) < settings.queries or len(self._customers(members)) < settings.customers:
                 break
             observed = int((scores >= least).sum())
-            sure = int((certain >= least).sum())
-            expected = sure + math.ceil(self.reference.misjudged * (int((possible >= least).sum()) - sure))
-            excess = rounded(1 - 1 / lift(observed, len(self.rows), expected, len(certain)))
-            value = rounded(surprise(observed, len(self.rows), expected, len(certain)))
+            expected = reference.allowing(float(weights[certain >= least].sum()), float(weights[possible >= least].sum()))
+            excess = rounded(1 - 1 / lift(observed, len(self.rows), expected, reference.size))
+            value = rounded(surprise(observed, len(self.rows), expected, reference.size))
             if excess >= settings.excess and value >= settings.surprise and (best is None or value > best[0]):
                 best = (value, excess, least)
         if best is None:
