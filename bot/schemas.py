@@ -12,6 +12,7 @@ from bot.curator.entry import Entry, Tombstone
 from bot.doctor.output import DoctorOutput
 from bot.evaluation.label_yaml import LabelsFile
 from bot.evaluation.predictions import Predictions
+from bot.extension.refused import RefusedCandidates
 from bot.github.analysis import Analysis
 from bot.github.output import CiOutput
 from bot.impact.model import Impact
@@ -29,6 +30,7 @@ from bot.ledger.model import (
 from bot.rater.scores import ScoresFile
 from bot.reconcile.inventory import Inventory
 from bot.report.agreement_output import AgreementOutput
+from bot.report.candidates_output import CandidatesOutput
 from bot.report.evaluation_output import EvaluateOutput
 from bot.report.formats_output import FormatsOutput
 from bot.report.import_output import ImportOutput
@@ -57,6 +59,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "scores": ScoresFile,
     "labels": LabelsFile,
     "predictions": Predictions,
+    "refused-candidates": RefusedCandidates,
     "analysis": Analysis,
     "inventory": Inventory,
     "ledger-record": PullRequestRecord,
@@ -67,6 +70,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "ledger-corrections": CorrectionRecord,
     "review-output": ReviewOutput,
     "classify-output": ClassifyOutput,
+    "candidates-output": CandidatesOutput,
     "evaluate-output": EvaluateOutput,
     "agreement-output": AgreementOutput,
     "consolidate-output": ConsolidateOutput,

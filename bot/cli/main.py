@@ -24,6 +24,7 @@ COMMANDS = {
     "import": "Take a team's present regression set as it is, and say what the rules make of it.",
     "review": "Judge an eval set against the regression set; writes nothing.",
     "classify": "Say which capabilities each query exercises.",
+    "candidates": "Find what customers ask for and the taxonomy has no capability for; writes nothing.",
     "evaluate": "Measure the classifier against labels, or compare two.",
     "agreement": "Measure how far people agree with the verdicts that they were shown.",
     "consolidate": "From scores to verdicts against the regression set.",

@@ -1,0 +1,299 @@
+"""How often a capability that the taxonomy lacks comes back as a candidate, and how often one is raised for nothing.
+
+python -m bench extension                               every intent capability hidden in turn, five seeds
+python -m bench extension --capability response.format.table --seeds 1
+python -m bench extension --corpus                      candidates raised by the corpus's real queries, nothing hidden
+
+For each seed a third of the shipped exemplars is held out, by digests of their texts.  To hide a capability, all its
+positive exemplars leave the taxonomy, under whatever other capabilities they stand as well, and with it what requires
+it: neither classifier nor reference has seen anything of it.  They are streamed, 25 of them, by five of ten made-up
+customers, each of whom asks for other things as often; what is asked besides is drawn from the held-out third.  Streams
+with nothing hidden are the held-out third, in the order of its digests.  See docs/extension.md for the figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean, median
+from typing import Final
+
+from bot.classifier.classify import classify
+from bot.classifier.embedded.backend import EmbeddedBackend
+from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.exemplars import Label, training_data
+from bot.config import Curation, ExtensionSettings, load_config
+from bot.extension.candidates import find_candidates
+from bot.extension.model import Candidate, Observed
+from bot.extension.observing import observe_all
+from bot.intake.query import Query
+from bot.intake.specification import UNDECLARED
+from bot.snapshot import WorkingTree
+from bot.submission import Submission
+from bot.taxonomy.loading import load_taxonomy
+from bot.taxonomy.model import Capability, Exemplars, Taxonomy, Turns
+from bot.text import normalise
+
+REPOSITORY: Final = Path(__file__).parent.parent
+HELD_OUT: Final = 3
+"""One exemplar in so many is held out."""
+HIDDEN_QUERIES: Final = 25
+OTHER_QUERIES: Final = 75
+CUSTOMERS: Final = 10
+STEP: Final = 5
+"""Candidates are looked for after every so many queries of the hidden capability."""
+LOOK: Final = 50
+"""And after every so many queries of a stream with nothing hidden."""
+PURE: Final = 0.6
+"""A candidate brings a capability back if at least this share of its queries exercises it."""
+CORPUS_FILES: Final = (
+    "azure_mcp_a_to_c",
+    "copilot_starters_pnp",
+    "ess_starter_csv",
+    "m365_copilot_eval_samples",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An exemplar of the shipped taxonomy, and the capabilities that it is listed under as positive."""
+
+    turns: Turns
+    text: str
+    capabilities: frozenset[str]
+
+    def draw(self, salt: str) -> int:
+        """A number that ``salt`` and the text give."""
+        return int(hashlib.sha256(f"{salt}\n{self.text}".encode()).hexdigest(), 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one stream with a hidden capability; ``after`` so many of its queries it came back, if it did.
+
+    ``found`` is the purest candidate there, or else the purest at the end; ``others`` the number of those beside it.
+    """
+
+    after: int | None
+    found: Candidate | None
+    purity: float
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Observed queries and the taxonomy they were seen by; ``truth`` says of each text whether it is of what is hidden.
+
+    With every :data:`STEP` of those come ``per_step`` others.
+    """
+
+    taxonomy: Taxonomy
+    observed: Sequence[Observed]
+    truth: Mapping[str, bool]
+    per_step: int
+
+
+def exemplars_of(taxonomy: Taxonomy) -> list[Known]:
+    """Every exemplar of ``taxonomy`` once."""
+    data = training_data(taxonomy)
+    return [
+        Known(
+            turns,
+            normalise(turns),
+            frozenset(name for name, label in zip(data.capabilities, row, strict=True) if label is Label.POSITIVE),
+        )
+        for turns, row in zip(data.exemplars, data.labels, strict=True)
+    ]
+
+
+def held_out(known: Known, seed: int) -> bool:
+    """Whether ``known`` is held out under ``seed``."""
+    return known.draw(f"held out {seed}") % HELD_OUT == 0
+
+
+def without(taxonomy: Taxonomy, hidden: str | None, gone: frozenset[str]) -> Taxonomy:
+    """``taxonomy`` without the capability ``hidden``, what requires it, and the exemplars with the texts ``gone``."""
+
+    def kept(exemplars: Iterable[str | Turns]) -> tuple[str | Turns, ...]:
+        return tuple(item for item in exemplars if normalise((item,) if isinstance(item, str) else item) not in gone)
+
+    def reduced(item: Capability) -> Capability:
+        own = Exemplars(positive=kept(item.exemplars.positive), negative=kept(item.exemplars.negative))
+        return item.model_copy(update={"exemplars": own})
+
+    capabilities = tuple(
+        reduced(item)
+        for item in taxonomy.capabilities
+        if hidden is None or (item.id != hidden and item.requires != hidden)
+    )
+    return Taxonomy(version=taxonomy.version, groups=taxonomy.groups, capabilities=capabilities)
+
+
+class Bench:
+    """The shipped taxonomy and config, and what is measured with them."""
+
+    def __init__(self) -> None:
+        tree = WorkingTree(REPOSITORY)
+        self.taxonomy = load_taxonomy(tree)
+        self.config: Curation = load_config(tree, None)
+        self.known = exemplars_of(self.taxonomy)
+
+    @property
+    def settings(self) -> ExtensionSettings:
+        """The config's, with no limit on what is offered at a time."""
+        return self.config.extension.model_copy(update={"open_candidates": 1_000})
+
+    def reduced(self, hidden: str | None, seed: int) -> Taxonomy:
+        """What the classifier is fitted on, and queries are compared with."""
+        gone = {item.text for item in self.known if hidden in item.capabilities or held_out(item, seed)}
+        return without(self.taxonomy, hidden, frozenset(gone))
+
+    def background(self, hidden: str | None, seed: int) -> list[Known]:
+        """The held-out exemplars that do not exercise ``hidden``, in an order of their own."""
+        found = [item for item in self.known if held_out(item, seed) and hidden not in item.capabilities]
+        return sorted(found, key=lambda item: item.draw(f"order {seed}"))
+
+    def observe(self, stream: Sequence[tuple[str, Turns]], taxonomy: Taxonomy) -> list[Observed]:
+        """``stream``, customers and what they ask, as a classifier sees it that was fitted on ``taxonomy``."""
+        settings = self.config.classifier
+        backend = EmbeddedBackend(taxonomy, settings.embedded, settings.samples, ModelCache(None))
+        found = []
+        for customer in dict.fromkeys(customer for customer, _ in stream):
+            queries = tuple(
+                Query(id=str(place), turns=turns, file="", line=None)
+                for place, (own, turns) in enumerate(stream)
+                if own == customer
+            )
+            submission = Submission(customer=customer, agent="agent", folder="", queries=queries)
+            result = classify(queries, UNDECLARED, taxonomy, backend, lambda done, total: None)
+            found += observe_all(submission, result.classifications, taxonomy, self.settings)
+        return sorted(found, key=lambda item: int(item.id.rsplit("/")[-1]))
+
+    def stream(self, hidden: str, seed: int) -> Stream:
+        """Queries that exercise ``hidden`` among others, as seen by a classifier that knows nothing of it."""
+        taxonomy = self.reduced(hidden, seed)
+        own = [item for item in self.known if hidden in item.capabilities]
+        own.sort(key=lambda item: item.draw(f"hidden {seed}"))
+        others = self.background(hidden, seed)[:OTHER_QUERIES]
+        per_step = len(others) * STEP // HIDDEN_QUERIES
+        stream: list[tuple[str, Turns]] = []
+        truth: dict[str, bool] = {}
+        for place, item in enumerate(own[:HIDDEN_QUERIES]):
+            stream.append((f"customer-{place % (CUSTOMERS // 2)}", item.turns))
+            truth[item.text] = True
+            for number in range(place * per_step // STEP, (place + 1) * per_step // STEP):
+                # A third of what is asked besides comes from those who also ask for what is hidden.
+                customer = number % (CUSTOMERS // 2) + (0 if number % HELD_OUT == 0 else CUSTOMERS // 2)
+                stream.append((f"customer-{customer}", others[number].turns))
+                truth[others[number].text] = False
+        return Stream(taxonomy, self.observe(stream, taxonomy), truth, per_step)
+
+    def hide(self, hidden: str, seed: int) -> Outcome:
+        """Hide a capability, and look for it after every few queries that exercise it."""
+        return self.search(self.stream(hidden, seed))
+
+    def search(self, stream: Stream) -> Outcome:
+        """Whether, and after how many queries, what ``stream`` hides comes back."""
+        best, purity, others_raised = None, 0.0, 0
+        for count in range(STEP, HIDDEN_QUERIES + 1, STEP):
+            seen = stream.observed[: count + count * stream.per_step // STEP]
+            raised = find_candidates(seen, stream.taxonomy, self.settings, ())
+            purities = [mean(stream.truth[normalise(member.turns)] for member in item.members) for item in raised]
+            best, purity, others_raised = None, 0.0, len(raised)
+            if raised:
+                place = max(range(len(raised)), key=lambda place: purities[place])
+                best, purity, others_raised = raised[place], purities[place], len(raised) - 1
+            if purity >= PURE:
+                return Outcome(count, best, purity, others_raised)
+        return Outcome(None, best, purity, others_raised)
+
+    def nothing_hidden(self, seed: int) -> Stream:
+        """The held-out exemplars as queries, nothing hidden."""
+        taxonomy = self.reduced(None, seed)
+        queries = [
+            (f"customer-{place % CUSTOMERS}", item.turns) for place, item in enumerate(self.background(None, seed))
+        ]
+        return Stream(taxonomy, self.observe(queries, taxonomy), {}, 0)
+
+    def raised_for_nothing(self, stream: Stream) -> list[Candidate]:
+        """Every candidate that ``stream`` raises on the way, each core once."""
+        raised: list[Candidate] = []
+        for size in [*range(LOOK, len(stream.observed), LOOK), len(stream.observed)]:
+            cores = [item.core for item in raised]
+            raised += find_candidates(stream.observed[:size], stream.taxonomy, self.settings, cores)
+        return raised
+
+    def corpus(self, folder: Path) -> tuple[int, list[Candidate]]:
+        """The corpus's real queries by their customers, judged by the whole taxonomy."""
+        stream = []
+        for name in CORPUS_FILES:
+            for line in (folder / "queries" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+                item = json.loads(line)
+                stream.append((str(item.get("customer") or item["source"]), tuple(item["turns"])))
+        observed = self.observe(stream, self.taxonomy)
+        return len(observed), list(find_candidates(observed, self.taxonomy, self.settings, ()))
+
+
+def told(candidate: Candidate) -> str:
+    """A candidate in a line."""
+    terms = ", ".join(f"{item.trait.words} {item.members}" for item in candidate.telling[:4])
+    kind = f"{candidate.kind} {' + '.join(candidate.belongs_to)}".strip()
+    return (
+        f"{len(candidate.members)} queries, {len(candidate.customers)} customers, surprise {candidate.surprise:.1f}, "
+        f"excess {candidate.excess:.2f}, cohesion {candidate.cohesion:.2f}, {kind}: {terms}"
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and print; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m bench extension")
+    parser.add_argument("--capability", action="append", help="hide this one only (may be given again)")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--corpus", action="store_true", help="only the corpus that INCUMBENT_CORPUS names")
+    parser.add_argument("--nothing", action="store_true", help="only streams with nothing hidden")
+    chosen = parser.parse_args(arguments)
+    bench = Bench()
+    if not chosen.corpus and not chosen.nothing:
+        hide_all(bench, chosen.capability or sorted({name for item in bench.known for name in item.capabilities}), chosen.seeds)
+    if not chosen.corpus and not chosen.capability:
+        total, count = 0, 0
+        for seed in range(1, chosen.seeds + 1):
+            stream = bench.nothing_hidden(seed)
+            raised = bench.raised_for_nothing(stream)
+            total += len(stream.observed)
+            count += len(raised)
+            for item in raised:
+                print(f"  nothing hidden, seed {seed}: {told(item)}")
+        print(f"nothing hidden: {count} candidates in {total} queries, {1000 * count / total:.2f} per 1,000")
+    corpus = os.environ.get("INCUMBENT_CORPUS")
+    if corpus and not chosen.capability and not chosen.nothing:
+        size, raised = bench.corpus(Path(corpus))
+        for item in raised:
+            print(f"  corpus: {told(item)}")
+        print(f"corpus, nothing hidden: {len(raised)} candidates in {size} queries")
+    return 0
+
+
+def hide_all(bench: Bench, capabilities: Sequence[str], seeds: int) -> None:
+    """A line per capability, then the total."""
+    print("capability                                 recovered  after  purity  others  kinds")
+    shares = []
+    for name in capabilities:
+        outcomes = [bench.hide(name, seed) for seed in range(1, seeds + 1)]
+        back = [item for item in outcomes if item.after is not None]
+        shares.append(len(back) / len(outcomes))
+        after = f"{median(item.after for item in back if item.after is not None):.0f}" if back else "–"
+        kinds = ", ".join(sorted({item.found.kind for item in back if item.found is not None})) or "–"
+        purity = f"{mean(item.purity for item in (back or outcomes)):.2f}"
+        others = f"{mean(item.others for item in outcomes):.1f}"
+        print(f"{name:42} {len(back):4} of {len(outcomes):<2} {after:>6} {purity:>7} {others:>7}  {kinds}", flush=True)
+        best = max(outcomes, key=lambda item: item.purity)
+        if best.found is not None:
+            print(f"    {told(best.found)}", flush=True)
+    often = sum(share > 0.5 for share in shares)
+    print(f"recovered: {100 * mean(shares):.0f} % of the streams; {often} of {len(shares)} capabilities in most of them")

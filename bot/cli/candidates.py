@@ -1,0 +1,141 @@
+"""``incumbent candidates``: what customers ask for and the taxonomy may lack a capability for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from bot.classifier.classify import classify
+from bot.classifier.usage import Usage
+from bot.cli.options import (
+    json_option,
+    open_backend,
+    open_platform,
+    print_json,
+    progress_bar,
+    refuse_incomplete,
+    repository_options,
+    say,
+    show_problems,
+    show_usage,
+)
+from bot.config import REVIEWED_FILES
+from bot.documents import parse_yaml
+from bot.errors import InputError, Problem
+from bot.extension.candidates import find_candidates
+from bot.extension.model import Candidate, Core, Observed
+from bot.extension.observing import observe_all
+from bot.extension.refused import RefusedCandidates
+from bot.pipeline import Platform
+from bot.report.candidates_output import CandidatesOutput
+from bot.report.escaping import shortened, visible
+from bot.snapshot import WorkingTree
+from bot.submission import read_package, submission_folders
+from bot.validation import validate
+
+SHOWN = 5
+"""Queries of a candidate that the text shows; the JSON has all."""
+
+
+@click.command("candidates")
+@repository_options
+@click.option(
+    "--refused",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Cores of candidates that stay away (YAML or JSON: `cores`, a list of lists of digests).",
+)
+@json_option
+def command(repo: Path, config_path: str, refused: Path | None, as_json: bool) -> int:
+    """Find groups of queries in eval_sets/ that the taxonomy seems to have no capability for; writes nothing.
+
+    \b
+    Examples:
+      incumbent candidates
+      incumbent candidates --json | jq '.candidates[] | {id, kind, core}'
+    """
+    platform = open_platform(repo, config_path)
+    cores = () if refused is None else _cores(refused)
+    backend = open_backend(platform)
+    observed: list[Observed] = []
+    problems: list[Problem] = []
+    shortfalls: dict[str, str] = {}
+    tree = WorkingTree(repo)
+    for folder in submission_folders(tree):
+        customer, agent = folder.split("/")[1:]
+        try:
+            package = read_package(
+                WorkingTree(repo / folder, tree.name(folder)), customer, agent, folder, platform.config.limits
+            )
+        except InputError as error:
+            problems.extend(error.problems)
+            continue
+        submission = package.submission
+        problems.extend(submission.problems)
+        result = classify(
+            submission.queries, package.specification, platform.taxonomy, backend, progress_bar(f"classifying {folder}")
+        )
+        observed += observe_all(submission, result.classifications, platform.taxonomy, platform.config.extension)
+        shortfalls |= {f"{customer}/{agent}/{id}": why for id, why in result.shortfalls.items()}
+        if result.stopped is not None:
+            show_usage(backend)
+            refuse_incomplete(shortfalls, result.stopped)
+    found = find_candidates(observed, platform.taxonomy, platform.config.extension, cores)
+    found, naming = _named(found, platform)
+    if as_json:
+        print_json(CandidatesOutput.of(len(observed), found, naming))
+    else:
+        _show(found, len(observed))
+    show_problems(tuple(problems))
+    show_usage(backend)
+    refuse_incomplete(shortfalls, None)
+    return InputError.exit_code if problems else 0
+
+
+def _cores(path: Path) -> tuple[Core, ...]:
+    tree = WorkingTree(path.resolve().parent)
+    document = parse_yaml(tree.read(path.name, REVIEWED_FILES), path.as_posix(), REVIEWED_FILES)
+    return validate(RefusedCandidates, document).cores
+
+
+def _named(found: tuple[Candidate, ...], platform: Platform) -> tuple[tuple[Candidate, ...], Usage | None]:
+    """``found`` under the names that a language model gives, where the config has one decide; and what that cost."""
+    settings = platform.config.classifier
+    if settings.backend != "openai" or settings.openai is None:
+        return found, None
+    from bot.classifier.embedded.cache import user_cache_folder
+    from bot.classifier.language_model.abilities import LEAST
+    from bot.classifier.language_model.meter import Meter
+    from bot.classifier.language_model.remembered import RememberedAbilities
+    from bot.extension.language_model import named_by_model
+
+    meter = Meter(settings.openai.budget, settings.openai.prices)
+    memory = RememberedAbilities(user_cache_folder(os.environ))
+    abilities = memory.load(settings.openai, settings.samples) or LEAST
+    return named_by_model(found, platform.taxonomy, settings.openai, os.environ, meter, abilities), meter.usage
+
+
+def _show(found: tuple[Candidate, ...], observed: int) -> None:
+    for place, item in enumerate(found, 1):
+        about = f" ({', '.join(item.belongs_to)})" if item.belongs_to else ""
+        say(f"{place}. {item.id}: {visible(item.name)}")
+        say(f"   kind: {item.kind}{about}; group {item.group}")
+        say(
+            f"   {len(item.members)} queries of {len(item.customers)} customers ({visible(', '.join(item.customers))}); "
+            f"{100 * item.excess:.0f} % more than the exemplars lead to expect; chance 1 in 10^{item.surprise:.1f}; "
+            f"cohesion {item.cohesion:.2f}"
+        )
+        say(f"   signals: {', '.join(f'{signal.value} {count}' for signal, count in item.signals.items())}")
+        for told in item.telling:
+            say(
+                f"   - {visible(told.trait.words)}: {told.members} of its queries; {told.observed} of all, "
+                f"{told.expected:.1f} expected"
+            )
+        for member in item.members[:SHOWN]:
+            say(f"     {visible(member.id)}: {shortened(visible(' / '.join(member.turns)))}")
+        if len(item.members) > SHOWN:
+            say(f"     and {len(item.members) - SHOWN} more")
+        say(f"   refuse it with the core {' '.join(item.core)}")
+    say(f"{len(found)} candidate(s) in {observed} queries")

@@ -1,0 +1,164 @@
+"""From observed queries to candidates for a new capability: filtered, told apart by kind, ranked and limited (pure)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from bot.config import ExtensionSettings
+from bot.extension.clustering import Row, clusters
+from bot.extension.model import Candidate, Cluster, Core, Exemplar, Kind, Member, Observed, Signal
+from bot.extension.naming import described, free_id, home_group, titled
+from bot.extension.reference import Reference, reference_of
+from bot.extension.signals import Resemblance, is_unexplained, signals_of
+from bot.extension.traits import groups, pairs, text_traits, with_silence
+from bot.taxonomy.model import Taxonomy
+from bot.text import normalise
+
+
+def find_candidates(
+    observed: Sequence[Observed], taxonomy: Taxonomy, settings: ExtensionSettings, refused: Collection[Core]
+) -> tuple[Candidate, ...]:
+    """The candidates that ``observed`` gives rise to, the most surprising first, at most ``settings.open_candidates``.
+
+    ``refused`` are the cores of those that people closed.  The order of ``observed`` does not matter.  A taxonomy without
+    exemplars says nothing of what to expect, and has no candidates.
+    """
+    reference = reference_of(taxonomy, settings.commonplace, settings.misjudged)
+    by_text: defaultdict[str, list[Observed]] = defaultdict(list)
+    for query in sorted(observed, key=lambda query: query.id):
+        by_text[query.text].append(query)
+    texts = [by_text[text] for text in sorted(by_text)]
+    if not reference.turns or not texts:
+        return ()
+    intent = [item.id for item in taxonomy.capabilities if item.source == "intent"]
+    reference = reference.weighted([(queries[0].turns, _exercised(queries[0], intent)) for queries in texts], intent)
+    rows = [_row(queries, reference, settings) for queries in texts]
+    drafting = _Drafting(texts, taxonomy, reference, settings)
+    found: list[Candidate] = []
+    for cluster in clusters(rows, reference, settings):
+        if len(found) == settings.open_candidates:
+            break
+        if not _is_refused(cluster, texts, refused, settings.core_overlap):
+            found.append(drafting.candidate(cluster, frozenset(item.id for item in found)))
+    return tuple(found)
+
+
+def _row(queries: Sequence[Observed], reference: Reference, settings: ExtensionSettings) -> Row:
+    """A text and what its first query gave: the classifier judges equal texts alike, but for what agents declare."""
+    query = queries[0]
+    traits = text_traits(query.turns)
+    if is_unexplained(query, reference, settings):
+        traits = with_silence(traits)
+    exercised = _exercised(query, reference.distinguishing)
+    off = groups(name for each in queries for name in each.off_taxonomy)
+    return Row(traits | pairs(exercised) | off, frozenset(each.customer for each in queries))
+
+
+def _exercised(query: Observed, names: Iterable[str]) -> frozenset[str]:
+    """Those of ``names`` that ``query`` exercises, as the classifier says."""
+    return frozenset(name for name in names if name in query.beliefs and query.beliefs[name].value)
+
+
+def _is_refused(
+    cluster: Cluster, texts: Sequence[Sequence[Observed]], refused: Collection[Core], overlap: float
+) -> bool:
+    """Whether ``cluster`` holds enough of a refused core; it may have grown around it since."""
+    members = {texts[place][0].digest for place in cluster.members}
+    return any(core and len(members.intersection(core)) >= overlap * len(set(core)) for core in refused)
+
+
+@dataclass(frozen=True)
+class _Drafting:
+    """What candidates are drafted from: the observed ``texts``, each with the queries that ask it."""
+
+    texts: Sequence[Sequence[Observed]]
+    taxonomy: Taxonomy
+    reference: Reference
+    settings: ExtensionSettings
+
+    @cached_property
+    def resemblance(self) -> Resemblance:
+        """How much queries resemble the exemplars."""
+        return Resemblance(self.reference.turns)
+
+    def candidate(self, cluster: Cluster, taken: frozenset[str]) -> Candidate:
+        """What ``cluster`` proposes, under an id that is not ``taken``."""
+        settings = self.settings
+        queries = [self.texts[place][0] for place in cluster.members]
+        nearest = [self.resemblance.nearest(query.turns)[1] for query in queries]
+        kind, belongs_to = self._kind(cluster, queries, nearest)
+        telling = cluster.telling[: settings.terms]
+        customers = sorted({each.customer for place in cluster.members for each in self.texts[place]})
+        group = home_group(self.taxonomy, self._neighbours(belongs_to, nearest))
+        id = free_id(self.taxonomy, group, telling, queries[0].digest, taken)
+        return Candidate(
+            kind=kind,
+            core=tuple(sorted(query.digest for query in queries[: settings.core])),
+            members=tuple(self._member(query) for query in queries),
+            customers=tuple(customers),
+            id=id,
+            name=titled(telling),
+            group=group,
+            description=described(kind, belongs_to, telling, len(queries), len(customers)),
+            positive=tuple(Exemplar(turns=query.turns, source=query.id) for query in queries[: settings.positive]),
+            negative=self._negative(cluster, queries),
+            telling=telling,
+            belongs_to=belongs_to,
+            cohesion=cluster.cohesion,
+            excess=cluster.excess,
+            surprise=cluster.surprise,
+        )
+
+    def _member(self, query: Observed) -> Member:
+        own = signals_of(query, self.reference, self.resemblance, self.settings)
+        signals = (*own, Signal.UNFAMILIAR)
+        return Member(id=query.id, customer=query.customer, turns=query.turns, digest=query.digest, signals=signals)
+
+    def _kind(
+        self, cluster: Cluster, queries: Sequence[Observed], nearest: Sequence[int | None]
+    ) -> tuple[Kind, tuple[str, ...]]:
+        """Of which kind ``cluster`` is, and the known capabilities that this is about."""
+        enough = self.settings.belongs * len(queries)
+        for item in cluster.telling:
+            if item.trait.kind == "combination" and item.members >= enough:
+                return "new-combination", tuple(item.trait.text.split(" + "))
+        missed = {
+            name: sum(self._misses(name, query, place) for query, place in zip(queries, nearest, strict=True))
+            for name in self.reference.distinguishing
+        }
+        likeliest = max(missed, key=lambda name: missed[name], default=None)
+        if likeliest is not None and missed[likeliest] >= enough:
+            return "missed-capability", (likeliest,)
+        return "new-behaviour", ()
+
+    def _misses(self, name: str, query: Observed, nearest: int | None) -> bool:
+        """Whether ``query`` is like what exercises the capability ``name``, and is not said to do so."""
+        belief = query.beliefs.get(name)
+        alike = name in query.split or (nearest is not None and name in self.reference.capabilities[nearest])
+        return alike and (belief is None or not belief.value)
+
+    def _neighbours(self, belongs_to: Sequence[str], nearest: Sequence[int | None]) -> Sequence[str]:
+        """The capabilities that tell apart what is nearest, the commonest first; what it belongs to before all others."""
+        own = set(self.reference.distinguishing)
+        counts = Counter(
+            name for place in nearest if place is not None for name in self.reference.capabilities[place] & own
+        )
+        order = sorted(own & counts.keys(), key=lambda name: (-counts[name], self.reference.distinguishing.index(name)))
+        return [*belongs_to, *order]
+
+    def _negative(self, cluster: Cluster, queries: Sequence[Observed]) -> tuple[Exemplar, ...]:
+        """Exemplars of the taxonomy that have much of what is telling: they exercise something else, as people said."""
+        texts = {query.text for query in queries}
+        found = []
+        for place in cluster.near:
+            if len(found) == self.settings.negative:
+                break
+            turns = self.reference.turns[place]
+            if normalise(turns) not in texts:
+                listed = self.reference.capabilities[place]
+                source = next((item.id for item in self.taxonomy.capabilities if item.id in listed), "hard negative")
+                found.append(Exemplar(turns=turns, source=source))
+        return tuple(found)

@@ -1,0 +1,202 @@
+"""Clusters of queries by what is telling about them: what several customers' queries have and exemplars hardly do.
+
+What a query is about stays out of it, since that is one customer's; so does what exemplars have as often.  Rows stand in
+the order of their texts, so that the order of the queries does not matter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.config import ExtensionSettings
+from bot.extension.model import Cluster, Telling, Trait
+from bot.extension.reference import Reference
+from bot.extension.surprise import lift, surprise
+from bot.rounding import DECIMALS, rounded
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A distinct text: its traits, and the customers who asked it."""
+
+    traits: frozenset[Trait]
+    customers: frozenset[str]
+
+
+def telling_traits(rows: Sequence[Row], reference: Reference, settings: ExtensionSettings) -> dict[Trait, Telling]:
+    """The traits that enough rows of enough customers have, and surprisingly few exemplars; sorted.
+
+    ``members`` is how many rows have each.
+    """
+    counts: Counter[Trait] = Counter()
+    customers: defaultdict[Trait, set[str]] = defaultdict(set)
+    for row in rows:
+        counts.update(row.traits)
+        for trait in row.traits:
+            customers[trait] |= row.customers
+    found: dict[Trait, Telling] = {}
+    size, total = len(rows), reference.size
+    for trait in sorted(counts):
+        observed = counts[trait]
+        if observed < settings.queries or len(customers[trait]) < settings.customers:
+            continue
+        expected = reference.expected(trait)
+        if rounded(lift(observed, size, expected, total)) < settings.lift:
+            continue
+        value = rounded(surprise(observed, size, expected, total))
+        if value >= settings.telling:
+            found[trait] = Telling(
+                trait=trait,
+                members=observed,
+                observed=observed,
+                expected=rounded(size * expected),
+                surprise=value,
+            )
+    return found
+
+
+def clusters(rows: Sequence[Row], reference: Reference, settings: ExtensionSettings) -> tuple[Cluster, ...]:
+    """The clusters that pass every filter, the most surprising first; ``rows`` are in the order of their texts."""
+    telling = telling_traits(rows, reference, settings)
+    weights = _Weights(telling, len(rows), reference)
+    places = [place for place, row in enumerate(rows) if not row.traits.isdisjoint(telling)]
+    if len(places) < max(2, settings.queries):
+        return ()
+    matrix = np.array([weights.of(rows[place].traits) for place in places])
+    similar = _similarities(matrix)
+    field = _Field(
+        rows=rows,
+        places=places,
+        matrix=matrix,
+        certain=np.array([weights.of(traits) for traits in reference.traits]),
+        possible=np.array([weights.of(reference.possible(place, telling)) for place in range(len(reference.turns))]),
+        similar=similar,
+        telling=telling,
+        reference=reference,
+        settings=settings,
+    )
+    labels = _label(1.0 - similar, settings.distance)
+    found = [field.cluster(np.flatnonzero(labels == label)) for label in range(int(labels.max()) + 1)]
+    passed = [cluster for cluster in found if cluster is not None]
+    return tuple(sorted(passed, key=lambda cluster: (-cluster.surprise, cluster.members)))
+
+
+def _label(distances: Floats, most: float) -> NDArray[np.int64]:
+    from sklearn.cluster import AgglomerativeClustering
+
+    clustering: Any = AgglomerativeClustering(
+        n_clusters=None, distance_threshold=most, metric="precomputed", linkage="average"
+    )
+    labels: NDArray[np.int64] = clustering.fit_predict(distances)
+    return labels
+
+
+def _similarities(matrix: Floats) -> Floats:
+    """Cosine similarities, rounded: a matrix product may add in an order that depends on threads."""
+    unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    similar: Floats = np.clip(np.round(unit @ unit.T, DECIMALS), 0.0, 1.0)
+    np.fill_diagonal(similar, 1.0)
+    return similar
+
+
+class _Weights:
+    """Traits as numbers: how surprising each is, times the share of those who have it that is not expected to."""
+
+    def __init__(self, telling: dict[Trait, Telling], size: int, reference: Reference) -> None:
+        self.places = {trait: place for place, trait in enumerate(telling)}
+        self.values = [
+            item.surprise * (1 - 1 / lift(item.observed, size, reference.expected(trait), reference.size))
+            for trait, item in telling.items()
+        ]
+
+    def of(self, traits: frozenset[Trait]) -> list[float]:
+        row = [0.0] * len(self.values)
+        for trait in traits:
+            place = self.places.get(trait)
+            if place is not None:
+                row[place] = self.values[place]
+        return row
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Field:
+    """Everything that decides which rows of a cluster are its members."""
+
+    rows: Sequence[Row]
+    places: Sequence[int]
+    matrix: Floats
+    certain: Floats
+    possible: Floats
+    similar: Floats
+    telling: dict[Trait, Telling]
+    reference: Reference
+    settings: ExtensionSettings
+
+    def cluster(self, own: NDArray[np.intp]) -> Cluster | None:
+        """The rows ``own`` cut back to those that exemplars do not resemble; ``None`` if no such cut is surprising."""
+        settings, reference = self.settings, self.reference
+        weights = reference.weights
+        centre = self.matrix[own].mean(axis=0)
+        centre /= np.linalg.norm(centre)
+        scores = np.round(self.matrix @ centre, DECIMALS)
+        certain = np.round(self.certain @ centre, DECIMALS)
+        possible = np.round(self.possible @ centre, DECIMALS)
+        best: tuple[float, float, float] | None = None
+        for least in sorted(set(scores[own].tolist())):
+            members = own[scores[own] >= least]
+            if len(members) < settings.queries or len(self._customers(members)) < settings.customers:
+                break
+            observed = int((scores >= least).sum())
+            expected = reference.allowing(float(weights[certain >= least].sum()), float(weights[possible >= least].sum()))
+            excess = rounded(1 - 1 / lift(observed, len(self.rows), expected, reference.size))
+            value = rounded(surprise(observed, len(self.rows), expected, reference.size))
+            if excess >= settings.excess and value >= settings.surprise and (best is None or value > best[0]):
+                best = (value, excess, least)
+        if best is None:
+            return None
+        value, excess, least = best
+        members = own[scores[own] >= least]
+        within = self.similar[np.ix_(members, members)]
+        size = len(members)
+        cohesion = rounded(float((within.sum() - size) / (size * (size - 1)))) if size > 1 else 1.0
+        if cohesion < settings.cohesion:
+            return None
+        central = sorted(members.tolist(), key=lambda place: (-scores[place], place))
+        outside = np.flatnonzero((possible < least) & (possible > 0))
+        return Cluster(
+            members=tuple(self.places[place] for place in central),
+            telling=self._telling(members),
+            cohesion=cohesion,
+            excess=excess,
+            surprise=value,
+            near=tuple(sorted(outside.tolist(), key=lambda place: (-possible[place], place))),
+        )
+
+    def _customers(self, members: NDArray[np.intp]) -> set[str]:
+        return {name for place in members.tolist() for name in self.rows[self.places[place]].customers}
+
+    def _telling(self, members: NDArray[np.intp]) -> tuple[Telling, ...]:
+        """What the members have in common: the traits that weigh most in their sum first."""
+        sums = np.round(self.matrix[members].sum(axis=0), DECIMALS)
+        counts = (self.matrix[members] > 0).sum(axis=0)
+        items = list(self.telling.values())
+        order = sorted(range(len(items)), key=lambda place: (-sums[place], place))
+        return tuple(
+            Telling(
+                trait=items[place].trait,
+                members=int(counts[place]),
+                observed=items[place].observed,
+                expected=items[place].expected,
+                surprise=items[place].surprise,
+            )
+            for place in order
+            if counts[place]
+        )

@@ -1,0 +1,52 @@
+"""The edge to a language model that names candidates; where it does not, the names from their terms stay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bot.classifier.language_model.abilities import LEAST, Abilities, Draw, parameters
+from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError
+from bot.classifier.language_model.meter import Meter
+from bot.config import OpenAISettings
+from bot.errors import IncompleteError, OutsideError
+from bot.extension.asking import SCHEMA, messages, read_naming, renamed
+from bot.extension.model import Candidate
+from bot.taxonomy.model import Taxonomy
+
+
+def named_by_model(
+    candidates: Sequence[Candidate],
+    taxonomy: Taxonomy,
+    settings: OpenAISettings,
+    environment: Mapping[str, str],
+    meter: Meter,
+    abilities: Abilities = LEAST,
+) -> tuple[Candidate, ...]:
+    """``candidates`` with a model's names where its answers fit; one request each, within the budget of ``meter``.
+
+    A name is a courtesy: an endpoint that fails, or a budget that is used up, leaves the rest as they are.  Raises
+    :class:`bot.errors.UsageError` if there is no usable key or endpoint.
+    """
+    found = list(candidates)
+    if not found:
+        return ()
+    with Endpoint(settings, environment, meter) as endpoint:
+        for place, candidate in enumerate(found):
+            draw = Draw(
+                messages=messages(candidate, taxonomy),
+                schema=SCHEMA,
+                samples=1,
+                seed=settings.seed,
+                tokens=settings.answer_tokens,
+            )
+            try:
+                answers = endpoint.complete(parameters(draw, abilities))
+            except QueryRefusedError:
+                continue
+            except (QueryFailedError, OutsideError, IncompleteError):
+                break
+            naming = read_naming(answers[0])
+            if naming is not None:
+                taken = frozenset(item.id for item in found[:place] + found[place + 1 :])
+                found[place] = renamed(candidate, naming, taxonomy, taken)
+    return tuple(found)

@@ -1,0 +1,177 @@
+"""What extension candidates are made from, and what one says to the people who decide on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Literal, NamedTuple, TypeAlias
+
+from bot.digests import digest
+from bot.text import normalise
+
+Kind: TypeAlias = Literal["new-behaviour", "missed-capability", "new-combination"]
+"""No capability covers it; one covers it and is not recognised; known ones together are worth a name of their own."""
+
+Core: TypeAlias = tuple[str, ...]
+"""Digests of a cluster's most central texts, sorted: what a refusal is remembered by."""
+
+
+class Signal(StrEnum):
+    """Why a query is off-distribution."""
+
+    LOW_PROBABILITY = "low-probability"
+    """No capability that tells queries apart is probable."""
+    OFF_TAXONOMY = "off-taxonomy"
+    """No member of an exactly-one group fits its agent."""
+    SPLIT_VOTE = "split-vote"
+    """The samples are torn on a capability."""
+    FAR = "far"
+    """No exemplar resembles it."""
+    UNFAMILIAR = "unfamiliar"
+    """It shares wording, structure or a combination with other customers' queries that the exemplars hardly have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Belief:
+    """What the classifier says of a query and an intent capability: its value, and the confidence κ ∈ [0, 1]."""
+
+    value: bool
+    confidence: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """A query as the classifier saw it.
+
+    ``id`` is ``customer/agent/item``.  ``beliefs`` holds its intent capabilities; ``split`` those that the samples are
+    torn on; ``off_taxonomy`` the exactly-one groups of which no member fits.
+    """
+
+    id: str
+    customer: str
+    turns: tuple[str, ...]
+    beliefs: Mapping[str, Belief]
+    split: frozenset[str] = frozenset()
+    off_taxonomy: tuple[str, ...] = ()
+
+    @cached_property
+    def text(self) -> str:
+        """What tells it from other queries."""
+        return normalise(self.turns)
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of that text."""
+        return digest(self.text)
+
+
+class Trait(NamedTuple):
+    """Something that a query has or lacks.
+
+    ``kind``: a ``word``, a ``phrase`` of two, a ``structure``; a ``combination`` of two capabilities; a ``group`` that
+    it is off-taxonomy for; or ``none``, that no capability is probable.  ``unexplained``: the trait of a query of which
+    that is true as well.
+    """
+
+    kind: str
+    text: str
+    unexplained: bool = False
+
+    @property
+    def words(self) -> str:
+        """The trait as people read it; what stands between the quotes is a customer's."""
+        match self.kind:
+            case "word" | "phrase":
+                named = f"“{self.text}”"
+            case "combination":
+                named = f"{self.text} together"
+            case "group":
+                named = f"fits no member of {self.text}"
+            case "none":
+                return "no capability is probable"
+            case _:
+                named = self.text
+        return f"{named}, and no capability is probable" if self.unexplained else named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telling:
+    """A trait that members have and exemplars hardly do.
+
+    ``members`` have it, of all; it is in ``observed`` of all queries, where by the exemplars ``expected`` would be.
+    ``surprise`` is minus the decimal logarithm of the probability of as many.
+    """
+
+    trait: Trait
+    members: int
+    observed: int
+    expected: float
+    surprise: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exemplar:
+    """A query offered as an exemplar; ``source`` is ``customer/agent/item``, or the capability it is taken from."""
+
+    turns: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A query of a candidate and the signals that it gives."""
+
+    id: str
+    customer: str
+    turns: tuple[str, ...]
+    digest: str
+    signals: tuple[Signal, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A capability that the taxonomy may lack.
+
+    ``members`` are the most central first.  ``belongs_to``: the capability that a missed one seems to be, or those that a
+    combination joins.  ``cohesion`` is their mean cosine similarity in what is telling; ``excess`` the share of them
+    that the exemplars do not lead to expect; ``surprise`` minus the decimal logarithm of the probability of as many.
+    All texts of customers (turns, sources, words of traits) are hostile.
+    """
+
+    kind: Kind
+    core: Core
+    members: tuple[Member, ...]
+    customers: tuple[str, ...]
+    id: str
+    name: str
+    group: str
+    description: str
+    positive: tuple[Exemplar, ...]
+    negative: tuple[Exemplar, ...]
+    telling: tuple[Telling, ...]
+    belongs_to: tuple[str, ...] = ()
+    cohesion: float
+    excess: float
+    surprise: float
+    named_by: Literal["terms", "language model"] = "terms"
+
+    @property
+    def signals(self) -> Mapping[Signal, int]:
+        """How many members give each signal, in the order of :class:`Signal`."""
+        counts = {signal: sum(signal in member.signals for member in self.members) for signal in Signal}
+        return {signal: count for signal, count in counts.items() if count}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """Places of observed texts that have something telling in common, the most central first."""
+
+    members: tuple[int, ...]
+    telling: tuple[Telling, ...]
+    cohesion: float
+    excess: float
+    surprise: float
+    near: tuple[int, ...] = ()
+    """Exemplars that have most of it and are none, the nearest first."""

@@ -1,0 +1,54 @@
+"""From classified queries to what extension candidates are found in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from bot.classifier.model import Classification
+from bot.config import ExtensionSettings
+from bot.extension.model import Belief, Observed
+from bot.intake.query import Query
+from bot.rounding import rounded
+from bot.submission import Submission
+from bot.taxonomy.model import Taxonomy
+
+EVEN: Final = 0.5
+"""The confidence at which as much speaks for a capability as against it."""
+
+
+def observe(
+    query: Query, submission: Submission, found: Classification, taxonomy: Taxonomy, settings: ExtensionSettings
+) -> Observed:
+    """What the classifier ``found`` of ``query``, a query of ``submission``.
+
+    What is kept of the samples is their majority and the mean of their probabilities: they count as torn on a capability
+    where the mean is within ``settings.split`` of :data:`EVEN`.
+    """
+    intent = [item.id for item in taxonomy.capabilities if item.source == "intent"]
+    judged = {name: found.judgements[name] for name in intent}
+    return Observed(
+        id="/".join(submission.source(query.id)),
+        customer=submission.customer,
+        turns=query.turns,
+        beliefs={name: Belief(value=item.value, confidence=item.confidence) for name, item in judged.items()},
+        split=frozenset(
+            name
+            for name, item in judged.items()
+            if item.path == "inference" and rounded(abs(item.confidence - EVEN)) < settings.split
+        ),
+        off_taxonomy=found.off_taxonomy,
+    )
+
+
+def observe_all(
+    submission: Submission, found: Iterable[Classification], taxonomy: Taxonomy, settings: ExtensionSettings
+) -> list[Observed]:
+    """What was ``found`` of the queries of ``submission``, without those that argue with the classifier.
+
+    Such a query is a person's to judge, and nothing to learn a capability from.
+    """
+    queries = {query.id: query for query in submission.queries}
+    return [
+        observe(queries[item.query_id], submission, item, taxonomy, settings) for item in found if not item.attempt
+    ]

@@ -1,0 +1,76 @@
+"""Which observed queries are off-distribution, and by which signals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from bot.classifier.embedded.terms import Vocabulary, character_terms, learn_vocabulary, word_terms
+from bot.classifier.embedded.text import ReadText, read_text
+from bot.config import ExtensionSettings
+from bot.extension.model import Observed, Signal
+from bot.extension.reference import Reference
+from bot.rounding import rounded
+
+
+def is_unexplained(query: Observed, reference: Reference, settings: ExtensionSettings) -> bool:
+    """Whether every capability that tells queries apart is improbable."""
+    return all(
+        belief.confidence < settings.low_probability and not belief.value
+        for name, belief in query.beliefs.items()
+        if name in reference.distinguishing
+    )
+
+
+def signals_of(
+    query: Observed, reference: Reference, resemblance: Resemblance, settings: ExtensionSettings
+) -> tuple[Signal, ...]:
+    """The signals of ``query`` alone, in the order of :class:`Signal`; what it shares with others is not among them."""
+    torn = any(name in reference.distinguishing for name in query.split)
+    holds = {
+        Signal.LOW_PROBABILITY: is_unexplained(query, reference, settings),
+        Signal.OFF_TAXONOMY: bool(query.off_taxonomy),
+        Signal.SPLIT_VOTE: torn,
+        Signal.FAR: resemblance.nearest(query.turns)[0] < settings.far,
+    }
+    return tuple(signal for signal, true in holds.items() if true)
+
+
+class Resemblance:
+    """How much texts resemble the exemplars: cosine similarity of weighted words and character sequences."""
+
+    def __init__(self, exemplars: Sequence[tuple[str, ...]]) -> None:
+        terms = [_terms(read_text(turns)) for turns in exemplars]
+        self._vocabulary = learn_vocabulary(terms, 1)
+        self._holders: dict[int, list[tuple[int, float]]] = {}
+        for place, counts in enumerate(terms):
+            for term, weight in zip(*self._vocabulary.weigh(counts), strict=True):
+                self._holders.setdefault(term, []).append((place, weight))
+        self._size = len(exemplars)
+
+    def nearest(self, turns: tuple[str, ...]) -> tuple[float, int | None]:
+        """The greatest similarity to an exemplar, in [0, 1], and that exemplar's place, the first of equals.
+
+        ``(0.0, None)`` if none has anything in common with ``turns``.
+        """
+        similar = [0.0] * self._size
+        for term, weight in zip(*_weigh(self._vocabulary, _terms(read_text(turns))), strict=True):
+            for place, own in self._holders[term]:
+                similar[place] += weight * own
+        best = max(range(self._size), key=lambda place: rounded(similar[place]), default=None)
+        if best is None or rounded(similar[best]) <= 0:
+            return 0.0, None
+        return rounded(similar[best]), best
+
+
+def _terms(read: ReadText) -> Counter[str]:
+    return word_terms(read) + character_terms(read)
+
+
+def _weigh(vocabulary: Vocabulary, counts: Counter[str]) -> tuple[list[int], list[float]]:
+    """As :meth:`Vocabulary.weigh`; what no exemplar holds counts as well, so that a few shared words do not suffice."""
+    places, weights = vocabulary.weigh(counts)
+    unknown = sum(count for term, count in counts.items() if term not in vocabulary.places)
+    known = sum(counts.values()) - unknown
+    share = known / (known + unknown) if known else 0.0
+    return places, [weight * share for weight in weights]

@@ -1,0 +1,66 @@
+"""The traits of a query: words, pairs of words, structure, and what the classifier says of it.
+
+Structure counts as much as wording, since a behaviour such as asking for several things at once has no words of its
+own; what a query is about is told from how it asks by other customers asking so too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import combinations, pairwise
+from math import expm1
+from typing import Final
+
+from bot.classifier.embedded.structure import NAMES, structure
+from bot.classifier.embedded.text import read_text
+from bot.extension.model import Trait
+
+_COUNTS: Final = (1, 2, 3)
+"""A structural count is a trait for each of these that it reaches."""
+
+# Lengths and ratios are no counts: every query has them.
+_MEASURES: Final = frozenset({"words", "characters per word", "words per sentence", "words per clause"})
+
+_ENDINGS: Final = ("ing", "ed", "es", "s")
+_SHORTEST_STEM: Final = 3
+
+UNEXPLAINED: Final = Trait("none", "", True)
+"""No capability that tells queries apart is probable."""
+
+
+@lru_cache(maxsize=20_000)
+def text_traits(turns: Sequence[str]) -> frozenset[Trait]:
+    """What the text of ``turns`` shows."""
+    read = read_text(turns)
+    stems = ["0" if word[0].isdecimal() else _stem(word) for word in read.words]
+    found = {Trait("word", stem) for stem in stems}
+    found |= {Trait("phrase", f"{one} {other}") for one, other in pairwise(stems)}
+    for name, value in zip(NAMES, structure(read), strict=True):
+        if name not in _MEASURES:
+            count = round(expm1(value))
+            found |= {Trait("structure", name if least == 1 else f"{name}: {least} or more") for least in _COUNTS[:count]}
+    return frozenset(found)
+
+
+def _stem(word: str) -> str:
+    """``word`` without an English ending, so that links, linked and link are one."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word.removesuffix(ending)
+    return word
+
+
+def pairs(capabilities: Iterable[str]) -> frozenset[Trait]:
+    """Each two of ``capabilities`` as a trait."""
+    return frozenset(Trait("combination", " + ".join(pair)) for pair in combinations(sorted(capabilities), 2))
+
+
+def groups(names: Iterable[str]) -> frozenset[Trait]:
+    """Each exactly-one group that a query is off-taxonomy for."""
+    return frozenset(Trait("group", name) for name in names)
+
+
+def with_silence(traits: frozenset[Trait]) -> frozenset[Trait]:
+    """``traits`` of a text, where no capability is probable besides."""
+    return traits | {UNEXPLAINED} | {trait._replace(unexplained=True) for trait in traits}
