@@ -145,6 +145,7 @@ def _held(event: Event, platform: Platform, record: PullRequestRecord | None) ->
     if (
         config.mode == "observe"
         or not config.hold_first_time_contributors
+        or event.inside
         or event.association not in FIRST_TIME_ASSOCIATIONS
     ):
         return False

@@ -193,8 +193,8 @@ class GitHubClient:
             case PushBranch():
                 tip = self._commit(operation.files, operation.message, tree, operation.parents)[0]
                 self._point(operation.branch, operation.tip, tip)
-            case OpenPullRequest(branch=branch, base=base, title=title, body=body):
-                self._open(branch, base, title, body)
+            case OpenPullRequest():
+                self._open(operation)
             case EditDescription(body=body):
                 self._ask("PATCH", f"/pulls/{number}", body={"body": body})
             case ClosePullRequest(body=body):
@@ -244,16 +244,18 @@ class GitHubClient:
                 raise ProtectedBranchError(str(error)) from None
             raise
 
-    def _open(self, branch: str, base: str, title: str, body: str) -> None:
-        """Open a pull request; one that is open already was found by nobody yet, and the next run sees it."""
-        made = self._ask(
-            "POST",
-            "/pulls",
-            body={"title": title, "head": branch, "base": base, "body": body, "maintainer_can_modify": True},
-            instead={422: {}},
-        )
-        if not made and not self._ask("GET", "/pulls", {"head": f"{self._owner}:{branch}", "base": base}):
-            raise OutsideError(f"GitHub refuses to open a pull request for {branch}")
+    def _open(self, wanted: OpenPullRequest) -> None:
+        """Open a pull request; one that is open already was found by nobody yet, and the next run sees it.
+
+        Where the repository's plan knows no drafts it is opened as any other.
+        """
+        words = {"title": wanted.title, "head": wanted.branch, "base": wanted.base, "body": wanted.body}
+        for draft in (True, False) if wanted.draft else (False,):
+            body = {**words, "maintainer_can_modify": True, **({"draft": True} if draft else {})}
+            if self._ask("POST", "/pulls", body=body, instead={422: {}}):
+                return
+        if not self._ask("GET", "/pulls", {"head": f"{self._owner}:{wanted.branch}", "base": wanted.base}):
+            raise OutsideError(f"GitHub refuses to open a pull request for {wanted.branch}")
 
     def _branch(self, name: str) -> str | None:
         found = self._ask("GET", f"/git/ref/heads/{quote(name)}", instead={404: None})

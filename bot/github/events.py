@@ -45,7 +45,8 @@ class Event:
 
     ``repository`` is ``owner/name``; ``head`` is the commit that the event speaks of, where it names one;
     ``group_base`` the commit that a merge group builds on; ``left`` whether a pull request was just turned from the
-    default branch to another.
+    default branch to another, ``inside`` whether its branch is one of the repository itself, to which whoever pushes
+    may write.
     """
 
     flow: Flow
@@ -58,6 +59,7 @@ class Event:
     association: str = ""
     comment: Comment | None = None
     left: bool = False
+    inside: bool = False
 
 
 OWN_BRANCHES = "incumbent/"
@@ -101,6 +103,7 @@ def _pull_request(payload: Mapping[str, Any], here: Event) -> Event:
         pull_request=int(pull["number"]),
         head=str(pull["head"]["sha"]),
         association=str(pull.get("author_association") or ""),
+        inside=_is_inside(pull),
     )
     curated = str(pull["base"]["ref"]) == here.default_branch
     if action == "closed" and curated and not pull.get("merged"):
@@ -119,9 +122,12 @@ def _pull_request(payload: Mapping[str, Any], here: Event) -> Event:
 
 def _is_own(pull: Mapping[str, Any]) -> bool:
     """Whether a pull request may be one of ours; reconcile looks at who opened it."""
+    return _is_inside(pull) and is_own(str(pull["head"]["ref"]))
+
+
+def _is_inside(pull: Mapping[str, Any]) -> bool:
     head, base = (pull[side].get("repo") or {} for side in ("head", "base"))
-    inside = bool(head) and head.get("full_name") == base.get("full_name")
-    return inside and is_own(str(pull["head"]["ref"]))
+    return bool(head) and head.get("full_name") == base.get("full_name")
 
 
 def _is_default(payload: Mapping[str, Any], here: Event) -> bool:

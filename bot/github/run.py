@@ -68,7 +68,7 @@ def analyse_event(
     known = known_of(ledger)
     measured = UNTOUCHED
     if any(path.startswith(RESTS_ON) for item in changes for path in (item.path, item.before or "")):
-        trusted = event.association in TRUSTED_ASSOCIATIONS or was_released(event, platform, record)
+        trusted = event.inside or event.association in TRUSTED_ASSOCIATIONS or was_released(event, platform, record)
         make = None if event.flow is Flow.GROUP else backend
         measured = measure_impact(world.store, commits.base, commits.head, make, known, trusted, progress)
     return analyse(

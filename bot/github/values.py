@@ -195,6 +195,7 @@ class OpenPullRequest:
     base: str
     title: str
     body: str
+    draft: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,16 @@ from pathlib import PurePosixPath
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError
 from bot.github.events import Event, Flow
-from bot.ledger.model import BRANCH, FOLDER, PullRequestRecord, Reconciled, Rejection, StoredClassification
-from bot.ledger.store import load_reconciled, load_record
+from bot.ledger.model import (
+    BRANCH,
+    FOLDER,
+    CandidateRecord,
+    PullRequestRecord,
+    Reconciled,
+    Rejection,
+    StoredClassification,
+)
+from bot.ledger.store import load_candidates, load_reconciled, load_record
 from bot.object_store import CommitSnapshot, ObjectStore
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
@@ -95,6 +103,14 @@ def rejections_of(ledger: CommitSnapshot | None) -> tuple[Rejection, ...]:
         if record.merged is not None and item.action == "reject"
     ]
     return (*known, *(item for item in given if item not in known))
+
+
+def raised_of(ledger: CommitSnapshot | None) -> CandidateRecord:
+    """The extension candidates that were raised; a mangled record is as good as none: they are raised again."""
+    try:
+        return load_candidates(ledger) or CandidateRecord()
+    except InputError:
+        return CandidateRecord()
 
 
 def known_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassification]:

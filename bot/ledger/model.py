@@ -24,6 +24,7 @@ SUGGESTIONS = "suggestions.json"
 RUNS = "runs.json"
 REQUESTS = "requests.json"
 CORRECTIONS = "corrections.json"
+CANDIDATES = "candidates.json"
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 CommitId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
@@ -231,6 +232,15 @@ class RequestRecord(FileModel):
     since: Timestamp = Field(description="comments that did not change since then were read")
     cursor: Annotated[int, Field(ge=0)] = Field(default=0, description="id of the last comment that was read")
     requests: Tuple[Request] = Field(default=(), description="looked up again before they are followed")
+
+
+class CandidateRecord(FileModel):
+    """``candidates.json``: the extension candidates that were raised, however they ended."""
+
+    format: Literal[1] = 1
+    raised: dict[Text, Annotated[Tuple[Digest], Field(min_length=1)]] = Field(
+        default_factory=dict, description="branch of its pull request: digests of its most central texts"
+    )
 
 
 class Run(FileModel):

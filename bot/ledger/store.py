@@ -9,11 +9,13 @@ from bot.config import REVIEWED_FILES
 from bot.documents import parse_json
 from bot.errors import InputError, Problem
 from bot.ledger.model import (
+    CANDIDATES,
     CORRECTIONS,
     RECONCILED,
     REQUESTS,
     RUNS,
     SUGGESTIONS,
+    CandidateRecord,
     CorrectionRecord,
     PullRequestRecord,
     Reconciled,
@@ -25,7 +27,16 @@ from bot.ledger.model import (
 from bot.snapshot import Snapshot
 from bot.validation import validate
 
-Kind = TypeVar("Kind", PullRequestRecord, Reconciled, SuggestionRecord, RequestRecord, RunRecord, CorrectionRecord)
+Kind = TypeVar(
+    "Kind",
+    PullRequestRecord,
+    Reconciled,
+    SuggestionRecord,
+    RequestRecord,
+    RunRecord,
+    CorrectionRecord,
+    CandidateRecord,
+)
 
 README = """\
 # Incumbent's ledger
@@ -69,6 +80,11 @@ def load_runs(snapshot: Snapshot | None) -> RunRecord | None:
     return _load(snapshot, RUNS, RunRecord)
 
 
+def load_candidates(snapshot: Snapshot | None) -> CandidateRecord | None:
+    """Candidates that were raised; raises :class:`InputError` when the file was mangled."""
+    return _load(snapshot, CANDIDATES, CandidateRecord)
+
+
 def load_corrections(snapshot: Snapshot | None) -> CorrectionRecord | None:
     """Tags that people corrected; raises :class:`InputError` when the file was mangled."""
     return _load(snapshot, CORRECTIONS, CorrectionRecord)
@@ -81,7 +97,13 @@ def _load(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | Non
 
 
 def record_text(
-    record: PullRequestRecord | Reconciled | SuggestionRecord | RequestRecord | RunRecord | CorrectionRecord,
+    record: PullRequestRecord
+    | Reconciled
+    | SuggestionRecord
+    | RequestRecord
+    | RunRecord
+    | CorrectionRecord
+    | CandidateRecord,
 ) -> str:
     """``record`` as its file; equal records give equal bytes."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

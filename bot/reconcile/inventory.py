@@ -14,6 +14,7 @@ from bot.curator.entry import EntryId, Timestamp
 from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts, SubmissionFacts, UsageFacts, refuse_doubles
 from bot.github.renewals import RenewalFacts
 from bot.ledger.model import CommitId, Digest
+from bot.reconcile.candidate_facts import CandidateFacts
 from bot.taxonomy.model import Taxonomy
 from bot.validation import FileModel, Tuple
 
@@ -49,6 +50,9 @@ class Inventory(FileModel):
     classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
     stopped: StoppedFacts | None = Field(default=None, description="why not every query was asked about")
     usage: UsageFacts | None = Field(default=None, description="what asking has cost; null: nothing that costs")
+    candidates: Tuple[CandidateFacts] = Field(
+        default=(), description="capabilities that the taxonomy may lack, without those that were raised before"
+    )
     renewals: Tuple[RenewalFacts] = Field(
         default=(), description="entries, also in line, that a change of taxonomy or classifier concerns"
     )

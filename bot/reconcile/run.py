@@ -17,9 +17,10 @@ from bot.github.client import GitHubClient, LostRaceError, ProtectedBranchError,
 from bot.github.events import Event
 from bot.github.unreviewed import apply_all
 from bot.github.values import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
-from bot.github.world import World, known_of, reconciled_of
+from bot.github.world import World, known_of, raised_of, reconciled_of
 from bot.pipeline import Platform, load_platform
 from bot.reconcile.inventory import Inventory
+from bot.reconcile.raising import raise_candidates
 from bot.reconcile.stages import (
     admit_merged,
     confirm_evictions,
@@ -42,6 +43,7 @@ STAGES: tuple[Stage, ...] = (
     forget_requests,
     confirm_evictions,
     note_changes_by_hand,
+    raise_candidates,
     suggest_changes,
 )
 OBSERVING = "`mode: observe`: after a merge nothing is written"
@@ -86,8 +88,9 @@ def survey_event(
     moves = {} if reconciled is None else reconciled.moves
     if since is not None and not world.store.exists(since):
         since = None
+    raised = raised_of(ledger).raised.values()
     return survey(
-        event.repository, commits.base, since, platform, world.store, known, moves, backend(platform), progress
+        event.repository, commits.base, since, platform, world.store, known, moves, raised, backend(platform), progress
     )
 
 

@@ -105,8 +105,10 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
         if branch is None or branch.blobs != proposal.blobs:
             operations.append((None, _push(proposal, branch, scene)))
         if proposal.branch not in scene.barred:
-            words = {"title": proposal.title, "body": proposal.body}
-            operations.append((None, OpenPullRequest(branch=proposal.branch, base=scene.default_branch, **words)))
+            opened = OpenPullRequest(
+                branch=proposal.branch, base=scene.default_branch, title=proposal.title, body=proposal.body
+            )
+            operations.append((None, opened))
     record = SuggestionRecord(
         heads=dict(sorted(heads.items())),
         refusals=wanted.refusals,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -11,6 +11,7 @@ from bot.classifier.remembering import halt
 from bot.curator.entry import Source
 from bot.digests import digest
 from bot.errors import InputError, Problem
+from bot.extension.model import Core
 from bot.github.analyse import classify_all, moved_from
 from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts, UsageFacts
 from bot.github.known import under
@@ -18,6 +19,8 @@ from bot.github.renewing import renew_entries
 from bot.ledger.model import StoredClassification
 from bot.object_store import Change, CommitSnapshot, ObjectStore, is_id
 from bot.pipeline import Platform
+from bot.reconcile.candidate_facts import CandidateFacts
+from bot.reconcile.extending import candidates_of
 from bot.reconcile.inventory import Inventory, MergeFacts
 from bot.renewal import questions_since, tasks_of
 from bot.settling import settle
@@ -40,13 +43,15 @@ def survey(
     store: ObjectStore,
     known: Mapping[str, StoredClassification],
     moves: Mapping[str, Sequence[str]],
+    raised: Collection[Core],
     backend: Backend,
     progress: Progress,
 ) -> Inventory:
     """The facts of the commit ``tip`` of the default branch, and of what was merged after ``since``.
 
     ``moves`` are renames of folders before that which no entry has followed yet; ``known`` are the ledger's
-    classifications by key: what is among them is not classified again.
+    classifications by key: what is among them is not classified again.  ``raised`` are the cores of extension
+    candidates that are known.
     """
     merges = store.first_parents(since, tip) if since is not None else ()
     if since is not None and not merges and since != tip:
@@ -68,6 +73,7 @@ def survey(
     asked = backend if found.stopped is None else halt(backend, found.stopped)
     renewal = renew_entries(tasks, platform, snapshot, known, asked, progress)
     stopped = found.stopped or renewal.stopped
+    candidates = candidates_of(found.submissions, entries, platform, raised) if stopped is None else ()
     return Inventory(
         repository=repository,
         base=tip,
@@ -92,6 +98,7 @@ def survey(
         stopped=StoppedFacts.of(stopped),
         usage=UsageFacts.of(backend.usage),
         renewals=renewal.facts,
+        candidates=tuple(map(CandidateFacts.of, candidates)),
     )
 
 

@@ -1,0 +1,132 @@
+"""Extension candidates as draft pull requests that people edit and merge, or close (pure).
+
+What was raised once is not raised again, however it ended: it is known by the core of its cluster.  A branch is pushed
+once, and from then on it is people's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.digests import digest
+from bot.errors import InputError
+from bot.extension.draft import with_capability
+from bot.extension.model import Candidate, Core
+from bot.github.check import post_check
+from bot.github.values import AddLabels, CheckRun, OpenPullRequest, Operation, PullRequest, PushBranch, WriteLedger
+from bot.ledger.model import CANDIDATES, CandidateRecord
+from bot.ledger.store import record_text
+from bot.reconcile.proposals import slug
+from bot.report.candidate import candidate_title, render_candidate
+from bot.taxonomy.loading import TAXONOMY_FILE
+
+PREFIX = "incumbent-candidates/"
+"""Branches under it are made by us, and people's from then on: a ruleset for `incumbent/**` does not bind it."""
+LABEL = "incumbent: candidate"
+_DIGITS = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """GitHub as the plan finds it.
+
+    ``open`` and ``closed`` are pull requests from branches under our prefix; ``branches`` maps those that are there to
+    their commits, ``checks`` heads to our checks on them.  ``record`` is the ledger's part, ``taxonomy`` the text of
+    the taxonomy on the default branch at ``base``.  For ``barred`` branches GitHub lets us open no pull request.
+    """
+
+    login: str
+    default_branch: str
+    base: str
+    taxonomy: str
+    open: tuple[PullRequest, ...]
+    closed: tuple[PullRequest, ...]
+    branches: Mapping[str, str]
+    checks: Mapping[str, CheckRun | None]
+    ledger: str | None
+    record: CandidateRecord
+    barred: frozenset[str]
+
+
+def plan_candidates(
+    found: Sequence[Candidate], most: int, overlap: float, scene: Scene
+) -> tuple[tuple[int | None, Operation], ...]:
+    """The writes that raise the candidates ``found``, so that at most ``most`` are open at a time."""
+    operations: list[tuple[int | None, Operation]] = []
+    raised = {pull.branch: pull for pull in (*scene.closed, *scene.open) if is_candidate(pull.branch)}
+    for pull in scene.open:
+        if pull.author == scene.login and is_candidate(pull.branch):
+            operations += [(pull.number, item) for item in _keep(pull, scene)]
+    free = most - sum(1 for pull in scene.open if is_candidate(pull.branch))
+    known = dict(scene.record.raised)
+    for candidate in found:
+        branch = branch_of(candidate)
+        if branch in raised:
+            # A run that was killed has opened it, and noted nothing.
+            known[branch] = candidate.core
+        elif free > 0 and branch not in scene.barred and not is_known(candidate, known.values(), overlap):
+            steps = _raise(candidate, branch, scene)
+            operations += [(None, step) for step in steps]
+            if steps:
+                known[branch] = candidate.core
+                free -= 1
+    record = CandidateRecord(raised=dict(sorted(known.items())))
+    if record != scene.record:
+        write = WriteLedger.of(scene.ledger, {CANDIDATES: record_text(record)}, f"Candidates on {scene.base[:12]}")
+        operations.append((None, write))
+    return tuple(operations)
+
+
+def is_known(candidate: Candidate, cores: Collection[Core], overlap: float) -> bool:
+    """Whether ``candidate`` holds at least the share ``overlap`` of one of ``cores``; it may have grown since."""
+    members = {item.digest for item in candidate.members}
+    return any(core and len(members.intersection(core)) >= overlap * len(set(core)) for core in cores)
+
+
+def is_candidate(branch: str | None) -> bool:
+    """Whether a branch of the repository itself is one of candidates'."""
+    return branch is not None and branch.startswith(PREFIX)
+
+
+def branch_of(candidate: Candidate) -> str:
+    """The branch of ``candidate``: named after its id, and known by its core."""
+    return f"{PREFIX}{slug(candidate.id)}-{digest(candidate.core)[:_DIGITS]}"
+
+
+def _raise(candidate: Candidate, branch: str, scene: Scene) -> list[Operation]:
+    """The branch and the pull request; nothing where the taxonomy takes no such capability."""
+    try:
+        text = with_capability(scene.taxonomy, candidate)
+    except InputError:
+        return []
+    title = candidate_title(candidate)
+    steps: list[Operation] = []
+    if branch not in scene.branches:
+        steps.append(
+            PushBranch(
+                branch=branch,
+                tip=None,
+                base=scene.base,
+                parents=(scene.base,),
+                files=((TAXONOMY_FILE, text),),
+                message=f"{title}\n\nA draft by Incumbent; the pull request says why.",
+            )
+        )
+    body = render_candidate(candidate)
+    steps.append(OpenPullRequest(branch=branch, base=scene.default_branch, title=title, body=body, draft=True))
+    return steps
+
+
+def _keep(pull: PullRequest, scene: Scene) -> list[Operation]:
+    """The label, and a check where nobody has pushed since: no workflow starts on what a job's own token opens."""
+    found: list[Operation] = []
+    if LABEL.casefold() not in {label.casefold() for label in pull.labels}:
+        found.append(AddLabels(names=(LABEL,)))
+    if pull.head in scene.checks and scene.checks[pull.head] is None:
+        text = (
+            "A capability that the taxonomy may lack: edit it, and merge it or close it. What it would do to the set "
+            "is said once somebody pushes to its branch, or a curator says `/incumbent run`."
+        )
+        found += post_check(pull.head, "success", "A draft for people to edit", text, None)
+    return found

@@ -1,0 +1,63 @@
+"""The first job where the taxonomy may lack a capability: all queries of the default branch, as they are classified."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+
+from bot.curator.entry import Entry
+from bot.extension.candidates import find_candidates
+from bot.extension.model import Belief, Candidate, Core, Observed
+from bot.extension.observing import observe_all
+from bot.github.analysis import SubmissionFacts, classified_of
+from bot.pipeline import Platform
+
+
+def candidates_of(
+    submissions: Sequence[SubmissionFacts], entries: Sequence[Entry], platform: Platform, raised: Collection[Core]
+) -> tuple[Candidate, ...]:
+    """The candidates among the queries of ``submissions`` and of ``entries``, without those that were ``raised``."""
+    observed: dict[str, Observed] = {}
+    taxonomy, settings = platform.taxonomy, platform.config.extension
+    for entry in entries:
+        item = _observed(entry, platform)
+        observed[item.id] = item
+    for facts in submissions:
+        found = classified_of(facts)
+        for item in observe_all(found.submission, found.result.classifications, taxonomy, settings):
+            observed[item.id] = item
+    candidates = find_candidates(tuple(observed.values()), taxonomy, settings, raised)
+    return _named(candidates, platform)
+
+
+def _observed(entry: Entry, platform: Platform) -> Observed:
+    """``entry`` as far as its file says how it was classified: of what it does not exercise no probability is kept."""
+    place = (entry.id,) if entry.source is None else entry.source.place
+    scores = entry.scores
+    return Observed(
+        id="/".join(place),
+        customer=place[0],
+        turns=entry.turns,
+        beliefs={
+            item.id: Belief(value=item.id in scores, confidence=scores.get(item.id, 0.0))
+            for item in platform.taxonomy.capabilities
+            if item.source == "intent"
+        },
+    )
+
+
+def _named(found: tuple[Candidate, ...], platform: Platform) -> tuple[Candidate, ...]:
+    """``found`` under the names that a language model gives, where the config has one decide."""
+    settings = platform.config.classifier
+    if not found or settings.backend != "openai" or settings.openai is None:
+        return found
+    from bot.classifier.embedded.cache import user_cache_folder
+    from bot.classifier.language_model.abilities import LEAST
+    from bot.classifier.language_model.meter import Meter
+    from bot.classifier.language_model.remembered import RememberedAbilities
+    from bot.extension.language_model import named_by_model
+
+    meter = Meter(settings.openai.budget, settings.openai.prices)
+    memory = RememberedAbilities(user_cache_folder(os.environ))
+    abilities = memory.load(settings.openai, settings.samples) or LEAST
+    return named_by_model(found, platform.taxonomy, settings.openai, os.environ, meter, abilities)
