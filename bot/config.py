@@ -177,6 +177,49 @@ class Limits(FileModel):
         return ReadingLimits(self.file_bytes, self.nesting_depth, self.nodes)
 
 
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class KnobFit(FileModel):
+    """How one knob is fitted to people's answers; all in the knob's own unit."""
+
+    spread: Positive = Field(description="how gradually people's answers turn around the knob; near 0: at once")
+    leeway: Positive = Field(
+        description="standard deviation by which capabilities are expected to lie off the global knob; less pulls harder"
+    )
+    step: Positive = Field(description="proposals are multiples of it")
+    least_change: Positive = Field(description="no proposal moves a knob by less")
+
+
+class KnobFits(FileModel):
+    """The knobs that may differ for one capability."""
+
+    competence_bar: KnobFit
+    winning_margin: KnobFit
+    redundancy_floor: KnobFit
+
+
+class CalibrationSettings(FileModel):
+    """What ``incumbent calibrate`` makes of people's answers (docs/calibration.md)."""
+
+    minimum: Count = Field(description="explicit answers on a knob of one capability, below which it stays as it is")
+    lapse: Annotated[float, Field(gt=0, lt=0.5)] = Field(
+        description="share of the answers that is expected to say the opposite of what the knob decides"
+    )
+    attention: Share = Field(
+        description="share of merges without a word that is taken to have read the verdicts; 0: silence teaches nothing"
+    )
+    alone: Positive = Field(description="prior count of a person's judgements that stand alone against all others")
+    together: Positive = Field(description="prior count of a person's judgements that do not")
+    least_gain: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        description="by how much (natural logarithm) a proposal must be likelier than what it replaces"
+    )
+    folds: Annotated[int, Field(ge=2, le=100)] = Field(
+        description="parts of the answers, each of which is judged by a fit to the others"
+    )
+    knobs: KnobFits
+
+
 class Curation(FileModel):
     """``config/curation.yaml``."""
 
@@ -203,6 +246,7 @@ class Curation(FileModel):
     trusted_authors: Tuple[Text] = Field(
         description="outside authors whose queries may enter on inferred tags alone, as GitHub logins"
     )
+    calibration: CalibrationSettings
 
     def competence_bar(self, capability: str) -> float:
         """τ_c of ``capability``."""

@@ -120,6 +120,9 @@ class Suggested(_Event):
     suggestion: Text = Field(description="kind: displaced, redundant, source-deleted, customer-left, undone, swap")
     entries: Tuple[EntryId]
     admits: EntryId | None = None
+    remaining: dict[Identifier, Annotated[int, Field(ge=0)]] = Field(
+        default_factory=dict, description="capability: competent coverers that would be left without `entries`"
+    )
 
 
 class Answered(_Event):
