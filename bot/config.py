@@ -203,11 +203,11 @@ class CalibrationSettings(FileModel):
     """What ``incumbent calibrate`` makes of people's answers (docs/calibration.md)."""
 
     minimum: Count = Field(description="explicit answers on a knob of one capability, below which it stays as it is")
-    lapse: Annotated[float, Field(gt=0, lt=0.5)] = Field(
-        description="share of the answers that is expected to say the opposite of what the knob decides"
+    lapses: Annotated[Tuple[Annotated[float, Field(gt=0, lt=0.5)]], Field(min_length=1)] = Field(
+        description="what share of answers may say the opposite of what the person's own threshold would"
     )
-    attention: Share = Field(
-        description="share of merges without a word that is taken to have read the verdicts; 0: silence teaches nothing"
+    attentions: Annotated[Tuple[Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)] = Field(
+        description="what share of the verdicts that nobody is asked about may have been read before the merge"
     )
     alone: Positive = Field(description="prior count of a person's judgements that stand alone against all others")
     together: Positive = Field(description="prior count of a person's judgements that do not")
