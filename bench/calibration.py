@@ -113,14 +113,9 @@ def truth(config: Curation, draw: random.Random, varied: bool) -> Truth:
     """True knobs, far from the global ones and near them."""
     found: dict[tuple[Knob, str], float] = {}
     for name in names():
-        bar, margin, floor = draw.uniform(0.3, 0.8), draw.uniform(0.02, 0.30), draw.choice((1, 2, 2, 3, 4))
-        if not varied:
-            bar, margin, floor = (present_value(knob, name, config) for knob in Knob)
-        found |= {
-            (Knob.COMPETENCE_BAR, name): bar,
-            (Knob.WINNING_MARGIN, name): margin,
-            (Knob.REDUNDANCY_FLOOR, name): float(floor),
-        }
+        drawn = draw.uniform(0.3, 0.8), draw.uniform(0.02, 0.30), float(draw.choice((1, 2, 2, 3, 4)))
+        for knob, value in zip(Knob, drawn, strict=True):
+            found[knob, name] = value if varied else present_value(knob, name, config)
     return Truth(found)
 
 

@@ -97,14 +97,13 @@ def validate_responses(
         failures[item.overrides].append(failing)
         if failing <= {Clause.EXPLICIT}:
             (silent if failing else kept).append(Weighted(item, weights.get(_person(item), 1.0)))
+    people = sorted({_person(item.response) for item in (*kept, *silent)})
     return Validated(
         kept=tuple(kept),
         silent=tuple(silent),
         overrides=_drops(failures[True]),
         agreements=_drops(failures[False]),
-        weights={
-            name: weights.get(name, 1.0) for name in sorted({_person(item.response) for item in (*kept, *silent)})
-        },
+        weights={name: weights.get(name, 1.0) for name in people},
     )
 
 
