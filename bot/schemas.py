@@ -27,6 +27,7 @@ from bot.ledger.model import (
 )
 from bot.rater.scores import ScoresFile
 from bot.reconcile.inventory import Inventory
+from bot.report.agreement_output import AgreementOutput
 from bot.report.evaluation_output import EvaluateOutput
 from bot.report.formats_output import FormatsOutput
 from bot.report.import_output import ImportOutput
@@ -65,6 +66,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "review-output": ReviewOutput,
     "classify-output": ClassifyOutput,
     "evaluate-output": EvaluateOutput,
+    "agreement-output": AgreementOutput,
     "consolidate-output": ConsolidateOutput,
     "import-output": ImportOutput,
     "admit-output": AdmissionOutput,

@@ -64,6 +64,8 @@ PURE = [
     "export",
     "intake/expected/carried.py",
     "intake/templates.py",
+    "ledger/event_files.py",
+    "review",
     "rater",
     "consolidator",
     "curator/roles.py",

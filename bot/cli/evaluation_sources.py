@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bot.classifier.classify import classify
 from bot.classifier.usage import Usage
+from bot.cli.ledger import HOW_TO_GET_IT, find_ledger
 from bot.cli.options import progress_bar, say, show_usage
 from bot.config import REVIEWED_FILES, ClassifierSettings
 from bot.documents import parse_json
@@ -118,10 +119,9 @@ def read_corrections(repo: Path, platform: Platform, vocabulary: Vocabulary) -> 
     if top is None:
         raise UsageError(f"{repo} is not inside a git repository, so there is no ledger to read")
     with ObjectStore.open(top) as store:
-        names = (f"refs/remotes/origin/{BRANCH}", f"refs/heads/{BRANCH}")
-        commit = next((found for name in names if (found := store.find(name)) is not None), None)
+        commit = find_ledger(store)
         if commit is None:
-            raise UsageError(f"there is no branch {BRANCH} here: `git fetch origin {BRANCH}:{BRANCH}` gets it")
+            raise UsageError(f"there is no branch {BRANCH} here: {HOW_TO_GET_IT}")
         record = load_corrections(store.snapshot(commit))
     return corrected(record or CorrectionRecord(), _texts(repo, platform), vocabulary)
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "review": "Judge an eval set against the regression set; writes nothing.",
     "classify": "Say which capabilities each query exercises.",
     "evaluate": "Measure the classifier against labels, or compare two.",
+    "agreement": "Measure how far people agree with the verdicts that they were shown.",
     "consolidate": "From scores to verdicts against the regression set.",
     "admit": "Stage admissions into the regression set of the working tree.",
     "prune": "Suggest evictions; writes nothing.",

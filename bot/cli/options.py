@@ -75,7 +75,8 @@ def submission_options(function: Command) -> Command:
     )(function)
 
 
-def _utc(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+def moment(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """A time in UTC to the second, from any that ISO 8601 knows."""
     try:
         return None if value is None else utc(value)
     except ValueError as error:
@@ -83,7 +84,7 @@ def _utc(_: click.Context, __: click.Parameter, value: str | None) -> str | None
 
 
 at_option = click.option(
-    "--at", metavar="TIME", callback=_utc, help="Time to record (default: that of the commit at hand)."
+    "--at", metavar="TIME", callback=moment, help="Time to record (default: that of the commit at hand)."
 )
 
 

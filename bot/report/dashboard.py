@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from bot.pipeline import Platform
 from bot.report import set_sections
+from bot.report.agreement_section import agreement_sections
 from bot.report.escaping import code, link, shortened, visible
 from bot.report.growth import growth_chart
 from bot.report.overview import losses_overview, status_overview
@@ -15,6 +16,7 @@ from bot.report.pull_request import COMMENT_CHARACTERS
 from bot.report.tables import Section
 from bot.report.voices import MarkdownVoice
 from bot.report.wording import SHOWN_NAMES, counted, listed
+from bot.review.agreement import Agreement
 from bot.secrets import redacted
 
 TITLE: Final = "Incumbent: the regression set"
@@ -95,7 +97,7 @@ class Dashboard:
 
     ``platform`` is the default branch at ``commit``, at the moment ``at`` (ISO 8601); ``limit`` how many suggestions
     may be open at once (``limits.open_evictions``, from 0); ``refused`` how many refusals hold; ``runs`` the last ones,
-    latest first; ``notices`` plain text.
+    latest first; ``notices`` plain text; ``agreement`` what people made of verdicts (``None``: that is not known).
     """
 
     platform: Platform
@@ -108,6 +110,7 @@ class Dashboard:
     pending: tuple[PendingReview, ...] = ()
     runs: tuple[LastRun, ...] = ()
     notices: tuple[str, ...] = ()
+    agreement: Agreement | None = None
 
 
 def render_dashboard(dashboard: Dashboard, limit: int = COMMENT_CHARACTERS) -> str:
@@ -160,6 +163,7 @@ class _Body:
             set_sections.customers(platform, voice),
             set_sections.pinned(platform, voice),
             set_sections.not_ready(platform, voice),
+            *(() if dashboard.agreement is None else agreement_sections(dashboard.agreement, voice)),
             _runs(dashboard.runs, voice),
         )
         return cls(opening, notices, tuple(item for item in sections if item.rows), _closing(dashboard))

@@ -1,0 +1,88 @@
+"""Agreement as the dashboard tells it: by decision, the capabilities overridden most, and what people say."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.report.tables import Section
+from bot.report.voices import MarkdownVoice
+from bot.report.wording import counted
+from bot.review.agreement import Agreement, Row, Share
+from bot.review.statistics import Interval
+
+_MORE: Final = "`incumbent agreement`"
+
+
+def agreement_sections(agreement: Agreement, voice: MarkdownVoice) -> tuple[Section, ...]:
+    """What ``agreement`` says as sections; those that have nothing to say have no rows."""
+    answers = counted(agreement.answers, "answer", "answers")
+    return (
+        Section(
+            title=f"People and verdicts ({answers})",
+            about=(_about(agreement),),
+            header=("Decision", "Agree explicitly", "Share", "95 %", "Let pass by a merge", "Alpha"),
+            rows=tuple(_row(item, voice) for item in agreement.decisions),
+            more=_MORE,
+        ),
+        Section(
+            title=f"Capabilities whose verdicts are overridden ({len(agreement.overridden)})",
+            header=("Capability", "Overridden", "95 %"),
+            rows=tuple(
+                (
+                    _capability(item.capability, voice),
+                    f"{item.overrides} of {item.answers}",
+                    _bounds(item.interval),
+                )
+                for item in agreement.overridden
+            ),
+            more=_MORE,
+            fold=counted(len(agreement.overridden), "capability", "capabilities"),
+        ),
+        Section(
+            title=f"Reasons that people give ({len(agreement.said)})",
+            header=("Reason", "Times", "To override"),
+            rows=tuple((voice.quote(item.text), str(item.count), str(item.overrides)) for item in agreement.said),
+            more=_MORE,
+            fold=counted(len(agreement.said), "reason", "reasons"),
+        ),
+    )
+
+
+def _about(agreement: Agreement) -> str:
+    """How many people answered, how far they agree with each other, and what did not last."""
+    sentences = [f"By {counted(agreement.people, 'person', 'people')}; bots are not counted."]
+    overall = agreement.overall
+    if overall.several:
+        several = counted(overall.several, "question was", "questions were")
+        alpha = "is not defined" if overall.alpha is None else f"is {overall.alpha:z.2f}"
+        sentences.append(f"{several} judged by several: Krippendorff's alpha {alpha}.")
+    gone = agreement.reversed_explicit + agreement.reversed_implicit
+    if gone:
+        sentences.append(f"{counted(gone, 'more answer', 'more answers')} did not last.")
+    sentences.append(f"By route, reason and month: {_MORE}.")
+    return " ".join(sentences)
+
+
+def _row(item: Row, voice: MarkdownVoice) -> tuple[str, ...]:
+    explicit = item.explicit
+    return (
+        voice.quote(item.name),
+        f"{explicit.agreed} of {explicit.count}",
+        _percent(explicit),
+        _bounds(explicit.interval),
+        str(item.implicit.count),
+        "–" if item.alpha is None else f"{item.alpha:z.2f}",
+    )
+
+
+def _percent(item: Share) -> str:
+    return "–" if item.share is None else f"{item.share:.0%}"
+
+
+def _bounds(interval: Interval | None) -> str:
+    return "–" if interval is None else f"{interval.low:.0%} to {interval.high:.0%}"
+
+
+def _capability(id: str, voice: MarkdownVoice) -> str:
+    """Its name, or the id of one that the taxonomy has not any more."""
+    return voice.capability(id) if id in voice.taxonomy.by_id else voice.name(id)

@@ -1,0 +1,208 @@
+"""From events to people's responses: who answered what, and whether it lasted (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from bot.consolidator.verdict import Decision, Route
+from bot.digests import digest
+from bot.ledger.events import Answered, ChangedByHand, Decided, Event, Passed, Requested, Shown, Withdrawn
+from bot.review.responses import Response
+
+EVICT: Final = "EVICT"
+SWAP: Final = "SWAP"
+"""What a suggestion decides, beside the decisions of verdicts."""
+
+_Word: TypeAlias = tuple[str, int]  # when something was said, and in which comment: what orders one person's words
+_NEVER: Final[_Word] = ("", 0)
+
+
+def responses_of(events: Sequence[Event]) -> tuple[Response, ...]:
+    """What people answered, in the order of its times; ``events`` may come in any order, and more than once.
+
+    Left out are bots, pins, and decisions on what had no verdict.  Who said the same of the same content and verdict
+    again, without having said otherwise in between, counts once, with the first word.  A merge is implicit agreement
+    only where nobody decided on that content by a command on that pull request.  Logins are in lower case: GitHub
+    compares them so.
+    """
+    told = _Told()
+    # What was withdrawn goes first: a word that is gone reverses no other.
+    for event in sorted(_each_once(events), key=lambda item: not isinstance(item, Withdrawn)):
+        told.note(event)
+    found = [
+        *(item for decided in told.decided if (item := _of_decision(decided, told)) is not None),
+        *(item for passed in told.passed if (item := _of_merge(passed, told)) is not None),
+        *(_of_answer(answered, told) for answered in told.answered),
+    ]
+    return _without_repetitions(sorted(found, key=_order))
+
+
+@dataclass(slots=True)
+class _Told:
+    """What people did, by what it was about; of times that only end something, the last one matters."""
+
+    decided: list[Decided] = field(default_factory=list)
+    passed: list[Passed] = field(default_factory=list)
+    answered: list[Answered] = field(default_factory=list)
+    shown: dict[tuple[int, str, str, str], list[Shown]] = field(default_factory=dict)
+    withdrawn: set[tuple[int, int, str, str, str]] = field(default_factory=set)
+    decided_contents: set[tuple[int, str]] = field(default_factory=set)
+    last_words: dict[tuple[str, str, str], _Word] = field(default_factory=dict)
+    last_answers: dict[tuple[str, str, bool], str] = field(default_factory=dict)
+    taken_out: dict[str, str] = field(default_factory=dict)
+    brought_back: dict[str, str] = field(default_factory=dict)
+
+    def note(self, event: Event) -> None:
+        """Keep ``event`` if a person did it, or if it says what people saw."""
+        match event:
+            case Shown():
+                self.shown.setdefault(_question(event), []).append(event)
+            case Withdrawn():
+                self.withdrawn.add(_decision(event))
+            case Decided(action="accept" | "reject") if not _is_bot(event.by):
+                self._decide(event)
+            case Passed(by_bot=False) if not _is_bot(event.by):
+                self.passed.append(event)
+            case Answered(by_bot=False) if not _is_bot(event.by):
+                self.answered.append(event)
+                answer = _person(event.by), event.branch, event.agrees
+                self.last_answers[answer] = max(self.last_answers.get(answer, ""), event.at)
+            case Requested() if not _is_bot(event.by):
+                _keep_last(self.taken_out if event.action == "undo" else self.brought_back, [event.entry], event.at)
+            case ChangedByHand(by_bot=False) if not _is_bot(event.by):
+                _keep_last(self.taken_out, event.removed, event.at)
+                _keep_last(self.brought_back, event.added, event.at)
+            case _:
+                pass
+
+    def _decide(self, event: Decided) -> None:
+        self.decided.append(event)
+        self.decided_contents.add((event.pull_request, event.content))
+        if _decision(event) not in self.withdrawn:
+            words = _person(event.by), event.content, event.action
+            self.last_words[words] = max(self.last_words.get(words, _NEVER), (event.at, event.comment))
+
+    def seen(self, event: Decided | Passed) -> Shown | None:
+        """The last showing, by the time of ``event``, of what it answers."""
+        before = [item for item in self.shown.get(_question(event), []) if item.at <= event.at]
+        return max(before, key=lambda item: (item.at, item.key), default=None)
+
+
+def _of_decision(event: Decided, told: _Told) -> Response | None:
+    accepts = event.action == "accept"
+    other = _person(event.by), event.content, "reject" if accepts else "accept"
+    ended = (
+        _decision(event) in told.withdrawn
+        or told.last_words.get(other, _NEVER) > (event.at, event.comment)
+        or (accepts and told.taken_out.get(event.entry, "") > event.at)
+    )
+    return _of_verdict(event, told, wanted=accepts, said=event.reason, reversed=ended)
+
+
+def _of_merge(event: Passed, told: _Told) -> Response | None:
+    if (event.pull_request, event.content) in told.decided_contents:
+        return None
+    return _of_verdict(event, told, wanted=None, said=None, reversed=told.taken_out.get(event.entry, "") > event.at)
+
+
+def _of_verdict(
+    event: Decided | Passed, told: _Told, *, wanted: bool | None, said: str | None, reversed: bool
+) -> Response | None:
+    """The response; ``wanted`` tells whether the person wants the query in (``None``: whatever the verdict says)."""
+    decision, route, *reasons = [*event.codes.split(), "", ""]
+    if decision not in set(Decision) or route not in set(Route):
+        return None  # shown was no verdict: that there is none, or that the set was changed by hand
+    admits = Decision(decision).admits
+    seen = told.seen(event)
+    return Response(
+        subject=digest([event.content, event.verdict]),
+        entry=event.entry,
+        content=event.content,
+        decision=decision,
+        route=route,
+        reasons=tuple(reasons[:-2]),
+        agrees=wanted is None or wanted == admits,
+        explicit=wanted is not None,
+        by=_person(event.by),
+        at=event.at,
+        pull_request=event.pull_request,
+        author=None if seen is None else _person(seen.author),
+        said=said,
+        # Of a merge that left a query out, nothing was there to be taken out again.
+        reversed=reversed and (wanted is not None or admits),
+        base=None if seen is None else seen.base,
+        place=0 if seen is None else seen.place,
+        facts=None if seen is None else seen.facts,
+    )
+
+
+def _of_answer(event: Answered, told: _Told) -> Response:
+    """One response for one pull request, however many entries it names; it stands under the first of them."""
+    back = event.agrees and any(told.brought_back.get(entry, "") > event.at for entry in event.entries)
+    other = _person(event.by), event.branch, not event.agrees
+    return Response(
+        subject=event.branch,
+        entry=next(iter(event.entries), ""),
+        content="",
+        decision=SWAP if event.suggestion == "swap" else EVICT,
+        route=Route.REVIEW.value,
+        reasons=(event.suggestion,),
+        agrees=event.agrees,
+        explicit=True,
+        by=_person(event.by),
+        at=event.at,
+        pull_request=event.pull_request,
+        reversed=back or told.last_answers.get(other, "") > event.at,
+    )
+
+
+def _each_once(events: Iterable[Event]) -> Iterable[Event]:
+    """Of events with the same key the earliest, so that their order says nothing."""
+    found: dict[str, Event] = {}
+    for event in events:
+        known = found.setdefault(event.key, event)
+        if event.at < known.at:
+            found[event.key] = event
+    return found.values()
+
+
+def _without_repetitions(responses: Sequence[Response]) -> tuple[Response, ...]:
+    """``responses`` without those that only say again what the same person said and still means."""
+    said: set[tuple[str, str, bool, bool]] = set()
+    kept = []
+    for item in responses:
+        word = item.subject, item.by, item.explicit, item.agrees
+        if item.reversed or word not in said:
+            kept.append(item)
+        if not item.reversed:
+            said.add(word)
+    return tuple(kept)
+
+
+def _order(item: Response) -> tuple[object, ...]:
+    said = item.said or ""
+    shown = item.decision, item.route, item.reasons
+    return item.at, item.pull_request, item.entry, item.subject, item.by, item.agrees, item.reversed, said, shown
+
+
+def _question(event: Shown | Decided | Passed) -> tuple[int, str, str, str]:
+    return event.pull_request, event.entry, event.content, event.verdict
+
+
+def _decision(event: Decided | Withdrawn) -> tuple[int, int, str, str, str]:
+    return event.pull_request, event.comment, event.entry, event.content, event.action
+
+
+def _keep_last(known: dict[str, str], entries: Iterable[str], at: str) -> None:
+    for entry in entries:
+        known[entry] = max(known.get(entry, ""), at)
+
+
+def _person(login: str) -> str:
+    return login.casefold()
+
+
+def _is_bot(login: str) -> bool:
+    return _person(login).endswith("[bot]")

@@ -1,0 +1,147 @@
+"""Files of events: each line that can be read is, and nothing that is there is ever written anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.config import REVIEWED_FILES
+from bot.ledger import event_files
+from bot.ledger.event_files import Recorded, appended, load_events
+from bot.ledger.events import EVENT, SET_EVENTS, Closed, Event, Suggested, events_path
+from bot.snapshot import WorkingTree
+from tests.review.factories import COMMIT, answered, by_hand, day, decided, passed, requested, shown, withdrawn
+
+ALL: list[Event] = [
+    shown(),
+    shown("q2", "none", facts=None),
+    decided(reason="Grün \u2028 “gut”\nund kurz"),
+    withdrawn(decided()),
+    passed(),
+    Closed(at=day(3), pull_request=7, commit=COMMIT),
+    Suggested(at=day(3), pull_request=20, branch="b", suggestion="swap", entries=("q1",), admits="q2"),
+    answered(),
+    requested(),
+    by_hand(removed=("q1", "q2")),
+]
+
+
+def loaded(folder: Path, **files: Any) -> Recorded:
+    """What is read of these files in the folder of events."""
+    for name, text in files.items():
+        path = folder / "events" / f"{name}.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return load_events(WorkingTree(folder))
+
+
+def test_every_kind_of_event_is_read_as_it_was_written(tmp_path: Path) -> None:
+    union = get_args(get_args(Event)[0])
+    assert {type(event) for event in ALL} == set(union)
+    text = appended(None, ALL)
+    assert text.count("\n") == len(ALL)
+    assert [EVENT.validate_json(line) for line in text.split("\n")[:-1]] == ALL
+    assert loaded(tmp_path, regression_set=text) == Recorded(tuple(ALL))
+    assert (tmp_path / SET_EVENTS).exists()
+
+
+def test_without_a_ledger_or_events_there_is_nothing(tmp_path: Path) -> None:
+    assert load_events(None) == load_events(WorkingTree(tmp_path)) == Recorded()
+
+
+def test_files_are_read_in_the_order_of_their_names_and_what_stands_twice_once(tmp_path: Path) -> None:
+    (tmp_path / "events").mkdir()
+    (tmp_path / "events" / "README.md").write_text("no events")
+    (tmp_path / events_path(9)).write_text(appended(None, [passed(), decided()]))
+    found = loaded(tmp_path, **{"10": appended(None, [shown(), decided(at=day(5))])})
+    assert found == Recorded((shown(), decided(at=day(5)), passed()))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "not valid JSON"),
+        ("[1]", "no event that is known"),
+        ('{"kind": "praised"}', "no event that is known"),
+        ('{"kind": ["shown"]}', "no event that is known"),
+        ('{"kind": "closed", "kind": "closed"}', "given twice"),
+        ('{"kind": "closed", "at": "2026-03-01", "pull_request": 0, "commit": null}', "pull_request"),
+        ('{"kind": "closed", "at": "2026-03-01", "pull_request": 1, "commit": null, "new": 1}', "unknown key"),
+        ("[" * 200 + "]" * 200, "nested deeper"),
+    ],
+)
+def test_a_line_that_cannot_be_read_costs_no_other(line: str, message: str, tmp_path: Path) -> None:
+    good = appended(None, [passed()])
+    found = loaded(tmp_path, **{"7": f"{good}\n{line}\r\n{appended(None, [decided()])}"})
+    assert found.events == (passed(), decided())
+    (problem,) = found.problems
+    assert (problem.file, problem.line) == ("events/7.jsonl", 3)
+    assert message in problem.message
+    assert problem.fix
+
+
+def test_a_file_that_is_no_text_costs_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = loaded(tmp_path, **{"7": b"\xff", "8": appended(None, [passed()]).encode()})
+    assert (found.events, [item.message for item in found.problems]) == ((passed(),), ["the file is not valid UTF-8"])
+    small = type(REVIEWED_FILES)(file_bytes=100, nesting_depth=5, nodes=100)
+    monkeypatch.setattr(event_files, "REVIEWED_FILES", small)
+    assert [item.file for item in loaded(tmp_path).problems] == ["events/7.jsonl", "events/8.jsonl"]
+
+
+def test_a_file_of_anything_else_is_given_up(tmp_path: Path) -> None:
+    found = loaded(tmp_path, **{"7": "x\n" * 1500 + appended(None, [passed()]), "8": appended(None, [decided()])})
+    assert found.events == (decided(),)
+    assert len(found.problems) == 1001
+    # What is added to such a file is known there all the same.
+    text = appended("x\n" * 1500, [passed()])
+    assert appended(text, [passed()]) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [(None, ""), ("", ""), ("{}\n", "{}\n"), ('{"kind": "clo', '{"kind": "clo\n'), ("\n", "\n")],
+)
+def test_lines_are_added_below_what_is_there(text: str | None, before: str) -> None:
+    assert appended(text, [passed()]) == before + appended(None, [passed()])
+    assert appended(text, []) == (text or "")
+
+
+def test_an_event_is_known_again_whatever_its_time() -> None:
+    text = appended(None, [passed()])
+    assert appended(text, [passed(at=day(9)), passed(by="eve"), passed(by="eve")]) == text + appended(
+        None, [passed(by="eve")]
+    )
+    cut = text.removesuffix("\n")
+    assert appended(cut, [passed()]) == cut
+
+
+events = st.lists(
+    st.one_of(
+        st.sampled_from(ALL),
+        st.builds(
+            lambda who, number: decided(by=who, comment=number), st.sampled_from(["ann", "bob"]), st.integers(1, 9)
+        ),
+    ),
+    max_size=8,
+)
+texts = st.one_of(
+    st.none(),
+    st.lists(st.one_of(st.text(max_size=20), st.sampled_from(["", "{", '{"kind": "shown"}', appended(None, ALL[:2])])))
+    .map("\n".join),
+)  # fmt: skip
+
+
+@given(texts, events, events)
+def test_appending_adds_what_is_new_and_nothing_twice(text: str | None, some: Any, more: Any) -> None:
+    once = appended(text, some)
+    assert appended(once, some) == once
+    assert once.startswith(text or "")
+    assert appended(once, more) == appended(text, [*some, *more])
+    own = [item.key for item in some]
+    added = once.removeprefix(text or "").lstrip("\n").split("\n")[:-1] if some else []
+    keys = [EVENT.validate_json(line).key for line in added]
+    assert keys == [key for key in dict.fromkeys(own) if key in keys]

@@ -1,0 +1,198 @@
+"""Agreement on a console, as drawings and on the dashboard: what they say, and that nothing of people comes alive."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
+from bot.report.agreement_output import AgreementOutput
+from bot.report.agreement_plots import plots
+from bot.report.agreement_section import agreement_sections
+from bot.report.agreement_text import print_agreement
+from bot.report.dashboard import render_dashboard
+from bot.report.escaping import printable
+from bot.report.voices import MarkdownVoice
+from bot.review.agreement import Agreement, agreement_of
+from bot.review.derive import responses_of
+from bot.review.responses import Response
+from tests.factories import make_taxonomy
+from tests.github.hostile import HOSTILE
+from tests.github.test_hostile_text import dead
+from tests.report.test_dashboard import make_dashboard, rows, section
+from tests.review.factories import day, facts, response
+from tests.review.month import EVENTS
+
+MONTH = agreement_of(responses_of(EVENTS))
+LEFT_OUT = "Left out, since they did not last: 1 explicit, 0 implicit\n"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def output(agreement: Agreement = MONTH, **more: Any) -> AgreementOutput:
+    return AgreementOutput.of(agreement, **{"ledger": True} | more)
+
+
+def of(*responses: Response) -> AgreementOutput:
+    return output(agreement_of(responses))
+
+
+def shown(item: AgreementOutput, terminal: bool = False) -> str:
+    stream = io.StringIO()
+    console = Console(
+        file=stream, force_terminal=terminal, width=200, color_system="standard" if terminal else None,
+        highlight=False, soft_wrap=True, markup=False,
+    )  # fmt: skip
+    print_agreement(item, console)
+    return stream.getvalue()
+
+
+def test_a_pipe_gets_one_line_for_each_row() -> None:
+    text = shown(output())
+    assert text.startswith(
+        "50% [24%, 76%] of 10 explicit responses agree; 1 let pass by a merge (3 people); "
+        "alpha -0.25 over 3 judged by several\nLeft out, since they did not last: 1 explicit, 1 implicit\n\n"
+        "decision\tagrees\tshare\t95 %\tlet pass\tby several\talpha\n"
+        "INCLUDE\t3/5\t60%\t[23%, 88%]\t1\t2\t0.00\n"
+    )
+    assert "\nREPLACE\t0/1\t0%\t[0%, 79%]\t0\t0\t–\n" in text
+    assert "\nNEW_COVERAGE\t0/0\t–\t[–]\t1\t0\t–\n" in text
+    assert "\n2026-04\t0/1\t0%\t[0%, 79%]\t0\n" in text
+    assert "\na\t2/4\t[15%, 85%]\n" in text
+    assert text.endswith("\nwhat people said\ttimes\tto override\nToo narrow.\t2\t2\nWe need it.\t1\t1\n")
+
+
+def test_a_terminal_gets_tables() -> None:
+    text = shown(output(), terminal=True)
+    assert "\t" not in text
+    assert "Too narrow." in text
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        (output(agreement_of([]), ledger=False), "No ledger here, so nobody's responses are known\n"),
+        (of(), "Nobody has answered a verdict or a suggestion\n"),
+        (
+            of(response(reversed=True)),
+            "Nobody has answered a verdict or a suggestion\n" + LEFT_OUT,
+        ),
+    ],
+)
+def test_what_is_not_there_is_said(item: AgreementOutput, words: str) -> None:
+    assert shown(item) == words
+
+
+def test_merges_alone_are_no_explicit_agreement() -> None:
+    text = shown(of(response(explicit=False)))
+    assert text.startswith("Nothing was answered explicitly; 1 let pass by a merge (1 person)\n")
+    assert "what people said" not in text
+    assert "overridden" not in text
+
+
+def test_long_lists_are_cut_and_say_so() -> None:
+    many = [
+        response(subject=str(i), agrees=False, said=f"Reason {i:02}\x1b[31m", facts=facts(new=(f"c{i:02}",)))
+        for i in range(12)
+    ]
+    text = shown(of(*many))
+    assert text.count("2 more: see --json\n") == 2
+    assert "c09" in text
+    assert "c10" not in text
+    assert "\x1b" not in text
+    assert len(of(*many).said) == len(of(*many).overridden) == 12
+
+
+def test_secrets_that_people_wrote_are_not_repeated() -> None:
+    token = "ghp_" + "a1B2" * 9
+    assert token not in of(response(said=f"See {token}")).model_dump_json()
+
+
+# Drawings
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        output(),
+        of(),
+        of(response(explicit=False)),
+        of(response(reasons=("<b>\x1b" * 20,), at=day(1)), response(at=day(1, 12))),
+    ],
+    ids=["month", "nothing", "merges", "hostile"],
+)
+def test_drawings_are_whole_and_all_of_it_is_inside(item: AgreementOutput) -> None:
+    drawn = plots(item)
+    assert drawn == plots(item)
+    assert set(drawn) == {"agreement.svg", "trend.svg"}
+    for text in drawn.values():
+        root = ElementTree.fromstring(text)
+        _, _, width, height = map(float, root.attrib["viewBox"].split())
+        for element in root.iter():
+            for names, most in ((("x", "x1", "x2", "cx"), width), (("y", "y1", "y2", "cy"), height)):
+                assert all(0 <= float(element.attrib[name]) <= most for name in names if name in element.attrib)
+        for name in {element.attrib["class"] for element in root.iter() if "class" in element.attrib}:
+            assert f".{name} {{" in text
+        assert "\x1b" not in text
+
+
+def test_bars_and_whiskers_are_as_long_as_the_shares_say() -> None:
+    root = ElementTree.fromstring(plots(output())["agreement.svg"])
+    bars = [float(bar.attrib["width"]) for bar in root.iter(f"{SVG}rect") if bar.attrib["class"] == "ours"]
+    # INCLUDE, EXCLUDE, REPLACE, EVICT; REDUNDANT, DOMINATES, NOVEL_COMBO, LOW_CONFIDENCE, redundant: of 400 pixels.
+    assert bars == [240.0, 200.0, 0.0, 200.0, 200.0, 0.0, 240.0, 200.0, 200.0]
+    whiskers = [line for line in root.iter(f"{SVG}line") if line.attrib["class"] == "whisker"]
+    low, high = float(whiskers[0].attrib["x1"]), float(whiskers[0].attrib["x2"])
+    assert (high - low) / 400 == pytest.approx(0.8824 - 0.2307, abs=1e-3)
+
+
+def test_months_without_answers_leave_a_gap() -> None:
+    root = ElementTree.fromstring(plots(of(*(response(at=day(1, month)) for month in (1, 2, 5))))["trend.svg"])
+    first, second, third = (float(disc.attrib["cx"]) for disc in root.iter(f"{SVG}circle"))
+    assert third - second == 3 * (second - first)
+
+
+# The dashboard
+
+
+def test_the_dashboard_tells_of_agreement() -> None:
+    body = render_dashboard(make_dashboard(agreement=MONTH))
+    people = section(body, "People and verdicts (11 answers)")
+    assert rows(people) == [
+        ["`INCLUDE`", "3 of 5", "60%", "23% to 88%", "1", "0.00"],
+        ["`EXCLUDE`", "1 of 2", "50%", "9% to 91%", "0", "0.00"],
+        ["`REPLACE`", "0 of 1", "0%", "0% to 79%", "0", "–"],
+        ["`EVICT`", "1 of 2", "50%", "9% to 91%", "0", "–"],
+    ]
+    assert (
+        "By 3 people; bots are not counted. 3 questions were judged by several: Krippendorff's alpha is -0.25. "
+        "2 more answers did not last. By route, reason and month: `incumbent agreement`."
+    ) in people
+    assert rows(section(body, "Capabilities whose verdicts are overridden (2)"))[0] == ["*A*", "2 of 4", "15% to 85%"]
+    assert rows(section(body, "Reasons that people give (2)"))[0] == ["`Too narrow.`", "2", "2"]
+
+
+def test_without_answers_the_dashboard_says_nothing_of_them() -> None:
+    without = render_dashboard(make_dashboard())
+    assert render_dashboard(make_dashboard(agreement=agreement_of([]))) == without
+    assert "People and verdicts" not in without
+
+
+def test_implicit_answers_and_alike_ones_have_no_share_and_no_alpha() -> None:
+    alike = agreement_of([response(), response(by="bob"), response(decision="SWAP", explicit=False)])
+    body = render_dashboard(make_dashboard(agreement=alike))
+    assert ["`SWAP`", "0 of 0", "–", "–", "1", "–"] in rows(section(body, "People and verdicts"))
+    assert "1 question was judged by several: Krippendorff's alpha is not defined. By route" in body
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_nothing_that_people_wrote_comes_alive(text: str) -> None:
+    known = facts(new=("gone.capability",))
+    agreement = agreement_of([response(said=text, decision=text, agrees=False, facts=known)])
+    voice = MarkdownVoice(make_taxonomy("a"))
+    for item in agreement_sections(agreement, voice):
+        dead(item.render(None), None)
+    assert any("`gone.capability`" in item.render(None) for item in agreement_sections(agreement, voice))
+    assert printable(shown(output(agreement))) == shown(output(agreement))

@@ -1,0 +1,290 @@
+"""What people answered, from what happened: who counts, what they were shown, and what did not last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.ledger.events import Closed, Event, Suggested
+from bot.review.derive import responses_of
+from bot.review.responses import Response
+from tests.review.factories import (
+    ADMIT,
+    COMMIT,
+    LEAVE,
+    answered,
+    by_hand,
+    day,
+    decided,
+    facts,
+    name_of,
+    passed,
+    requested,
+    shown,
+    withdrawn,
+)
+
+
+def only(*events: Event) -> Response:
+    (found,) = responses_of(events)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("codes", "action", "agrees"),
+    [
+        ("INCLUDE direct NEW_COVERAGE", "accept", True),
+        ("INCLUDE review NOVEL_COMBO", "reject", False),
+        ("REPLACE direct DOMINATES", "accept", True),
+        ("KEEP-BOTH review SPLIT_OR_FLOOR LOW_CONFIDENCE", "reject", False),
+        ("EXCLUDE direct CLONE", "accept", False),
+        ("EXCLUDE direct REDUNDANT", "reject", True),
+    ],
+)
+def test_a_command_agrees_with_a_verdict_or_overrides_it(codes: str, action: Any, agrees: bool) -> None:
+    found = only(shown(codes=codes), decided(codes=codes, action=action, reason="Why not?"))
+    decision, route, *reasons = codes.split()
+    assert (found.decision, found.route, found.reasons) == (decision, route, tuple(reasons))
+    assert (found.agrees, found.overrides, found.explicit, found.reversed) == (agrees, not agrees, True, False)
+    assert (found.by, found.at, found.pull_request, found.said) == ("ann", day(2), 7, "Why not?")
+    assert (found.entry, found.content) == ("q1", name_of("q1"))
+
+
+def test_what_was_shown_stands_with_the_response() -> None:
+    last = facts(similarity=0.2)
+    found = only(
+        shown(at=day(1), place=1),
+        shown(at=day(2), place=2, base="e" * 40, facts=last),
+        shown(at=day(3), place=3),
+        shown(at=day(2), place=4, codes=LEAVE),
+        shown(at=day(2), place=5, content=name_of("another text")),
+        shown(at=day(2), place=6, pull_request=8),
+        decided(at=day(2)),
+    )
+    assert (found.author, found.base, found.place, found.facts) == ("author", "e" * 40, 2, last)
+
+
+def test_a_decision_on_what_no_event_shows_has_no_facts() -> None:
+    found = only(shown(at=day(5)), decided(at=day(2)))
+    assert (found.author, found.base, found.place, found.facts) == (None, None, 0, None)
+
+
+@pytest.mark.parametrize(
+    "codes", ["none", "regression set changed by hand", "INCLUDE", "INCLUDE perhaps", "MAYBE direct"]
+)
+def test_what_is_no_verdict_can_be_agreed_with_by_nobody(codes: str) -> None:
+    assert responses_of([shown(codes=codes), decided(codes=codes), passed("q2", codes)]) == ()
+
+
+@pytest.mark.parametrize("action", ["pin", "unpin"])
+def test_pins_are_no_answer_to_a_verdict_and_reverse_none(action: Any) -> None:
+    assert responses_of([decided(action=action)]) == ()
+    assert not only(decided(), decided(action=action, at=day(5), comment=2)).reversed
+
+
+def test_who_judged_the_same_content_and_verdict_answers_the_same_question() -> None:
+    same = {"content": decided().content, "verdict": decided().verdict}
+    ann, bob = responses_of([decided(), decided("q9", by="bob", comment=2, pull_request=8, **same)])
+    assert ann.subject == bob.subject
+    elsewhere, other = responses_of([decided("q2"), decided(codes="INCLUDE review NOVEL_COMBO", comment=2)])
+    assert len({ann.subject, elsewhere.subject, other.subject}) == 3
+
+
+# Merges
+
+
+def test_a_merge_agrees_implicitly() -> None:
+    found = only(shown(), passed())
+    assert (found.agrees, found.explicit, found.by, found.at, found.author) == (True, False, "max", day(3), "author")
+    assert found.facts == facts()
+
+
+@pytest.mark.parametrize("more", [{"by_bot": True}, {"by": "merge-queue[bot]"}, {"by": "Merge-Queue[BOT]"}])
+def test_bots_are_no_people(more: Any) -> None:
+    assert responses_of([passed(**more), answered(**more)]) == ()
+    if "by" in more:
+        assert responses_of([decided(**more)]) == ()
+        assert not only(passed(), requested(**more)).reversed
+    assert not only(passed(), by_hand(removed=("q1",), **more)).reversed
+
+
+def test_of_content_that_was_decided_on_the_command_counts_and_not_the_merge() -> None:
+    assert only(passed(), decided()).explicit
+    assert not any(found.agrees for found in responses_of([passed(), decided(action="reject")]))
+    # A pin, or a word on another pull request, says nothing of this merge.
+    assert not only(passed(), decided(action="pin")).explicit
+    assert [item.explicit for item in responses_of([passed(), decided(pull_request=8)])] == [True, False]
+
+
+# Suggestions
+
+
+@pytest.mark.parametrize(("agrees", "suggestion", "decision"), [(True, "redundant", "EVICT"), (False, "swap", "SWAP")])
+def test_a_suggestion_is_answered_by_its_merge_or_its_closing(agrees: bool, suggestion: str, decision: str) -> None:
+    found = only(answered(agrees=agrees, suggestion=suggestion, entries=("q1", "q2")))
+    assert (found.subject, found.entry, found.content) == ("incumbent/evict/q1", "q1", "")
+    assert (found.decision, found.route, found.reasons) == (decision, "review", (suggestion,))
+    assert (found.agrees, found.explicit, found.author, found.facts) == (agrees, True, None, None)
+    assert only(answered(entries=())).entry == ""
+
+
+@pytest.mark.parametrize(
+    ("event", "reversed"),
+    [
+        (requested("q2", "restore"), True),
+        (by_hand(added=("q2",)), True),
+        (by_hand(changed=("q2",)), False),
+        (by_hand(removed=("q2",)), False),
+        (requested("q2", "undo"), False),
+        (requested("q3", "restore"), False),
+        (requested("q2", "restore", at=day(4)), False),
+        (answered(agrees=False, at=day(5)), True),
+        (answered(agrees=False, at=day(5), by="bob"), False),
+        (answered(agrees=False, at=day(5), branch="incumbent/evict/other"), False),
+    ],
+)
+def test_an_eviction_is_reversed_by_who_brings_the_entry_back(event: Event, reversed: bool) -> None:
+    found = responses_of([event, answered(entries=("q1", "q2"))])[0]
+    assert (found.agrees, found.reversed) == (True, reversed)
+    if not isinstance(event, type(answered())):
+        assert not only(event, answered(agrees=False, entries=("q1", "q2"))).reversed
+
+
+# What did not last
+
+_ACCEPTED = decided()
+
+
+@pytest.mark.parametrize(
+    ("event", "accepted", "merged"),
+    [
+        (withdrawn(_ACCEPTED), True, False),
+        (withdrawn(decided(comment=2)), False, False),
+        (withdrawn(decided(action="reject")), False, False),
+        (withdrawn(decided(content=name_of("another text"))), False, False),
+        (requested(), True, True),
+        (requested("q2"), False, False),
+        (requested(action="restore"), False, False),
+        (requested(at=day(1)), False, False),
+        (by_hand(removed=("q2", "q1")), True, True),
+        (by_hand(removed=("q1",), at=day(1)), False, False),
+        (by_hand(changed=("q1",), added=("q1",)), False, False),
+        (Closed(at=day(8), pull_request=7, commit=COMMIT), False, False),
+        (Suggested(at=day(8), pull_request=9, branch="b", suggestion="undone", entries=("q1",)), False, False),
+    ],
+)
+def test_an_acceptance_and_a_merge_are_reversed_by_what_undoes_them(event: Event, accepted: bool, merged: bool) -> None:
+    assert only(event, _ACCEPTED).reversed is accepted
+    assert only(event, passed()).reversed is merged
+    # Nothing of it was in the set.
+    assert only(event, passed(codes=LEAVE)).reversed is False
+
+
+def test_a_rejection_outlasts_that_its_entry_goes() -> None:
+    assert not only(decided(action="reject"), requested(), by_hand(removed=("q1",))).reversed
+    assert not only(decided(action="reject", codes=LEAVE), requested()).reversed
+    assert only(decided(action="accept", codes=LEAVE), requested()).reversed
+
+
+@pytest.mark.parametrize(
+    ("second", "reversed"),
+    [
+        (decided(action="reject", at=day(5), comment=2), True),
+        (decided(action="reject", at=day(5), comment=2, by="ANN"), True),
+        (decided("q9", LEAVE, action="reject", at=day(5), pull_request=8, content=name_of("q1")), True),
+        (decided(action="reject", comment=2), True),
+        (decided(action="reject", at=day(1), comment=2), False),
+        (decided(action="reject", at=day(5), comment=2, by="bob"), False),
+        (decided(action="reject", at=day(5), comment=2, content=name_of("another text")), False),
+        (decided(action="accept", at=day(5), comment=2, codes="INCLUDE review NOVEL_COMBO"), False),
+    ],
+)
+def test_a_word_is_reversed_by_the_same_persons_other_word_later(second: Event, reversed: bool) -> None:
+    first = next(
+        item for item in responses_of([second, decided()]) if item.agrees and item.reasons == ("NEW_COVERAGE",)
+    )
+    assert first.reversed is reversed
+
+
+def test_a_word_that_is_gone_reverses_no_other() -> None:
+    later = decided(action="reject", at=day(5), comment=2)
+    first, second = responses_of([decided(), later, withdrawn(later)])
+    assert (first.agrees, first.reversed, second.agrees, second.reversed) == (True, False, False, True)
+
+
+def test_to_and_fro_leaves_the_last_word_standing() -> None:
+    found = responses_of([decided(), decided(action="reject", at=day(3), comment=2), decided(at=day(4), comment=3)])
+    assert [(item.agrees, item.reversed) for item in found] == [(True, True), (False, True), (True, False)]
+
+
+def test_who_says_it_again_counts_once() -> None:
+    found = only(
+        decided(reason="Good."), decided(at=day(5), comment=2, by="Ann"), decided(at=day(6), comment=3, all=True)
+    )
+    assert (found.at, found.said) == (day(2), "Good.")
+    gone = decided()
+    found_again = responses_of([gone, withdrawn(gone), decided(at=day(5), comment=2)])
+    assert [item.reversed for item in found_again] == [True, False]
+    assert len(responses_of([decided(), decided(by="bob")])) == 2
+    assert len(responses_of([passed(), passed(pull_request=8, at=day(4))])) == 1
+
+
+@pytest.mark.parametrize("days", [(2, 5), (5, 2)])
+def test_what_was_recorded_twice_happened_once_and_first(days: tuple[int, int]) -> None:
+    assert only(*(passed(at=day(number)) for number in days)).at == day(2)
+
+
+# Any history
+
+days = st.integers(1, 6).map(day)
+entries = st.sampled_from(["q1", "q2"])
+codes = st.sampled_from([ADMIT, LEAVE, "none"])
+people = st.sampled_from(["ann", "Ann", "bob", "x[bot]"])
+numbers = st.integers(1, 3)
+actions = st.sampled_from(["accept", "reject", "pin"])
+
+
+@st.composite
+def decisions(draw: st.DrawFn) -> Any:
+    return decided(
+        draw(entries), draw(codes), at=draw(days), by=draw(people), comment=draw(numbers), action=draw(actions),
+        pull_request=draw(numbers), reason=draw(st.sampled_from([None, "x", "y"])),
+    )  # fmt: skip
+
+
+histories = st.lists(
+    st.one_of(
+        decisions(),
+        decisions().map(withdrawn),
+        st.builds(
+            lambda *of: shown(of[0], of[1], at=of[2], place=of[3], pull_request=of[3]), entries, codes, days, numbers
+        ),
+        st.builds(
+            lambda *of: passed(of[0], of[1], at=of[2], by=of[3], pull_request=of[4]),
+            entries,
+            codes,
+            days,
+            people,
+            numbers,
+        ),
+        st.builds(lambda *of: answered(of[0], at=of[1], by=of[2], agrees=of[3]), entries, days, people, st.booleans()),
+        st.builds(lambda *of: requested(of[0], of[1], at=of[2]), entries, st.sampled_from(["undo", "restore"]), days),
+        st.builds(lambda *of: by_hand(at=of[0], removed=(of[1],), added=(of[2],)), days, entries, entries),
+    ),
+    max_size=12,
+)
+
+
+@given(histories, st.randoms(use_true_random=False))
+def test_the_order_of_events_says_nothing_beyond_their_times(events: list[Event], random: Any) -> None:
+    found = responses_of(events)
+    shuffled = [*events, *events[:3]]
+    random.shuffle(shuffled)
+    assert responses_of(shuffled) == found
+    assert [item.at for item in found] == sorted(item.at for item in found)
+    standing = [(item.subject, item.by, item.explicit, item.agrees) for item in found if not item.reversed]
+    assert len(standing) == len(set(standing))
+    assert not any(item.by.endswith("[bot]") or item.by != item.by.lower() for item in found)
