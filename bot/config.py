@@ -185,7 +185,7 @@ class KnobFit(FileModel):
 
     spread: Positive = Field(description="how gradually people's answers turn around the knob; near 0: at once")
     leeway: Positive = Field(
-        description="standard deviation by which capabilities are expected to lie off the global knob; less pulls harder"
+        description="standard deviation by which capabilities are expected to lie off the global knob"
     )
     step: Positive = Field(description="proposals are multiples of it")
     least_change: Positive = Field(description="no proposal moves a knob by less")

@@ -26,6 +26,7 @@ COMMANDS = {
     "classify": "Say which capabilities each query exercises.",
     "evaluate": "Measure the classifier against labels, or compare two.",
     "agreement": "Measure how far people agree with the verdicts that they were shown.",
+    "calibrate": "Propose per-capability knobs from what curators made of the verdicts.",
     "consolidate": "From scores to verdicts against the regression set.",
     "admit": "Stage admissions into the regression set of the working tree.",
     "prune": "Suggest evictions; writes nothing.",
