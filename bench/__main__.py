@@ -1,8 +1,8 @@
 """`make bench`: the speed promises as ratios, both sides measured in this one run.  Exits 1 if a promise is broken.
 
-`make bench ARGS=attacks` measures instead what attacks on the classifier achieve (bench/attacks.py), `make bench ARGS=cost`
-what asking a language model costs (bench/cost.py), and `make bench ARGS=calibration` how well calibration finds what
-simulated reviewers go by (bench/calibration.py).
+`make bench ARGS=attacks` measures instead what attacks on the classifier achieve (bench/attacks.py),
+`make bench ARGS=cost` what asking a language model costs (bench/cost.py), and `make bench ARGS=calibration` how well
+calibration finds what simulated reviewers go by (bench/calibration.py).
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import Resident, ScoredQuery
 from bot.review.calibration import calibrate, present_value, with_proposals
 from bot.review.evidence import Knob, evidence_of
-from bot.review.replay import Standing, replay
+from bot.review.replay import Judged, Replayed, Standing, replay
 from bot.review.responses import Response
 from bot.review.validation import validate_responses
 from bot.snapshot import WorkingTree
@@ -35,11 +35,10 @@ from bot.snapshot import WorkingTree
 REPOSITORY: Final = Path(__file__).parent.parent
 CAPABILITIES: Final = 10
 REVIEWERS: Final = 5
-SIZES: Final = (10, 25, 50, 100, 200, 400)
+SIZES: Final = (10, 25, 50, 100, 200)
 NOISES: Final = (0.1, 0.2, 0.3)
 SECOND: Final = 0.2
 SPOKEN: Final = 0.1
-BASE: Final = "0" * 40
 AT: Final = "2026-01-01T00:00:00Z"
 
 
@@ -52,17 +51,19 @@ class Truth:
 
 @dataclass
 class World:
-    """What was shown and answered so far."""
+    """What was shown and answered so far; ``fresh`` was not replayed yet."""
 
     knob: Knob
-    shown: list[Shown] = field(default_factory=list)
     responses: list[Response] = field(default_factory=list)
+    fresh: list[Shown] = field(default_factory=list)
+    situations: dict[Judged, Replayed] = field(default_factory=dict)
+    number: int = 0
 
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; returns the exit code, which is always 0."""
     parser = argparse.ArgumentParser("bench calibration", description="How well calibration finds true knobs.")
-    parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--seeds", type=int, default=4)
     seeds = parser.parse_args(arguments).seeds
     config = load_config(WorkingTree(REPOSITORY), None)
     for varied in (True, False):
@@ -127,17 +128,22 @@ def error(config: Curation, knob: Knob, true: Truth) -> float:
 def fit(world: World, config: Curation) -> Curation:
     """``config`` with what calibration proposes."""
     validated = validate_responses(world.responses, (), config.calibration)
-    situations = replay(world.shown, lambda _: Standing(residents=residents(world.knob), config=config), None)
-    return with_proposals(config, calibrate(evidence_of((*validated.kept, *validated.silent), situations), config))
+
+    def read(commit: str) -> Standing:
+        return Standing(residents=residents(world.knob, names()[int(commit)]), config=config)
+
+    world.situations |= replay(world.fresh, read, None)
+    world.fresh.clear()
+    evidence = evidence_of((*validated.kept, *validated.silent), world.situations)
+    return with_proposals(config, calibrate(evidence, config))
 
 
-def residents(knob: Knob) -> tuple[Resident, ...]:
-    """R: where margins are asked about, a champion and two more coverers of each capability; else nothing."""
+def residents(knob: Knob, name: str) -> tuple[Resident, ...]:
+    """R: where margins are asked about, a champion of the capability and two more coverers; else nothing."""
     if knob is not Knob.WINNING_MARGIN:
         return ()
     return tuple(
         Resident(id=f"{name}-{place}", turns=(), scores={name: score}, admitted_at=AT)
-        for name in names()
         for place, score in enumerate((0.55, 0.5, 0.5))
     )
 
@@ -147,7 +153,8 @@ def ask(
 ) -> None:
     """Show one more verdict, or suggestion, on ``name``, and let people answer."""
     value = true.values[knob, name]
-    number = len(world.responses) + len(world.shown) + 1
+    world.number += 1
+    number = world.number
     if knob is Knob.REDUNDANCY_FLOOR:
         remaining = draw.randint(int(present_value(knob, name, config)), 5)
         for by in reviewers(draw):
@@ -160,8 +167,8 @@ def ask(
     else:
         lead = round(draw.uniform(0.0, 0.4), 4)
         enough, scores = lead > value, {name: round(0.55 + lead, 4)}
-    shown = show(config, knob, number, scores)
-    world.shown.append(shown)
+    shown = show(config, knob, name, number, scores)
+    world.fresh.append(shown)
     decision, route = shown.codes.split()[:2]
     for by in reviewers(draw):
         wants = enough != (draw.random() < noise)
@@ -178,10 +185,10 @@ def reviewers(draw: random.Random) -> list[str]:
     return [f"reviewer-{person}" for person in people[: 2 if draw.random() < SECOND else 1]]
 
 
-def show(config: Curation, knob: Knob, number: int, scores: dict[str, float]) -> Shown:
+def show(config: Curation, knob: Knob, name: str, number: int, scores: dict[str, float]) -> Shown:
     """The verdict on a query with these ``scores``."""
     query = ScoredQuery(id=f"q{number}", turns=(), scores=scores)
-    live = LiveSet(residents(knob), [query], config)
+    live = LiveSet(residents(knob, name), [query], config)
     facts = live.facts(query, live.profile(query), Similarity(0.0, None))
     ruling = decide(facts, config.knobs, config.options)
     return Shown(
@@ -191,8 +198,8 @@ def show(config: Curation, knob: Knob, number: int, scores: dict[str, float]) ->
         content=f"{number:024x}",
         verdict=f"{number:024x}",
         codes=" ".join([ruling.decision, ruling.route, *ruling.reasons]),
-        base=BASE,
-        head=BASE,
+        base=f"{names().index(name):040d}",
+        head="0" * 40,
         place=0,
         author="customer",
         facts=VerdictFacts(

@@ -39,8 +39,9 @@ def calibration_lines(output: CalibrateOutput, name: Callable[[str], str] = str)
     """The report; ``name`` escapes what people wrote: entries, logins and capabilities."""
     answers = output.answers
     lines = [
-        f"answers in the ledger: {answers.responses}; kept as validated: {answers.kept}; "
-        + f"about a knob: {answers.about_knobs}; merges without a word, to count against: {answers.silent}",
+        f"answers in the ledger: {answers.responses}",
+        f"kept as validated: {answers.kept}; of these about a knob: {answers.about_knobs}",
+        f"merges without a word, which overrides are counted against: {answers.silent}",
         "dropped by each clause, as overrides and as agreements (in brackets: failing it, whatever else):",
     ]
     for clause, words in _CLAUSES.items():
@@ -82,8 +83,8 @@ def _proposal(item: EstimateOutput, name: Callable[[str], str]) -> list[str]:
     present = len(item.raising) + len(item.lowering)
     return [
         f"  {name(item.capability)} {item.knob}: {item.present:g} -> {item.likeliest:g}",
-        f"    {item.words} explicit answers and {item.silent} silent ones, weight {item.weight:.2f}; "
-        + f"on the wrong side: {present} before, {item.against} after; e^{item.gain:.1f} times likelier",
+        f"    {item.words} explicit answers and {item.silent} silent ones, weight {item.weight:.2f}",
+        f"    on the wrong side: {present} before, {item.against} after; e^{item.gain:.1f} times likelier",
         *_pulling("raises it, not enough", item.raising, item, name),
         *_pulling("lowers it, enough", item.lowering, item, name),
     ]
