@@ -103,6 +103,7 @@ PURE = [
     "doctor/workflow.py",
     "doctor/workflow_diagnosis.py",
     "github/authority.py",
+    "github/calibration_offer.py",
     "github/check.py",
     "github/commands.py",
     "github/conversation.py",

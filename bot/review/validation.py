@@ -1,6 +1,6 @@
 """Which of people's words may teach: the rule of validated overrides, clause by clause (pure; docs/calibration.md).
 
-The paper leaves open which override signal counts as validated (section 4).  Here an override counts when it passes all
+The paper leaves open which override signal counts as validated (section 3).  Here an override counts when it passes all
 clauses of :class:`Clause`; whoever stands alone against all others again and again weighs less.  Agreement teaches too,
 since who only hears what went wrong concludes that all is wrong: it passes the same clauses, and needs no reason.  A
 merge without a word is no such agreement.  It is kept apart, as what overrides are counted against: twenty of a hundred
