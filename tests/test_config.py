@@ -122,8 +122,7 @@ def test_a_config_that_is_not_there_is_an_error_that_names_it(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("winning_margin: 0.0", "wining_margin: 0.0", "knobs.wining_margin: unknown key; perhaps you meant "
-         "'winning_margin'"),
+        ("  clone_cutoff", "  clone_cutof", "knobs.clone_cutof: unknown key; perhaps you meant 'clone_cutoff'"),
         ("ceiling: 150", "ceilling: 150", "ceilling: unknown key; perhaps you meant 'ceiling'"),
         ("  novelty: 2", "  noveltyy: 2", "options.noveltyy: unknown key; perhaps you meant 'novelty'"),
         ("  samples: 5", "  sample: 5", "classifier.sample: unknown key; perhaps you meant 'samples'"),
