@@ -2,7 +2,8 @@
 
 `make bench ARGS=attacks` measures instead what attacks on the classifier achieve (bench/attacks.py),
 `make bench ARGS=cost` what asking a language model costs (bench/cost.py),
-and `make bench ARGS=extension` how often a capability that the taxonomy lacks is found (bench/extension.py).
+`make bench ARGS=extension` how often a capability that the taxonomy lacks is found (bench/extension.py),
+and `make bench ARGS=calibration` how well calibration finds what simulated reviewers go by (bench/calibration.py).
 """
 
 from __future__ import annotations
@@ -186,4 +187,8 @@ if __name__ == "__main__":
         from bench import extension
 
         sys.exit(extension.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["calibration"]:
+        from bench import calibration
+
+        sys.exit(calibration.main(sys.argv[2:]))
     sys.exit(main())

@@ -14,6 +14,10 @@ from pydantic import BeforeValidator, Field
 
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
+from bot.learning_settings import CalibrationSettings as CalibrationSettings
+from bot.learning_settings import Count, Share
+from bot.learning_settings import ExtensionSettings as ExtensionSettings
+from bot.learning_settings import KnobFit as KnobFit
 from bot.limits import ReadingLimits
 from bot.snapshot import Snapshot
 from bot.suggest import perhaps
@@ -28,8 +32,6 @@ REVIEWED_FILES = ReadingLimits(file_bytes=32_000_000, nesting_depth=100, nodes=1
 # What a customer expects of an answer is carried into an entry, and with it into a tombstone: a few levels deeper.
 DEEPEST_CUSTOMER_FILE = REVIEWED_FILES.nesting_depth - 10
 
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1)]
 
 
 class Knobs(FileModel):
@@ -177,49 +179,6 @@ class Limits(FileModel):
         return ReadingLimits(self.file_bytes, self.nesting_depth, self.nodes)
 
 
-class ExtensionSettings(FileModel):
-    """When queries beyond the taxonomy become a candidate for a new capability (docs/extension.md)."""
-
-    open_candidates: Count = Field(description="candidates that are offered at a time")
-    queries: Count = Field(description="distinct queries that a candidate has at least")
-    customers: Count = Field(description="customers that they come from at least")
-    low_probability: Share = Field(
-        description="confidence below which a capability is improbable; a query of which all are is off-distribution"
-    )
-    split: Share = Field(
-        description="how near to 0.5 a confidence is where the samples are torn, which makes a query off-distribution"
-    )
-    far: Share = Field(
-        description="similarity to the nearest exemplar below which a query is far from all of them"
-    )
-    commonplace: Share = Field(
-        description="share of the exemplars above which a capability tells no queries apart; such ones explain nothing"
-    )
-    misjudged: Share = Field(description="share of queries on which the classifier may err without a candidate")
-    telling: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
-        description="surprise at which a word, structure or combination is telling: 2 is a chance of 1 in 100"
-    )
-    lift: Annotated[float, Field(ge=1, allow_inf_nan=False)] = Field(
-        description="how many times as frequent it is as the exemplars lead to expect, at least"
-    )
-    surprise: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
-        description="surprise that a candidate has at least: 4 is a chance of 1 in 10,000 that exemplars explain it"
-    )
-    excess: Share = Field(description="share of a candidate's queries that the exemplars do not lead to expect, at least")
-    distance: Share = Field(description="cosine distance up to which clusters are joined")
-    cohesion: Share = Field(description="mean cosine similarity of a candidate's queries, at least")
-    belongs: Share = Field(
-        description="share of its queries at which a candidate is one of a known capability, or of a combination"
-    )
-    positive: Count = Field(description="exemplars that are drawn from a candidate's queries at most")
-    negative: int = Field(ge=0, description="hard negatives that are drawn from the nearest exemplars at most")
-    terms: Count = Field(description="telling terms that a candidate is named and described by at most")
-    core: Count = Field(description="most central queries by which a refusal is remembered")
-    core_overlap: Annotated[float, Field(gt=0, le=1)] = Field(
-        description="share of a refused core that makes a later candidate the same one"
-    )
-
-
 class Curation(FileModel):
     """``config/curation.yaml``."""
 
@@ -247,6 +206,7 @@ class Curation(FileModel):
     trusted_authors: Tuple[Text] = Field(
         description="outside authors whose queries may enter on inferred tags alone, as GitHub logins"
     )
+    calibration: CalibrationSettings
 
     def competence_bar(self, capability: str) -> float:
         """τ_c of ``capability``."""

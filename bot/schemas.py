@@ -30,6 +30,7 @@ from bot.ledger.model import (
 from bot.rater.scores import ScoresFile
 from bot.reconcile.inventory import Inventory
 from bot.report.agreement_output import AgreementOutput
+from bot.report.calibration_output import CalibrateOutput
 from bot.report.candidates_output import CandidatesOutput
 from bot.report.evaluation_output import EvaluateOutput
 from bot.report.formats_output import FormatsOutput
@@ -73,6 +74,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "candidates-output": CandidatesOutput,
     "evaluate-output": EvaluateOutput,
     "agreement-output": AgreementOutput,
+    "calibrate-output": CalibrateOutput,
     "consolidate-output": ConsolidateOutput,
     "import-output": ImportOutput,
     "admit-output": AdmissionOutput,

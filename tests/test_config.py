@@ -122,7 +122,7 @@ def test_a_config_that_is_not_there_is_an_error_that_names_it(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("  winning_margin", "  wining_margin", "knobs.wining_margin: unknown key; perhaps you meant 'winning_margin'"),
+        ("  clone_cutoff", "  clone_cutof", "knobs.clone_cutof: unknown key; perhaps you meant 'clone_cutoff'"),
         ("ceiling: 150", "ceilling: 150", "ceilling: unknown key; perhaps you meant 'ceiling'"),
         ("  novelty: 2", "  noveltyy: 2", "options.noveltyy: unknown key; perhaps you meant 'novelty'"),
         ("  samples: 5", "  sample: 5", "classifier.sample: unknown key; perhaps you meant 'samples'"),
@@ -165,7 +165,7 @@ def test_a_mistyped_key_is_both_unknown_and_missing(old: str, new: str, message:
         ("samples: 5", "samples: 0", "classifier.samples: must be greater than or equal to 1"),
         ("seed: 20260101", "seed: -1", "classifier.embedded.seed: must be greater than or equal to 0"),
         ("subsample: 0.8", "subsample: 0", "classifier.embedded.subsample: must be greater than 0"),
-        ("folds: 5", "folds: 1", "classifier.embedded.folds: must be greater than or equal to 2"),
+        ("folds: 5, reg", "folds: 1, reg", "classifier.embedded.folds: must be greater than or equal to 2"),
         ("regularisation: 4.0", "regularisation: 0", "classifier.embedded.regularisation: must be greater than 0"),
         ("regularisation: 4.0", "regularisation: .inf", "not valid YAML: '.inf' is not a finite number"),
         ("openai: null", "openai: {}", "classifier.openai.answer_tokens: the key is missing"),

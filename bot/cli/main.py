@@ -27,6 +27,7 @@ COMMANDS = {
     "candidates": "Find what customers ask for and the taxonomy has no capability for; writes nothing.",
     "evaluate": "Measure the classifier against labels, or compare two.",
     "agreement": "Measure how far people agree with the verdicts that they were shown.",
+    "calibrate": "Propose per-capability knobs from what curators made of the verdicts.",
     "consolidate": "From scores to verdicts against the regression set.",
     "admit": "Stage admissions into the regression set of the working tree.",
     "prune": "Suggest evictions; writes nothing.",

@@ -95,6 +95,15 @@ class GitHubClient:
         found = self._pages("/pulls", {"state": "open", "base": base})
         return tuple(sorted(map(pull_request_of, found), key=lambda item: item.number))
 
+    def default_branch(self) -> str:
+        """The branch that pull requests go to."""
+        return str(self._ask("GET", "")["default_branch"])
+
+    def pull_requests_of(self, branch: str, base: str) -> tuple[PullRequest, ...]:
+        """The pull requests from ``branch`` of this repository to ``base``, open and closed."""
+        found = self._pages("/pulls", {"state": "all", "head": f"{self._owner}:{branch}", "base": base})
+        return tuple(map(pull_request_of, found))
+
     def closed_pull_requests(self, base: str) -> tuple[PullRequest, ...]:
         """The pull requests to ``base`` that are closed, those that changed last first: at most a hundred."""
         query = {"state": "closed", "base": base, "sort": "updated", "direction": "desc", "per_page": PAGE}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from bot.consolidator.verdict import Decision, Route
 from bot.digests import digest
-from bot.ledger.events import Answered, ChangedByHand, Decided, Event, Passed, Requested, Shown, Withdrawn
+from bot.ledger.events import Answered, ChangedByHand, Decided, Event, Passed, Requested, Shown, Suggested, Withdrawn
 from bot.review.responses import Response
 
 EVICT: Final = "EVICT"
@@ -51,6 +51,7 @@ class _Told:
     decided_contents: set[tuple[int, str]] = field(default_factory=set)
     last_words: dict[tuple[str, str, str], _Word] = field(default_factory=dict)
     last_answers: dict[tuple[str, str, bool], str] = field(default_factory=dict)
+    remaining: dict[int, Mapping[str, int]] = field(default_factory=dict)
     taken_out: dict[str, str] = field(default_factory=dict)
     brought_back: dict[str, str] = field(default_factory=dict)
 
@@ -65,6 +66,8 @@ class _Told:
                 self._decide(event)
             case Passed(by_bot=False) if not _is_bot(event.by):
                 self.passed.append(event)
+            case Suggested():
+                self.remaining[event.pull_request] = event.remaining
             case Answered(by_bot=False) if not _is_bot(event.by):
                 self.answered.append(event)
                 answer = _person(event.by), event.branch, event.agrees
@@ -159,6 +162,7 @@ def _of_answer(event: Answered, told: _Told) -> Response:
         at=event.at,
         pull_request=event.pull_request,
         reversed=back or told.last_answers.get(other, "") > event.at,
+        remaining=told.remaining.get(event.pull_request, {}),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from bot.ledger.events import VerdictFacts
 
@@ -20,7 +21,8 @@ class Response:
     shows the verdict); it and ``by`` are in lower case, as GitHub compares logins.  ``said`` is the person's reason.
     ``reversed`` tells that it did not last: its comment went, the same person said otherwise on the same content later,
     or the entry was taken out or undone by people.  ``base`` is the commit that the verdict was judged against,
-    ``place`` its place in the cycle, ``facts`` are its facts as they were shown.
+    ``place`` its place in the cycle, ``facts`` are its facts as they were shown.  ``remaining`` tells
+    of a suggestion how many competent coverers each capability would keep.
     """
 
     subject: str
@@ -40,6 +42,7 @@ class Response:
     base: str | None = None
     place: int = 0
     facts: VerdictFacts | None = None
+    remaining: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def overrides(self) -> bool:

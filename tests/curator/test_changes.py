@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from bot.config import REVIEWED_FILES
 from bot.curator import changes
-from bot.curator.changes import FileChange, apply, edit, render
+from bot.curator.changes import FileChange, amend, apply, edit, render
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.documents import parse_yaml
 from bot.errors import OutsideError
@@ -404,3 +404,28 @@ def test_other_readers_of_yaml_see_the_same_words(word: str) -> None:
 def test_other_readers_of_yaml_see_the_same_turns(turns: list[str]) -> None:
     entry = make_entry("r", {"a": 0.9}).model_copy(update={"turns": tuple(turns)})
     assert yaml.safe_load(render(entry))["turns"] == turns
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (
+            "knobs: 1\nchosen: {} # what differs\n\nlimits: 3\n",
+            "knobs: 1\nchosen:    # what differs\n  a: {x: 0.5}\n\nlimits: 3\n",
+        ),
+        ("chosen:\n  a: {x: 0.1, y: 2} # why\n", "chosen:\n  a: {x: 0.5, y: 2} # why\n"),
+        (
+            "chosen:\n  a:\n    y: 0.20 # kept\n\n  # about b\n  b: {y: 1}\n",
+            "chosen:\n  a:\n    y: 0.20 # kept\n    x: 0.5\n\n  # about b\n  b: {y: 1}\n",
+        ),
+        ("chosen:\n  b: {y: 1}\n", "chosen:\n  b: {y: 1}\n  a: {x: 0.5}\n"),
+        (
+            "chosen:\n  a: {y: 1} # why\n  # about b\n  b: 1\n",
+            "chosen:\n  a: {y: 1, x: 0.5} # why\n  # about b\n  b: 1\n",
+        ),
+        ("chosen:\n  a:\n", "chosen:\n  a: {x: 0.5}\n"),
+        ("{}\n", "chosen:\n  a: {x: 0.5}\n"),
+    ],
+)
+def test_amending_changes_what_is_named_and_keeps_every_word_of_people(text: str, wanted: str) -> None:
+    assert amend(text, {"chosen": {"a": {"x": 0.5}}}) == wanted

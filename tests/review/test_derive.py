@@ -311,3 +311,12 @@ def test_the_order_of_events_says_nothing_beyond_their_times(events: list[Event]
     standing = [(item.subject, item.by, item.explicit, item.agrees) for item in found if not item.reversed]
     assert len(standing) == len(set(standing))
     assert not any(item.by.endswith("[bot]") or item.by != item.by.lower() for item in found)
+
+
+def test_an_answer_to_a_suggestion_knows_how_many_coverers_would_be_left() -> None:
+    suggestion = Suggested(
+        at=day(1), pull_request=20, branch="incumbent/evict/q1", suggestion="redundant", entries=("q1",),
+        remaining={"a": 3},
+    )  # fmt: skip
+    told, untold = responses_of([answered(), suggestion, answered("q2", pull_request=21)])
+    assert (told.remaining, untold.remaining) == ({"a": 3}, {})

@@ -1,0 +1,161 @@
+"""``incumbent calibrate``: per-capability knobs from what curators made of the verdicts."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bot.cli.options import json_option, open_platform, print_json, repository_options, say, show_problems
+from bot.errors import InputError, UsageError
+from bot.report.escaping import visible
+
+if TYPE_CHECKING:
+    from bot.github.calibration_offer import Offer
+    from bot.ledger.event_files import Recorded
+    from bot.report.calibration_output import CalibrateOutput
+    from bot.review.config_edit import ConfigEdit
+    from bot.review.replay import Reader
+    from bot.snapshot import Snapshot
+
+
+@click.command("calibrate")
+@click.option(
+    "--pull-request",
+    "offers",
+    is_flag=True,
+    help="Offer what is proposed in a pull request that edits the config; never more than one for the same values.",
+)
+@click.option(
+    "--repository",
+    envvar="GITHUB_REPOSITORY",
+    metavar="OWNER/NAME",
+    help="Where that pull request goes [env: GITHUB_REPOSITORY; default: where the remote `origin` leads].",
+)
+@repository_options
+@json_option
+def command(offers: bool, repository: str | None, repo: Path, config_path: str, as_json: bool) -> int:
+    """Propose competence bars, winning margins and redundancy floors from people's validated answers; writes no file.
+
+    Answers are read from the branch incumbent/ledger of the local clone, and what stood at past commits from its
+    history. With --pull-request the token is taken from GITHUB_TOKEN or GH_TOKEN.
+
+    \b
+    Examples:
+      incumbent calibrate
+      incumbent calibrate --json | jq '.estimates[] | select(.outcome == "proposed")'
+      GH_TOKEN=$(gh auth token) incumbent calibrate --pull-request
+    """
+    from bot.report.calibration_output import CalibrateOutput
+    from bot.report.calibration_text import calibration_lines
+    from bot.review.calibrating import find
+    from bot.review.config_edit import edit_config
+    from bot.review.standing import reader
+
+    platform = open_platform(repo, config_path)
+    with ExitStack() as stack:
+        recorded, open_commit = _ledger(repo, stack)
+        events, problems = ((), ()) if recorded is None else (recorded.events, recorded.problems)
+        read: Reader = reader(open_commit, platform.config, config_path)
+        finding = find(events, read, platform.config)
+    text = (repo / config_path).read_text(encoding="utf-8")
+    edit = edit_config(config_path, text, finding.estimates)
+    output = CalibrateOutput.of(
+        finding, ledger=recorded is not None, config=None if edit is None else edit.text, unread=len(problems)
+    )
+    if as_json:
+        print_json(output)
+    else:
+        for line in calibration_lines(output, visible):
+            say(line)
+    show_problems(problems)
+    if offers and edit is not None:
+        _tell(_offer(edit, text, output, _repository(repository, repo), os.environ))
+    elif offers:
+        say("nothing is proposed, so there is nothing to offer", err=True)
+    return InputError.exit_code if problems else 0
+
+
+def _ledger(repo: Path, stack: ExitStack) -> tuple[Recorded | None, Callable[[str], Snapshot | None]]:
+    """The local clone's events (``None``: there is no ledger, which is said), and what opens its commits."""
+    from bot.cli.ledger import HOW_TO_GET_IT, find_ledger
+    from bot.git import read_top
+    from bot.ledger.event_files import load_events
+    from bot.ledger.model import BRANCH
+    from bot.object_store import ObjectStore
+
+    top = read_top(repo)
+    if top is None:
+        say(f"{repo} is not inside a git repository, so there is no ledger to read", err=True)
+        return None, lambda commit: None
+    store = stack.enter_context(ObjectStore.open(top))
+    commit = find_ledger(store)
+    if commit is None:
+        say(f"there is no branch {BRANCH} here: {HOW_TO_GET_IT}", err=True)
+        return None, lambda commit: None
+    folder = repo.resolve().relative_to(top.resolve()).as_posix()
+
+    def open_commit(name: str) -> Snapshot | None:
+        return store.snapshot(name, "" if folder == "." else folder) if store.exists(name) else None
+
+    return load_events(store.snapshot(commit)), open_commit
+
+
+def _repository(given: str | None, repo: Path) -> str:
+    from bot.git import read_remote
+
+    found = given or read_remote(repo)
+    if found is None:
+        raise UsageError("say which repository: --repository OWNER/NAME (there is no remote `origin` here)")
+    return found
+
+
+def _offer(
+    edit: ConfigEdit, text: str, output: CalibrateOutput, repository: str, environment: Mapping[str, str]
+) -> Offer:
+    """Make the pull request be there; raises :class:`UsageError` where the config here is not that of GitHub's."""
+    from bot.config import REVIEWED_FILES
+    from bot.github.calibration_offer import branch_of, plan_offer
+    from bot.github.client import GitHubClient
+    from bot.github.values import PushBranch
+    from bot.object_store import ObjectStore
+    from bot.report.calibration_text import description
+
+    token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN")
+    if not token:
+        raise UsageError("there is no token: set GITHUB_TOKEN or GH_TOKEN (`gh auth token` prints yours)")
+    api = environment.get("GITHUB_API_URL", "https://api.github.com")
+    server = environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
+    github = GitHubClient(repository, token, api, "")
+    base_branch = github.default_branch()
+    branch = branch_of(edit)
+    with tempfile.TemporaryDirectory(prefix="incumbent-") as folder, ExitStack() as stack:
+        store = stack.enter_context(ObjectStore.create(Path(folder) / "objects.git"))
+        refs = {"base": f"refs/heads/{base_branch}", "tip": f"refs/heads/{branch}"}
+        found = store.fetch(f"{server}/{repository}", refs, token, optional=("tip",))
+        there = store.snapshot(found["base"])
+        if not there.exists(edit.path) or there.read(edit.path, REVIEWED_FILES).decode("utf-8", "replace") != text:
+            raise UsageError(f"{edit.path} is not that of {base_branch} on GitHub: bring your clone up to date first")
+        pulls = github.pull_requests_of(branch, base_branch)
+        offer = plan_offer(edit, description(output), base_branch, found["base"], found.get("tip"), pulls)
+        for operation in offer.operations:
+            tree = store.tree(found["base"]) if isinstance(operation, PushBranch) else None
+            github.apply(None, operation, tree)
+    return offer
+
+
+def _tell(offer: Offer) -> None:
+    if offer.operations:
+        say(f"a pull request was opened for {offer.branch}", err=True)
+    elif offer.refused:
+        say(
+            f"#{offer.number} offered the same, and was closed unmerged: reopen it, or change the knobs by hand",
+            err=True,
+        )
+    else:
+        say(f"#{offer.number} offers the same already", err=True)

@@ -1,0 +1,61 @@
+"""The pull request that offers a calibrated config: planned here, applied by whoever holds a token (pure).
+
+Its branch is not under the bot's own prefix, so that it is a pull request like anybody's: its impact is reviewed, and
+people merge it or not.  The branch is named after what is proposed, so that equal evidence leads to the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.github.values import OpenPullRequest, Operation, PullRequest, PushBranch
+from bot.review.config_edit import ConfigEdit
+
+BRANCHES: Final = "incumbent-calibration/"
+"""What the branches of these pull requests begin with; ``incumbent/`` is what reconcile takes for its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """The writes that make the pull request be there, or the number of the one that is, or that people closed."""
+
+    branch: str
+    operations: tuple[Operation, ...] = ()
+    number: int | None = None
+    refused: bool = False
+
+
+def branch_of(edit: ConfigEdit) -> str:
+    """The branch that holds ``edit``."""
+    return f"{BRANCHES}{edit.name}"
+
+
+def plan_offer(
+    edit: ConfigEdit, body: str, default_branch: str, base: str, tip: str | None, pulls: Sequence[PullRequest]
+) -> Offer:
+    """The writes for ``edit`` of the config at the commit ``base``.
+
+    ``tip`` is where its branch points to, if it is there; ``pulls`` are pull requests, open and closed.  One that is
+    open stays as it is; one that people closed unmerged is not asked again.
+    """
+    branch = branch_of(edit)
+    ours = sorted((item for item in pulls if item.branch == branch), key=lambda item: (item.closed, -item.number))
+    if ours and not ours[0].closed:
+        return Offer(branch=branch, number=ours[0].number)
+    if ours and ours[0].merge is None:
+        return Offer(branch=branch, number=ours[0].number, refused=True)
+    title = "Calibrate per-capability knobs from validated overrides"
+    push = PushBranch(
+        branch=branch,
+        tip=tip,
+        base=base,
+        parents=(base,) if tip is None else (tip, base),
+        files=((edit.path, edit.text),),
+        message=f"{title}\n\nProposed by incumbent calibrate; the pull request says why.",
+    )
+    opened = OpenPullRequest(branch=branch, base=default_branch, title=title, body=body)
+    # A branch without a pull request is what a run that was killed left behind, or one that was merged and is moved on.
+    again = tip is not None and not ours
+    return Offer(branch=branch, operations=(opened,) if again else (push, opened))

@@ -1,0 +1,85 @@
+"""All of ``incumbent calibrate`` in one place: events in, a finding out (pure; readers are handed in)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.config import Curation
+from bot.ledger.events import Event, Shown
+from bot.review.calibration import Estimate, calibrate, with_proposals
+from bot.review.derive import responses_of
+from bot.review.evidence import evidence_of
+from bot.review.held_out import HeldOut, hold_out
+from bot.review.replay import Reader, judged, replay
+from bot.review.validation import Validated, validate_responses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfCheck:
+    """How far a replay can be trusted: of ``shown`` verdicts, those that came back, and those that came back equal."""
+
+    shown: int
+    replayed: int
+    equal: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """A verdict that would be another one: in codes, as the config is and with what is proposed."""
+
+    shown: Shown
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What people's answers teach.
+
+    ``about`` counts the explicit answers that speak of a knob at all.  ``held_out`` is agreement on answers that the
+    fit had not seen; ``changed`` are past verdicts under the whole proposal.
+    """
+
+    responses: int
+    validated: Validated
+    about: int
+    estimates: tuple[Estimate, ...]
+    check: SelfCheck
+    changed: tuple[Changed, ...]
+    held_out: HeldOut
+
+    @property
+    def proposed(self) -> tuple[Estimate, ...]:
+        """The estimates that are proposals."""
+        return tuple(item for item in self.estimates if item.proposed is not None)
+
+
+def find(events: Sequence[Event], read: Reader, config: Curation) -> Finding:
+    """What the ``events`` teach about ``config``; ``read`` tells what stood at a commit."""
+    responses = responses_of(events)
+    validated = validate_responses(responses, config.curators, config.calibration)
+    answers = (*validated.kept, *validated.silent)
+    shown = [event for event in events if isinstance(event, Shown)]
+    situations = replay(shown, read, None)
+    evidence = evidence_of(answers, situations)
+    estimates = calibrate(evidence, config)
+    proposed = with_proposals(config, estimates)
+    before = replay(shown, read, config)
+    after = before if proposed == config else replay(shown, read, proposed)
+    pairs = [(item, after[key]) for key, item in sorted(before.items())]
+    return Finding(
+        responses=len(responses),
+        validated=validated,
+        about=len({id(item.response) for item in evidence if not item.silent}),
+        estimates=estimates,
+        check=SelfCheck(
+            shown=len({judged(item) for item in shown if item.facts is not None}),
+            replayed=len(situations),
+            equal=sum(1 for item in situations.values() if not item.changed),
+        ),
+        changed=tuple(
+            Changed(shown=old.shown, before=old.codes, after=new.codes) for old, new in pairs if old.codes != new.codes
+        ),
+        held_out=hold_out(answers, shown, read, config, situations),
+    )

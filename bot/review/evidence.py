@@ -1,0 +1,110 @@
+"""Which knob of which capability a response speaks of, and what it says of it (pure; docs/calibration.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.consolidator.verdict import Reason, Route
+from bot.ledger.events import VerdictFacts
+from bot.review.replay import Judged, Replayed
+from bot.review.responses import Response
+from bot.review.validation import Weighted
+from bot.rounding import rounded
+
+REDUNDANT = "redundant"
+"""The kind of those suggestions that floors alone decide: nobody displaces the entry, others cover what it covers."""
+
+# What a person may turn down for the sake of the score alone; beside any other code it may be for that code's sake.
+_NEW = {Reason.NEW_COVERAGE, Reason.LOW_CONFIDENCE}
+_WON = {Reason.SPLIT_OR_FLOOR, Reason.DOMINATES, Reason.LOW_CONFIDENCE}
+
+
+class Knob(StrEnum):
+    """The knobs that may differ for one capability, by their names in the config."""
+
+    COMPETENCE_BAR = "competence_bar"
+    WINNING_MARGIN = "winning_margin"
+    REDUNDANCY_FLOOR = "redundancy_floor"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What one response says of one knob: that its value is at or below ``at`` (``met``), or above it.
+
+    ``at`` is a score, a lead over the champion, or a number of coverers that remain.  ``weight`` in (0, 1] is the
+    response's, shared evenly among all the knobs that it may be about.
+    """
+
+    knob: Knob
+    capability: str
+    at: float
+    met: bool
+    weight: float
+    response: Response
+
+    @property
+    def silent(self) -> bool:
+        """Whether it is the merge of a pull request, without a word on this verdict."""
+        return not self.response.explicit
+
+    @property
+    def asked(self) -> bool:
+        """Whether the question waited for an answer; otherwise only who wants to speak does."""
+        return self.response.route == Route.REVIEW
+
+
+def evidence_of(kept: Sequence[Weighted], situations: Mapping[Judged, Replayed]) -> tuple[Evidence, ...]:
+    """What the responses that were ``kept`` say of knobs; most are about none.
+
+    ``situations`` are the verdicts replayed under the config of then, which tell what an EXCLUDE fell short of.
+    """
+    found: list[Evidence] = []
+    for item in kept:
+        response = item.response
+        about, met = _about(response, situations)
+        found += [
+            Evidence(knob=knob, capability=name, at=at, met=met, weight=item.weight / len(about), response=response)
+            for (knob, name), at in about.items()
+        ]
+    return tuple(found)
+
+
+def judged_of(response: Response) -> Judged | None:
+    """Which verdict that was shown ``response`` is on; ``None`` for a suggestion."""
+    if response.base is None:
+        return None
+    return response.pull_request, response.entry, response.content, response.base, response.place
+
+
+def _about(response: Response, situations: Mapping[Judged, Replayed]) -> tuple[dict[tuple[Knob, str], float], bool]:
+    """Knob and capability → what it stood at, and whether that is enough for the person."""
+    reasons = set(response.reasons)
+    facts = response.facts
+    if response.decision == "EVICT":
+        return (_scarcest(response.remaining) if reasons == {REDUNDANT} else {}), response.agrees
+    if facts is None:
+        return {}, response.agrees
+    if response.decision == "EXCLUDE":
+        key = judged_of(response)
+        situation = situations.get(key) if key is not None and reasons == {Reason.REDUNDANT} else None
+        return ({} if situation is None else _short_of(situation, facts)), not response.agrees
+    if Reason.NEW_COVERAGE in reasons and reasons <= _NEW:
+        return {(Knob.COMPETENCE_BAR, name): facts.scores[name] for name in facts.new}, response.agrees
+    if reasons <= _WON:
+        leads = {name: rounded(facts.scores[name] - held) for name, held in facts.won.items()}
+        return {(Knob.WINNING_MARGIN, name): lead for name, lead in leads.items()}, response.agrees
+    return {}, response.agrees
+
+
+def _scarcest(remaining: Mapping[str, int]) -> dict[tuple[Knob, str], float]:
+    """The capabilities that the fewest coverers would be left for: they are what a person would hesitate over."""
+    least = min(remaining.values(), default=0)
+    return {(Knob.REDUNDANCY_FLOOR, name): float(count) for name, count in remaining.items() if count == least}
+
+
+def _short_of(situation: Replayed, facts: VerdictFacts) -> dict[tuple[Knob, str], float]:
+    bars = {(Knob.COMPETENCE_BAR, name): facts.scores[name] for name in situation.uncovered}
+    margins = {(Knob.WINNING_MARGIN, name): lead for name, lead in situation.behind.items()}
+    return {**bars, **margins}

@@ -1,0 +1,93 @@
+"""Agreement of verdicts with people, before and after a fit, on answers that the fit has not seen (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.config import Curation
+from bot.digests import digest
+from bot.ledger.events import Shown
+from bot.review.calibration import calibrate, with_proposals
+from bot.review.evidence import REDUNDANT, evidence_of, judged_of
+from bot.review.replay import Judged, Reader, Replayed, replay
+from bot.review.responses import Response
+from bot.review.validation import Weighted, question_of, wants_change
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How many of ``count`` answers the verdicts agreed with, under the config as it is and with what was fitted."""
+
+    count: int = 0
+    before: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldOut:
+    """The answers of all folds, each judged by a fit to the other folds; silent ones stand apart.
+
+    ``lost`` answers could not be judged again: their verdicts cannot be replayed, or they are about no floor.
+    """
+
+    words: Agreement
+    silent: Agreement
+    lost: int
+
+
+def fold_of(response: Response, folds: int) -> int:
+    """The part, of ``folds``, that all answers to the same question belong to."""
+    return int(digest(list(question_of(response))), 16) % folds
+
+
+def hold_out(
+    answers: Sequence[Weighted],
+    shown: Sequence[Shown],
+    read: Reader,
+    config: Curation,
+    situations: Mapping[Judged, Replayed],
+) -> HeldOut:
+    """Fit to all folds of ``answers`` but one and judge that one again, for each fold.
+
+    ``situations`` are those of :func:`evidence_of`.
+    """
+    folds = config.calibration.folds
+    parts = [fold_of(item.response, folds) for item in answers]
+    present = replay(shown, read, config)
+    pairs: list[tuple[Weighted, bool, bool]] = []
+    for fold in sorted(set(parts)):
+        others = [item for item, part in zip(answers, parts, strict=True) if part != fold]
+        fitted = with_proposals(config, calibrate(evidence_of(others, situations), config))
+        tested = [item for item, part in zip(answers, parts, strict=True) if part == fold]
+        after = present if fitted == config else replay(_reviews_of(tested, shown), read, fitted)
+        for item in tested:
+            old = _agrees(item.response, present, config)
+            new = _agrees(item.response, after, fitted)
+            if old is not None and new is not None:
+                pairs.append((item, old, new))
+    return HeldOut(
+        words=_count([pair for pair in pairs if pair[0].response.explicit]),
+        silent=_count([pair for pair in pairs if not pair[0].response.explicit]),
+        lost=len(answers) - len(pairs),
+    )
+
+
+def _reviews_of(tested: Sequence[Weighted], shown: Sequence[Shown]) -> list[Shown]:
+    """All verdicts of those pull requests that the ``tested`` answers are on."""
+    numbers = {item.response.pull_request for item in tested}
+    return [item for item in shown if item.pull_request in numbers]
+
+
+def _agrees(response: Response, replayed: Mapping[Judged, Replayed], config: Curation) -> bool | None:
+    """Whether ``config`` does what the person wants; ``None`` where that cannot be told."""
+    if response.decision == "EVICT" and set(response.reasons) == {REDUNDANT} and response.remaining:
+        safe = all(count >= config.redundancy_floor(name) for name, count in response.remaining.items())
+        return safe == wants_change(response)
+    key = judged_of(response)
+    again = None if key is None else replayed.get(key)
+    return None if again is None else again.ruling.decision.admits == wants_change(response)
+
+
+def _count(pairs: Sequence[tuple[Weighted, bool, bool]]) -> Agreement:
+    return Agreement(len(pairs), sum(1 for pair in pairs if pair[1]), sum(1 for pair in pairs if pair[2]))

@@ -1,0 +1,142 @@
+"""Past verdicts again, under the config of then or another one (pure; what stood then is handed in).
+
+The real rater and the real rule cascade judge again, in the order in which the queries were judged then.  A query comes
+back by its recorded scores and its recorded similarity, since the ledger holds no texts; those of the same review that
+were judged before it stand in R, or wait, as the replay has it.  What gate 7 found in the people concerned is taken
+over as recorded.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from bot.config import Curation
+from bot.consolidator.verdict import Reason, Route, Ruling
+from bot.consolidator.verdict_engine import decide
+from bot.ledger.events import Shown, VerdictFacts
+from bot.rater.contextualizer import LiveSet, Similarity
+from bot.rater.model import Resident, ScoredQuery
+from bot.rater.profile import Profile
+from bot.rounding import rounded
+
+TRUST = (Reason.ATTEMPT, Reason.UNTRUSTED_AUTHOR, Reason.CUSTOMER_SHARE, Reason.UNSEEN, Reason.CONTESTED)
+"""The codes of gate 7, which looks at who brings a query and not at what it covers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What verdicts were judged against at one commit: R with the entries that wait for a slot, and the config."""
+
+    residents: tuple[Resident, ...]
+    config: Curation
+
+
+Reader: TypeAlias = Callable[[str], Standing | None]
+"""What stood at a commit; ``None`` where that cannot be read any more."""
+
+Judged: TypeAlias = tuple[int, str, str, str, int]
+"""Pull request, entry, content, base and place: what tells one verdict that was shown from others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """A verdict that was ``shown``, and what it would be.
+
+    ``uncovered`` are the query's capabilities with a score under the bar, which nobody in R covered competently;
+    ``behind`` maps those in which it beat the champion, but not by the margin, to its lead (> 0).
+    """
+
+    shown: Shown
+    ruling: Ruling
+    uncovered: tuple[str, ...]
+    behind: Mapping[str, float]
+
+    @property
+    def codes(self) -> str:
+        """The ruling in codes, as :attr:`Shown.codes` has that of then."""
+        return " ".join([self.ruling.decision, self.ruling.route, *self.ruling.reasons])
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is another verdict than the one shown."""
+        return self.codes != self.shown.codes
+
+
+def judged(shown: Shown) -> Judged:
+    """Which verdict it is that was ``shown``."""
+    return shown.pull_request, shown.entry, shown.content, shown.base, shown.place
+
+
+def replay(shown: Iterable[Shown], read: Reader, config: Curation | None) -> dict[Judged, Replayed]:
+    """The verdicts that were ``shown``, judged again under ``config`` (``None``: under that of then).
+
+    Those without facts (there was no verdict), and those of a commit that cannot be read, are missing.
+    """
+    reviews: dict[tuple[int, str, str], list[Shown]] = defaultdict(list)
+    for item in shown:
+        reviews[item.pull_request, item.base, item.head].append(item)
+    found: dict[Judged, Replayed] = {}
+    for (_, base, _), items in sorted(reviews.items()):
+        standing = read(base)
+        if standing is None:
+            continue
+        # A comment that was written anew tells of what changed alone; the rest stands as it was.
+        latest: dict[str, tuple[Shown, VerdictFacts]] = {}
+        for moment in sorted({item.at for item in items}):
+            new = {item.entry: item for item in items if item.at == moment}
+            for entry, item in new.items():
+                latest.pop(entry, None)
+                if item.facts is not None:
+                    latest[entry] = (item, item.facts)
+            for each in _review(list(latest.values()), standing, config or standing.config):
+                if each.shown.entry in new:
+                    found[judged(each.shown)] = each
+    return found
+
+
+def _review(items: Sequence[tuple[Shown, VerdictFacts]], standing: Standing, config: Curation) -> list[Replayed]:
+    """One cycle over ``items``, in the order of then; their own entries of R stand aside."""
+    items = sorted(items, key=lambda item: (item[0].place, item[0].entry))
+    own = {item.entry for item, _ in items}
+    queries = [
+        ScoredQuery(id=item.entry, turns=(), scores=facts.scores, arbitrated=frozenset(facts.arbitrated))
+        for item, facts in items
+    ]
+    live = LiveSet([each for each in standing.residents if each.id not in own], queries, config)
+    found: list[Replayed] = []
+    for (item, told), query in zip(items, queries, strict=True):
+        profile = live.profile(query)
+        facts = live.facts(query, profile, Similarity(told.similarity, told.most_similar))
+        ruling = _doubted(decide(facts, config.knobs, config.options), item.codes)
+        uncovered, behind = _shortfalls(live, profile)
+        found.append(Replayed(shown=item, ruling=ruling, uncovered=uncovered, behind=behind))
+        if ruling.decision.admits:
+            enter = live.admit if ruling.route is Route.DIRECT else live.await_review
+            enter(profile)
+    return found
+
+
+def _doubted(ruling: Ruling, codes: str) -> Ruling:
+    """``ruling``, or for a direct admission the same on the review route, with the doubts that ``codes`` tell of."""
+    doubts = [reason for reason in TRUST if reason in codes.split()]
+    if not doubts or not ruling.decision.admits or ruling.route is Route.REVIEW:
+        return ruling
+    return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, *doubts))
+
+
+def _shortfalls(live: LiveSet, profile: Profile) -> tuple[tuple[str, ...], dict[str, float]]:
+    """Where a knob alone kept the query from merit: capabilities under the bar, and leads within the margin."""
+    known = live.capabilities
+    uncovered: list[str] = []
+    behind: dict[str, float] = {}
+    for index, score in sorted(profile.items):
+        champion = live.champions[index]
+        if not profile.caps >> index & 1 and not live.covered >> index & 1:
+            uncovered.append(known.names[index])
+        lead = 0.0 if champion is None else rounded(score - champion.score(index))
+        if 0 < lead <= rounded(known.margins[index]):
+            behind[known.names[index]] = lead
+    return tuple(uncovered), behind

@@ -1,0 +1,53 @@
+"""What stood at past commits, read from snapshots: what past verdicts were judged against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bot.config import REVIEWED_FILES, Curation, Knobs, Options, Overrides
+from bot.curator.store import load_regression_set
+from bot.documents import as_mapping, parse_yaml
+from bot.errors import IncumbentError
+from bot.review.replay import Reader, Standing
+from bot.snapshot import Snapshot
+from bot.taxonomy.loading import load_taxonomy
+from bot.validation import validate
+
+
+def reader(open_commit: Callable[[str], Snapshot | None], present: Curation, path: str) -> Reader:
+    """Reads each commit once; ``open_commit`` gives its files (``None``: it is not here), ``path`` is the config's.
+
+    Of the config of then the parts that verdicts rest on are taken, and the rest from ``present``: an older file lacks
+    keys that are required today.
+    """
+    known: dict[str, Standing | None] = {}
+
+    def read(commit: str) -> Standing | None:
+        if commit not in known:
+            try:
+                snapshot = open_commit(commit)
+                known[commit] = None if snapshot is None else _standing(snapshot, present, path)
+            except IncumbentError:
+                # What cannot be read by today's rules cannot be judged again; the report says how many these are.
+                known[commit] = None
+        return known[commit]
+
+    return read
+
+
+def _standing(snapshot: Snapshot, present: Curation, path: str) -> Standing:
+    taxonomy = load_taxonomy(snapshot)
+    regression_set = load_regression_set(snapshot, taxonomy)
+    residents = (*regression_set.residents(taxonomy)[0], *regression_set.in_line(taxonomy)[0])
+    document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+    raw = as_mapping(document.data)
+    overrides = {
+        str(name): validate(Overrides, document, item, ("per_capability", str(name)))
+        for name, item in as_mapping(raw.get("per_capability")).items()
+    }
+    decisive = {
+        "knobs": validate(Knobs, document, raw.get("knobs"), ("knobs",)),
+        "options": validate(Options, document, raw.get("options"), ("options",)),
+        "per_capability": overrides,
+    }
+    return Standing(residents=residents, config=present.model_copy(update=decisive))

@@ -1,0 +1,160 @@
+"""Which of people's words may teach: the rule of validated overrides, clause by clause (pure; docs/calibration.md).
+
+The paper leaves open which override signal counts as validated (section 3).  Here an override counts when it passes all
+clauses of :class:`Clause`; whoever stands alone against all others again and again weighs less.  Agreement teaches too,
+since who only hears what went wrong concludes that all is wrong: it passes the same clauses, and needs no reason.  A
+merge without a word is no such agreement.  It is kept apart, as what overrides are counted against: twenty of a hundred
+say something else than twenty of twenty.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.config import CalibrationSettings
+from bot.review.responses import Response
+
+
+class Clause(StrEnum):
+    """What a response must be to teach, in the order in which it is asked."""
+
+    EXPLICIT = "explicit"
+    """A command, or the merge or closing of a suggestion; not the merge of a pull request that showed the verdict."""
+    REASON = "reason"
+    """An override of a verdict says why.  Asked neither of agreement nor of suggestions, which are answered by a merge
+    or a closing, where nobody is asked for words."""
+    CURATOR = "curator"
+    """By one of the config's curators.  With none named it is whoever may write: that was looked up when the command
+    was followed, and no other command leaves an event."""
+    NOT_AUTHOR = "not-author"
+    """Not by who brought the query."""
+    LASTING = "lasting"
+    """Not reversed: neither taken back, nor replaced by the same person's other word, nor undone in R."""
+    UNCONTRADICTED = "uncontradicted"
+    """No other curator wants the opposite for the same content, in words that pass the clauses above it, `reason`
+    aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """A response that may teach; ``weight`` in (0, 1] is what its person's judgement is worth."""
+
+    response: Response
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Drops:
+    """How many responses fail a clause: ``first`` no clause before it (it drops these), ``all`` whatever else."""
+
+    first: int
+    all: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validated:
+    """What may teach, in the order of the responses, and why the rest may not.
+
+    ``kept`` pass every clause, ``silent`` every one but the first; ``weights`` has every person of either.
+    """
+
+    kept: tuple[Weighted, ...]
+    silent: tuple[Weighted, ...]
+    overrides: Mapping[Clause, Drops]
+    agreements: Mapping[Clause, Drops]
+    weights: Mapping[str, float]
+
+
+def question_of(response: Response) -> tuple[str, str]:
+    """What ``response`` is an answer to, whoever gives it: a query's content, or a suggestion."""
+    suggestion = response.decision in ("EVICT", "SWAP")
+    return ("suggestion", response.subject) if suggestion else ("content", response.content)
+
+
+def wants_change(response: Response) -> bool:
+    """What the person wants: a query in R, or what a suggestion says done."""
+    return (response.decision != "EXCLUDE") == response.agrees
+
+
+def validate_responses(
+    responses: Sequence[Response], curators: Collection[str], settings: CalibrationSettings
+) -> Validated:
+    """The ``responses`` that may teach, with weights; ``curators`` are logins, and empty means whoever may write."""
+    known = frozenset(name.casefold() for name in curators)
+    heard = [item for item in responses if not _failing(item, known) - {Clause.REASON}]
+    wanted = _wanted(heard)
+    weights = _weights(wanted, settings)
+    kept: list[Weighted] = []
+    silent: list[Weighted] = []
+    failures: dict[bool, list[frozenset[Clause]]] = {True: [], False: []}
+    for item in responses:
+        failing = _failing(item, known)
+        if _contradicted(item, wanted):
+            failing |= {Clause.UNCONTRADICTED}
+        failures[item.overrides].append(failing)
+        if failing <= {Clause.EXPLICIT}:
+            (silent if failing else kept).append(Weighted(item, weights.get(_person(item), 1.0)))
+    people = sorted({_person(item.response) for item in (*kept, *silent)})
+    return Validated(
+        kept=tuple(kept),
+        silent=tuple(silent),
+        overrides=_drops(failures[True]),
+        agreements=_drops(failures[False]),
+        weights={name: weights.get(name, 1.0) for name in people},
+    )
+
+
+def _person(response: Response) -> str:
+    return response.by.casefold()
+
+
+def _failing(response: Response, curators: frozenset[str]) -> frozenset[Clause]:
+    """The clauses that ``response`` fails by itself, whatever others say."""
+    on_verdict = question_of(response)[0] == "content"
+    passes = {
+        Clause.EXPLICIT: response.explicit,
+        Clause.REASON: response.agrees or not on_verdict or bool((response.said or "").strip()),
+        Clause.CURATOR: not curators or _person(response) in curators,
+        Clause.NOT_AUTHOR: response.author is None or _person(response) != response.author.casefold(),
+        Clause.LASTING: not response.reversed,
+    }
+    return frozenset(clause for clause, passed in passes.items() if not passed)
+
+
+def _wanted(heard: Sequence[Response]) -> dict[tuple[str, str], dict[str, bool]]:
+    """Question → person → what they want; of several answers the last."""
+    found: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
+    for item in sorted(heard, key=lambda item: (item.at, item.subject, item.agrees)):
+        found[question_of(item)][_person(item)] = wants_change(item)
+    return found
+
+
+def _contradicted(response: Response, wanted: Mapping[tuple[str, str], Mapping[str, bool]]) -> bool:
+    others = wanted.get(question_of(response), {})
+    return any(person != _person(response) and answer != wants_change(response) for person, answer in others.items())
+
+
+def _weights(wanted: Mapping[tuple[str, str], Mapping[str, bool]], settings: CalibrationSettings) -> dict[str, float]:
+    """Person → the posterior share of judgements in which they do not stand alone, over the prior one; at most 1."""
+    shared: dict[str, int] = defaultdict(int)
+    alone: dict[str, int] = defaultdict(int)
+    for answers in wanted.values():
+        for person, answer in answers.items():
+            others = [other for name, other in answers.items() if name != person]
+            shared[person] += bool(others)
+            alone[person] += bool(others) and answer not in others
+    prior = settings.alone + settings.together
+    return {
+        person: min(1.0, (count - alone[person] + settings.together) / (count + prior) * prior / settings.together)
+        for person, count in shared.items()
+    }
+
+
+def _drops(failures: Sequence[frozenset[Clause]]) -> dict[Clause, Drops]:
+    first = [next((clause for clause in Clause if clause in failing), None) for failing in failures]
+    return {
+        clause: Drops(first.count(clause), sum(1 for failing in failures if clause in failing)) for clause in Clause
+    }

@@ -1,0 +1,131 @@
+"""From events to a finding: what is proposed, what it would change, and agreement on answers that were held out."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.ledger.events import Event, Suggested
+from bot.review.calibrating import Finding, find
+from bot.review.config_edit import ConfigEdit, edit_config
+from bot.review.held_out import Agreement, fold_of
+from bot.review.replay import Standing
+from bot.review.standing import reader
+from bot.snapshot import WorkingTree
+from tests.factories import REPOSITORY, SHIPPED, make_config
+from tests.review.factories import COMMIT, answered, day, decided, facts, passed, response, shown
+
+TEXT = (REPOSITORY / "config" / "curation.yaml").read_text(encoding="utf-8")
+
+
+def reviewed(number: int, score: float, bar: float) -> list[Event]:
+    """A query that brings capability c, and Ann, who finds it covered from ``bar`` on."""
+    codes = "INCLUDE direct NEW_COVERAGE" if score >= 0.6 else "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"
+    told = facts(scores={"c": score}, new=("c",))
+    entry = f"q{number}"
+    action: Any = "accept" if score >= bar else "reject"
+    return [
+        shown(entry, codes, facts=told, place=0, pull_request=number),
+        decided(entry, codes, action=action, reason="too weak", comment=number, pull_request=number),
+    ]
+
+
+def events(bar: float) -> list[Event]:
+    return [event for number in range(1, 41) for event in reviewed(number, 0.5 + number / 100, bar)]
+
+
+def found(told: list[Event], config: Any = SHIPPED) -> Finding:
+    return find(told, lambda _: Standing(residents=(), config=SHIPPED), config)
+
+
+def test_a_bar_that_people_hold_higher_is_proposed_and_does_what_held_out_answers_want() -> None:
+    finding = found(events(0.7))
+    (estimate,) = finding.proposed
+    assert (estimate.capability, estimate.knob.value, estimate.proposed) == ("c", "competence_bar", 0.7)
+    assert (finding.responses, finding.about, len(finding.validated.kept)) == (40, 40, 40)
+    assert (finding.check.shown, finding.check.replayed, finding.check.equal) == (40, 40, 40)
+    assert len(finding.changed) == 19
+    assert {item.after for item in finding.changed} == {"EXCLUDE direct REDUNDANT"}
+    held = finding.held_out
+    assert (held.words.count, held.words.before, held.silent, held.lost) == (40, 21, Agreement(), 0)
+    assert held.words.after >= 36
+
+
+def test_people_who_agree_change_nothing() -> None:
+    finding = found([*events(0.5), *(passed("q41", at=day(9)), shown("q41", place=0))])
+    assert finding.proposed == ()
+    assert finding.changed == ()
+    assert finding.held_out.words == Agreement(40, 40, 40)
+    assert finding.held_out.silent == Agreement(1, 1, 1)
+
+
+def test_floors_are_judged_by_what_would_be_suggested() -> None:
+    told: list[Event] = []
+    for number in range(1, 31):
+        remaining = 2 + number % 3
+        about: dict[str, Any] = {"branch": f"incumbent/evict/e{number}", "entries": (f"e{number}",)}
+        left = {"c": remaining}
+        told.append(Suggested(at=day(1), pull_request=number, suggestion="redundant", remaining=left, **about))
+        told.append(answered(f"e{number}", pull_request=number, agrees=remaining >= 4))
+    told.append(answered("e99", pull_request=99, suggestion="displaced"))
+    finding = found(told)
+    (estimate,) = finding.proposed
+    assert (estimate.knob.value, estimate.proposed) == ("redundancy_floor", 4.0)
+    assert finding.held_out.words == Agreement(30, 10, 30)
+    assert finding.held_out.lost == 1
+
+
+def test_all_answers_to_one_question_are_in_one_fold() -> None:
+    assert fold_of(response(subject="s1"), 5) == fold_of(response(subject="s2", by="bob"), 5)
+    assert len({fold_of(response(content=str(number)), 5) for number in range(50)}) == 5
+
+
+def test_the_edit_keeps_what_people_wrote_and_has_the_name_of_its_values() -> None:
+    estimates = found(events(0.7)).estimates
+    edit = edit_config("config/curation.yaml", TEXT, estimates)
+    assert isinstance(edit, ConfigEdit)
+    assert edit.text.replace("  c: {competence_bar: 0.7}\n", "").replace(":    #", ": {} #") == TEXT
+    assert edit == edit_config("config/curation.yaml", TEXT, estimates)
+    again = edit_config("config/curation.yaml", edit.text + "# more\n", estimates)
+    assert again is not None
+    assert again.name == edit.name
+    assert edit_config("config/curation.yaml", TEXT, ()) is None
+
+
+def test_what_stood_is_read_once_with_the_config_of_then() -> None:
+    asked: list[str] = []
+
+    def open_commit(commit: str) -> WorkingTree | None:
+        asked.append(commit)
+        return WorkingTree(REPOSITORY) if commit == COMMIT else None
+
+    present = make_config(ceiling=7, competence_bar=0.9, per_capability={"x": {"competence_bar": 0.1}})
+    read = reader(open_commit, present, "config/curation.yaml")
+    standing = read(COMMIT)
+    assert standing is not None
+    assert read(COMMIT) is standing
+    assert (standing.config.knobs, standing.config.ceiling) == (SHIPPED.knobs, 7)
+    assert standing.config.per_capability == {}
+    assert read("a" * 40) is None
+    assert asked == [COMMIT, "a" * 40]
+
+
+@pytest.mark.parametrize("path", ["config/nowhere.yaml", "taxonomy/taxonomy.yaml"])
+def test_what_cannot_be_read_by_todays_rules_did_not_stand(path: str) -> None:
+    assert reader(lambda _: WorkingTree(REPOSITORY), SHIPPED, path)(COMMIT) is None
+
+
+def test_overrides_of_then_are_read(tmp_path: Path) -> None:
+    for name in ("taxonomy", "config"):
+        shutil.copytree(REPOSITORY / name, tmp_path / name)
+    config = tmp_path / "config" / "curation.yaml"
+    text = config.read_text(encoding="utf-8").replace(
+        "per_capability: {}", "per_capability: {a: {winning_margin: 0.3}}"
+    )
+    config.write_text(text[: text.index("calibration:")], encoding="utf-8")  # as a file from before had it
+    standing = reader(lambda _: WorkingTree(tmp_path), SHIPPED, "config/curation.yaml")(COMMIT)
+    assert standing is not None
+    assert standing.config.winning_margin("a") == 0.3

@@ -1,0 +1,96 @@
+"""Which knob a response speaks of, what it says of it, and how its weight is shared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.consolidator.verdict import Decision, Route, Ruling
+from bot.review.evidence import Knob, evidence_of, judged_of
+from bot.review.replay import Replayed, judged
+from bot.review.responses import Response
+from bot.review.validation import Weighted
+from tests.review.factories import COMMIT, facts, response, shown
+
+NEW = facts(new=("a", "b"))
+WON = facts(won={"a": 0.5})
+
+
+def speaking(**more: Any) -> Response:
+    return response(**{"base": COMMIT, "place": 3, "facts": NEW} | more)
+
+
+def said(item: Response, weight: float = 1.0, situation: Replayed | None = None) -> list[tuple[Any, ...]]:
+    situations = {} if situation is None else {judged(situation.shown): situation}
+    found = evidence_of([Weighted(item, weight)], situations)
+    return [(each.knob, each.capability, each.at, each.met, each.weight) for each in found]
+
+
+def short_of(**more: Any) -> Replayed:
+    defaults: dict[str, Any] = {"uncovered": (), "behind": {}}
+    ruling = Ruling(Decision.EXCLUDE, Route.DIRECT, ())
+    return Replayed(shown=shown(), ruling=ruling, **defaults | more)
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_new_coverage_speaks_of_bars_and_shares_its_weight(agrees: bool) -> None:
+    item = speaking(agrees=agrees, reasons=("NEW_COVERAGE", "LOW_CONFIDENCE"))
+    assert said(item, 0.5) == [
+        (Knob.COMPETENCE_BAR, "a", 0.9, agrees, 0.25),
+        (Knob.COMPETENCE_BAR, "b", 0.6, agrees, 0.25),
+    ]
+
+
+@pytest.mark.parametrize(("decision", "reason"), [("REPLACE", "DOMINATES"), ("KEEP-BOTH", "SPLIT_OR_FLOOR")])
+def test_a_win_speaks_of_margins(decision: str, reason: str) -> None:
+    item = speaking(decision=decision, reasons=(reason,), facts=WON, agrees=False)
+    assert said(item) == [(Knob.WINNING_MARGIN, "a", 0.4, False, 1.0)]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"reasons": ("CLONE", "NEW_COVERAGE")},
+        {"reasons": ("NEW_COVERAGE", "UNTRUSTED_AUTHOR")},
+        {"reasons": ("NOVEL_COMBO",)},
+        {"reasons": ("CONCENTRATION",), "decision": "REPLACE", "facts": WON},
+        {"facts": None},
+        {"decision": "EXCLUDE", "reasons": ("CLONE",)},
+        {"decision": "EXCLUDE", "reasons": ("REDUNDANT",)},  # it could not be replayed
+        {"decision": "EXCLUDE", "reasons": ("REDUNDANT",), "base": None},
+        {"decision": "EVICT", "reasons": ("displaced",), "remaining": {"a": 2}},
+        {"decision": "EVICT", "reasons": ("redundant",)},
+        {"decision": "SWAP", "reasons": ("swap",), "facts": None, "remaining": {"a": 2}},
+    ],
+)
+def test_what_may_be_about_something_else_is_about_no_knob(more: dict[str, Any]) -> None:
+    assert said(speaking(**more)) == []
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_an_exclusion_speaks_of_what_it_fell_short_of(agrees: bool) -> None:
+    item = speaking(decision="EXCLUDE", reasons=("REDUNDANT",), agrees=agrees)
+    situation = short_of(uncovered=("b",), behind={"a": 0.03})
+    assert judged_of(item) == judged(situation.shown)
+    assert said(item, 1.0, situation) == [
+        (Knob.COMPETENCE_BAR, "b", 0.6, not agrees, 0.5),
+        (Knob.WINNING_MARGIN, "a", 0.03, not agrees, 0.5),
+    ]
+
+
+def test_a_suggested_eviction_speaks_of_the_scarcest_capabilities() -> None:
+    item = response(
+        decision="EVICT", route="review", reasons=("redundant",), agrees=False, remaining={"a": 3, "b": 2, "c": 2}
+    )
+    assert said(item) == [
+        (Knob.REDUNDANCY_FLOOR, "b", 2.0, False, 0.5),
+        (Knob.REDUNDANCY_FLOOR, "c", 2.0, False, 0.5),
+    ]
+    assert evidence_of([Weighted(item, 1.0)], {})[0].asked
+
+
+def test_silence_and_being_asked_are_told() -> None:
+    (first, _) = evidence_of([Weighted(speaking(explicit=False), 1.0)], {})
+    assert first.silent
+    assert not first.asked

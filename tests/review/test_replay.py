@@ -1,0 +1,136 @@
+"""Past verdicts come back as they were, and change where a knob that they rest on does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.consolidator.cycle import run_cycle
+from bot.ledger.events import Shown, VerdictFacts
+from bot.rater.model import Resident, ScoredQuery
+from bot.report.wording import codes
+from bot.review.replay import Replayed, Standing, judged, replay
+from tests.factories import SHIPPED, make_config, query, resident
+from tests.review.factories import COMMIT, day, facts, name_of, shown
+
+R = (resident("r1", {"a": 0.7, "b": 0.55}), resident("r2", {"a": 0.6}), resident("r3", {"a": 0.6}))
+
+
+def stand(residents: Sequence[Resident] = R, config: Any = SHIPPED) -> Any:
+    return lambda commit: Standing(residents=tuple(residents), config=config) if commit == COMMIT else None
+
+
+def showing(scores: dict[str, float], codes: str, entry: str = "q1", place: int = 0, **more: Any) -> Shown:
+    told = facts(scores=scores, similarity=more.pop("similarity", 0.1))
+    return shown(entry, codes, **{"place": place, "facts": told} | more)
+
+
+def only(found: dict[Any, Replayed]) -> Replayed:
+    (item,) = found.values()
+    return item
+
+
+@pytest.mark.parametrize(
+    ("scores", "codes", "more"),
+    [
+        ({"c": 0.7}, "INCLUDE direct NEW_COVERAGE", {}),
+        ({"c": 0.55}, "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE", {}),
+        ({"a": 0.6}, "EXCLUDE direct REDUNDANT", {}),
+        ({"a": 0.9, "b": 0.6}, "REPLACE direct DOMINATES", {}),
+        ({"a": 0.9}, "KEEP-BOTH direct SPLIT_OR_FLOOR", {}),
+        ({"c": 0.7}, "INCLUDE review CLONE NEW_COVERAGE", {"similarity": 0.95}),
+        ({"c": 0.7}, "INCLUDE review NEW_COVERAGE UNTRUSTED_AUTHOR CUSTOMER_SHARE", {}),
+    ],
+)
+def test_what_was_shown_comes_back(scores: dict[str, float], codes: str, more: dict[str, Any]) -> None:
+    residents = (*R, resident("r4", {"b": 0.5}), resident("r5", {"b": 0.5}))
+    found = only(replay([showing(scores, codes, **more)], stand(residents), None))
+    assert found.codes == codes
+    assert not found.changed
+
+
+def test_another_config_gives_another_verdict() -> None:
+    past = showing({"c": 0.7}, "INCLUDE direct NEW_COVERAGE")
+    stricter = make_config(per_capability={"c": {"competence_bar": 0.8}})
+    found = only(replay([past], stand(), stricter))
+    assert (found.codes, found.changed) == ("EXCLUDE direct REDUNDANT", True)
+    assert (found.uncovered, found.behind) == (("c",), {})
+
+
+def test_doubts_of_then_keep_no_verdict_that_admits_nothing() -> None:
+    past = showing({"c": 0.7}, "INCLUDE review NEW_COVERAGE ATTEMPT")
+    stricter = make_config(per_capability={"c": {"competence_bar": 0.8}})
+    assert only(replay([past], stand(), stricter)).codes == "EXCLUDE direct REDUNDANT"
+    asked = showing({"c": 0.7}, "INCLUDE review NEW_COVERAGE ATTEMPT")
+    careful = make_config(honesty_floor=0.9)
+    assert only(replay([asked], stand(), careful)).codes == "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"
+
+
+def test_a_lead_within_the_margin_and_a_score_under_the_bar_are_told() -> None:
+    found = only(replay([showing({"a": 0.73, "c": 0.4}, "EXCLUDE direct REDUNDANT")], stand(), None))
+    assert (found.uncovered, found.behind) == (("c",), {"a": 0.03})
+    covered = only(replay([showing({"b": 0.4}, "EXCLUDE direct REDUNDANT")], stand(), None))
+    assert (covered.uncovered, covered.behind) == ((), {})
+
+
+def test_those_judged_before_stand_in_r_or_wait() -> None:
+    first = showing({"c": 0.7}, "INCLUDE direct NEW_COVERAGE", "q1", 0)
+    second = showing({"c": 0.7}, "EXCLUDE direct REDUNDANT", "q2", 1)
+    waiting = showing({"a": 0.6, "b": 0.55, "c": 0.52}, "INCLUDE review NOVEL_COMBO", "q3", 2)
+    found = replay([second, waiting, first], stand(), None)
+    assert [found[judged(item)].changed for item in (first, second, waiting)] == [False, False, False]
+    stricter = make_config(per_capability={"c": {"competence_bar": 0.71}})
+    again = replay([second, first], stand(), stricter)
+    assert again[judged(second)].uncovered == ("c",)
+
+
+def test_a_review_shown_anew_takes_what_stood_from_before() -> None:
+    first = showing({"c": 0.7}, "INCLUDE direct NEW_COVERAGE", "q1", 0)
+    second = showing({"c": 0.7}, "EXCLUDE direct REDUNDANT", "q2", 1)
+    rejected = shown("q1", "none", place=0, facts=None, at=day(2))
+    moved_up = showing({"c": 0.7}, "INCLUDE direct NEW_COVERAGE", "q2", 0, at=day(2))
+    later = showing({"c": 0.6}, "EXCLUDE direct REDUNDANT", "q3", 1, at=day(3))
+    found = replay([first, second, rejected, moved_up, later], stand(), None)
+    assert [found[judged(item)].changed for item in (first, second, moved_up, later)] == [False] * 4
+    assert len(found) == 4
+
+
+def test_an_edited_query_is_judged_without_its_own_entry() -> None:
+    own = showing({"b": 0.55}, "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE", "r1")
+    assert not only(replay([own], stand(), None)).changed
+
+
+def test_what_stood_at_an_unknown_commit_cannot_be_replayed() -> None:
+    assert replay([showing({"c": 0.7}, "INCLUDE direct NEW_COVERAGE", base="a" * 40)], stand(), None) == {}
+
+
+scored = st.dictionaries(st.sampled_from("abcde"), st.integers(20, 100).map(lambda n: n / 100), min_size=1)
+
+
+@given(st.lists(scored, min_size=1, max_size=6), st.lists(scored, max_size=4))
+def test_every_cycle_of_the_engine_comes_back(news: list[dict[str, float]], olds: list[dict[str, float]]) -> None:
+    residents = [resident(f"r{place}", scores) for place, scores in enumerate(olds)]
+    queries = [query(f"q{place}", scores) for place, scores in enumerate(news)]
+    by_id: dict[str, ScoredQuery] = {item.id: item for item in queries}
+    events = [
+        shown(
+            item.id,
+            codes(item),
+            place=place,
+            content=name_of(item.id),
+            facts=VerdictFacts(
+                taxonomy="1.0.0",
+                scores=dict(by_id[item.id].scores),
+                similarity=item.facts.max_similarity,
+                most_similar=item.facts.most_similar,
+            ),
+        )
+        for place, item in enumerate(run_cycle(queries, residents, SHIPPED))
+    ]
+    found = replay(events, stand(residents), None)
+    assert len(found) == len(queries)
+    assert [item.shown.entry for item in found.values() if item.changed] == []
