@@ -6,11 +6,13 @@ import io
 import json
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import CommentMark, YAMLError
+from ruamel.yaml.tokens import CommentToken
 
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
@@ -38,6 +40,58 @@ def dumped(value: Any, yaml: YAML | None = None) -> str:
     stream = io.StringIO()
     (yaml or round_trip()).dump(value, stream)
     return stream.getvalue()
+
+
+def amend(text: str, values: Mapping[str, Any]) -> str:
+    """The YAML ``text`` with ``values`` set, mapping by mapping; whatever they do not name stays as it is."""
+    document = round_trip().load(text)
+    _set(document, values)
+    return dumped(document)
+
+
+def _set(mapping: Any, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        if not isinstance(value, Mapping):
+            mapping[name] = value
+            continue
+        if not isinstance(mapping.get(name), dict):
+            mapping[name] = CommentedMap()
+        below = mapping[name]
+        if not below and any(isinstance(item, Mapping) for item in value.values()):
+            below.fa.set_block_style()
+        elif not below:
+            below.fa.set_flow_style()
+        gap = _take_gap(mapping, name) if value.keys() - below.keys() else ""
+        _set(below, value)
+        holder, last = _last(mapping, name)
+        token = _token(holder, last)
+        if gap and token is not None:
+            token.value += gap
+        elif gap:
+            holder.ca.items[last] = [None, None, CommentToken(f"\n{gap}", CommentMark(0), None), None]
+
+
+def _last(mapping: Any, name: str) -> tuple[Any, str]:
+    """The mapping and the key that the text of ``mapping[name]`` ends with."""
+    below: Any = mapping[name]
+    if isinstance(below, CommentedMap) and below and not below.fa.flow_style():
+        return _last(below, list(below)[-1])
+    return mapping, name
+
+
+def _token(mapping: Any, name: str) -> Any:
+    """What stands between ``mapping[name]`` and the next key: comments and empty lines, or nothing."""
+    return (mapping.ca.items.get(name) or [None, None, None])[2]
+
+
+def _take_gap(mapping: Any, name: str) -> str:
+    """Take away the empty lines and comments that follow ``mapping[name]``, which ruamel keeps with its last line."""
+    token = _token(*_last(mapping, name))
+    if token is None:
+        return ""
+    own, _, gap = token.value.partition("\n")
+    token.value = f"{own}\n"
+    return str(gap)
 
 
 def edited(content: bytes, file: str, limits: ReadingLimits, change: Callable[[Any], None]) -> str:

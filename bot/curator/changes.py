@@ -15,9 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.error import CommentMark
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
-from ruamel.yaml.tokens import CommentToken
 
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.store import FOLDER, entry_path, read_back, tombstone_path, waiting_path
@@ -85,58 +83,6 @@ def edit(text: str, model: BaseModel) -> str:
     document = round_trip().load(text)
     _replace(document, model.model_dump(mode="json"), depth=0)
     return dumped(document)
-
-
-def amend(text: str, values: Mapping[str, Any]) -> str:
-    """The YAML ``text`` with ``values`` set, mapping by mapping; whatever they do not name stays as it is."""
-    document = _yaml().load(text)
-    _set(document, values)
-    return _dump(document)
-
-
-def _set(mapping: Any, values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        if not isinstance(value, Mapping):
-            mapping[name] = value
-            continue
-        if not isinstance(mapping.get(name), dict):
-            mapping[name] = CommentedMap()
-        below = mapping[name]
-        if not below and any(isinstance(item, Mapping) for item in value.values()):
-            below.fa.set_block_style()
-        elif not below:
-            below.fa.set_flow_style()
-        gap = _take_gap(mapping, name) if value.keys() - below.keys() else ""
-        _set(below, value)
-        holder, last = _last(mapping, name)
-        token = _token(holder, last)
-        if gap and token is not None:
-            token.value += gap
-        elif gap:
-            holder.ca.items[last] = [None, None, CommentToken(f"\n{gap}", CommentMark(0), None), None]
-
-
-def _last(mapping: Any, name: str) -> tuple[Any, str]:
-    """The mapping and the key that the text of ``mapping[name]`` ends with."""
-    below: Any = mapping[name]
-    if isinstance(below, CommentedMap) and below and not below.fa.flow_style():
-        return _last(below, list(below)[-1])
-    return mapping, name
-
-
-def _token(mapping: Any, name: str) -> Any:
-    """What stands between ``mapping[name]`` and the next key: comments and empty lines, or nothing."""
-    return (mapping.ca.items.get(name) or [None, None, None])[2]
-
-
-def _take_gap(mapping: Any, name: str) -> str:
-    """Take away the empty lines and comments that follow ``mapping[name]``, which ruamel keeps with its last line."""
-    token = _token(*_last(mapping, name))
-    if token is None:
-        return ""
-    own, _, gap = token.value.partition("\n")
-    token.value = f"{own}\n"
-    return str(gap)
 
 
 def _replace(mapping: Any, values: dict[str, Any], depth: int) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.curator.changes import amend
 from bot.digests import digest
 from bot.review.calibration import Estimate, in_unit
+from bot.yaml_writing import amend
 
 
 @dataclass(frozen=True, slots=True)

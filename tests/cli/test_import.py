@@ -547,7 +547,7 @@ def inventory_of(platform: Path, tip: str) -> Inventory:
     store = ObjectStore.open(platform)
     try:
         backend = make_backend(known.config.classifier, known.taxonomy)
-        return survey("o/r", tip, None, known, store, {}, {}, backend, lambda done, total: None)
+        return survey("o/r", tip, None, known, store, {}, {}, (), backend, lambda done, total: None)
     finally:
         store.close()
 

@@ -14,11 +14,12 @@ from pydantic import JsonValue
 
 from bot.config import REVIEWED_FILES
 from bot.curator import changes
-from bot.curator.changes import FileChange, amend, apply, edit, render
+from bot.curator.changes import FileChange, apply, edit, render
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.documents import parse_yaml
 from bot.errors import OutsideError
 from bot.validation import validate
+from bot.yaml_writing import amend
 from tests.factories import make_entry
 
 TRICKY = [
