@@ -39,7 +39,8 @@ _KINDS: Final[dict[str, _Kind]] = {
 class Recorded:
     """The events of a ledger, file by file as they were added, and what of its lines cannot be read.
 
-    Of events with the same key the first is kept.  A line that cannot be read says nothing, whatever the others say.
+    A line that cannot be read says nothing, whatever the others say.  What stands twice is here twice: who counts goes
+    by ``key``.
     """
 
     events: tuple[Event, ...] = ()
@@ -54,7 +55,7 @@ def load_events(snapshot: Snapshot | None) -> Recorded:
     """
     if snapshot is None:
         return Recorded()
-    events: dict[str, Event] = {}
+    events: list[Event] = []
     problems: list[Problem] = []
     for path in snapshot.paths(EVENTS):
         if not path.endswith(".jsonl"):
@@ -68,7 +69,7 @@ def load_events(snapshot: Snapshot | None) -> Recorded:
         broken = 0
         for found in _lines(text, name):
             if not isinstance(found, InputError):
-                events.setdefault(found.key, found)
+                events.append(found)
                 continue
             problems.extend(found.problems)
             broken += 1
@@ -76,7 +77,7 @@ def load_events(snapshot: Snapshot | None) -> Recorded:
                 message = "too many lines are no events; what follows was not looked at"
                 problems.append(Problem(name, None, message, "take out the lines that are no events"))
                 break
-    return Recorded(tuple(events.values()), tuple(problems))
+    return Recorded(tuple(events), tuple(problems))
 
 
 def appended(text: str | None, events: Sequence[Event]) -> str:

@@ -102,6 +102,4 @@ def _ordinal(month: str) -> int:
 
 def _about(output: AgreementOutput) -> str:
     overall = output.overall
-    return (
-        f"{overall.explicit.count:,} explicit responses; {overall.implicit.count:,} let pass by a merge are not drawn"
-    )
+    return f"{overall.explicit.count:,} explicit responses; not drawn: {overall.implicit.count:,} let pass by a merge"

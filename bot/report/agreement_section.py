@@ -10,6 +10,9 @@ from bot.report.wording import counted
 from bot.review.agreement import Agreement, Row, Share
 from bot.review.statistics import Interval
 
+SHOWN: Final = 10
+"""Lists of what people said, and of capabilities, are cut after this many; all are in the JSON report."""
+
 _MORE: Final = "`incumbent agreement`"
 
 
@@ -26,6 +29,7 @@ def agreement_sections(agreement: Agreement, voice: MarkdownVoice) -> tuple[Sect
         ),
         Section(
             title=f"Capabilities whose verdicts are overridden ({len(agreement.overridden)})",
+            about=_cut(len(agreement.overridden)),
             header=("Capability", "Overridden", "95 %"),
             rows=tuple(
                 (
@@ -33,17 +37,20 @@ def agreement_sections(agreement: Agreement, voice: MarkdownVoice) -> tuple[Sect
                     f"{item.overrides} of {item.answers}",
                     _bounds(item.interval),
                 )
-                for item in agreement.overridden
+                for item in agreement.overridden[:SHOWN]
             ),
             more=_MORE,
-            fold=counted(len(agreement.overridden), "capability", "capabilities"),
+            fold=counted(len(agreement.overridden[:SHOWN]), "capability", "capabilities"),
         ),
         Section(
             title=f"Reasons that people give ({len(agreement.said)})",
+            about=_cut(len(agreement.said)),
             header=("Reason", "Times", "To override"),
-            rows=tuple((voice.quote(item.text), str(item.count), str(item.overrides)) for item in agreement.said),
+            rows=tuple(
+                (voice.quote(item.text), str(item.count), str(item.overrides)) for item in agreement.said[:SHOWN]
+            ),
             more=_MORE,
-            fold=counted(len(agreement.said), "reason", "reasons"),
+            fold=counted(len(agreement.said[:SHOWN]), "reason", "reasons"),
         ),
     )
 
@@ -61,6 +68,11 @@ def _about(agreement: Agreement) -> str:
         sentences.append(f"{counted(gone, 'more answer', 'more answers')} did not last.")
     sentences.append(f"By route, reason and month: {_MORE}.")
     return " ".join(sentences)
+
+
+def _cut(count: int) -> tuple[str, ...]:
+    """What is said over a list of ``count`` that is cut: people's words would push out what else the issue says."""
+    return (f"The first {SHOWN}; all of them: `incumbent agreement --json`.",) if count > SHOWN else ()
 
 
 def _row(item: Row, voice: MarkdownVoice) -> tuple[str, ...]:

@@ -9,10 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bot.report.agreement_output import AgreementOutput, RowOutput, ShareOutput
+from bot.report.agreement_section import SHOWN
 from bot.report.escaping import shortened, visible
-
-SHOWN: Final = 10
-"""Lists of what people said, and of capabilities, are cut after this many; all are in the JSON report."""
 
 _HEADER: Final = ("agrees", "share", "95 %", "let pass", "by several", "alpha")
 

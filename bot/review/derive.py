@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -90,7 +90,10 @@ class _Told:
     def seen(self, event: Decided | Passed) -> Shown | None:
         """The last showing, by the time of ``event``, of what it answers."""
         before = [item for item in self.shown.get(_question(event), []) if item.at <= event.at]
-        return max(before, key=lambda item: (item.at, item.key), default=None)
+        last = max((item.at for item in before), default="")
+        at_last = [item for item in before if item.at == last]
+        # A key takes its time, and hardly ever is there a choice.
+        return max(at_last, key=lambda item: item.key) if len(at_last) > 1 else next(iter(at_last), None)
 
 
 def _of_decision(event: Decided, told: _Told) -> Response | None:
@@ -98,7 +101,8 @@ def _of_decision(event: Decided, told: _Told) -> Response | None:
     other = _person(event.by), event.content, "reject" if accepts else "accept"
     ended = (
         _decision(event) in told.withdrawn
-        or told.last_words.get(other, _NEVER) > (event.at, event.comment)
+        # What says both in one comment says neither.
+        or told.last_words.get(other, _NEVER) >= (event.at, event.comment)
         or (accepts and told.taken_out.get(event.entry, "") > event.at)
     )
     return _of_verdict(event, told, wanted=accepts, said=event.reason, reversed=ended)
@@ -162,14 +166,21 @@ def _of_answer(event: Answered, told: _Told) -> Response:
     )
 
 
-def _each_once(events: Iterable[Event]) -> Iterable[Event]:
-    """Of events with the same key the earliest, so that their order says nothing."""
+def _each_once(events: Iterable[Event]) -> Iterator[Event]:
+    """Of events with the same key the earliest, so that their order says nothing.
+
+    What was shown twice is kept twice: it answers nothing, and most events are of that kind.
+    """
     found: dict[str, Event] = {}
     for event in events:
-        known = found.setdefault(event.key, event)
+        if isinstance(event, Shown):
+            yield event
+            continue
+        key = event.key
+        known = found.setdefault(key, event)
         if event.at < known.at:
-            found[event.key] = event
-    return found.values()
+            found[key] = event
+    yield from found.values()
 
 
 def _without_repetitions(responses: Sequence[Response]) -> tuple[Response, ...]:

@@ -14,7 +14,7 @@ from bot.ledger import event_files
 from bot.ledger.event_files import Recorded, appended, load_events
 from bot.ledger.events import EVENT, SET_EVENTS, Closed, Event, Suggested, events_path
 from bot.snapshot import WorkingTree
-from tests.review.factories import COMMIT, answered, by_hand, day, decided, passed, requested, shown, withdrawn
+from tests.review.factories import COMMIT, answered, by_hand, day, decided, facts, passed, requested, shown, withdrawn
 
 ALL: list[Event] = [
     shown(),
@@ -53,12 +53,12 @@ def test_without_a_ledger_or_events_there_is_nothing(tmp_path: Path) -> None:
     assert load_events(None) == load_events(WorkingTree(tmp_path)) == Recorded()
 
 
-def test_files_are_read_in_the_order_of_their_names_and_what_stands_twice_once(tmp_path: Path) -> None:
+def test_files_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
     (tmp_path / "events").mkdir()
     (tmp_path / "events" / "README.md").write_text("no events")
     (tmp_path / events_path(9)).write_text(appended(None, [passed(), decided()]))
     found = loaded(tmp_path, **{"10": appended(None, [shown(), decided(at=day(5))])})
-    assert found == Recorded((shown(), decided(at=day(5)), passed()))
+    assert found == Recorded((shown(), decided(at=day(5)), passed(), decided()))
 
 
 @pytest.mark.parametrize(
@@ -108,6 +108,12 @@ def test_a_file_of_anything_else_is_given_up(tmp_path: Path) -> None:
 def test_lines_are_added_below_what_is_there(text: str | None, before: str) -> None:
     assert appended(text, [passed()]) == before + appended(None, [passed()])
     assert appended(text, []) == (text or "")
+
+
+def test_equal_events_give_equal_bytes() -> None:
+    one, other = (shown(facts=facts(scores=scores)) for scores in ({"a": 0.9, "b": 0.6}, {"b": 0.6, "a": 0.9}))
+    assert one == other
+    assert appended(None, [one]) == appended(None, [other])
 
 
 def test_an_event_is_known_again_whatever_its_time() -> None:

@@ -103,6 +103,10 @@ def test_long_lists_are_cut_and_say_so() -> None:
     assert "c10" not in text
     assert "\x1b" not in text
     assert len(of(*many).said) == len(of(*many).overridden) == 12
+    body = render_dashboard(make_dashboard(agreement=agreement_of(many)))
+    for title in ("Capabilities whose verdicts are overridden (12)", "Reasons that people give (12)"):
+        assert len(rows(section(body, title))) == 10
+        assert "The first 10; all of them: `incumbent agreement --json`." in section(body, title)
 
 
 def test_secrets_that_people_wrote_are_not_repeated() -> None:

@@ -88,12 +88,12 @@ def test_few_overrides_do_not_lead_many() -> None:
         known = facts(new=(name,))
         return [response(subject=f"{name}{i}", agrees=i >= overrides, facts=known) for i in range(count)]
 
-    found = agreement_of([*of("once", 1, 1), *of("often", 40, 30), *of("never", 9, 0)]).overridden
-    assert [item.capability for item in found] == ["often", "once"]
-    assert found[1] == Overridden(
-        capability="once", overrides=1, answers=1, implicit=0, interval=Interval(found[1].interval.low, 1.0)
+    found = agreement_of([*of("once", 1, 1), *of("most", 12, 10), *of("some", 60, 20), *of("never", 9, 0)]).overridden
+    assert [item.capability for item in found] == ["most", "some", "once"]
+    assert found[2] == Overridden(
+        capability="once", overrides=1, answers=1, implicit=0, interval=Interval(found[2].interval.low, 1.0)
     )
-    assert round(found[1].interval.low, 4) == 0.2065
+    assert round(found[2].interval.low, 4) == 0.2065
 
 
 @pytest.mark.parametrize(

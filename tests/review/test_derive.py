@@ -67,6 +67,11 @@ def test_what_was_shown_stands_with_the_response() -> None:
     assert (found.author, found.base, found.place, found.facts) == ("author", "e" * 40, 2, last)
 
 
+def test_of_what_was_shown_at_one_moment_one_is_chosen_whatever_the_order() -> None:
+    both = [shown(place=1), shown(place=2)]
+    assert only(*both, decided()).place == only(*reversed(both), decided()).place
+
+
 def test_a_decision_on_what_no_event_shows_has_no_facts() -> None:
     found = only(shown(at=day(5)), decided(at=day(2)))
     assert (found.author, found.base, found.place, found.facts) == (None, None, 0, None)
@@ -169,6 +174,8 @@ _ACCEPTED = decided()
         (requested("q2"), False, False),
         (requested(action="restore"), False, False),
         (requested(at=day(1)), False, False),
+        (requested(at=day(2)), False, False),
+        (requested(at=day(3)), True, False),
         (by_hand(removed=("q2", "q1")), True, True),
         (by_hand(removed=("q1",), at=day(1)), False, False),
         (by_hand(changed=("q1",), added=("q1",)), False, False),
@@ -215,6 +222,20 @@ def test_a_word_that_is_gone_reverses_no_other() -> None:
     assert (first.agrees, first.reversed, second.agrees, second.reversed) == (True, False, False, True)
 
 
+def test_who_says_both_in_one_comment_says_neither() -> None:
+    assert all(item.reversed for item in responses_of([decided(), decided(action="reject")]))
+    # An edited comment says what it says now.
+    before = decided()
+    found = responses_of([before, withdrawn(before), decided(action="reject")])
+    assert [(item.agrees, item.reversed) for item in found] == [(False, False), (True, True)]
+
+
+def test_of_several_ends_the_last_one_decides() -> None:
+    ends = [requested(at=day(8)), requested(at=day(1), comment=51)]
+    assert only(decided(), *ends).reversed
+    assert only(decided(), *reversed(ends)).reversed
+
+
 def test_to_and_fro_leaves_the_last_word_standing() -> None:
     found = responses_of([decided(), decided(action="reject", at=day(3), comment=2), decided(at=day(4), comment=3)])
     assert [(item.agrees, item.reversed) for item in found] == [(True, True), (False, True), (True, False)]
@@ -228,6 +249,8 @@ def test_who_says_it_again_counts_once() -> None:
     gone = decided()
     found_again = responses_of([gone, withdrawn(gone), decided(at=day(5), comment=2)])
     assert [item.reversed for item in found_again] == [True, False]
+    again = decided(at=day(5), comment=2)
+    assert [item.reversed for item in responses_of([decided(), again, withdrawn(again)])] == [False, True]
     assert len(responses_of([decided(), decided(by="bob")])) == 2
     assert len(responses_of([passed(), passed(pull_request=8, at=day(4))])) == 1
 
