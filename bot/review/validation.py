@@ -30,7 +30,7 @@ class Clause(StrEnum):
     """By one of the config's curators.  With none named it is whoever may write: that was looked up when the command
     was followed, and no other command leaves an event."""
     NOT_AUTHOR = "not-author"
-    """Not by who brought the query."""
+    """Not by who brought the query; where no event tells who did, this cannot be known, and fails."""
     LASTING = "lasting"
     """Not reversed: neither taken back, nor replaced by the same person's other word, nor undone in R."""
     UNCONTRADICTED = "uncontradicted"
@@ -114,11 +114,12 @@ def _person(response: Response) -> str:
 def _failing(response: Response, curators: frozenset[str]) -> frozenset[Clause]:
     """The clauses that ``response`` fails by itself, whatever others say."""
     on_verdict = question_of(response)[0] == "content"
+    author = response.author
     passes = {
         Clause.EXPLICIT: response.explicit,
         Clause.REASON: response.agrees or not on_verdict or bool((response.said or "").strip()),
         Clause.CURATOR: not curators or _person(response) in curators,
-        Clause.NOT_AUTHOR: response.author is None or _person(response) != response.author.casefold(),
+        Clause.NOT_AUTHOR: not on_verdict or (author is not None and _person(response) != author.casefold()),
         Clause.LASTING: not response.reversed,
     }
     return frozenset(clause for clause, passed in passes.items() if not passed)
@@ -127,7 +128,7 @@ def _failing(response: Response, curators: frozenset[str]) -> frozenset[Clause]:
 def _wanted(heard: Sequence[Response]) -> dict[tuple[str, str], dict[str, bool]]:
     """Question → person → what they want; of several answers the last."""
     found: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
-    for item in sorted(heard, key=lambda item: (item.at, item.subject, item.agrees)):
+    for item in sorted(heard, key=lambda item: (item.at, wants_change(item))):
         found[question_of(item)][_person(item)] = wants_change(item)
     return found
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from bot.review.responses import Response
 from bot.review.validation import Clause, Drops, Validated, question_of, validate_responses, wants_change
 from tests.factories import SHIPPED
-from tests.review.factories import day, name_of, response
+from tests.review.factories import day, name_of
+from tests.review.factories import response as any_response
 
 SETTINGS = SHIPPED.calibration
 
@@ -21,6 +22,10 @@ SETTINGS = SHIPPED.calibration
 def override(**more: Any) -> Response:
     """Ann turns an admission of Author's down, and says why."""
     return response(**{"agrees": False, "said": "too narrow", "author": "author"} | more)
+
+
+def response(**more: Any) -> Response:
+    return any_response(**{"author": "author"} | more)
 
 
 def validate(responses: Sequence[Response], curators: Sequence[str] = ()) -> Validated:
@@ -43,6 +48,7 @@ def test_an_override_that_passes_every_clause_is_kept_and_weighs_one() -> None:
         (Clause.REASON, {"said": "  "}),
         (Clause.CURATOR, {"by": "zoe"}),
         (Clause.NOT_AUTHOR, {"author": "Ann"}),
+        (Clause.NOT_AUTHOR, {"author": None}),
         (Clause.LASTING, {"reversed": True}),
     ],
 )
