@@ -21,8 +21,8 @@ class Response:
     shows the verdict); it and ``by`` are in lower case, as GitHub compares logins.  ``said`` is the person's reason.
     ``reversed`` tells that it did not last: its comment went, the same person said otherwise on the same content later,
     or the entry was taken out or undone by people.  ``base`` is the commit that the verdict was judged against,
-    ``place`` its place in the cycle, ``facts`` are its facts as they were shown.  ``remaining`` tells of a suggestion how
-    many competent coverers each capability would keep.
+    ``place`` its place in the cycle, ``facts`` are its facts as they were shown.  ``remaining`` tells of a suggestion
+    how many competent coverers each capability would keep.
     """
 
     subject: str
