@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,8 +33,6 @@ def find_candidates(
     texts = [by_text[text] for text in sorted(by_text)]
     if not reference.turns or not texts:
         return ()
-    intent = [item.id for item in taxonomy.capabilities if item.source == "intent"]
-    reference = reference.weighted([(queries[0].turns, _exercised(queries[0], intent)) for queries in texts], intent)
     rows = [_row(queries, reference, settings) for queries in texts]
     drafting = _Drafting(texts, taxonomy, reference, settings)
     found: list[Candidate] = []
@@ -52,14 +50,10 @@ def _row(queries: Sequence[Observed], reference: Reference, settings: ExtensionS
     traits = text_traits(query.turns)
     if is_unexplained(query, reference, settings):
         traits = with_silence(traits)
-    exercised = _exercised(query, reference.distinguishing)
+    exercised = frozenset(name for name, belief in query.beliefs.items() if belief.value)
     off = groups(name for each in queries for name in each.off_taxonomy)
-    return Row(traits | pairs(exercised) | off, frozenset(each.customer for each in queries))
-
-
-def _exercised(query: Observed, names: Iterable[str]) -> frozenset[str]:
-    """Those of ``names`` that ``query`` exercises, as the classifier says."""
-    return frozenset(name for name in names if name in query.beliefs and query.beliefs[name].value)
+    known = pairs(exercised.intersection(reference.distinguishing))
+    return Row(traits | known | off, frozenset(each.customer for each in queries), exercised)
 
 
 def _is_refused(
@@ -88,7 +82,7 @@ class _Drafting:
         """What ``cluster`` proposes, under an id that is not ``taken``."""
         settings = self.settings
         queries = [self.texts[place][0] for place in cluster.members]
-        nearest = [self.resemblance.nearest(query.turns)[1] for query in queries]
+        nearest = [self._nearest(query) for query in queries]
         kind, belongs_to = self._kind(cluster, queries, nearest)
         telling = cluster.telling[: settings.terms]
         customers = sorted({each.customer for place in cluster.members for each in self.texts[place]})
@@ -111,6 +105,11 @@ class _Drafting:
             excess=cluster.excess,
             surprise=cluster.surprise,
         )
+
+    def _nearest(self, query: Observed) -> int | None:
+        """The place of the exemplar that ``query`` resembles most; ``None`` where it is far from all."""
+        similarity, place = self.resemblance.nearest(query.turns)
+        return None if similarity < self.settings.far else place
 
     def _member(self, query: Observed) -> Member:
         own = signals_of(query, self.reference, self.resemblance, self.settings)
