@@ -259,7 +259,11 @@ def main(arguments: Sequence[str]) -> int:
     chosen = parser.parse_args(arguments)
     bench = Bench()
     if not chosen.corpus and not chosen.nothing:
-        hide_all(bench, chosen.capability or sorted({name for item in bench.known for name in item.capabilities}), chosen.seeds)
+        hide_all(
+            bench,
+            chosen.capability or sorted({name for item in bench.known for name in item.capabilities}),
+            chosen.seeds,
+        )
     if not chosen.corpus and not chosen.capability:
         total, count = 0, 0
         for seed in range(1, chosen.seeds + 1):
@@ -296,4 +300,6 @@ def hide_all(bench: Bench, capabilities: Sequence[str], seeds: int) -> None:
         if best.found is not None:
             print(f"    {told(best.found)}", flush=True)
     often = sum(share > 0.5 for share in shares)
-    print(f"recovered: {100 * mean(shares):.0f} % of the streams; {often} of {len(shares)} capabilities in most of them")
+    print(
+        f"recovered: {100 * mean(shares):.0f} % of the streams; {often} of {len(shares)} capabilities in most of them"
+    )

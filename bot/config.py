@@ -189,9 +189,7 @@ class ExtensionSettings(FileModel):
     split: Share = Field(
         description="how near to 0.5 a confidence is where the samples are torn, which makes a query off-distribution"
     )
-    far: Share = Field(
-        description="similarity to the nearest exemplar below which a query is far from all of them"
-    )
+    far: Share = Field(description="similarity to the nearest exemplar below which a query is far from all of them")
     commonplace: Share = Field(
         description="share of the exemplars above which a capability tells no queries apart; such ones explain nothing"
     )
@@ -206,10 +204,12 @@ class ExtensionSettings(FileModel):
         description="surprise that a candidate has at least: 4 is a chance of 1 in 10,000 that exemplars explain it"
     )
     beyond: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
-        description="surprise that it has at least among queries of a capability that most of it exercises; below, that "
-        "capability accounts for it"
+        description="surprise that it has at least among queries of a capability that most of it exercises; below, "
+        "that capability accounts for it"
     )
-    excess: Share = Field(description="share of a candidate's queries that the exemplars do not lead to expect, at least")
+    excess: Share = Field(
+        description="share of a candidate's queries that the exemplars do not lead to expect, at least"
+    )
     distance: Share = Field(description="cosine distance up to which clusters are joined")
     cohesion: Share = Field(description="mean cosine similarity of a candidate's queries, at least")
     belongs: Share = Field(

@@ -14,6 +14,7 @@ from bot.extension.naming import described, free_id, home_group, titled
 from bot.extension.reference import Reference, reference_of
 from bot.extension.signals import Resemblance, is_unexplained, signals_of
 from bot.extension.traits import groups, pairs, text_traits, with_silence
+from bot.secrets import holds_secret
 from bot.taxonomy.model import Taxonomy
 from bot.text import normalise
 
@@ -23,8 +24,8 @@ def find_candidates(
 ) -> tuple[Candidate, ...]:
     """The candidates that ``observed`` gives rise to, the most surprising first, at most ``settings.open_candidates``.
 
-    ``refused`` are the cores of those that people closed.  The order of ``observed`` does not matter.  A taxonomy without
-    exemplars says nothing of what to expect, and has no candidates.
+    ``refused`` are the cores of those that people closed.  The order of ``observed`` does not matter.  A taxonomy
+    without exemplars says nothing of what to expect, and has no candidates.
     """
     reference = reference_of(taxonomy, settings.commonplace, settings.misjudged)
     by_text: defaultdict[str, list[Observed]] = defaultdict(list)
@@ -56,6 +57,11 @@ def _row(queries: Sequence[Observed], reference: Reference, settings: ExtensionS
     return Row(traits | known | off, frozenset(each.customer for each in queries), exercised)
 
 
+def _is_private(turn: str) -> bool:
+    """Whether ``turn`` holds what no file of the repository should repeat, or could."""
+    return holds_secret(turn) or any("\ud800" <= character <= "\udfff" for character in turn)
+
+
 def _is_refused(
     cluster: Cluster, texts: Sequence[Sequence[Observed]], refused: Collection[Core], overlap: float
 ) -> bool:
@@ -85,6 +91,7 @@ class _Drafting:
         nearest = [self._nearest(query) for query in queries]
         kind, belongs_to = self._kind(cluster, queries, nearest)
         telling = cluster.telling[: settings.terms]
+        presentable = [query for query in queries if not any(map(_is_private, query.turns))]
         customers = sorted({each.customer for place in cluster.members for each in self.texts[place]})
         group = home_group(self.taxonomy, self._neighbours(belongs_to, nearest))
         id = free_id(self.taxonomy, group, telling, queries[0].digest, taken)
@@ -97,7 +104,7 @@ class _Drafting:
             name=titled(telling),
             group=group,
             description=described(kind, belongs_to, telling, len(queries), len(customers)),
-            positive=tuple(Exemplar(turns=query.turns, source=query.id) for query in queries[: settings.positive]),
+            positive=tuple(Exemplar(turns=query.turns, source=query.id) for query in presentable[: settings.positive]),
             negative=self._negative(cluster, queries),
             telling=telling,
             belongs_to=belongs_to,
@@ -140,7 +147,7 @@ class _Drafting:
         return alike and (belief is None or not belief.value)
 
     def _neighbours(self, belongs_to: Sequence[str], nearest: Sequence[int | None]) -> Sequence[str]:
-        """The capabilities that tell apart what is nearest, the commonest first; what it belongs to before all others."""
+        """The capabilities that tell apart what is nearest, the commonest first, after what it belongs to."""
         own = set(self.reference.distinguishing)
         counts = Counter(
             name for place in nearest if place is not None for name in self.reference.capabilities[place] & own
@@ -151,11 +158,12 @@ class _Drafting:
     def _negative(self, cluster: Cluster, queries: Sequence[Observed]) -> tuple[Exemplar, ...]:
         """Exemplars of the taxonomy that have much of what is telling: they exercise something else, as people said."""
         texts = {query.text for query in queries}
-        found = []
+        found: list[Exemplar] = []
         for place in cluster.near:
             if len(found) == self.settings.negative:
                 break
             turns = self.reference.turns[place]
+            # What is asked word for word is in the cluster, whatever the taxonomy says of it.
             if normalise(turns) not in texts:
                 listed = self.reference.capabilities[place]
                 source = next((item.id for item in self.taxonomy.capabilities if item.id in listed), "hard negative")

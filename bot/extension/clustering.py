@@ -1,7 +1,7 @@
 """Clusters of queries by what is telling about them: what several customers' queries have and exemplars hardly do.
 
-What a query is about stays out of it, since that is one customer's; so does what exemplars have as often.  Rows stand in
-the order of their texts, so that the order of the queries does not matter.
+What a query is about stays out of it, since that is one customer's; so does what exemplars have as often.  Rows stand
+in the order of their texts, so that the order of the queries does not matter.
 """
 
 from __future__ import annotations

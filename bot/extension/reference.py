@@ -1,4 +1,4 @@
-"""The taxonomy's exemplars as what queries are compared with: the traits they have, and the capabilities they exercise."""
+"""The taxonomy's exemplars as what queries are compared with: their traits, and the capabilities they exercise."""
 
 from __future__ import annotations
 

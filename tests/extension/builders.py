@@ -11,8 +11,14 @@ from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
 from tests.factories import SHIPPED
 
 KNOWN = ("say", "sell", "lend", "count")
-THINGS = tuple(f"{first}{second}" for first in ("bar", "tin", "lam", "rop", "sok") for second in ("ble", "dor", "fin", "gat", "mul"))
-OTHERS = tuple(f"{first}{second}" for first in ("quo", "vex", "wyk", "hig", "jup") for second in ("nna", "pps", "tto", "ccu"))
+THINGS = tuple(
+    f"{first}{second}"
+    for first in ("bar", "tin", "lam", "rop", "sok")
+    for second in ("ble", "dor", "fin", "gat", "mul")
+)
+OTHERS = tuple(
+    f"{first}{second}" for first in ("quo", "vex", "wyk", "hig", "jup") for second in ("nna", "pps", "tto", "ccu")
+)
 
 
 def make_taxonomy(**more: Any) -> Taxonomy:

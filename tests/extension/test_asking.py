@@ -84,7 +84,9 @@ BUDGET = Budget(requests=10, tokens=100_000)
 TWO = (make_candidate(), make_candidate(id="deeds.other", core=("1" * 24,)))
 
 
-def name(server: ModelServer, candidates: tuple[Candidate, ...] = TWO, budget: Budget = BUDGET) -> tuple[Candidate, ...]:
+def name(
+    server: ModelServer, candidates: tuple[Candidate, ...] = TWO, budget: Budget = BUDGET
+) -> tuple[Candidate, ...]:
     settings = openai_settings(endpoint=server.endpoint, retries=0)
     environment = {settings.key_variable: "key"}
     abilities = Abilities(format="json_schema", several=True, log_probabilities=False, seed=True, length="max_tokens")

@@ -75,7 +75,10 @@ def test_what_is_not_cohesive_or_not_beyond_expectation_is_left_out() -> None:
 
 
 def test_candidates_are_ranked_and_limited() -> None:
-    other = [ask(700 + place, f"no {thing}? no {thing}! no", exercised=["deeds.say"]) for place, thing in enumerate(OTHERS[:14])]
+    other = [
+        ask(700 + place, f"no {thing}? no {thing}! no", exercised=["deeds.say"])
+        for place, thing in enumerate(OTHERS[:14])
+    ]
     observed = [*known_queries(80), *new_queries(20), *other]
     both = find(observed, distance=0.6)
     assert [len(item.members) for item in both] == [20, 14]
@@ -127,7 +130,10 @@ def test_a_group_that_no_member_fits_is_telling() -> None:
 
 
 def test_hard_negatives_are_exemplars_that_have_some_of_it() -> None:
-    near = [ask(500 + place, f"lend the {thing} zigzag around", exercised=["deeds.lend"]) for place, thing in enumerate(THINGS)]
+    near = [
+        ask(500 + place, f"lend the {thing} zigzag around", exercised=["deeds.lend"])
+        for place, thing in enumerate(THINGS)
+    ]
     many = find([*known_queries(20), *near], telling=0.0, lift=1.01)
     assert many
     assert all(item.source in TAXONOMY.by_id for item in many[0].negative)
@@ -157,3 +163,39 @@ def test_hostile_texts_make_no_trouble(texts: list[str]) -> None:
     observed = [ask(500 + place, f"{text} zigzag {text}") for place, text in enumerate(texts)]
     for item in find([*known_queries(), *observed]):
         assert item.id.startswith("deeds.")
+
+
+def test_secrets_and_broken_texts_are_no_exemplars() -> None:
+    bad = [
+        ask(900, "zigzag around quickly password: hunter2hunter2"),
+        ask(901, "zigzag around \ud800 quickly"),
+    ]
+    (found,) = find([*known_queries(), *new_queries(), *bad], positive=100)
+    assert {"customer-0/agent/0900", "customer-1/agent/0901"} <= {item.id for item in found.members}
+    assert {item.source for item in found.positive} == {item.id for item in new_queries()}
+
+
+def test_what_a_known_capability_accounts_for_is_explained_away() -> None:
+    sold = [ask(500 + place, f"sell the {thing}", exercised=["deeds.sell"]) for place, thing in enumerate(OTHERS)]
+    observed = [*known_queries(12), *sold]
+    assert find(observed, telling=1.0, surprise=1.0, excess=0.1, beyond=300.0) == ()
+    assert find(observed, telling=1.0, surprise=1.0, excess=0.1, beyond=0.0)
+
+
+def test_what_a_customer_asks_word_for_word_is_no_hard_negative() -> None:
+    known = [ask(500 + place, f"lend the {thing}") for place, thing in enumerate(THINGS)]
+    for found in find([*known_queries(20), *known], telling=0.0, lift=1.01, surprise=0.0, excess=0.0, cohesion=0.0):
+        assert not {item.turns for item in found.negative} & {item.turns for item in found.members}
+
+
+def test_a_text_that_several_customers_share_counts_once_and_for_all_of_them() -> None:
+    again = [ask(600 + item, query.turns[0]) for item, query in enumerate(new_queries(), 1)]
+    (once,) = find([*known_queries(), *new_queries()])
+    (twice,) = find([*known_queries(), *new_queries(), *again])
+    assert twice.core == once.core
+    assert len(twice.members) == len(once.members)
+
+
+def test_a_single_query_of_a_single_customer_may_suffice() -> None:
+    found = find([*known_queries(4), *new_queries(2)], queries=1, customers=1, surprise=0.1, telling=0.1, excess=0.1)
+    assert all(item.cohesion == 1.0 for item in found if len(item.members) == 1)

@@ -78,7 +78,9 @@ def test_a_list_on_one_line_stays_one(tmp_path: Path) -> None:
     assert "deeds.zigzag" in load(with_capability(text, make_candidate()), tmp_path).by_id
 
 
-@pytest.mark.parametrize("text", ["", "[]", "version: 1.0.0", "version: x\ncapabilities: [a]", "a: [", "version: 1.0.0\ncapabilities: []"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "version: 1.0.0", "version: x\ncapabilities: [a]", "a: [", "version: 1.0.0\ncapabilities: []"]
+)
 def test_what_is_no_taxonomy_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="version and no capabilities"):
         with_capability(text, make_candidate())

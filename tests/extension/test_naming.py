@@ -18,9 +18,7 @@ IDENTIFIER = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
 
 
 def telling(*texts: str, kind: str = "word") -> tuple[Telling, ...]:
-    return tuple(
-        Telling(trait=Trait(kind, text), members=3, observed=4, expected=0.5, surprise=5.0) for text in texts
-    )
+    return tuple(Telling(trait=Trait(kind, text), members=3, observed=4, expected=0.5, surprise=5.0) for text in texts)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,14 @@ from bot.extension.surprise import lift, surprise
 
 @pytest.mark.parametrize(
     ("observed", "size", "share", "reference"),
-    [(3, 10, 0.1, 20), (8, 100, 0.0, 600), (25, 100, 0.01, 1200), (1, 1, 0.0, 1), (0, 5, 0.5, 10), (300, 600, 0.2, 900)],
+    [
+        (3, 10, 0.1, 20),
+        (8, 100, 0.0, 600),
+        (25, 100, 0.01, 1200),
+        (1, 1, 0.0, 1),
+        (0, 5, 0.5, 10),
+        (300, 600, 0.2, 900),
+    ],
 )
 def test_it_is_the_tail_of_the_hypergeometric_distribution(
     observed: int, size: int, share: float, reference: int
