@@ -27,12 +27,13 @@ from bot.classifier.classify import classify
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.exemplars import Label, training_data
-from bot.config import Curation, ExtensionSettings, load_config
+from bot.config import Curation, load_config
 from bot.extension.candidates import find_candidates
 from bot.extension.model import Candidate, Observed
 from bot.extension.observing import observe_all
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED
+from bot.learning_settings import ExtensionSettings
 from bot.snapshot import WorkingTree
 from bot.submission import Submission
 from bot.taxonomy.loading import load_taxonomy
@@ -259,7 +260,11 @@ def main(arguments: Sequence[str]) -> int:
     chosen = parser.parse_args(arguments)
     bench = Bench()
     if not chosen.corpus and not chosen.nothing:
-        hide_all(bench, chosen.capability or sorted({name for item in bench.known for name in item.capabilities}), chosen.seeds)
+        hide_all(
+            bench,
+            chosen.capability or sorted({name for item in bench.known for name in item.capabilities}),
+            chosen.seeds,
+        )
     if not chosen.corpus and not chosen.capability:
         total, count = 0, 0
         for seed in range(1, chosen.seeds + 1):
@@ -296,4 +301,6 @@ def hide_all(bench: Bench, capabilities: Sequence[str], seeds: int) -> None:
         if best.found is not None:
             print(f"    {told(best.found)}", flush=True)
     often = sum(share > 0.5 for share in shares)
-    print(f"recovered: {100 * mean(shares):.0f} % of the streams; {often} of {len(shares)} capabilities in most of them")
+    print(
+        f"recovered: {100 * mean(shares):.0f} % of the streams; {often} of {len(shares)} capabilities in most of them"
+    )

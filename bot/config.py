@@ -14,10 +14,7 @@ from pydantic import BeforeValidator, Field
 
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
-from bot.learning_settings import CalibrationSettings as CalibrationSettings
-from bot.learning_settings import Count, Share
-from bot.learning_settings import ExtensionSettings as ExtensionSettings
-from bot.learning_settings import KnobFit as KnobFit
+from bot.learning_settings import CalibrationSettings, Count, ExtensionSettings, Share
 from bot.limits import ReadingLimits
 from bot.snapshot import Snapshot
 from bot.suggest import perhaps
@@ -31,7 +28,6 @@ REVIEWED_FILES = ReadingLimits(file_bytes=32_000_000, nesting_depth=100, nodes=1
 
 # What a customer expects of an answer is carried into an entry, and with it into a tombstone: a few levels deeper.
 DEEPEST_CUSTOMER_FILE = REVIEWED_FILES.nesting_depth - 10
-
 
 
 class Knobs(FileModel):

@@ -25,9 +25,7 @@ class ExtensionSettings(FileModel):
     split: Share = Field(
         description="how near to 0.5 a confidence is where the samples are torn, which makes a query off-distribution"
     )
-    far: Share = Field(
-        description="similarity to the nearest exemplar below which a query is far from all of them"
-    )
+    far: Share = Field(description="similarity to the nearest exemplar below which a query is far from all of them")
     commonplace: Share = Field(
         description="share of the exemplars above which a capability tells no queries apart; such ones explain nothing"
     )
@@ -35,11 +33,15 @@ class ExtensionSettings(FileModel):
     telling: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
         description="surprise at which a word, structure or combination is telling: 2 is a chance of 1 in 100"
     )
-    lift: Annotated[float, Field(ge=1, allow_inf_nan=False)] = Field(
+    lift: Annotated[float, Field(gt=1, allow_inf_nan=False)] = Field(
         description="how many times as frequent it is as the exemplars lead to expect, at least"
     )
     surprise: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
         description="surprise that a candidate has at least: 4 is a chance of 1 in 10,000 that exemplars explain it"
+    )
+    beyond: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
+        description="surprise that it has at least among queries of a capability that most of it exercises; below, "
+        "that capability accounts for it"
     )
     excess: Share = Field(
         description="share of a candidate's queries that the exemplars do not lead to expect, at least"
@@ -56,8 +58,6 @@ class ExtensionSettings(FileModel):
     core_overlap: Annotated[float, Field(gt=0, le=1)] = Field(
         description="share of a refused core that makes a later candidate the same one"
     )
-
-
 
 
 class KnobFit(FileModel):

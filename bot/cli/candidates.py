@@ -123,7 +123,8 @@ def _show(found: tuple[Candidate, ...], observed: int) -> None:
         say(f"{place}. {item.id}: {visible(item.name)}")
         say(f"   kind: {item.kind}{about}; group {item.group}")
         say(
-            f"   {len(item.members)} queries of {len(item.customers)} customers ({visible(', '.join(item.customers))}); "
+            f"   {len(item.members)} queries of {len(item.customers)} customers "
+            f"({visible(', '.join(item.customers))}); "
             f"{100 * item.excess:.0f} % more than the exemplars lead to expect; chance 1 in 10^{item.surprise:.1f}; "
             f"cohesion {item.cohesion:.2f}"
         )

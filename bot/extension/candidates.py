@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bot.config import ExtensionSettings
 from bot.extension.clustering import Row, clusters
 from bot.extension.model import Candidate, Cluster, Core, Exemplar, Kind, Member, Observed, Signal
 from bot.extension.naming import described, free_id, home_group, titled
 from bot.extension.reference import Reference, reference_of
 from bot.extension.signals import Resemblance, is_unexplained, signals_of
 from bot.extension.traits import groups, pairs, text_traits, with_silence
+from bot.learning_settings import ExtensionSettings
+from bot.secrets import holds_secret
 from bot.taxonomy.model import Taxonomy
 from bot.text import normalise
 
@@ -23,8 +24,8 @@ def find_candidates(
 ) -> tuple[Candidate, ...]:
     """The candidates that ``observed`` gives rise to, the most surprising first, at most ``settings.open_candidates``.
 
-    ``refused`` are the cores of those that people closed.  The order of ``observed`` does not matter.  A taxonomy without
-    exemplars says nothing of what to expect, and has no candidates.
+    ``refused`` are the cores of those that people closed.  The order of ``observed`` does not matter.  A taxonomy
+    without exemplars says nothing of what to expect, and has no candidates.
     """
     reference = reference_of(taxonomy, settings.commonplace, settings.misjudged)
     by_text: defaultdict[str, list[Observed]] = defaultdict(list)
@@ -33,8 +34,6 @@ def find_candidates(
     texts = [by_text[text] for text in sorted(by_text)]
     if not reference.turns or not texts:
         return ()
-    intent = [item.id for item in taxonomy.capabilities if item.source == "intent"]
-    reference = reference.weighted([(queries[0].turns, _exercised(queries[0], intent)) for queries in texts], intent)
     rows = [_row(queries, reference, settings) for queries in texts]
     drafting = _Drafting(texts, taxonomy, reference, settings)
     found: list[Candidate] = []
@@ -52,14 +51,15 @@ def _row(queries: Sequence[Observed], reference: Reference, settings: ExtensionS
     traits = text_traits(query.turns)
     if is_unexplained(query, reference, settings):
         traits = with_silence(traits)
-    exercised = _exercised(query, reference.distinguishing)
+    exercised = frozenset(name for name, belief in query.beliefs.items() if belief.value)
     off = groups(name for each in queries for name in each.off_taxonomy)
-    return Row(traits | pairs(exercised) | off, frozenset(each.customer for each in queries))
+    known = pairs(exercised.intersection(reference.distinguishing))
+    return Row(traits | known | off, frozenset(each.customer for each in queries), exercised)
 
 
-def _exercised(query: Observed, names: Iterable[str]) -> frozenset[str]:
-    """Those of ``names`` that ``query`` exercises, as the classifier says."""
-    return frozenset(name for name in names if name in query.beliefs and query.beliefs[name].value)
+def _is_private(turn: str) -> bool:
+    """Whether ``turn`` holds what no file of the repository should repeat, or could."""
+    return holds_secret(turn) or any("\ud800" <= character <= "\udfff" for character in turn)
 
 
 def _is_refused(
@@ -88,9 +88,10 @@ class _Drafting:
         """What ``cluster`` proposes, under an id that is not ``taken``."""
         settings = self.settings
         queries = [self.texts[place][0] for place in cluster.members]
-        nearest = [self.resemblance.nearest(query.turns)[1] for query in queries]
+        nearest = [self._nearest(query) for query in queries]
         kind, belongs_to = self._kind(cluster, queries, nearest)
         telling = cluster.telling[: settings.terms]
+        presentable = [query for query in queries if not any(map(_is_private, query.turns))]
         customers = sorted({each.customer for place in cluster.members for each in self.texts[place]})
         group = home_group(self.taxonomy, self._neighbours(belongs_to, nearest))
         id = free_id(self.taxonomy, group, telling, queries[0].digest, taken)
@@ -103,7 +104,7 @@ class _Drafting:
             name=titled(telling),
             group=group,
             description=described(kind, belongs_to, telling, len(queries), len(customers)),
-            positive=tuple(Exemplar(turns=query.turns, source=query.id) for query in queries[: settings.positive]),
+            positive=tuple(Exemplar(turns=query.turns, source=query.id) for query in presentable[: settings.positive]),
             negative=self._negative(cluster, queries),
             telling=telling,
             belongs_to=belongs_to,
@@ -111,6 +112,11 @@ class _Drafting:
             excess=cluster.excess,
             surprise=cluster.surprise,
         )
+
+    def _nearest(self, query: Observed) -> int | None:
+        """The place of the exemplar that ``query`` resembles most; ``None`` where it is far from all."""
+        similarity, place = self.resemblance.nearest(query.turns)
+        return None if similarity < self.settings.far else place
 
     def _member(self, query: Observed) -> Member:
         own = signals_of(query, self.reference, self.resemblance, self.settings)
@@ -141,7 +147,7 @@ class _Drafting:
         return alike and (belief is None or not belief.value)
 
     def _neighbours(self, belongs_to: Sequence[str], nearest: Sequence[int | None]) -> Sequence[str]:
-        """The capabilities that tell apart what is nearest, the commonest first; what it belongs to before all others."""
+        """The capabilities that tell apart what is nearest, the commonest first, after what it belongs to."""
         own = set(self.reference.distinguishing)
         counts = Counter(
             name for place in nearest if place is not None for name in self.reference.capabilities[place] & own
@@ -152,11 +158,12 @@ class _Drafting:
     def _negative(self, cluster: Cluster, queries: Sequence[Observed]) -> tuple[Exemplar, ...]:
         """Exemplars of the taxonomy that have much of what is telling: they exercise something else, as people said."""
         texts = {query.text for query in queries}
-        found = []
+        found: list[Exemplar] = []
         for place in cluster.near:
             if len(found) == self.settings.negative:
                 break
             turns = self.reference.turns[place]
+            # What is asked word for word is in the cluster, whatever the taxonomy says of it.
             if normalise(turns) not in texts:
                 listed = self.reference.capabilities[place]
                 source = next((item.id for item in self.taxonomy.capabilities if item.id in listed), "hard negative")

@@ -1,7 +1,7 @@
 """Clusters of queries by what is telling about them: what several customers' queries have and exemplars hardly do.
 
-What a query is about stays out of it, since that is one customer's; so does what exemplars have as often.  Rows stand in
-the order of their texts, so that the order of the queries does not matter.
+What a query is about stays out of it, since that is one customer's; so does what exemplars have as often.  Rows stand
+in the order of their texts, so that the order of the queries does not matter.
 """
 
 from __future__ import annotations
@@ -14,21 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.config import ExtensionSettings
 from bot.extension.model import Cluster, Telling, Trait
 from bot.extension.reference import Reference
 from bot.extension.surprise import lift, surprise
+from bot.learning_settings import ExtensionSettings
 from bot.rounding import DECIMALS, rounded
 
 Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A distinct text: its traits, and the customers who asked it."""
+    """A distinct text: its traits, the customers who asked it, and the capabilities that it is said to exercise."""
 
     traits: frozenset[Trait]
     customers: frozenset[str]
+    exercised: frozenset[str] = frozenset()
 
 
 def telling_traits(rows: Sequence[Row], reference: Reference, settings: ExtensionSettings) -> dict[Trait, Telling]:
@@ -52,7 +54,7 @@ def telling_traits(rows: Sequence[Row], reference: Reference, settings: Extensio
         if rounded(lift(observed, size, expected, total)) < settings.lift:
             continue
         value = rounded(surprise(observed, size, expected, total))
-        if value >= settings.telling:
+        if value > 0 and value >= settings.telling:
             found[trait] = Telling(
                 trait=trait,
                 members=observed,
@@ -143,7 +145,6 @@ class _Field:
     def cluster(self, own: NDArray[np.intp]) -> Cluster | None:
         """The rows ``own`` cut back to those that exemplars do not resemble; ``None`` if no such cut is surprising."""
         settings, reference = self.settings, self.reference
-        weights = reference.weights
         centre = self.matrix[own].mean(axis=0)
         centre /= np.linalg.norm(centre)
         scores = np.round(self.matrix @ centre, DECIMALS)
@@ -155,7 +156,7 @@ class _Field:
             if len(members) < settings.queries or len(self._customers(members)) < settings.customers:
                 break
             observed = int((scores >= least).sum())
-            expected = reference.allowing(float(weights[certain >= least].sum()), float(weights[possible >= least].sum()))
+            expected = reference.allowing(float((certain >= least).mean()), float((possible >= least).mean()))
             excess = rounded(1 - 1 / lift(observed, len(self.rows), expected, reference.size))
             value = rounded(surprise(observed, len(self.rows), expected, reference.size))
             if excess >= settings.excess and value >= settings.surprise and (best is None or value > best[0]):
@@ -167,7 +168,7 @@ class _Field:
         within = self.similar[np.ix_(members, members)]
         size = len(members)
         cohesion = rounded(float((within.sum() - size) / (size * (size - 1)))) if size > 1 else 1.0
-        if cohesion < settings.cohesion:
+        if cohesion < settings.cohesion or self._is_known(members, scores >= least, possible >= least):
             return None
         central = sorted(members.tolist(), key=lambda place: (-scores[place], place))
         outside = np.flatnonzero((possible < least) & (possible > 0))
@@ -179,6 +180,24 @@ class _Field:
             surprise=value,
             near=tuple(sorted(outside.tolist(), key=lambda place: (-possible[place], place))),
         )
+
+    def _is_known(self, members: NDArray[np.intp], alike: Booleans, alike_exemplars: Booleans) -> bool:
+        """Whether a capability that most members exercise accounts for what they have in common.
+
+        Customers may ask for what the taxonomy knows well more often than its exemplars do: among the queries of that
+        capability and its exemplars alone, there is then nothing surprising.
+        """
+        own = [self.rows[self.places[place]].exercised for place in members.tolist()]
+        for name in sorted({name for exercised in own for name in exercised}):
+            if sum(name in exercised for exercised in own) < self.settings.belongs * len(own):
+                continue
+            size = sum(name in row.exercised for row in self.rows)
+            having = np.array([name in self.rows[place].exercised for place in self.places])
+            listed = np.array([name in capabilities for capabilities in self.reference.capabilities])
+            share = float(alike_exemplars[listed].mean()) if listed.any() else 0.0
+            if rounded(surprise(int((alike & having).sum()), size, share, int(listed.sum()))) < self.settings.beyond:
+                return True
+        return False
 
     def _customers(self, members: NDArray[np.intp]) -> set[str]:
         return {name for place in members.tolist() for name in self.rows[self.places[place]].customers}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
@@ -78,4 +79,3 @@ def _conversation(turns: Sequence[str]) -> CommentedSeq:
     sequence = CommentedSeq(DoubleQuotedScalarString(turn) for turn in turns)
     sequence.fa.set_flow_style()
     return sequence
-

@@ -134,8 +134,8 @@ class Member:
 class Candidate:
     """A capability that the taxonomy may lack.
 
-    ``members`` are the most central first.  ``belongs_to``: the capability that a missed one seems to be, or those that a
-    combination joins.  ``cohesion`` is their mean cosine similarity in what is telling; ``excess`` the share of them
+    ``members`` are the most central first.  ``belongs_to``: the capability that a missed one seems to be, or those that
+    a combination joins.  ``cohesion`` is their mean cosine similarity in what is telling; ``excess`` the share of them
     that the exemplars do not lead to expect; ``surprise`` minus the decimal logarithm of the probability of as many.
     All texts of customers (turns, sources, words of traits) are hostile.
     """

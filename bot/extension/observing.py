@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from bot.classifier.model import Classification
-from bot.config import ExtensionSettings
 from bot.extension.model import Belief, Observed
 from bot.intake.query import Query
+from bot.learning_settings import ExtensionSettings
 from bot.rounding import rounded
 from bot.submission import Submission
 from bot.taxonomy.model import Taxonomy
@@ -22,8 +22,8 @@ def observe(
 ) -> Observed:
     """What the classifier ``found`` of ``query``, a query of ``submission``.
 
-    What is kept of the samples is their majority and the mean of their probabilities: they count as torn on a capability
-    where the mean is within ``settings.split`` of :data:`EVEN`.
+    What is kept of the samples is their majority and the mean of their probabilities: they count as torn on a
+    capability where the mean is within ``settings.split`` of :data:`EVEN`.
     """
     intent = [item.id for item in taxonomy.capabilities if item.source == "intent"]
     judged = {name: found.judgements[name] for name in intent}
@@ -49,6 +49,4 @@ def observe_all(
     Such a query is a person's to judge, and nothing to learn a capability from.
     """
     queries = {query.id: query for query in submission.queries}
-    return [
-        observe(queries[item.query_id], submission, item, taxonomy, settings) for item in found if not item.attempt
-    ]
+    return [observe(queries[item.query_id], submission, item, taxonomy, settings) for item in found if not item.attempt]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from bot.classifier.embedded.terms import Vocabulary, character_terms, learn_vocabulary, word_terms
 from bot.classifier.embedded.text import ReadText, read_text
-from bot.config import ExtensionSettings
 from bot.extension.model import Observed, Signal
 from bot.extension.reference import Reference
+from bot.learning_settings import ExtensionSettings
 from bot.rounding import rounded
 
 

@@ -39,7 +39,9 @@ def text_traits(turns: Sequence[str]) -> frozenset[Trait]:
     for name, value in zip(NAMES, structure(read), strict=True):
         if name not in _MEASURES:
             count = round(expm1(value))
-            found |= {Trait("structure", name if least == 1 else f"{name}: {least} or more") for least in _COUNTS[:count]}
+            found |= {
+                Trait("structure", name if least == 1 else f"{name}: {least} or more") for least in _COUNTS[:count]
+            }
     return frozenset(found)
 
 

@@ -20,7 +20,8 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.config import CalibrationSettings, Curation, KnobFit, Overrides
+from bot.config import Curation, Overrides
+from bot.learning_settings import CalibrationSettings, KnobFit
 from bot.review.evidence import Evidence, Knob
 from bot.rounding import rounded
 

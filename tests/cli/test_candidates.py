@@ -1,0 +1,73 @@
+"""``incumbent candidates`` over a small repository."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bot.cli.main import run
+from tests.extension.builders import KNOWN, OTHERS, THINGS
+from tests.factories import REPOSITORY
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Five customers with a known and a new behaviour each."""
+    (tmp_path / "config").mkdir()
+    (tmp_path / "taxonomy").mkdir()
+    shutil.copy(REPOSITORY / "config/curation.yaml", tmp_path / "config/curation.yaml")
+    capabilities = [
+        {
+            "id": f"deeds.{verb}",
+            "name": verb,
+            "group": "deeds",
+            "description": f"about {verb}",
+            "source": "intent",
+            "exemplars": {"positive": [f"{verb} the {thing}" for thing in THINGS]},
+        }
+        for verb in KNOWN
+    ]
+    taxonomy = {"version": "1.0.0", "groups": [{"id": "deeds", "name": "Deeds"}], "capabilities": capabilities}
+    (tmp_path / "taxonomy/taxonomy.yaml").write_text(json.dumps(taxonomy))
+    for number in range(5):
+        folder = tmp_path / f"eval_sets/customer-{number}/agent"
+        folder.mkdir(parents=True)
+        (folder / "agent.yaml").write_text("agent: 1\nname: agent\nplatform: test\n")
+        texts = [f"{verb} the {thing}q" for verb in KNOWN for thing in THINGS[number::5][:2]]
+        texts += [f"zigzag around {thing} quickly" for thing in OTHERS[number::5]]
+        (folder / "evals.yaml").write_text(
+            json.dumps({"eval_set": 1, "queries": [{"id": f"q{n}", "query": text} for n, text in enumerate(texts)]})
+        )
+    return tmp_path
+
+
+def test_candidates_say_why_they_were_raised(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["candidates", "--repo", str(repository)]) == 0
+    said = capsys.readouterr().out
+    assert "“zigzag”" in said
+    assert "20 queries of 5 customers (customer-0, " in said
+    assert "signals: " in said
+    assert "and 15 more" in said
+    assert said.endswith("1 candidate(s) in 60 queries\n")
+
+
+def test_a_refused_candidate_stays_away(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["candidates", "--repo", str(repository), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["candidates"]
+    assert found["kind"] in ("new-behaviour", "missed-capability")
+    refused = repository / "refused.yaml"
+    refused.write_text(json.dumps({"cores": [found["core"]]}))
+    assert run(["candidates", "--repo", str(repository), "--refused", str(refused), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["candidates"] == []
+
+
+def test_faults_of_the_input_are_told(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refused = repository / "refused.yaml"
+    refused.write_text("cores: [[no digest]]")
+    assert run(["candidates", "--repo", str(repository), "--refused", str(refused)]) == 1
+    (repository / "eval_sets/customer-1/agent/agent.yaml").write_text("name: [")
+    assert run(["candidates", "--repo", str(repository)]) == 1
+    assert "agent.yaml" in capsys.readouterr().err

@@ -1,0 +1,201 @@
+"""From observed queries to candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.extension.candidates import find_candidates
+from bot.extension.model import Candidate, Observed, Signal
+from bot.taxonomy.model import Exemplars
+from tests.extension.builders import OTHERS, THINGS, ask, known_queries, make_settings, make_taxonomy, new_queries
+
+TAXONOMY = make_taxonomy()
+SETTINGS = make_settings()
+
+
+def find(observed: Sequence[Observed], *refused: tuple[str, ...], **more: object) -> tuple[Candidate, ...]:
+    return find_candidates(observed, TAXONOMY, make_settings(**more), refused)
+
+
+def test_a_behaviour_of_several_customers_that_no_exemplar_has_becomes_a_candidate() -> None:
+    (found,) = find([*known_queries(), *new_queries()])
+    assert found.kind == "new-behaviour"
+    assert {item.id for item in found.members} == {item.id for item in new_queries()}
+    assert found.customers == tuple(f"customer-{number}" for number in range(5))
+    assert found.telling[0].trait.text in ("zigzag", "around", "zigzag around", "quickly")
+    assert found.telling[0].members == len(found.members)
+    assert found.signals[Signal.LOW_PROBABILITY] == found.signals[Signal.UNFAMILIAR] == 12
+    assert found.group == "deeds"
+    assert found.id not in TAXONOMY.by_id
+    assert len(found.core) == SETTINGS.core
+    assert [item.source for item in found.positive] == [item.id for item in found.members[: SETTINGS.positive]]
+    assert found.surprise >= SETTINGS.surprise
+    assert found.excess >= SETTINGS.excess
+    assert found.cohesion >= SETTINGS.cohesion
+
+
+def test_what_the_taxonomy_knows_raises_nothing() -> None:
+    assert find(known_queries(100)) == ()
+
+
+@pytest.mark.parametrize(
+    "observed",
+    [
+        pytest.param([], id="nothing observed"),
+        pytest.param(known_queries(3), id="fewer queries than a candidate has"),
+        pytest.param([*known_queries(), *new_queries(4)], id="too few queries of it"),
+        pytest.param(
+            [*known_queries(), *(ask(500 + 5 * place, f"zigzag around {thing}") for place, thing in enumerate(THINGS))],
+            id="one customer",
+        ),
+        pytest.param([*known_queries(), *[ask(place, "zigzag around it") for place in range(500, 520)]], id="one text"),
+    ],
+)
+def test_too_little_of_it_raises_nothing(observed: list[Observed]) -> None:
+    assert find(observed) == ()
+
+
+def test_a_taxonomy_without_exemplars_leads_to_expect_nothing() -> None:
+    bare = make_taxonomy(
+        capabilities=tuple(item.model_copy(update={"exemplars": Exemplars()}) for item in TAXONOMY.capabilities)
+    )
+    assert find_candidates([*known_queries(), *new_queries()], bare, SETTINGS, ()) == ()
+
+
+def test_what_is_not_cohesive_or_not_beyond_expectation_is_left_out() -> None:
+    observed = [*known_queries(), *new_queries()]
+    assert find(observed, surprise=300.0) == ()
+    assert find(observed, excess=1.0) == ()
+    varied = [ask(500 + place, f"zigzag {thing} {'again ' * (place % 3)}now") for place, thing in enumerate(THINGS)]
+    assert find([*known_queries(), *varied], cohesion=1.0) == ()
+
+
+def test_candidates_are_ranked_and_limited() -> None:
+    other = [
+        ask(700 + place, f"no {thing}? no {thing}! no", exercised=["deeds.say"])
+        for place, thing in enumerate(OTHERS[:14])
+    ]
+    observed = [*known_queries(80), *new_queries(20), *other]
+    both = find(observed, distance=0.6)
+    assert [len(item.members) for item in both] == [20, 14]
+    assert len({item.id for item in both}) == 2
+    assert find(observed, distance=0.6, open_candidates=1) == both[:1]
+
+
+def test_a_refused_candidate_stays_away_also_when_it_grew() -> None:
+    (found,) = find([*known_queries(), *new_queries(10)])
+    assert find([*known_queries(), *new_queries(10)], found.core) == ()
+    assert find([*known_queries(), *new_queries(14)], found.core) == ()
+    assert find([*known_queries(), *new_queries(10)], ("f" * 24,), ()) == (found,)
+
+
+def test_one_of_a_known_capability_is_a_missed_one() -> None:
+    missed = [ask(500 + place, f"sell zigzag {thing}", "sell the tinble") for place, thing in enumerate(THINGS)]
+    found = find([*known_queries(), *missed])
+    assert (found[0].kind, found[0].belongs_to) == ("missed-capability", ("deeds.sell",))
+
+
+def test_torn_samples_speak_for_a_missed_capability() -> None:
+    torn = [
+        ask(500 + place, f"zigzag around {thing} quickly", split=frozenset({"deeds.lend"}))
+        for place, thing in enumerate(OTHERS)
+    ]
+    (found,) = find([*known_queries(), *torn])
+    assert (found.kind, found.belongs_to) == ("missed-capability", ("deeds.lend",))
+    assert found.signals[Signal.SPLIT_VOTE] == len(found.members)
+
+
+def test_two_known_capabilities_together_are_a_new_combination() -> None:
+    both = [
+        ask(500 + place, f"sell and count the {thing}", exercised=["deeds.sell", "deeds.count"])
+        for place, thing in enumerate(THINGS)
+    ]
+    (found,) = find([*known_queries(), *both])
+    assert (found.kind, found.belongs_to) == ("new-combination", ("deeds.count", "deeds.sell"))
+    assert Signal.LOW_PROBABILITY not in found.signals
+
+
+def test_a_group_that_no_member_fits_is_telling() -> None:
+    off = [
+        ask(500 + place, f"say the {thing}v", exercised=["deeds.say"], off_taxonomy=("size",))
+        for place, thing in enumerate(THINGS)
+    ]
+    (found,) = find([*known_queries(), *off])
+    assert any(item.trait.words == "fits no member of size" for item in found.telling)
+    assert found.signals[Signal.OFF_TAXONOMY] == len(found.members)
+
+
+def test_hard_negatives_are_exemplars_that_have_some_of_it() -> None:
+    near = [
+        ask(500 + place, f"lend the {thing} zigzag around", exercised=["deeds.lend"])
+        for place, thing in enumerate(THINGS)
+    ]
+    many = find([*known_queries(20), *near], telling=0.0, lift=1.01)
+    assert many
+    assert all(item.source in TAXONOMY.by_id for item in many[0].negative)
+    assert len(many[0].negative) <= SETTINGS.negative
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_the_queries_does_not_matter(random: object) -> None:
+    observed = [*known_queries(), *new_queries()]
+    shuffled = list(observed)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert find(shuffled) == find(observed)
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.lists(st.sampled_from(known_queries(100)[40:]), max_size=6, unique_by=lambda item: item.id))
+def test_a_few_unrelated_queries_keep_the_core(more: list[Observed]) -> None:
+    (before,) = find([*known_queries(), *new_queries()])
+    (after,) = find([*known_queries(), *new_queries(), *more])
+    assert after.core == before.core
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.lists(st.text(max_size=40).filter(str.strip), min_size=6, max_size=12, unique=True))
+def test_hostile_texts_make_no_trouble(texts: list[str]) -> None:
+    observed = [ask(500 + place, f"{text} zigzag {text}") for place, text in enumerate(texts)]
+    for item in find([*known_queries(), *observed]):
+        assert item.id.startswith("deeds.")
+
+
+def test_secrets_and_broken_texts_are_no_exemplars() -> None:
+    bad = [
+        ask(900, "zigzag around quickly password: hunter2hunter2"),
+        ask(901, "zigzag around \ud800 quickly"),
+    ]
+    (found,) = find([*known_queries(), *new_queries(), *bad], positive=100)
+    assert {"customer-0/agent/0900", "customer-1/agent/0901"} <= {item.id for item in found.members}
+    assert {item.source for item in found.positive} == {item.id for item in new_queries()}
+
+
+def test_what_a_known_capability_accounts_for_is_explained_away() -> None:
+    sold = [ask(500 + place, f"sell the {thing}", exercised=["deeds.sell"]) for place, thing in enumerate(OTHERS)]
+    observed = [*known_queries(12), *sold]
+    assert find(observed, telling=1.0, surprise=1.0, excess=0.1, beyond=300.0) == ()
+    assert find(observed, telling=1.0, surprise=1.0, excess=0.1, beyond=0.0)
+
+
+def test_what_a_customer_asks_word_for_word_is_no_hard_negative() -> None:
+    known = [ask(500 + place, f"lend the {thing}") for place, thing in enumerate(THINGS)]
+    for found in find([*known_queries(20), *known], telling=0.0, lift=1.01, surprise=0.0, excess=0.0, cohesion=0.0):
+        assert not {item.turns for item in found.negative} & {item.turns for item in found.members}
+
+
+def test_a_text_that_several_customers_share_counts_once_and_for_all_of_them() -> None:
+    again = [ask(600 + item, query.turns[0]) for item, query in enumerate(new_queries(), 1)]
+    (once,) = find([*known_queries(), *new_queries()])
+    (twice,) = find([*known_queries(), *new_queries(), *again])
+    assert twice.core == once.core
+    assert len(twice.members) == len(once.members)
+
+
+def test_a_single_query_of_a_single_customer_may_suffice() -> None:
+    found = find([*known_queries(4), *new_queries(2)], queries=1, customers=1, surprise=0.1, telling=0.1, excess=0.1)
+    assert all(item.cohesion == 1.0 for item in found if len(item.members) == 1)

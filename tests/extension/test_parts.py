@@ -1,0 +1,97 @@
+"""Traits, signals, the weighted reference, and what is observed."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.classifier.model import Classification, Judgement, Path
+from bot.extension.model import Signal, Trait
+from bot.extension.observing import observe_all
+from bot.extension.reference import reference_of
+from bot.extension.signals import Resemblance, signals_of
+from bot.extension.traits import UNEXPLAINED, groups, pairs, text_traits, with_silence
+from bot.intake.query import Query
+from bot.submission import Submission
+from tests.extension.builders import ask, make_settings, make_taxonomy
+
+TAXONOMY = make_taxonomy()
+SETTINGS = make_settings()
+REFERENCE = reference_of(TAXONOMY, 0.5, 0.05)
+RESEMBLANCE = Resemblance(REFERENCE.turns)
+
+
+def test_traits_are_stems_pairs_and_counted_structure() -> None:
+    found = text_traits(("Links, pages, 42 as is",))
+    assert {Trait("word", "link"), Trait("word", "0"), Trait("word", "as"), Trait("phrase", "link pag")} <= found
+    assert {Trait("structure", "commas"), Trait("structure", "commas: 2 or more")} <= found
+    assert Trait("structure", "commas: 3 or more") not in found
+    assert not any(trait.text.startswith("words per") for trait in found)
+
+
+def test_what_the_classifier_says_is_traits_too() -> None:
+    assert pairs(["b", "a", "c"]) == {Trait("combination", text) for text in ("a + b", "a + c", "b + c")}
+    assert groups(["size"]) == {Trait("group", "size")}
+    word = Trait("word", "a")
+    assert with_silence(frozenset({word})) == {word, UNEXPLAINED, Trait("word", "a", True)}
+
+
+@pytest.mark.parametrize(
+    ("turns", "more", "expected"),
+    [
+        ("say the barble", {"exercised": ["deeds.say"]}, []),
+        ("say the barble", {}, [Signal.LOW_PROBABILITY]),
+        ("say the barble", {"exercised": ["deeds.say"], "off_taxonomy": ("size",)}, [Signal.OFF_TAXONOMY]),
+        ("say the barble", {"exercised": ["deeds.say"], "split": frozenset({"deeds.lend"})}, [Signal.SPLIT_VOTE]),
+        ("say the barble", {"exercised": ["deeds.say"], "split": frozenset({"size.a"})}, []),
+        ("写真", {"exercised": ["deeds.say"]}, [Signal.FAR]),
+    ],
+)
+def test_signals(turns: str, more: dict[str, object], expected: list[Signal]) -> None:
+    query = ask(1, turns, **more)  # type: ignore[arg-type]
+    assert list(signals_of(query, REFERENCE, RESEMBLANCE, SETTINGS)) == expected
+
+
+def test_nothing_resembles_without_exemplars() -> None:
+    assert Resemblance(()).nearest(("a",)) == (0.0, None)
+    assert RESEMBLANCE.nearest(("say the barble",)) == (1.0, 0)
+
+
+def test_capabilities_of_exactly_one_groups_and_common_ones_tell_nothing_apart() -> None:
+    assert REFERENCE.distinguishing == ("deeds.say", "deeds.sell", "deeds.lend", "deeds.count")
+    assert reference_of(TAXONOMY, 0.1, 0.05).distinguishing == ()
+
+
+def test_more_is_expected_where_the_classifier_may_err() -> None:
+    silent = 4 / len(REFERENCE.turns)  # the hard negatives, which exercise nothing
+    assert REFERENCE.expected(UNEXPLAINED) == pytest.approx(silent + 0.05 * (1 - silent))
+    assert REFERENCE.expected(Trait("combination", "deeds.lend + deeds.say")) == 0.05
+    assert REFERENCE.expected(Trait("group", "size")) == 0
+    assert REFERENCE.expected(Trait("word", "zigzag")) == 0
+    traits = {UNEXPLAINED, Trait("word", "say", True), Trait("word", "sell", True), Trait("combination", "a + b")}
+    assert REFERENCE.possible(0, traits) == traits - {Trait("word", "sell", True)}
+
+
+@pytest.mark.parametrize(
+    ("path", "confidence", "attempt", "split"),
+    [
+        ("inference", 0.55, False, {"deeds.say"}),
+        ("inference", 0.61, False, set()),
+        ("arbitration", 0.5, False, set()),
+        ("inference", 0.55, True, None),
+    ],
+)
+def test_what_is_observed(path: Path, confidence: float, attempt: bool, split: set[str] | None) -> None:
+    judgements = {name: Judgement(False, 0.0, "undeclared") for name in TAXONOMY.by_id}
+    judgements["deeds.say"] = Judgement(True, confidence, path)
+    found = Classification(query_id="q1", judgements=judgements, off_taxonomy=("size",), attempt=attempt)
+    query = Query(id="q1", turns=("say it",), file="evals.yaml", line=3)
+    submission = Submission(customer="c", agent="a", folder="eval_sets/c/a", queries=(query,))
+    observed = observe_all(submission, [found], TAXONOMY, SETTINGS)
+    if split is None:
+        assert observed == []
+        return
+    (item,) = observed
+    assert (item.id, item.customer, item.turns, item.off_taxonomy) == ("c/a/q1", "c", ("say it",), ("size",))
+    assert item.beliefs["deeds.say"].confidence == confidence
+    assert item.split == split
+    assert len(item.digest) == 24
