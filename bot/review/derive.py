@@ -47,6 +47,7 @@ class _Told:
     passed: list[Passed] = field(default_factory=list)
     answered: list[Answered] = field(default_factory=list)
     shown: dict[tuple[int, str, str, str], list[Shown]] = field(default_factory=dict)
+    verdicts: dict[tuple[int, str, str], list[Shown]] = field(default_factory=dict)
     withdrawn: set[tuple[int, int, str, str, str]] = field(default_factory=set)
     decided_contents: set[tuple[int, str]] = field(default_factory=set)
     last_words: dict[tuple[str, str, str], _Word] = field(default_factory=dict)
@@ -60,6 +61,8 @@ class _Told:
         match event:
             case Shown():
                 self.shown.setdefault(_question(event), []).append(event)
+                if _is_verdict(event.codes):
+                    self.verdicts.setdefault(_query(event), []).append(event)
             case Withdrawn():
                 self.withdrawn.add(_decision(event))
             case Decided(action="accept" | "reject") if not _is_bot(event.by):
@@ -88,12 +91,12 @@ class _Told:
             self.last_words[words] = max(self.last_words.get(words, _NEVER), (event.at, event.comment))
 
     def seen(self, event: Decided | Passed) -> Shown | None:
-        """The last showing, by the time of ``event``, of what it answers."""
-        before = [item for item in self.shown.get(_question(event), []) if item.at <= event.at]
-        last = max((item.at for item in before), default="")
-        at_last = [item for item in before if item.at == last]
-        # A key takes its time, and hardly ever is there a choice.
-        return max(at_last, key=lambda item: item.key) if len(at_last) > 1 else next(iter(at_last), None)
+        """The last showing, by the time of ``event``, of what it answers.
+
+        Where no verdict stood there, since somebody had rejected the query, it answers the last one that did.
+        """
+        shown = self.shown.get(_question(event), [])
+        return _last(shown if _is_verdict(event.codes) else self.verdicts.get(_query(event), []), event.at)
 
 
 def _of_decision(event: Decided, told: _Told) -> Response | None:
@@ -118,18 +121,19 @@ def _of_verdict(
     event: Decided | Passed, told: _Told, *, wanted: bool | None, said: str | None, reversed: bool
 ) -> Response | None:
     """The response; ``wanted`` tells whether the person wants the query in (``None``: whatever the verdict says)."""
-    decision, route, *reasons = [*event.codes.split(), "", ""]
-    if decision not in set(Decision) or route not in set(Route):
-        return None  # shown was no verdict: that there is none, or that the set was changed by hand
-    admits = Decision(decision).admits
     seen = told.seen(event)
+    question = event if _is_verdict(event.codes) else seen
+    if question is None:
+        return None  # shown was no verdict: the set was changed by hand
+    decision, route, *reasons = question.codes.split()
+    admits = Decision(decision).admits
     return Response(
-        subject=digest([event.content, event.verdict]),
+        subject=digest([question.content, question.verdict]),
         entry=event.entry,
         content=event.content,
         decision=decision,
         route=route,
-        reasons=tuple(reasons[:-2]),
+        reasons=tuple(reasons),
         agrees=wanted is None or wanted == admits,
         explicit=wanted is not None,
         by=_person(event.by),
@@ -143,6 +147,21 @@ def _of_verdict(
         place=0 if seen is None else seen.place,
         facts=None if seen is None else seen.facts,
     )
+
+
+def _is_verdict(codes: str) -> bool:
+    """Whether ``codes`` are those of a verdict, and not that there is none."""
+    decision, route, *_ = [*codes.split(), "", ""]
+    return decision in set(Decision) and route in set(Route)
+
+
+def _last(shown: Sequence[Shown], at: str) -> Shown | None:
+    """The last of ``shown`` by ``at``; a commit may claim to be of the future, so that none is by then."""
+    before = [item for item in shown if item.at <= at] or shown
+    last = max((item.at for item in before), default="")
+    at_last = [item for item in before if item.at == last]
+    # A key takes its time, and hardly ever is there a choice.
+    return max(at_last, key=lambda item: item.key) if len(at_last) > 1 else next(iter(at_last), None)
 
 
 def _of_answer(event: Answered, told: _Told) -> Response:
@@ -200,6 +219,10 @@ def _order(item: Response) -> tuple[object, ...]:
     said = item.said or ""
     shown = item.decision, item.route, item.reasons
     return item.at, item.pull_request, item.entry, item.subject, item.by, item.agrees, item.reversed, said, shown
+
+
+def _query(event: Shown | Decided | Passed) -> tuple[int, str, str]:
+    return event.pull_request, event.entry, event.content
 
 
 def _question(event: Shown | Decided | Passed) -> tuple[int, str, str, str]:

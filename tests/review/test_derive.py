@@ -73,8 +73,23 @@ def test_of_what_was_shown_at_one_moment_one_is_chosen_whatever_the_order() -> N
 
 
 def test_a_decision_on_what_no_event_shows_has_no_facts() -> None:
-    found = only(shown(at=day(5)), decided(at=day(2)))
+    found = only(decided(at=day(2)))
     assert (found.author, found.base, found.place, found.facts) == (None, None, 0, None)
+
+
+def test_a_commit_of_the_future_was_shown_all_the_same() -> None:
+    found = only(shown(at=day(5)), decided(at=day(2)))
+    assert (found.author, found.base) == ("author", COMMIT)
+
+
+def test_who_takes_a_rejection_back_answers_the_verdict_that_stood_before_it() -> None:
+    none = {"codes": "none", "verdict": name_of("no verdict")}
+    events = [shown(), decided(action="reject", at=day(2)), shown(at=day(2), **none)]
+    events += [decided(action="accept", at=day(3), comment=9, **none)]
+    last = responses_of(events)[-1]
+    assert (last.decision, last.agrees, last.reversed) == ("INCLUDE", True, False)
+    assert last.facts is not None
+    assert len({item.subject for item in responses_of(events)}) == 1
 
 
 @pytest.mark.parametrize(

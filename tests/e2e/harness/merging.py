@@ -30,6 +30,7 @@ class Pull:
     merge_commit: str | None = None
     merged_at: str | None = None
     merged_by: Any = None
+    closed_by: Any = None
 
 
 def mergeable(pull: Pull, method: MergeMethod = "merge") -> bool:

@@ -81,6 +81,7 @@ class Issues(Unchanged):
             "active_lock_reason": None,
             "draft": data["draft"],
             "state_reason": None,
+            "closed_by": pull.closed_by if pull else None,
             "performed_via_github_app": None,
             "pull_request": {
                 "url": data["url"],

@@ -65,7 +65,6 @@ class Pulls(Unchanged):
 
     def after(self, request: Request, actor: Actor | None, response: Response) -> Response:
         """Keep count of pull requests, and show each as it is now."""
-        del actor
         place = REPOSITORY_PATH.match(request.path)
         if place is None or not response.ok or place["name"] not in self._hub.repositories:
             return response
@@ -78,6 +77,7 @@ class Pulls(Unchanged):
             return response
         if request.method == "PATCH" and (pull := self.find(place["name"], response.json["number"])):
             pull.open = response.json["state"] == "open"
+            pull.closed_by = None if pull.open or actor is None else self._hub.ask("GET", f"/users/{actor.login}").json
             pull.base_ref = response.json["base"]["ref"]
             pull.title = response.json["title"]
             if pull.open:
@@ -175,7 +175,7 @@ class Pulls(Unchanged):
     def _merged(self, pull: Pull, commit: str, login: str | None) -> None:
         pull.merge_commit = commit
         pull.merged_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        pull.merged_by = self._hub.ask("GET", f"/users/{login}").json if login else None
+        pull.merged_by = pull.closed_by = self._hub.ask("GET", f"/users/{login}").json if login else None
 
     def _introducing(self, name: str, commit: str) -> list[dict[str, Any]]:
         """The merged pull requests that brought ``commit``."""
