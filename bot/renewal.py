@@ -13,7 +13,16 @@ from functools import cache
 from itertools import pairwise
 
 from bot.classifier.classify import classify
-from bot.classifier.model import Backend, Classification, Consensus, Finding, Identity, InferenceRequest, Progress
+from bot.classifier.model import (
+    Backend,
+    Classification,
+    Consensus,
+    Finding,
+    Identity,
+    InferenceRequest,
+    Judgement,
+    Progress,
+)
 from bot.classifier.remembering import halt
 from bot.classifier.usage import Usage
 from bot.curator.entry import Entry
@@ -92,9 +101,6 @@ def tasks_of(entries: Iterable[Entry], taxonomy: Taxonomy, identity: Identity, f
         capabilities = affected.of(entry.scores, lagging)
         if capabilities or carried != entry:
             folder, obstacle = place_of(entry)
-            ids = {
-                name: new for name, new in migration.renames.items() if name in entry.scores and new in carried.scores
-            }
             found.append(
                 Task(
                     entry=entry,
@@ -102,7 +108,7 @@ def tasks_of(entries: Iterable[Entry], taxonomy: Taxonomy, identity: Identity, f
                     capabilities=capabilities,
                     folder=folder,
                     obstacle=obstacle,
-                    carried_ids=ids,
+                    carried_ids=_carried_ids(entry, migration, taxonomy),
                 )
             )
     return tuple(found)
@@ -127,17 +133,20 @@ def renew(
 ) -> Renewal:
     """Classify the entries of ``tasks`` on what they have to be asked again.
 
-    ``specification`` reads that of the agent in a folder, ``None`` where it cannot be read.
+    ``specification`` reads that of the agent in a folder, ``None`` where it cannot be read.  It takes none to carry
+    scores over.
     """
     by_folder: dict[str | None, list[Task]] = defaultdict(list)
     kept: dict[str, str] = {}
+    classifications: dict[str, Classification] = {}
     for task in tasks:
-        if task.obstacle is None:
+        if not task.capabilities:
+            classifications[task.entry.id] = _carried_over(task, taxonomy)
+        elif task.obstacle is None:
             by_folder[task.folder].append(task)
         else:
             kept[task.entry.id] = task.obstacle
     specifications: dict[str | None, Specification] = {}
-    classifications: dict[str, Classification] = {}
     shortfalls: dict[str, str] = {}
     stopped: IncumbentError | None = None
     for folder, mine in sorted(by_folder.items(), key=lambda item: item[0] or ""):
@@ -189,6 +198,23 @@ def _change(line: Sequence[Taxonomy], taxonomy: Taxonomy) -> tuple[Affected, Mig
         # Ids were used again on the way: nobody knows what they meant.
         return everything(taxonomy), NOTHING, taxonomy
     return affected_by(line[0], taxonomy, migration), migration, line[0]
+
+
+def _carried_ids(entry: Entry, migration: Migration, taxonomy: Taxonomy) -> dict[str, str]:
+    """Former id → the id of now, of the scores that are carried over; what has the new id already is newer."""
+    taken = entry.scores.keys() - migration.renames.keys()
+    return {
+        name: new
+        for name, new in migration.renames.items()
+        if name in entry.scores and new in taxonomy.by_id and new not in taken
+    }
+
+
+def _carried_over(task: Task, taxonomy: Taxonomy) -> Classification:
+    """What the scores of ``task`` say under the ids of now."""
+    scores = task.carried.scores
+    judgements = {name: Judgement(name in scores, scores.get(name, 0.0), "inference") for name in taxonomy.by_id}
+    return Classification(query_id=task.entry.id, judgements=judgements)
 
 
 def _lags(entry: Entry, name: str, taxonomy: Taxonomy) -> bool:

@@ -62,6 +62,9 @@ def survey(
     packages = [called_by_agent(package) for package in refuse_shared_ids(packages, platform.regression_set)]
     found = classify_all(platform, packages, known, backend, progress)
     entries = [*platform.regression_set.entries.values(), *platform.regression_set.waiting.values()]
+    if platform.config.admissions == "by-hand":
+        # Nobody would write what was found: `incumbent reclassify` is theirs as well.
+        entries = []
     tasks = tasks_of(entries, platform.taxonomy, backend.identity, History(store, tip).since)
     asked = backend if found.stopped is None else halt(backend, found.stopped)
     renewal = renew_entries(tasks, platform, snapshot, known, asked, progress)

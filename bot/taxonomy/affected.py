@@ -6,7 +6,7 @@ A score holds while the classifier would see the same of its capability (semanti
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.taxonomy.migration import Migration, carried_definitions
@@ -60,10 +60,14 @@ def affected_by(old: Taxonomy, new: Taxonomy, migration: Migration) -> Affected:
     for item in new.capabilities:
         if item.id in known:
             always |= _regrouped(known[item.id].group, item, old, new)
+    always |= _reordered(list(known), new)
     where_true = {whole: set(names) for whole, names in migration.splits.items()}
     for item in gone:
         fellows = {member.id for member in new.exactly_one.get(item.group, ())}
-        if fellows:
+        if item.source == "spec":
+            # What was declared may have kept the others out without being exercised itself.
+            always |= fellows
+        elif fellows:
             where_true.setdefault(item.id, set()).update(fellows)
     return Affected(
         taxonomy=new,
@@ -81,14 +85,33 @@ def _regrouped(group: str, now: Capability, old: Taxonomy, new: Taxonomy) -> set
     return {now.id, *(member.id for member in new.exactly_one.get(group, ()))}
 
 
+def _reordered(before: Sequence[str], new: Taxonomy) -> set[str]:
+    """The members of groups in which another one comes first now: ties go by the order."""
+    places = {name: place for place, name in enumerate(before)}
+    found: set[str] = set()
+    for members in new.exactly_one.values():
+        names = [member.id for member in members if member.id in places]
+        if names != sorted(names, key=places.__getitem__):
+            found.update(names)
+    return found
+
+
 def _with_dependents(taxonomy: Taxonomy, names: Collection[str]) -> set[str]:
-    """``names``, and all that hangs on them."""
+    """``names``, and all that hangs on them; what they require as well, where its score does not say what it was."""
     found = set(names)
     while True:
         more = {item.id for item in taxonomy.capabilities if item.requires in found}
+        required = {item.requires for item in taxonomy.capabilities if item.id in found and item.requires is not None}
+        more |= {name for name in required if _is_hidden(taxonomy.by_id[name], taxonomy)}
         for members in taxonomy.exactly_one.values():
             ids = {member.id for member in members}
             more |= ids if ids & (found | more) else set()
         if more <= found:
             return found
         found |= more
+
+
+def _is_hidden(required: Capability, taxonomy: Taxonomy) -> bool:
+    """Whether something else may have made ``required`` FALSE after what requires it was judged."""
+    fellows = taxonomy.exactly_one.get(required.group, ())
+    return required.requires is not None or any(member.requires is not None for member in fellows)
