@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, reduce
 from itertools import pairwise
 
 from bot.classifier.classify import classify
@@ -31,7 +31,7 @@ from bot.curator.staging import classified_by, stored
 from bot.errors import IncumbentError
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
-from bot.taxonomy.affected import Affected, affected_by, everything
+from bot.taxonomy.affected import Affected, affected_along, everything
 from bot.taxonomy.migration import NOTHING, Migration, migration_between
 from bot.taxonomy.model import Taxonomy
 
@@ -99,7 +99,8 @@ def tasks_of(entries: Iterable[Entry], taxonomy: Taxonomy, identity: Identity, f
         carried = migrated(entry, migration, old, taxonomy)
         lagging = [name for name in carried.scores if _lags(carried, name, taxonomy)]
         capabilities = affected.of(entry.scores, lagging)
-        if capabilities or carried != entry:
+        # The score of what is no capability any more would lag for ever.
+        if capabilities or carried != entry or not carried.scores.keys() <= taxonomy.by_id.keys():
             folder, obstacle = place_of(entry)
             found.append(
                 Task(
@@ -190,14 +191,13 @@ def query_of(entry: Entry) -> Query:
 def _change(line: Sequence[Taxonomy], taxonomy: Taxonomy) -> tuple[Affected, Migration, Taxonomy]:
     if not line:
         return everything(taxonomy), NOTHING, taxonomy
-    migration = NOTHING
+    whole = (*line, taxonomy)
+    steps = [migration_between(before, after) for before, after in pairwise(whole)]
     try:
-        for before, after in pairwise((*line, taxonomy)):
-            migration = migration.then(migration_between(before, after))
+        return affected_along(whole, steps), reduce(Migration.then, steps, NOTHING), line[0]
     except ValueError:
         # Ids were used again on the way: nobody knows what they meant.
         return everything(taxonomy), NOTHING, taxonomy
-    return affected_by(line[0], taxonomy, migration), migration, line[0]
 
 
 def _carried_ids(entry: Entry, migration: Migration, taxonomy: Taxonomy) -> dict[str, str]:
@@ -221,7 +221,11 @@ def _lags(entry: Entry, name: str, taxonomy: Taxonomy) -> bool:
     """Whether a score of ``entry`` was given for something else than its capability is now."""
     capability = taxonomy.by_id.get(name)
     recorded = entry.classified.definitions.get(name)
-    return capability is not None and recorded is not None and recorded != capability.definition
+    if capability is None:
+        return False
+    if recorded is None:
+        return entry.classified.taxonomy.split(".")[0] != str(taxonomy.major)
+    return recorded != capability.definition
 
 
 def place_of(entry: Entry) -> tuple[str | None, str | None]:
