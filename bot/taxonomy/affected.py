@@ -152,4 +152,4 @@ def _with_dependents(taxonomy: Taxonomy, names: Collection[str]) -> set[str]:
 def _is_hidden(required: Capability, taxonomy: Taxonomy) -> bool:
     """Whether something else may have made ``required`` FALSE after what requires it was judged."""
     fellows = taxonomy.exactly_one.get(required.group, ())
-    return required.requires is not None or any(member.requires is not None for member in fellows)
+    return any(member.requires is not None for member in fellows)

@@ -21,6 +21,8 @@ from bot.ledger.store import record_text
 from tests.reconcile.checks import (
     Known,
     check_all,
+    check_ledger,
+    check_refusals,
     is_own,
     offered_by,
     open_suggestions,
@@ -243,6 +245,7 @@ class AfterTheMerge(RuleBasedStateMachine):
         assert self._run(None)
         self._run_twice()
         check_all(self.hub, self.memory, self.known)
+        check_refusals(self.hub, self.known)
         before = len(self.hub.written)
         assert self._run(None)
         again = self.hub.written[before:]
@@ -267,6 +270,7 @@ class AfterTheMerge(RuleBasedStateMachine):
         done = reconcile(self.hub, allowed)
         if not done:
             self.memory.hear(self.hub, ended=False)
+        check_ledger(self.hub, self.known)
         after = platform_of(self.hub).regression_set.entries
         assert before.keys() <= after.keys()
         assert len(after) <= max(len(before), self.knobs["ceiling"])
@@ -324,6 +328,7 @@ class AfterTheMerge(RuleBasedStateMachine):
         self.hub.wait(HALF_A_DAY)
         review(self.hub, pull.number)
         self.memory.hear(self.hub)
+        check_ledger(self.hub, self.known)
 
     def _merge(self, pull: Pull, squash: bool) -> None:
         self._move()
