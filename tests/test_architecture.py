@@ -42,6 +42,8 @@ ROWS = [
     {"cli", "__main__"},
 ]
 PURE = [
+    "taxonomy/affected.py",
+    "taxonomy/migration.py",
     "taxonomy/model.py",
     "taxonomy/rules.py",
     "taxonomy/patterns.py",
@@ -65,6 +67,8 @@ PURE = [
     "intake/expected/carried.py",
     "intake/templates.py",
     "ledger/event_files.py",
+    "ledger/replay.py",
+    "renewal.py",
     "review",
     "rater",
     "consolidator",
@@ -79,6 +83,8 @@ PURE = [
     "reconcile/dashboard_plan.py",
     "reconcile/draft.py",
     "reconcile/admission_plan.py",
+    "reconcile/answers.py",
+    "reconcile/by_hand.py",
     "reconcile/admission_scene.py",
     "reconcile/pins.py",
     "reconcile/proposals.py",
@@ -112,6 +118,8 @@ PURE = [
     "github/notices.py",
     "github/prose.py",
     "github/publish.py",
+    "github/recording.py",
+    "github/renewals.py",
     "github/standing.py",
     "github/values.py",
 ]

@@ -214,7 +214,7 @@ def test_what_it_requires_counts_as_it_was_found_before() -> None:
     new = at("1.1.0", intent("a"), intent("c", requires="a"))
     known = [entry("yes", old, a=0.9), entry("no", old)]
     found = {id: Finding(consensus={"c": Consensus(True, 0.8)}) for id in ("yes", "no")}
-    renewal = run(tasks(known, new, old), new, **found)
+    renewal = run(tasks(known, new, old), new, UNDECLARED, **found)
     assert {id: dict(item.scores) for id, item in renewal.renewed(new, IDENTITY).items()} == {
         "no": {}, "yes": {"a": 0.9, "c": 0.8},
     }  # fmt: skip

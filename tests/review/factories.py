@@ -24,7 +24,8 @@ def name_of(text: str) -> str:
 
 
 def facts(**more: Any) -> VerdictFacts:
-    return VerdictFacts(**{"taxonomy": "1.0.0", "scores": {"a": 0.9, "b": 0.6}, "similarity": 0.1} | more)
+    defaults: dict[str, Any] = {"taxonomy": "1.0.0", "scores": {"a": 0.9, "b": 0.6}, "similarity": 0.1}
+    return VerdictFacts(**defaults | more)
 
 
 def question(entry: str, codes: str) -> dict[str, Any]:
