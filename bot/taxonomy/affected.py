@@ -61,7 +61,9 @@ def affected_by(old: Taxonomy, new: Taxonomy, migration: Migration) -> Affected:
         before = known.get(item.id) or wholes.get(item.id)
         if before is not None:
             always |= _regrouped(before.group, item, old, new)
-    always |= _reordered(list(known), new)
+    places = {name: place for place, name in enumerate(known)}
+    places |= {part: places[migration.renamed(whole.id)] for part, whole in wholes.items()}
+    always |= _reordered(places, new)
     where_true = {whole: set(names) for whole, names in migration.splits.items()}
     for item in gone:
         fellows = {member.id for member in new.exactly_one.get(item.group, ())}
@@ -123,9 +125,8 @@ def _regrouped(group: str, now: Capability, old: Taxonomy, new: Taxonomy) -> set
     return {now.id, *(member.id for member in new.exactly_one.get(group, ()))}
 
 
-def _reordered(before: Sequence[str], new: Taxonomy) -> set[str]:
-    """The members of groups in which another one comes first now: ties go by the order."""
-    places = {name: place for place, name in enumerate(before)}
+def _reordered(places: Mapping[str, int], new: Taxonomy) -> set[str]:
+    """The members of groups in which another one comes first now than by their former ``places``: ties go by these."""
     found: set[str] = set()
     for members in new.exactly_one.values():
         names = [member.id for member in members if member.id in places]
