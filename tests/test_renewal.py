@@ -12,7 +12,7 @@ from bot.curator.entry import Entry, Imported
 from bot.curator.staging import classified_by
 from bot.errors import OutsideError
 from bot.intake.specification import UNDECLARED, Specification
-from bot.renewal import Renewal, Task, all_tasks, renew, tasks_of
+from bot.renewal import Renewal, Task, _Partly, all_tasks, renew, tasks_of
 from bot.taxonomy.model import Capability, Taxonomy
 from tests.classifier.factories import ScriptedBackend, declared, intent, says, silent, specification, taxonomy, tool
 from tests.factories import make_entry
@@ -218,3 +218,9 @@ def test_what_it_requires_counts_as_it_was_found_before() -> None:
     assert {id: dict(item.scores) for id, item in renewal.renewed(new, IDENTITY).items()} == {
         "no": {}, "yes": {"a": 0.9, "c": 0.8},
     }  # fmt: skip
+
+
+def test_a_part_of_the_questions_is_asked_of_the_same_backend() -> None:
+    backend = ScriptedBackend({})
+    partly = _Partly.of((), OLD, backend)
+    assert (partly.identity, partly.usage) == (backend.identity, backend.usage)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from bot.config import CONFIG_FILE
+from bot.curator.entry import entry_id
 from bot.github.values import describe
 from bot.ledger.model import BRANCH, SUGGESTIONS, Refusal, SuggestionRecord
 from bot.ledger.store import record_text
@@ -95,12 +96,13 @@ class AfterTheMerge(RuleBasedStateMachine):
             return
         queries = queries_of(self.here, agent)
         for kind, item, text in changes:
-            if kind == "put":
+            if kind == "put" and not self._is_taken(agent, item, queries):
                 queries[item] = text
             elif kind == "delete" and len(queries) > 1:
                 queries.pop(item, None)
             elif kind == "rename" and item in queries:
-                other = next((name for name in ITEMS if name not in queries), None)
+                free = (name for name in ITEMS if name not in queries and not self._is_taken(agent, name, queries))
+                other = next(free, None)
                 if other is not None:
                     queries[other] = queries.pop(item)
         if queries and queries != queries_of(self.here, agent):
@@ -292,6 +294,15 @@ class AfterTheMerge(RuleBasedStateMachine):
 
     def _present(self) -> list[Agent]:
         return [agent for agent in AGENTS if queries_of(self.here, agent) and not self._offered(agent)]
+
+    def _is_taken(self, agent: Agent, item: str, queries: Mapping[str, str]) -> bool:
+        """Whether an entry that came from ``item`` has moved elsewhere: another query there is refused as a fault."""
+        known, id = platform_of(self.hub).regression_set, entry_id(*agent, item)
+        entry = {**known.evicted, **known.waiting, **known.entries}.get(id)
+        if entry is None or entry.source is None:
+            return False
+        text = entry.turns[0]
+        return entry.source.item != item or (text in queries.values() and queries.get(item) != text)
 
     def _open(self) -> list[Pull]:
         return [pull for pull in self._customers() if pull.open]
