@@ -9,11 +9,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, reduce
 from itertools import pairwise
 
 from bot.classifier.classify import classify
-from bot.classifier.model import Backend, Classification, Consensus, Finding, Identity, InferenceRequest, Progress
+from bot.classifier.model import (
+    Backend,
+    Classification,
+    Consensus,
+    Finding,
+    Identity,
+    InferenceRequest,
+    Judgement,
+    Progress,
+)
 from bot.classifier.remembering import halt
 from bot.classifier.usage import Usage
 from bot.curator.entry import Entry
@@ -22,7 +31,7 @@ from bot.curator.staging import classified_by, stored
 from bot.errors import IncumbentError
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
-from bot.taxonomy.affected import Affected, affected_by, everything
+from bot.taxonomy.affected import Affected, affected_along, everything
 from bot.taxonomy.migration import NOTHING, Migration, carried_questions, migration_between
 from bot.taxonomy.model import Taxonomy
 
@@ -90,11 +99,9 @@ def tasks_of(entries: Iterable[Entry], taxonomy: Taxonomy, identity: Identity, f
         carried = migrated(entry, migration, old, taxonomy)
         lagging = [name for name in carried.scores if _lags(carried, name, taxonomy)]
         capabilities = affected.of(entry.scores, lagging)
-        if capabilities or carried != entry:
+        # The score of what is no capability any more would lag for ever.
+        if capabilities or carried != entry or not carried.scores.keys() <= taxonomy.by_id.keys():
             folder, obstacle = place_of(entry)
-            ids = {
-                name: new for name, new in migration.renames.items() if name in entry.scores and new in carried.scores
-            }
             found.append(
                 Task(
                     entry=entry,
@@ -102,7 +109,7 @@ def tasks_of(entries: Iterable[Entry], taxonomy: Taxonomy, identity: Identity, f
                     capabilities=capabilities,
                     folder=folder,
                     obstacle=obstacle,
-                    carried_ids=ids,
+                    carried_ids=_carried_ids(entry, migration, taxonomy),
                 )
             )
     return tuple(found)
@@ -142,17 +149,20 @@ def renew(
 ) -> Renewal:
     """Classify the entries of ``tasks`` on what they have to be asked again.
 
-    ``specification`` reads that of the agent in a folder, ``None`` where it cannot be read.
+    ``specification`` reads that of the agent in a folder, ``None`` where it cannot be read.  It takes none to carry
+    scores over.
     """
     by_folder: dict[str | None, list[Task]] = defaultdict(list)
     kept: dict[str, str] = {}
+    classifications: dict[str, Classification] = {}
     for task in tasks:
-        if task.obstacle is None:
+        if not task.capabilities:
+            classifications[task.entry.id] = _carried_over(task, taxonomy)
+        elif task.obstacle is None:
             by_folder[task.folder].append(task)
         else:
             kept[task.entry.id] = task.obstacle
     specifications: dict[str | None, Specification] = {}
-    classifications: dict[str, Classification] = {}
     shortfalls: dict[str, str] = {}
     stopped: IncumbentError | None = None
     for folder, mine in sorted(by_folder.items(), key=lambda item: item[0] or ""):
@@ -196,21 +206,41 @@ def query_of(entry: Entry) -> Query:
 def _change(line: Sequence[Taxonomy], taxonomy: Taxonomy) -> tuple[Affected, Migration, Taxonomy]:
     if not line:
         return everything(taxonomy), NOTHING, taxonomy
-    migration = NOTHING
+    whole = (*line, taxonomy)
+    steps = [migration_between(before, after) for before, after in pairwise(whole)]
     try:
-        for before, after in pairwise((*line, taxonomy)):
-            migration = migration.then(migration_between(before, after))
+        return affected_along(whole, steps), reduce(Migration.then, steps, NOTHING), line[0]
     except ValueError:
         # Ids were used again on the way: nobody knows what they meant.
         return everything(taxonomy), NOTHING, taxonomy
-    return affected_by(line[0], taxonomy, migration), migration, line[0]
+
+
+def _carried_ids(entry: Entry, migration: Migration, taxonomy: Taxonomy) -> dict[str, str]:
+    """Former id → the id of now, of the scores that are carried over; what has the new id already is newer."""
+    taken = entry.scores.keys() - migration.renames.keys()
+    return {
+        name: new
+        for name, new in migration.renames.items()
+        if name in entry.scores and new in taxonomy.by_id and new not in taken
+    }
+
+
+def _carried_over(task: Task, taxonomy: Taxonomy) -> Classification:
+    """What the scores of ``task`` say under the ids of now."""
+    scores = task.carried.scores
+    judgements = {name: Judgement(name in scores, scores.get(name, 0.0), "inference") for name in taxonomy.by_id}
+    return Classification(query_id=task.entry.id, judgements=judgements)
 
 
 def _lags(entry: Entry, name: str, taxonomy: Taxonomy) -> bool:
     """Whether a score of ``entry`` was given for something else than its capability is now."""
     capability = taxonomy.by_id.get(name)
     recorded = entry.classified.definitions.get(name)
-    return capability is not None and recorded is not None and recorded != capability.definition
+    if capability is None:
+        return False
+    if recorded is None:
+        return entry.classified.taxonomy.split(".")[0] != str(taxonomy.major)
+    return recorded != capability.definition
 
 
 def place_of(entry: Entry) -> tuple[str | None, str | None]:

@@ -54,6 +54,20 @@ def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: Evidence) -> Classifi
     )
 
 
+def _required_first(capabilities: Iterable[Capability]) -> Iterable[Capability]:
+    """``capabilities`` with what each requires before it, so that their order says nothing."""
+    by_id = {item.id: item for item in capabilities}
+    ordered: dict[str, Capability] = {}
+    for item in by_id.values():
+        chain: dict[str, Capability] = {}
+        step: Capability | None = item
+        while step is not None and step.id not in ordered and step.id not in chain:
+            chain[step.id] = step
+            step = None if step.requires is None else by_id[step.requires]
+        ordered |= dict(reversed(chain.items()))
+    return ordered.values()
+
+
 def _bound(members: Iterable[Capability]) -> bool:
     return any(member.requires for member in members)
 
@@ -84,7 +98,7 @@ class _State:
 
         A declared value takes the κ of what it requires; an inferred one keeps its own, or the smaller if it fails.
         """
-        for capability in capabilities:
+        for capability in _required_first(capabilities):
             if capability.requires is None:
                 continue
             required = self.judgements[capability.requires]

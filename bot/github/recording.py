@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from bot.consolidator.verdict import Verdict
 from bot.github.conversation import Hearing
 from bot.github.judgement import Judgement
-from bot.ledger.events import Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn
+from bot.ledger.events import Applied, Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn
 from bot.ledger.model import Decision, Displayed, PullRequestRecord
 from bot.pipeline import Review
 from bot.rounding import rounded
@@ -110,6 +110,22 @@ def merge_events(
         if entry in contents
     ]
     return (*passed, closed)
+
+
+def applied_events(decisions: Sequence[Decision], after: PullRequestRecord, at: str) -> tuple[Event, ...]:
+    """Those of ``decisions`` that have done their work, and that the record ``after`` them does not keep."""
+    return tuple(
+        Applied(
+            at=at,
+            pull_request=after.pull_request,
+            entry=item.entry,
+            content=item.content,
+            action=item.action,
+            comment=item.comment,
+        )
+        for item in decisions
+        if item not in after.decisions
+    )
 
 
 def left_events(numbers: Sequence[int], at: str) -> dict[int, tuple[Event, ...]]:

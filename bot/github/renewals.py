@@ -38,6 +38,10 @@ class RenewalFacts(FileModel):
         """Whether it could be classified, and was not."""
         return self.classification is None and self.kept is None
 
+    def is_of(self, entry: Entry) -> bool:
+        """Whether ``entry`` is as it was when it was classified again."""
+        return entry_digest(entry) == self.before
+
     def fits(self, taxonomy: Taxonomy) -> bool:
         """Whether all of it speaks of capabilities of ``taxonomy``."""
         found = self.classification
@@ -81,7 +85,7 @@ def renewed(
     found = {}
     for item in facts:
         entry = entries.get(item.entry)
-        if entry is None or item.classification is None or entry_digest(entry) != item.before:
+        if entry is None or item.classification is None or not item.is_of(entry):
             continue
         scores = {item.carried.get(name, name): score for name, score in entry.scores.items()}
         carried = entry.model_copy(update={"scores": scores})

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import known_by
+from bot.digests import digest
 from bot.errors import IncumbentError, InputError
 from bot.github.known import key_of, with_findings
 from bot.github.renewals import RenewalFacts, renewal_facts
@@ -52,11 +53,15 @@ def renew_entries(
     found = renew(tasks, platform.taxonomy, backend, specification, progress)
     queries = {task.entry.id: query_of(task.entry) for task in tasks}
     keys = {
-        task.entry.id: key_of(queries[task.entry.id], found.specifications[task.folder], platform, backend)
+        task.entry.id: _key(task, key_of(queries[task.entry.id], found.specifications[task.folder], platform, backend))
         for task in tasks
-        if task.folder in found.specifications and task.entry.id not in found.kept
+        if task.capabilities and task.folder in found.specifications and task.entry.id not in found.kept
     }
     findings = {id: known_by(backend, query.heard) for id, query in queries.items()}
-    return Renewed(
-        facts=renewal_facts(found, keys, findings), classified=len(found.classifications), stopped=found.stopped
-    )
+    asked = [task for task in tasks if task.capabilities and task.entry.id in found.classifications]
+    return Renewed(facts=renewal_facts(found, keys, findings), classified=len(asked), stopped=found.stopped)
+
+
+def _key(task: Task, key: str) -> str:
+    """Under which the ledger keeps what was found for ``task``: it is not all that there is to say of the query."""
+    return digest(["renewal", key, task.entry.id, task.capabilities])

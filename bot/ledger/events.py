@@ -95,6 +95,17 @@ class Withdrawn(_Event):
     comment: int
 
 
+class Applied(_Event):
+    """A pin that a curator decided on, or its end, stands in the entry: the decision has done its work."""
+
+    kind: Literal["applied"] = "applied"
+    pull_request: Number
+    entry: EntryId
+    content: Digest
+    action: Literal["accept", "reject", "pin", "unpin"]
+    comment: int
+
+
 class Passed(_OnPullRequest):
     """A pull request was merged with a verdict that nobody had to agree to: implicit agreement of who merged it."""
 
@@ -109,6 +120,14 @@ class Closed(_Event):
     kind: Literal["closed"] = "closed"
     pull_request: Number
     commit: CommitId | None
+
+
+class Forgotten(_Event):
+    """A pull request that ended needs nobody any more: its record went, and what was decided holds no longer there."""
+
+    kind: Literal["forgotten"] = "forgotten"
+    pull_request: Number
+    record: Digest = Field(description="digest of the record's file as it was")
 
 
 class Suggested(_Event):
@@ -137,6 +156,20 @@ class Answered(_Event):
     by: Login
     by_bot: bool
 
+    @property
+    def key(self) -> str:
+        # Who opens a suggestion again and closes it again refuses it twice: the time tells which is which.
+        return digest(self.model_dump(mode="json"))
+
+
+class Reopened(_Event):
+    """People opened a suggestion again that they had closed: it is refused no longer."""
+
+    kind: Literal["reopened"] = "reopened"
+    pull_request: Number
+    branch: Text
+    answers: Annotated[int, Field(ge=1)] = Field(description="how often it had been answered by then")
+
 
 class Requested(_Event):
     """A curator asked of an entry, by a command, that its admission be undone, or that it come back."""
@@ -145,6 +178,15 @@ class Requested(_Event):
     entry: EntryId
     action: Literal["undo", "restore"]
     by: Login
+    comment: int
+
+
+class Settled(_Event):
+    """What was requested has happened, or is asked no longer: its comment went, or who wrote it may not ask."""
+
+    kind: Literal["settled"] = "settled"
+    entry: EntryId
+    action: Literal["undo", "restore"]
     comment: int
 
 
@@ -162,7 +204,19 @@ class ChangedByHand(_Event):
 
 
 Event = Annotated[
-    Shown | Decided | Withdrawn | Passed | Closed | Suggested | Answered | Requested | ChangedByHand,
+    Shown
+    | Decided
+    | Withdrawn
+    | Applied
+    | Passed
+    | Closed
+    | Forgotten
+    | Suggested
+    | Answered
+    | Reopened
+    | Requested
+    | Settled
+    | ChangedByHand,
     Field(discriminator="kind"),
 ]
 """One line of a file of events."""

@@ -20,7 +20,7 @@ from bot.github.renewals import renewed
 from bot.github.standing import Court, Former
 from bot.github.values import Operation, PushCommits, WriteLedger
 from bot.ledger.event_files import appended
-from bot.ledger.events import Event, events_path
+from bot.ledger.events import Event, Forgotten, events_path
 from bot.ledger.model import (
     RECONCILED,
     LeftQuery,
@@ -123,7 +123,7 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
         note=tuple(_note(cases, heard, scene)),
         commits=pushed,
         spoken=tuple(spoken),
-        ledger=tuple(_remember(reconciled, done | records, events, inventory.base, scene)),
+        ledger=tuple(_remember(reconciled, done | records, events, inventory.base, inventory.at, scene)),
         offer=Offer(steps=steps, leads_to=draft.platform.regression_set) if steps and scene.offering else None,
     )
 
@@ -135,8 +135,9 @@ def _follow_the_taxonomy(draft: Draft, inventory: Inventory) -> None:
     """
     known, taxonomy = draft.platform.regression_set, draft.platform.taxonomy
     found = renewed(inventory.renewals, {**known.waiting, **known.entries}, taxonomy, inventory.classifier)
-    count = counted(len(found), "entry", "entries")
     under = digest([taxonomy.definitions, inventory.identity.model_dump(mode="json")])
+    found = draft.not_refused(found, under)
+    count = counted(len(found), "entry", "entries")
     message = f"Classify {count} again under taxonomy {taxonomy.version}"
     draft.edit(found, message, Change.RESCORED, None, under)
 
@@ -279,14 +280,19 @@ def _remember(
     records: Mapping[int, PullRequestRecord | None],
     events: Mapping[int, Sequence[Event]],
     base: str,
+    at: str,
     scene: Scene,
 ) -> list[Operation]:
     """The ledger as it should be; nothing where it is so already."""
     wanted = {record_path(number): None if item is None else record_text(item) for number, item in records.items()}
     wanted[RECONCILED] = record_text(reconciled)
-    for number, found in events.items():
+    for number in sorted({*records, *events}):
+        found = events.get(number, ())
+        path = events_path(number)
+        gone = scene.ledger_files.get(record_path(number)) if records.get(number, ...) is None else None
+        if gone is not None:
+            found = (*found, Forgotten(at=at, pull_request=number, record=digest(gone)))
         if found:
-            path = events_path(number)
             wanted[path] = appended(scene.ledger_files.get(path), found)
     files = {path: text for path, text in wanted.items() if scene.ledger_files.get(path) != text}
     return [WriteLedger.of(scene.ledger, files, f"Reconciled with {base[:12]}")] if files else []

@@ -1,27 +1,31 @@
-"""What becomes of our suggestions, as events: opened, merged or refused by people (pure)."""
+"""What becomes of our suggestions, as events: opened, merged or refused by people, and opened again (pure)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 
+from bot.curator.prune import EvictionKind
 from bot.github.recording import is_bot
 from bot.github.values import PullRequest
-from bot.ledger.events import Answered, Event, Suggested
-from bot.ledger.model import Refusal, SuggestionRecord
-from bot.reconcile.proposals import Proposal, is_offer
+from bot.ledger.events import Answered, Event, Reopened, Suggested
+from bot.ledger.model import Refusal
+from bot.reconcile.proposals import SWAP, Proposal, is_about, is_offer
 
 Who = Callable[[int], tuple[str, str]]
 """From a pull request to who ended it, and when."""
+_UNKNOWN = "unknown"
 
 
 def suggested(
-    open_pulls: Sequence[PullRequest], proposals: Mapping[str, Proposal], before: SuggestionRecord, at: str
+    open_pulls: Sequence[PullRequest], proposals: Mapping[str, Proposal], known: Sequence[Event], at: str
 ) -> tuple[Event, ...]:
-    """The suggestions that are open and of which nothing was recorded ``before``."""
+    """The suggestions that are open and not among the ``known`` events."""
+    told = {item.pull_request for item in known if isinstance(item, Suggested)}
     found = []
     for pull in open_pulls:
         proposal = proposals.get(pull.branch or "")
-        if proposal is None or proposal.branch in before.heads or is_offer(proposal.branch):
+        if proposal is None or pull.number in told or is_offer(proposal.branch):
             continue
         found.append(
             Suggested(
@@ -40,35 +44,67 @@ def suggested(
 def answered(
     closed: Sequence[PullRequest],
     refusals: Sequence[Refusal],
-    before: SuggestionRecord,
     known: Sequence[Event],
+    ids: Collection[str],
     merged_by: Who,
     closed_by: Who,
 ) -> tuple[Event, ...]:
-    """The answers that people gave since ``before``, of suggestions that are among the ``known`` events.
+    """The answers that people gave and that are not among the ``known`` events.
 
-    ``closed`` are pull requests of ours that ended, ``refusals`` those of them that people closed unmerged.
+    ``closed`` are pull requests of ours that ended, ``refusals`` those of them that people closed unmerged.  A run that
+    was killed may have opened one without recording it: it is about those of ``ids`` that its branch names.
     """
     opened = {item.pull_request: item for item in known if isinstance(item, Suggested)}
-    told = {(item.pull_request, item.agrees) for item in known if isinstance(item, Answered)}
-    refused = {item.pull_request for item in refusals} - {item.pull_request for item in before.refusals}
+    last = _last_answers(known)
+    refused = {item.pull_request for item in refusals}
     found = []
     for pull in sorted(closed, key=lambda item: item.number):
-        suggestion = opened.get(pull.number)
         agrees = pull.merge is not None
-        if suggestion is None or (pull.number, agrees) in told or not (agrees or pull.number in refused):
+        if is_offer(pull.branch) or last.get(pull.number) is agrees or not (agrees or pull.number in refused):
             continue
         by, at = merged_by(pull.number) if agrees else closed_by(pull.number)
+        branch, suggestion = pull.branch or "", opened.get(pull.number)
+        about = tuple(sorted(id for id in ids if is_about(branch, id)))
         found.append(
             Answered(
                 at=at,
                 pull_request=pull.number,
-                branch=suggestion.branch,
-                suggestion=suggestion.suggestion,
-                entries=suggestion.entries,
+                branch=branch,
+                suggestion=_kind_of(pull) if suggestion is None else suggestion.suggestion,
+                entries=about if suggestion is None else suggestion.entries,
                 agrees=agrees,
                 by=by,
                 by_bot=is_bot(by),
             )
         )
     return tuple(found)
+
+
+def reopened(open_pulls: Sequence[PullRequest], known: Sequence[Event], at: str) -> tuple[Event, ...]:
+    """The suggestions that are open although people had closed them, by the ``known`` events."""
+    last = _last_answers(known)
+    counts = Counter(item.pull_request for item in known if isinstance(item, Answered))
+    return tuple(
+        Reopened(at=at, pull_request=pull.number, branch=pull.branch or "", answers=counts[pull.number])
+        for pull in open_pulls
+        if last.get(pull.number) is False
+    )
+
+
+def _last_answers(known: Sequence[Event]) -> dict[int, bool]:
+    """What was answered last on each pull request that was not opened again since."""
+    last: dict[int, bool] = {}
+    for item in known:
+        if isinstance(item, Answered):
+            last[item.pull_request] = item.agrees
+        elif isinstance(item, Reopened):
+            last.pop(item.pull_request, None)
+    return last
+
+
+def _kind_of(pull: PullRequest) -> str:
+    """What kind of suggestion ``pull`` is, by its branch and by the title that we gave it."""
+    if (pull.branch or "").startswith(SWAP):
+        return "swap"
+    kind = pull.title.rpartition(": ")[2]
+    return kind if kind in {item.value for item in EvictionKind} else _UNKNOWN

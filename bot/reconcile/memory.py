@@ -56,9 +56,13 @@ def remember(
                 present.add((entry_of(facts, query), digest(list(query.turns))))
                 if query.classification is not None:
                     known[query.key] = query.classification
-    if any(item.missing for item in inventory.renewals):
-        # Nobody is asked twice about those that were done.
-        known |= {item.key: item.classification for item in inventory.renewals if item.key and item.classification}
+    entries = {**platform.regression_set.waiting, **platform.regression_set.entries}
+    # As long as it is not written, since some are missing or people have not merged it, nobody is asked twice.
+    known |= {
+        item.key: item.classification
+        for item in inventory.renewals
+        if item.key and item.classification and item.entry in entries and item.is_of(entries[item.entry])
+    }
     return Reconciled(
         commit=inventory.base if before is None or inventory.since is None or fresh else before.commit,
         classifications=known,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from bot.curator.store import RegressionSet, unknown_scores
 from bot.digests import digest
@@ -16,7 +15,7 @@ from bot.github.publish import answers_to, replies_to
 from bot.github.standing import is_as_read
 from bot.github.values import IssueComment, Operation, Remark, WriteLedger
 from bot.ledger.event_files import appended
-from bot.ledger.events import SET_EVENTS, Requested
+from bot.ledger.events import SET_EVENTS, Event, Requested, Settled
 from bot.ledger.model import REQUESTS, Request, RequestRecord
 from bot.ledger.store import record_text
 from bot.report.escaping import code
@@ -101,7 +100,8 @@ def plan_requests(scene: Scene) -> Plan:
     if new != scene.record:
         asked_for = [item for item in stand if item not in record.requests]
         times = {item.comment.id: item.comment.created_at for item in scene.remarks}
-        operations.append((None, noted(new, scene.ledger, _events(asked_for, times, scene.events))))
+        events = [*_requested(asked_for, times), *settled(record.requests, new.requests, scene.at)]
+        operations.append((None, noted(new, scene.ledger, scene.events, events)))
     return Plan(operations=tuple(operations), stand=tuple(stand))
 
 
@@ -110,19 +110,24 @@ def _was_too_early(comment: IssueComment, login: str, thread: Sequence[IssueComm
     return any(TOO_EARLY in item.body for item in answers_to(comment, login, thread))
 
 
-def noted(record: RequestRecord, ledger: str | None, more: Mapping[str, str] = MappingProxyType({})) -> WriteLedger:
-    """The write of ``record``, and of ``more`` files, on top of the ``ledger``'s commit."""
+def noted(record: RequestRecord, ledger: str | None, before: str | None, events: Sequence[Event]) -> WriteLedger:
+    """The write of ``record`` on top of the ``ledger``'s commit, and of ``events`` below those of ``before``."""
     message = counted(len(record.requests), "request stands", "requests stand")
+    more = {SET_EVENTS: appended(before, events)} if events else {}
     return WriteLedger.of(ledger, {REQUESTS: record_text(record), **more}, message)
 
 
-def _events(requests: Sequence[Request], times: Mapping[int, str], before: str | None) -> dict[str, str]:
-    """The file of events with what was asked for."""
-    found = [
+def _requested(requests: Sequence[Request], times: Mapping[int, str]) -> list[Event]:
+    return [
         Requested(at=times[item.comment], entry=item.entry, action=item.action, by=item.by, comment=item.comment)
         for item in requests
     ]
-    return {SET_EVENTS: appended(before, found)} if found else {}
+
+
+def settled(before: Sequence[Request], after: Sequence[Request], at: str) -> tuple[Event, ...]:
+    """That those requests ended that stood ``before``, and not ``after``."""
+    ended = [item for item in before if item not in after]
+    return tuple(Settled(at=at, entry=item.entry, action=item.action, comment=item.comment) for item in ended)
 
 
 def undone(requests: Sequence[Request], known: RegressionSet) -> tuple[Request, ...]:

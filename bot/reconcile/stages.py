@@ -194,8 +194,11 @@ def forget_requests(tip: Tip) -> Staged:
     if left == tip.carried.requests or record is None:
         return Staged(carried=tip.carried)
     new = record.model_copy(update={"requests": requests.undone(record.requests, tip.platform.regression_set)})
-    writes = () if new == record else ((None, requests.noted(new, tip.ledger_commit)),)
-    return Staged(writes=writes, carried=replace(tip.carried, requests=left))
+    if new == record:
+        return Staged(carried=replace(tip.carried, requests=left))
+    events = requests.settled(record.requests, new.requests, tip.inventory.at)
+    write = requests.noted(new, tip.ledger_commit, text_of(tip.ledger, SET_EVENTS), events)
+    return Staged(writes=((None, write),), carried=replace(tip.carried, requests=left))
 
 
 def _is_offering(tip: Tip) -> bool:

@@ -29,7 +29,7 @@ from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.ledger.store import record_text
 from bot.pipeline import Platform
-from bot.reconcile.answers import answered, suggested
+from bot.reconcile.answers import answered, reopened, suggested
 from bot.reconcile.proposals import (
     LABEL,
     Proposal,
@@ -115,8 +115,9 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
         offers=dict(wanted.offers),
         takes_no_commits=scene.takes_no_commits,
     )
-    if record != scene.record:
-        files = {SUGGESTIONS: record_text(record), **_events(wanted, by_branch, heads, scene)}
+    events = _events(wanted, by_branch, heads, platform, scene)
+    if record != scene.record or events:
+        files = {SUGGESTIONS: record_text(record), **events}
         operations.append((None, WriteLedger.of(scene.ledger, files, f"Suggestions on {scene.base[:12]}")))
     return Plan(
         operations=tuple(operations),
@@ -126,14 +127,16 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
 
 
 def _events(
-    wanted: Wish, proposals: Mapping[str, Proposal], heads: Collection[str], scene: Scene
+    wanted: Wish, proposals: Mapping[str, Proposal], heads: Collection[str], platform: Platform, scene: Scene
 ) -> dict[str, str | None]:
     """The file of events with what became of our suggestions; none where nothing did."""
     known = parsed(scene.events)
     shown = [pull for pull in own(scene.open) if pull.branch in heads]
+    ids = (*platform.regression_set.entries, *platform.regression_set.waiting, *platform.regression_set.tombstones)
     found = (
-        *suggested(shown, proposals, scene.record, scene.at),
-        *answered(own(scene.closed), wanted.refusals, scene.record, known, scene.merged_by, scene.closed_by),
+        *suggested(shown, proposals, known, scene.at),
+        *answered(own(scene.closed), wanted.refusals, known, ids, scene.merged_by, scene.closed_by),
+        *reopened(own(scene.open), known, scene.at),
     )
     return {SET_EVENTS: appended(scene.events, found)} if found else {}
 

@@ -69,7 +69,9 @@ def survey(
     packages = _packages(platform, snapshot, new, moves, problems, unread)
     packages = [called_by_agent(package) for package in refuse_shared_ids(packages, platform.regression_set)]
     found = classify_all(platform, packages, known, backend, progress)
-    tasks = tasks_of(entries, platform.taxonomy, backend.identity, former)
+    # Where admissions are made by hand nobody would write what was found: `incumbent reclassify` is theirs as well.
+    renewing = () if platform.config.admissions == "by-hand" else entries
+    tasks = tasks_of(renewing, platform.taxonomy, backend.identity, former)
     asked = backend if found.stopped is None else halt(backend, found.stopped)
     renewal = renew_entries(tasks, platform, snapshot, known, asked, progress)
     stopped = found.stopped or renewal.stopped

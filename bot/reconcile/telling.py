@@ -14,7 +14,7 @@ from bot.github.displayed import NOTHING
 from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.notices import notices_of
 from bot.github.publish import comment_operations, find_sticky, label_operations
-from bot.github.recording import shown_events
+from bot.github.recording import applied_events, heard_events, shown_events
 from bot.github.values import IssueComment, Operation, PullRequest
 from bot.ledger.events import Event
 from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Rejection, Showing
@@ -93,7 +93,7 @@ def tell(heard: Heard, platform: Platform, present: Platform, scene: Scene) -> T
     comments = scene.comments.get(pull.number, ())
     operations = comment_operations(render_comment(report), *find_sticky(scene.login, comments))
     operations += label_operations(result_of(judgement).labels, pull)
-    events = shown_events(judgement, pull.author, case.at, heard.record)
+    events = heard_events(hearing, heard.record) + shown_events(judgement, pull.author, case.at, heard.record)
     pins = [item for item in hearing.judgement.decisions if is_done(item, hearing.judgement, platform)]
     settled = all(is_done(item, hearing.judgement, present) for item in pins) and not (
         scene.offering and _offered(review)
@@ -115,6 +115,7 @@ def tell(heard: Heard, platform: Platform, present: Platform, scene: Scene) -> T
     )
     # What is displayed by now is found out again from the comment: no reason to write.
     same = record.model_copy(update={"displayed": heard.record.displayed}) == heard.record
+    events += applied_events(hearing.own, record, case.at)
     return Told(operations=tuple(operations), record=heard.record if same else record, left={}, events=events)
 
 

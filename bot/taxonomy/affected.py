@@ -6,10 +6,10 @@ A score holds while the classifier would see the same of its capability (semanti
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.taxonomy.migration import Migration, carried_definitions
+from bot.taxonomy.migration import NOTHING, Migration, carried_definitions
 from bot.taxonomy.model import Capability, Taxonomy
 
 
@@ -50,26 +50,70 @@ def affected_by(old: Taxonomy, new: Taxonomy, migration: Migration) -> Affected:
     """What the change from ``old`` to ``new`` asks, where ``migration`` says what became of the ids of ``old``."""
     known = {migration.renamed(item.id): item for item in old.capabilities}
     same = carried_definitions(migration, old, new)
-    parts = {part for names in migration.splits.values() for part in names}
+    wholes = {part: old.by_id[whole] for whole, names in migration.splits.items() for part in names}
     gone = [item for name, item in known.items() if name not in new.by_id]
     always = {
         item.id
         for item in new.capabilities
-        if (known[item.id].id not in same if item.id in known else item.id not in parts)
+        if (known[item.id].id not in same if item.id in known else not _is_within(item, wholes.get(item.id), migration))
     }
     for item in new.capabilities:
-        if item.id in known:
-            always |= _regrouped(known[item.id].group, item, old, new)
+        before = known.get(item.id) or wholes.get(item.id)
+        if before is not None:
+            always |= _regrouped(before.group, item, old, new)
+    places = {name: place for place, name in enumerate(known)}
+    places |= {part: places[migration.renamed(whole.id)] for part, whole in wholes.items()}
+    always |= _reordered(places, new)
     where_true = {whole: set(names) for whole, names in migration.splits.items()}
     for item in gone:
         fellows = {member.id for member in new.exactly_one.get(item.group, ())}
-        if fellows:
+        if item.source == "spec":
+            # What was declared may have kept the others out without being exercised itself.
+            always |= fellows
+        elif fellows:
             where_true.setdefault(item.id, set()).update(fellows)
     return Affected(
         taxonomy=new,
         always=frozenset(always),
         where_true={name: frozenset(names) for name, names in sorted(where_true.items())},
     )
+
+
+def affected_along(line: Sequence[Taxonomy], steps: Sequence[Migration]) -> Affected:
+    """What the changes from the oldest of ``line`` to its newest ask, of which ``steps`` say what became of ids.
+
+    Raises :class:`ValueError` where ids were used again on the way.
+    """
+    found, so_far = Affected.nothing(line[0]), NOTHING
+    for before, after, step in zip(line, line[1:], steps, strict=False):
+        origins = {id: so_far.renamed(id) for id in line[0].by_id}
+        found = _then(found, affected_by(before, after, step), step, origins)
+        so_far = so_far.then(step)
+    return found
+
+
+def _then(first: Affected, later: Affected, step: Migration, origins: Mapping[str, str]) -> Affected:
+    """``first``, and ``later`` after it; ``origins`` says what the ids of the beginning are called in between.
+
+    Of what is to be asked already nobody knows in between whether it is exercised.
+    """
+
+    def became(names: Collection[str]) -> frozenset[str]:
+        unknown = _with_dependents(first.taxonomy, names)
+        return frozenset().union(*({*step.became(name), *later.where_true.get(name, ())} for name in unknown))
+
+    where_true = {id: became(names) for id, names in first.where_true.items()}
+    for id, name in origins.items():
+        asked = where_true.get(id, frozenset()) | later.where_true.get(name, frozenset())
+        where_true |= {id: asked} if asked else {}
+    return Affected(taxonomy=later.taxonomy, always=later.always | became(first.always), where_true=where_true)
+
+
+def _is_within(part: Capability, whole: Capability | None, migration: Migration) -> bool:
+    """Whether a query exercises ``part`` only where it exercised ``whole``: a rule, or a requirement, may say more."""
+    if whole is None or part.source == "spec":
+        return False
+    return part.requires == (None if whole.requires is None else migration.renamed(whole.requires))
 
 
 def _regrouped(group: str, now: Capability, old: Taxonomy, new: Taxonomy) -> set[str]:
@@ -81,14 +125,32 @@ def _regrouped(group: str, now: Capability, old: Taxonomy, new: Taxonomy) -> set
     return {now.id, *(member.id for member in new.exactly_one.get(group, ()))}
 
 
+def _reordered(places: Mapping[str, int], new: Taxonomy) -> set[str]:
+    """The members of groups in which another one comes first now than by their former ``places``: ties go by these."""
+    found: set[str] = set()
+    for members in new.exactly_one.values():
+        names = [member.id for member in members if member.id in places]
+        if names != sorted(names, key=places.__getitem__):
+            found.update(names)
+    return found
+
+
 def _with_dependents(taxonomy: Taxonomy, names: Collection[str]) -> set[str]:
-    """``names``, and all that hangs on them."""
+    """``names``, and all that hangs on them; what they require as well, where its score does not say what it was."""
     found = set(names)
     while True:
         more = {item.id for item in taxonomy.capabilities if item.requires in found}
+        required = {item.requires for item in taxonomy.capabilities if item.id in found and item.requires is not None}
+        more |= {name for name in required if _is_hidden(taxonomy.by_id[name], taxonomy)}
         for members in taxonomy.exactly_one.values():
             ids = {member.id for member in members}
             more |= ids if ids & (found | more) else set()
         if more <= found:
             return found
         found |= more
+
+
+def _is_hidden(required: Capability, taxonomy: Taxonomy) -> bool:
+    """Whether something else may have made ``required`` FALSE after what requires it was judged."""
+    fellows = taxonomy.exactly_one.get(required.group, ())
+    return any(member.requires is not None for member in fellows)

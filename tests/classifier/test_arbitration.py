@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -321,3 +322,19 @@ def test_what_arbitration_alone_made_true_is_marked_and_was_inferred(case: tuple
         chosen: Any = evidence.tool and evidence.declared.get(name) and name in evidence.implied
         if judgement.value and judgement.path == "arbitration":
             assert name in result.arbitrated or chosen
+
+
+def test_requirements_are_followed_whatever_the_order() -> None:
+    chain = [intent("a"), intent("b", requires="a"), intent("c", requires="b")]
+    inferred = {name: Consensus(name != "a", 0.8) for name in "abc"}
+    for order in permutations(chain):
+        found = arbitrate("q", taxonomy(*order), Evidence(declared={}, inferred=inferred))
+        assert found.signature == frozenset()
+
+
+def test_what_requires_itself_in_a_circle_comes_to_an_end() -> None:
+    circle = [intent("a", requires="b"), intent("b", requires="a")]
+    found = arbitrate(
+        "q", taxonomy(*circle), Evidence(declared={}, inferred={name: Consensus(True, 0.8) for name in "ab"})
+    )
+    assert found.signature == frozenset("ab")

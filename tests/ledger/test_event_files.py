@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 from bot.config import REVIEWED_FILES
 from bot.ledger import event_files
 from bot.ledger.event_files import Recorded, appended, load_events
-from bot.ledger.events import EVENT, SET_EVENTS, Closed, Event, Suggested, events_path
+from bot.ledger.events import (
+    EVENT,
+    SET_EVENTS,
+    Applied,
+    Closed,
+    Event,
+    Forgotten,
+    Reopened,
+    Settled,
+    Suggested,
+    events_path,
+)
 from bot.snapshot import WorkingTree
 from tests.review.factories import COMMIT, answered, by_hand, day, decided, facts, passed, requested, shown, withdrawn
 
@@ -26,6 +37,10 @@ ALL: list[Event] = [
     Suggested(at=day(3), pull_request=20, branch="b", suggestion="swap", entries=("q1",), admits="q2"),
     answered(),
     requested(),
+    Settled(at=day(9), entry="q1", action="undo", comment=50),
+    Reopened(at=day(5), pull_request=20, branch="b", answers=1),
+    Forgotten(at=day(5), pull_request=7, record="0" * 24),
+    Applied(at=day(5), pull_request=7, entry="q1", content="0" * 24, action="pin", comment=3),
     by_hand(removed=("q1", "q2")),
 ]
 

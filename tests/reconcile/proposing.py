@@ -8,9 +8,12 @@ from typing import Any
 
 from bot.curator.prune import EvictionKind
 from bot.curator.store import RegressionSet
-from bot.github.values import CheckRun, IssueComment, Operation, PostCheck, PullRequest
+from bot.github.values import CheckRun, IssueComment, Operation, PostCheck, PullRequest, WriteLedger
+from bot.ledger.event_files import appended
+from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.pipeline import Platform
+from bot.reconcile.answers import suggested
 from bot.reconcile.offers import Offer, Step
 from bot.reconcile.proposals import LABEL, Proposal
 from bot.reconcile.suggestion_plan import Plan, plan_suggestions
@@ -119,6 +122,7 @@ class Suggesting:
         self.open.append(pull)
         self.branches[proposal.branch] = Branch(commit=tip, blobs=proposal.blobs, has_base=True)
         self.record = self.record.model_copy(update={"heads": {**self.record.heads, proposal.branch: tip}})
+        self.events = appended(self.events, suggested([pull], {proposal.branch: proposal}, (), "2026-11-22T10:00:00Z"))
         return pull
 
     def settle(self) -> None:
@@ -126,6 +130,8 @@ class Suggesting:
         for _, item in self.plan().operations:
             if isinstance(item, PostCheck):
                 self.checks[item.commit] = CheckRun(conclusion=item.conclusion, external_id=item.external_id)
+            if isinstance(item, WriteLedger):
+                self.events = dict(item.files).get(SET_EVENTS, self.events)
         found = record_in(self.plan())
         self.record = found or self.record
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from bot.curator.store import RegressionSet
+from bot.digests import digest
 from bot.github.values import PushCommits, React, WriteLedger
 from bot.ledger.event_files import parsed
-from bot.ledger.events import Closed, events_path
+from bot.ledger.events import Closed, Forgotten, events_path
 from bot.ledger.model import RECONCILED, record_path
 from bot.reconcile.admission_plan import Plan
 from bot.reconcile.cases import judged_again
@@ -203,10 +204,14 @@ def test_the_records_of_what_ended_otherwise_go() -> None:
         '"pull_request": 7', '"pull_request": 3'
     )
     world.more |= {"ended": (3, 7), "merges": frozenset({7})}
+    gone = world.hub.ledger[record_path(3)]
     world.run()
     assert set(world.hub.ledger) == {"README.md", RECONCILED, events_path(3), events_path(7)}
-    (event,) = parsed(world.hub.ledger[events_path(3)])
-    assert event == Closed(at=world.inventory.at, pull_request=3, commit=None)
+    at = world.inventory.at
+    assert parsed(world.hub.ledger[events_path(3)]) == (
+        Closed(at=at, pull_request=3, commit=None),
+        Forgotten(at=at, pull_request=3, record=digest(gone)),
+    )
 
 
 def test_a_rejection_holds_when_its_text_is_looked_at_again_and_its_comment_stands() -> None:

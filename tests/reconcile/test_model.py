@@ -15,12 +15,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from bot.config import CONFIG_FILE
+from bot.curator.entry import entry_id
 from bot.github.values import describe
 from bot.ledger.model import BRANCH, SUGGESTIONS, Refusal, SuggestionRecord
 from bot.ledger.store import record_text
 from tests.reconcile.checks import (
     Known,
     check_all,
+    check_ledger,
+    check_refusals,
     is_own,
     offered_by,
     open_suggestions,
@@ -93,12 +96,13 @@ class AfterTheMerge(RuleBasedStateMachine):
             return
         queries = queries_of(self.here, agent)
         for kind, item, text in changes:
-            if kind == "put":
+            if kind == "put" and not self._is_taken(agent, item, queries):
                 queries[item] = text
             elif kind == "delete" and len(queries) > 1:
                 queries.pop(item, None)
             elif kind == "rename" and item in queries:
-                other = next((name for name in ITEMS if name not in queries), None)
+                free = (name for name in ITEMS if name not in queries and not self._is_taken(agent, name, queries))
+                other = next(free, None)
                 if other is not None:
                     queries[other] = queries.pop(item)
         if queries and queries != queries_of(self.here, agent):
@@ -243,6 +247,7 @@ class AfterTheMerge(RuleBasedStateMachine):
         assert self._run(None)
         self._run_twice()
         check_all(self.hub, self.memory, self.known)
+        check_refusals(self.hub, self.known)
         before = len(self.hub.written)
         assert self._run(None)
         again = self.hub.written[before:]
@@ -267,6 +272,7 @@ class AfterTheMerge(RuleBasedStateMachine):
         done = reconcile(self.hub, allowed)
         if not done:
             self.memory.hear(self.hub, ended=False)
+        check_ledger(self.hub, self.known)
         after = platform_of(self.hub).regression_set.entries
         assert before.keys() <= after.keys()
         assert len(after) <= max(len(before), self.knobs["ceiling"])
@@ -288,6 +294,15 @@ class AfterTheMerge(RuleBasedStateMachine):
 
     def _present(self) -> list[Agent]:
         return [agent for agent in AGENTS if queries_of(self.here, agent) and not self._offered(agent)]
+
+    def _is_taken(self, agent: Agent, item: str, queries: Mapping[str, str]) -> bool:
+        """Whether an entry that came from ``item`` has moved elsewhere: another query there is refused as a fault."""
+        known, id = platform_of(self.hub).regression_set, entry_id(*agent, item)
+        entry = {**known.evicted, **known.waiting, **known.entries}.get(id)
+        if entry is None or entry.source is None:
+            return False
+        text = entry.turns[0]
+        return entry.source.item != item or (text in queries.values() and queries.get(item) != text)
 
     def _open(self) -> list[Pull]:
         return [pull for pull in self._customers() if pull.open]
@@ -324,6 +339,7 @@ class AfterTheMerge(RuleBasedStateMachine):
         self.hub.wait(HALF_A_DAY)
         review(self.hub, pull.number)
         self.memory.hear(self.hub)
+        check_ledger(self.hub, self.known)
 
     def _merge(self, pull: Pull, squash: bool) -> None:
         self._move()

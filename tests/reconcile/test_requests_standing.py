@@ -92,7 +92,7 @@ def test_what_has_happened_is_not_asked_any_more() -> None:
 
 def test_a_note_on_a_new_ledger_says_what_the_branch_is() -> None:
     record = RequestRecord(since=START, requests=(request_of("x", "undo", SAID),))
-    write = noted(record, None)
+    write = noted(record, None, None, ())
     assert (write.parent, [path for path, _ in write.files], write.message) == (
         None,
         ["README.md", REQUESTS],

@@ -84,7 +84,7 @@ def test_a_commit_of_the_future_was_shown_all_the_same() -> None:
 
 def test_who_takes_a_rejection_back_answers_the_verdict_that_stood_before_it() -> None:
     none = {"codes": "none", "verdict": name_of("no verdict")}
-    events = [shown(), decided(action="reject", at=day(2)), shown(at=day(2), **none)]
+    events: list[Event] = [shown(), decided(action="reject", at=day(2)), shown(at=day(2), **none)]
     events += [decided(action="accept", at=day(3), comment=9, **none)]
     last = responses_of(events)[-1]
     assert (last.decision, last.agrees, last.reversed) == ("INCLUDE", True, False)

@@ -1,0 +1,73 @@
+"""What stands by the events alone: the ledger's records could be derived from them anew (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from bot.ledger.events import (
+    Answered,
+    Applied,
+    Decided,
+    Event,
+    Forgotten,
+    Reopened,
+    Requested,
+    Settled,
+    Withdrawn,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What people said and still holds: ``decisions`` by pull request, ``refused`` suggestions, and ``requests``."""
+
+    decisions: Mapping[int, tuple[Decided, ...]] = field(default_factory=dict)
+    refused: tuple[Answered, ...] = ()
+    requests: tuple[Requested, ...] = ()
+
+
+def replay(events: Iterable[Event]) -> Standing:
+    """What stands after ``events``, which are in the order of their files.
+
+    Of a person's words on one content the last one holds: admission is one matter, the pin another.
+    """
+    decisions: dict[tuple[int, str, bool], Decided] = {}
+    refused: dict[int, Answered] = {}
+    requests: dict[tuple[str, str], Requested] = {}
+    for event in events:
+        match event:
+            case Decided():
+                decisions[_matter(event)] = event
+            case Withdrawn() | Applied():
+                said = decisions.get(_matter(event))
+                if said is not None and (said.comment, said.action) == (event.comment, event.action):
+                    del decisions[_matter(event)]
+            case Forgotten(pull_request=number):
+                decisions = {matter: item for matter, item in decisions.items() if matter[0] != number}
+            case Answered(pull_request=number, agrees=agrees):
+                refused.pop(number, None)
+                if not agrees:
+                    refused[number] = event
+            case Reopened(pull_request=number):
+                refused.pop(number, None)
+            case Requested(entry=entry, action=action):
+                requests[entry, action] = event
+            case Settled(entry=entry, action=action, comment=comment):
+                asked = requests.get((entry, action))
+                if asked is not None and asked.comment == comment:
+                    del requests[entry, action]
+            case _:
+                pass
+    numbers = sorted({matter[0] for matter in decisions})
+    return Standing(
+        decisions={
+            number: tuple(item for matter, item in decisions.items() if matter[0] == number) for number in numbers
+        },
+        refused=tuple(item for _, item in sorted(refused.items())),
+        requests=tuple(item for _, item in sorted(requests.items())),
+    )
+
+
+def _matter(event: Decided | Withdrawn | Applied) -> tuple[int, str, bool]:
+    return event.pull_request, event.content, event.action in ("pin", "unpin")

@@ -1,0 +1,93 @@
+"""What stands after events: each kind ends what it ends, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.ledger.events import Applied, Decided, Event, Forgotten, Reopened, Settled
+from bot.ledger.replay import Standing, replay
+from tests.review.factories import answered, by_hand, day, decided, passed, requested, shown, withdrawn
+
+FIRST = decided(comment=1)
+PIN = decided(action="pin", comment=2)
+
+
+def applied(of: Decided) -> Applied:
+    fields = {"pull_request", "entry", "content", "action", "comment"}
+    return Applied.model_validate({"at": day(9), **of.model_dump(include=fields)})
+
+
+def forgotten(number: int = 7) -> Forgotten:
+    return Forgotten(at=day(9), pull_request=number, record="0" * 24)
+
+
+@pytest.mark.parametrize(
+    ("events", "standing"),
+    [
+        ([], []),
+        ([shown(), passed(), by_hand()], []),
+        ([FIRST], [FIRST]),
+        ([FIRST, PIN], [FIRST, PIN]),
+        ([FIRST, decided(action="reject", comment=3)], [decided(action="reject", comment=3)]),
+        ([FIRST, decided("q2", comment=1)], [FIRST, decided("q2", comment=1)]),
+        ([FIRST, withdrawn(FIRST)], []),
+        ([withdrawn(FIRST)], []),
+        ([FIRST, decided(comment=3), withdrawn(FIRST)], [decided(comment=3)]),
+        ([FIRST, PIN, withdrawn(FIRST)], [PIN]),
+        ([FIRST, PIN, applied(PIN)], [FIRST]),
+        ([FIRST, forgotten()], []),
+        ([FIRST, forgotten(8)], [FIRST]),
+        ([FIRST, forgotten(), decided(comment=9)], [decided(comment=9)]),
+    ],
+)
+def test_the_last_word_on_a_matter_stands_until_it_ends(events: list[Event], standing: list[Decided]) -> None:
+    assert replay(events).decisions == ({7: tuple(standing)} if standing else {})
+
+
+def test_pull_requests_are_told_apart() -> None:
+    other = decided(pull_request=8)
+    assert replay([FIRST, other]).decisions == {7: (FIRST,), 8: (other,)}
+    assert replay([FIRST, other, forgotten()]).decisions == {8: (other,)}
+
+
+NO = answered(agrees=False)
+AGAIN = Reopened(at=day(5), pull_request=20, branch=NO.branch, answers=1)
+
+
+@pytest.mark.parametrize(
+    ("events", "refused"),
+    [
+        ([NO], (NO,)),
+        ([answered()], ()),
+        ([NO, AGAIN], ()),
+        ([AGAIN], ()),
+        ([NO, AGAIN, answered()], ()),
+        ([NO, AGAIN, answered(agrees=False, at=day(6))], (answered(agrees=False, at=day(6)),)),
+        ([answered("q2", agrees=False, pull_request=21), NO], (NO, answered("q2", agrees=False, pull_request=21))),
+    ],
+)
+def test_a_refusal_stands_until_its_pull_request_is_open_again(events: list[Event], refused: Any) -> None:
+    assert replay(events) == Standing(refused=refused)
+
+
+def settled(comment: int = 50, **more: Any) -> Settled:
+    defaults: dict[str, Any] = {"at": day(9), "entry": "q1", "action": "undo", "comment": comment}
+    return Settled(**defaults | more)
+
+
+@pytest.mark.parametrize(
+    ("events", "requests"),
+    [
+        ([requested()], (requested(),)),
+        ([requested(), requested(comment=51)], (requested(comment=51),)),
+        ([requested(), settled()], ()),
+        ([settled()], ()),
+        ([requested(), requested(comment=51), settled(50)], (requested(comment=51),)),
+        ([requested(), settled(action="restore")], (requested(),)),
+        ([requested("q2"), requested("q1", "restore")], (requested("q1", "restore"), requested("q2"))),
+    ],
+)
+def test_a_request_stands_until_it_is_settled(events: list[Event], requests: Any) -> None:
+    assert replay(events) == Standing(requests=requests)

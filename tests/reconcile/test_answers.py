@@ -1,0 +1,114 @@
+"""What becomes of suggestions is recorded once: opened, merged, refused and opened again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.github.values import PullRequest
+from bot.ledger.events import Answered, Event, Reopened, Suggested
+from bot.ledger.model import Refusal
+from bot.ledger.replay import replay
+from bot.reconcile.answers import answered, reopened, suggested
+from bot.reconcile.proposals import ADMIT, EVICT, SWAP, Proposal, branch_of
+from tests.reconcile.merges import BOT, make_pull
+
+BRANCH = branch_of(EVICT, "spare", "0" * 16)
+AT = "2026-11-23T10:00:00Z"
+PROPOSAL = Proposal(
+    branch=BRANCH,
+    kind="redundant",
+    entries=("spare",),
+    title="Evict spare: redundant",
+    body="",
+    files=(),
+    remaining={"a": 2},
+)
+IDS = ("spare", "best", "spa")
+
+
+def ours(number: int = 5, branch: str | None = BRANCH, **more: Any) -> PullRequest:
+    defaults = {"branch": branch, "merge": None, "author": BOT, "title": "Evict spare: redundant"}
+    return make_pull(number, **defaults | more)
+
+
+def opened(number: int = 5, known: tuple[Event, ...] = ()) -> tuple[Event, ...]:
+    return suggested([ours(number, closed=False)], {BRANCH: PROPOSAL}, known, AT)
+
+
+def answers(
+    *closed: PullRequest, known: tuple[Event, ...] = (), by: str = "dan", at: str = AT, refused: Any = None
+) -> Any:
+    numbers = [pull.number for pull in closed if pull.merge is None] if refused is None else refused
+    refusals = [Refusal(pull_request=number, branch=BRANCH) for number in numbers]
+    return answered(closed, refusals, known, IDS, lambda number: ("cora", AT), lambda number: (by, at))
+
+
+def test_a_suggestion_is_recorded_once_however_often_it_is_refreshed() -> None:
+    (event,) = opened()
+    assert isinstance(event, Suggested)
+    assert (event.pull_request, event.branch, event.entries, event.suggestion) == (5, BRANCH, ("spare",), "redundant")
+    assert (event.remaining, event.at, event.admits) == ({"a": 2}, AT, None)
+    fewer = {BRANCH: replace(PROPOSAL, remaining={"a": 1})}
+    assert suggested([ours(closed=False)], fewer, [event], AT) == ()
+    assert len(opened(6, (event,))) == 1
+
+
+def test_what_is_no_eviction_is_no_suggestion() -> None:
+    offer = branch_of(ADMIT, "set-7", "0" * 16)
+    pulls = [ours(5, offer), ours(6, "incumbent/evict/other-0000000000000000"), ours(7, None)]
+    assert suggested(pulls, {offer: replace(PROPOSAL, branch=offer)}, (), AT) == ()
+    assert answers(ours(5, offer), ours(6, offer, merge="a" * 40)) == ()
+
+
+@pytest.mark.parametrize(("merge", "agrees", "by"), [("a" * 40, True, "cora"), (None, False, "dan")])
+def test_merging_agrees_and_closing_does_not(merge: str | None, agrees: bool, by: str) -> None:
+    (event,) = answers(ours(merge=merge), known=opened())
+    assert (event.agrees, event.by, event.by_bot, event.at) == (agrees, by, False, AT)
+    assert (event.entries, event.suggestion) == (("spare",), "redundant")
+    assert answers(ours(merge=merge), known=(*opened(), event)) == ()
+
+
+def test_what_we_closed_ourselves_is_nobodys_answer() -> None:
+    assert answers(ours(), known=opened(), refused=[]) == ()
+
+
+def test_what_a_bot_closed_says_so() -> None:
+    (event,) = answers(ours(), by="stale[bot]")
+    assert event.by_bot
+
+
+@pytest.mark.parametrize(
+    ("pull", "kind", "entries"),
+    [
+        (ours(), "redundant", ("spare",)),
+        (ours(title="Somebody's words"), "unknown", ("spare",)),
+        (ours(title="no: kind"), "unknown", ("spare",)),
+        (ours(branch=branch_of(SWAP, "best", "0" * 16)), "swap", ("best",)),
+        (ours(branch=branch_of(EVICT, "other", "0" * 16)), "redundant", ()),
+    ],
+)
+def test_of_one_that_a_run_opened_and_did_not_record_the_branch_tells(
+    pull: PullRequest, kind: str, entries: tuple[str, ...]
+) -> None:
+    (event,) = answers(pull)
+    assert (event.suggestion, event.entries) == (kind, entries)
+
+
+def test_one_that_is_opened_again_may_be_refused_again() -> None:
+    known = opened()
+    for moment in ("2026-11-24T10:00:00Z", "2026-11-25T10:00:00Z"):
+        known += answers(ours(), known=known, at=moment)
+        assert [item.at for item in replay(known).refused] == [moment]
+        assert answers(ours(), known=known, at=moment) == ()
+        again = reopened([ours(closed=False), ours(9, closed=False)], known, AT)
+        assert [type(item) for item in again] == [Reopened]
+        known += again
+        assert replay(known).refused == ()
+        assert reopened([ours(closed=False)], known, AT) == ()
+    assert len({item.key for item in known}) == len(known)
+    known += answers(ours(merge="a" * 40), known=known)
+    assert isinstance(known[-1], Answered)
+    assert replay(known).refused == ()

@@ -1,0 +1,98 @@
+"""The taxonomies that a repository has had, as git tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bot.object_store import ObjectStore
+from bot.taxonomy.history import History
+from bot.taxonomy.loading import TAXONOMY_FILE
+from tests.factories import make_taxonomy
+from tests.origin import Origin
+
+
+@dataclass
+class Line:
+    """Commits on one line, each with another taxonomy, or with none."""
+
+    origin: Origin
+    commits: list[str] = field(default_factory=list)
+
+    def add(self, version: str, *names: str, note: str = "") -> None:
+        """A version with these capabilities; without any its file is faulty."""
+        data = make_taxonomy(*names, version=version).model_dump(mode="json") if names else {"version": version}
+        self._commit(f"# {note}\n{yaml.safe_dump(data)}".encode())
+
+    def remove(self) -> None:
+        self._commit(None)
+
+    def _commit(self, content: bytes | None) -> None:
+        files = {"README.md": b"x"} | ({} if content is None else {TAXONOMY_FILE: content})
+        self.commits.append(self.origin.commit(files, *self.commits[-1:]))
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Line:
+    return Line(Origin.make(tmp_path / "origin"))
+
+
+@pytest.fixture
+def store(line: Line) -> Iterator[ObjectStore]:
+    with ObjectStore.open(line.origin.folder) as opened:
+        yield opened
+
+
+def since(line: Line, store: ObjectStore, version: str) -> list[tuple[str, tuple[str, ...]]]:
+    found = History(store, line.commits[-1]).since(version)
+    return [(item.version, tuple(item.by_id)) for item in found]
+
+
+def test_versions_are_told_from_the_one_named_on_oldest_first(line: Line, store: ObjectStore) -> None:
+    line.add("1.0.0", "a", "b")
+    line.add("1.1.0", "a", "b", "c")
+    line.add("2.0.0", "b", "c")
+    assert since(line, store, "1.0.0") == [("1.0.0", ("a", "b")), ("1.1.0", ("a", "b", "c")), ("2.0.0", ("b", "c"))]
+    assert since(line, store, "1.1.0") == [("1.1.0", ("a", "b", "c")), ("2.0.0", ("b", "c"))]
+    assert since(line, store, "2.0.0") == [("2.0.0", ("b", "c"))]
+
+
+def test_of_a_version_that_no_commit_had_nothing_is_known(line: Line, store: ObjectStore) -> None:
+    line.add("1.0.0", "a", "b")
+    assert since(line, store, "0.9.0") == []
+
+
+def test_what_a_version_held_first_counts(line: Line, store: ObjectStore) -> None:
+    line.add("1.0.0", "a", "b")
+    line.add("1.0.0", "a", "b", "c")
+    line.add("1.1.0", "a", "b", "d")
+    assert since(line, store, "1.0.0") == [("1.0.0", ("a", "b")), ("1.1.0", ("a", "b", "d"))]
+
+
+def test_a_version_that_came_back_counts_from_its_last_coming(line: Line, store: ObjectStore) -> None:
+    line.add("1.0.0", "a", "b")
+    line.add("1.1.0", "a", "b", "c")
+    line.add("1.0.0", "a", "b", note="taken back")
+    line.add("1.2.0", "a", "b", "d")
+    assert since(line, store, "1.0.0") == [("1.0.0", ("a", "b")), ("1.2.0", ("a", "b", "d"))]
+    assert [version for version, _ in since(line, store, "1.1.0")] == ["1.1.0", "1.0.0", "1.2.0"]
+
+
+def test_a_file_that_vanished_for_a_while_is_passed_over(line: Line, store: ObjectStore) -> None:
+    line.remove()
+    line.add("1.0.0", "a", "b")
+    line.remove()
+    line.add("1.1.0", "a", "b", "c")
+    assert [version for version, _ in since(line, store, "1.0.0")] == ["1.0.0", "1.1.0"]
+
+
+def test_a_faulty_version_is_passed_over_and_is_nothing_to_start_from(line: Line, store: ObjectStore) -> None:
+    line.add("1.0.0", "a", "b")
+    line.add("1.1.0")
+    line.add("1.2.0", "a", "b", "c")
+    assert [version for version, _ in since(line, store, "1.0.0")] == ["1.0.0", "1.2.0"]
+    assert since(line, store, "1.1.0") == []
