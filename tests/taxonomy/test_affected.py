@@ -90,7 +90,8 @@ ONE = ("x", "y", "z")
         (of(*without("a"), intent("p", split="a"), intent("q", split="a")), ("b",), ()),
         (of(*without("x"), intent("p", "one", split="x"), intent("q", split="x")), ("x",), ("y", "z", "p", "q")),
         (of(*without("x"), intent("p", "one", split="x"), intent("q", split="x")), ("y",), ("y", "z", "p", "q")),
-        (of(*without("x"), intent("p", "one", split="x"), intent("q", "one", split="x")), ("y",), ()),
+        (of(*BASE[:2], intent("p", "one", split="x"), intent("q", "one", split="x"), *BASE[3:]), ("y",), ()),
+        (of(*without("x"), intent("p", "one", split="x"), intent("q", "one", split="x")), ("y",), ("y", "z", "p", "q")),
     ],
     ids=[
         "nothing", "added", "added where others are TRUE", "reworded", "exemplars", "another name", "reworded in one",
@@ -98,6 +99,7 @@ ONE = ("x", "y", "z")
         "member added", "member removed where TRUE", "member removed where FALSE", "removed", "order within a group",
         "order elsewhere", "renamed", "renamed and reworded", "renamed and moved", "split where TRUE",
         "split where FALSE", "member split where TRUE", "part moved out", "member split where FALSE",
+        "parts after the others",
     ],
 )  # fmt: skip
 def test_a_query_is_asked_again_on_what_a_change_concerns(
