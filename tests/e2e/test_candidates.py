@@ -1,0 +1,121 @@
+"""What customers ask for and the taxonomy lacks: raised as a draft, edited and merged by people, or refused for good."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.config import REVIEWED_FILES
+from bot.documents import parse_yaml
+from tests.e2e.bot import Bot, platform_files
+from tests.e2e.harness.people import CURATOR, JOB
+from tests.e2e.harness.world import World
+from tests.e2e.test_reconcile import merged, sticky
+from tests.e2e.test_taxonomy import TAXONOMY, check
+
+WORDS = {
+    "amber-bank": ("harbour", "garden", "winter", "train", "bakery", "lighthouse"),
+    "birch-bank": ("river", "market", "storm", "violin", "orchard", "cathedral"),
+    "cedar-bank": ("meadow", "tram", "snow", "kitchen", "castle", "island"),
+}
+SONGS = (
+    "Sing me a short song about the {}, with a chorus.",
+    "Please sing a song about my {} and make it rhyme.",
+    "Could you sing something with a chorus about the {}?",
+    "Make up a rhyme about the {} and sing it to me.",
+    "Sing a lullaby about a {}, it has to rhyme.",
+    "I would love a song about the {}, sing it with a chorus. <!-- @everyone | `x` -->",
+)
+"""What three customers ask for, each of something else; one text is hostile."""
+
+
+def singing(customers: tuple[str, ...] = tuple(WORDS), songs: tuple[str, ...] = SONGS) -> dict[str, str]:
+    """The eval sets of ``customers``, in which the agents are asked to sing."""
+    files = {}
+    for customer in customers:
+        rows = [
+            {"id": f"s{place}", "query": song.format(word)}
+            for place, (song, word) in enumerate(zip(songs, WORDS[customer], strict=True))
+        ]
+        folder = f"eval_sets/{customer}/line"
+        files[f"{folder}/agent.yaml"] = yaml.safe_dump({"agent": 1, "name": customer, "platform": "any"})
+        files[f"{folder}/evals.yaml"] = yaml.safe_dump({"eval_set": 1, "queries": rows}, width=1000)
+    return files
+
+
+@pytest.fixture
+def bot(world: World, tmp_path: Path) -> Bot:
+    """Customers whose eval sets were merged, and a first run after that."""
+    world.push("main", platform_files())
+    bot = Bot(world, tmp_path / "runs")
+    assert bot.on("schedule").codes == (0, 0)
+    number = world.open_pull_request("songs", singing()).number
+    bot.on("pull_request_target", number=number)
+    assert merged(world, bot, number).codes == (0, 0)
+    return bot
+
+
+def drafts(world: World, state: str = "open") -> list[Any]:
+    pulls = world.pages(f"/pulls?state={state}")
+    return [pull for pull in pulls if pull["head"]["ref"].startswith("incumbent-candidates/")]
+
+
+def capabilities(text: str | None) -> dict[str, Any]:
+    assert text is not None
+    data: Any = parse_yaml(text.encode(), TAXONOMY, REVIEWED_FILES).data
+    return {item["id"]: item for item in data["capabilities"]}
+
+
+def test_a_candidate_is_raised_as_a_draft_edited_by_people_and_merged(world: World, bot: Bot) -> None:
+    (draft,) = drafts(world)
+    assert draft["user"]["login"] == JOB
+    assert draft["draft"] is True
+    assert "incumbent: candidate" in world.labels(draft["number"])
+    assert "A new behaviour" in draft["body"]
+    assert "`amber-bank/line/s0`" in draft["body"]
+    assert "<!-- @everyone" not in draft["body"]
+    assert check(world, draft["number"])["conclusion"] == "success"
+    branch = draft["head"]["ref"]
+    before = capabilities(world.read("main", TAXONOMY))
+    proposed = capabilities(world.read(branch, TAXONOMY))
+    (new,) = proposed.keys() - before.keys()
+    assert len(proposed[new]["exemplars"]["positive"]) >= 5
+    # A run more finds nothing to do.
+    again = bot.on("schedule")
+    assert {call.method for call in again.calls} == {"GET"}
+    # A person gives it a better name; the pull request is reviewed as any change of the taxonomy is.
+    text = world.read(branch, TAXONOMY)
+    assert text is not None
+    edited = text.replace(f"id: {new}", "id: dialog.singing").replace(proposed[new]["name"], "Singing")
+    world.push(branch, {TAXONOMY: edited}, user=CURATOR)
+    assert bot.on("pull_request_target", number=draft["number"], action="synchronize").codes == (0, 0)
+    said = sticky(world, draft["number"])
+    assert "dialog.singing (“Singing”) is new." in said
+    assert "would now earn a slot" in said
+    assert merged(world, bot, draft["number"]).codes == (0, 0)
+    assert "dialog.singing" in capabilities(world.read("main", TAXONOMY))
+    assert drafts(world) == []
+    assert "incumbent: needs a curator" in world.labels(1)
+    again = bot.on("schedule")
+    assert again.codes == (0, 0)
+    assert {call.method for call in again.calls} == {"GET"}
+
+
+def test_a_refused_candidate_stays_away_even_when_it_has_grown(world: World, bot: Bot) -> None:
+    (draft,) = drafts(world)
+    world.close(draft["number"], user=CURATOR)
+    assert bot.on("pull_request_target", number=draft["number"], action="closed").codes == (0, 0)
+    more = tuple(song.replace("sing", "sing again") for song in SONGS)
+    grown = singing(("amber-bank",), more)
+    grown = {
+        path.replace("amber-bank", "dover-bank"): text.replace("amber-bank", "dover-bank")
+        for path, text in grown.items()
+    }
+    number = world.open_pull_request("more-songs", grown).number
+    bot.on("pull_request_target", number=number)
+    assert merged(world, bot, number).codes == (0, 0)
+    assert drafts(world) == []
+    assert len(drafts(world, "closed")) == 1
