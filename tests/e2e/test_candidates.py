@@ -1,4 +1,4 @@
-"""What customers ask for and the taxonomy lacks: raised as a draft, edited and merged by people, or refused for good."""
+"""What customers ask for and the taxonomy lacks: raised as a draft, edited and merged by people, or refused."""
 
 from __future__ import annotations
 
