@@ -45,6 +45,7 @@ ROWS = [
 ]
 PURE = [
     "editing.py",
+    "taxonomy/affected.py",
     "taxonomy/changes.py",
     "taxonomy/migration.py",
     "taxonomy/model.py",
@@ -102,6 +103,10 @@ PURE = [
     "github/derived.py",
     "github/command_lines.py",
     "settling.py",
+    "impact/comparison.py",
+    "impact/config_changes.py",
+    "impact/measure.py",
+    "impact/model.py",
     "importing/appraisal.py",
     "importing/plan.py",
     "doctor/actions_policy.py",
