@@ -53,7 +53,7 @@ def _blocks(impact: Impact, table: Table, detail: Detail) -> Iterator[str]:
     elif not impact.version.is_right:
         yield _version(impact)
     if impact.config:
-        keys = [(code(item.key), _value(item.before), _value(item.after)) for item in impact.config]
+        keys = [(quoted(item.key), _value(item.before), _value(item.after)) for item in impact.config]
         yield table(("key of the config", "before", "after"), keys)
     if impact.changes or impact.again:
         yield _cost(impact)
@@ -158,7 +158,7 @@ def _value(text: str | None) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    return listed([code(name) for name in names], NAMED) if names else "–"
+    return listed([quoted(name) for name in names], NAMED) if names else "–"
 
 
 def _signed(gained: Sequence[str], lost: Sequence[str]) -> str:
