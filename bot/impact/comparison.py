@@ -76,9 +76,9 @@ def _capabilities(
 
 
 def _differs(sides: CapabilitySides) -> bool:
-    """Whether who covers the capability, or how many must, is another matter after the change."""
+    """Whether who covers the capability, how well, or how many must, is another matter after the change."""
     return (
-        sides.champion_before != sides.champion_after
+        (sides.champion_before, sides.score_before) != (sides.champion_after, sides.score_after)
         or sides.coverers_before != sides.coverers_after
         or sides.floor_before != sides.floor_after
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.classifier.findings import FindingsInMemory
@@ -409,7 +409,7 @@ def promised(impact: Impact, before: State, names: Sequence[str], renames: Mappi
     )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=30)
 @given(
     residents=st.lists(SCORES, min_size=1, max_size=4),
     queries=st.lists(SCORES, max_size=4),
