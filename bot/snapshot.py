@@ -42,15 +42,15 @@ class Snapshot(Protocol):
 
 
 class Overlay:
-    """A snapshot with planned files on top; one whose text is ``None`` is gone."""
+    """A snapshot with planned files on top, as texts or bytes; one that is ``None`` is gone."""
 
-    def __init__(self, below: Snapshot, files: Mapping[str, str | None]) -> None:
+    def __init__(self, below: Snapshot, files: Mapping[str, str | bytes | None]) -> None:
         self._below, self._files = below, files
 
     def paths(self, folder: str = "") -> tuple[str, ...]:
         """All files below ``folder``, sorted."""
         prefix = f"{folder}/" if folder else ""
-        added = {path for path, text in self._files.items() if text is not None and path.startswith(prefix)}
+        added = {path for path, content in self._files.items() if content is not None and path.startswith(prefix)}
         return tuple(sorted({path for path in self._below.paths(folder) if path not in self._files} | added))
 
     def links(self, folder: str = "") -> tuple[str, ...]:
@@ -63,9 +63,9 @@ class Overlay:
 
     def read(self, path: str, limits: ReadingLimits) -> bytes:
         """The content of the file at ``path``; raises :class:`InputError` when absent."""
-        text = self._files.get(path)
-        if text is not None:
-            return text.encode("utf-8")
+        content = self._files.get(path)
+        if content is not None:
+            return content if isinstance(content, bytes) else content.encode("utf-8")
         if path in self._files:
             raise InputError([Problem(self.name(path), None, "the file is not there", "commit it")])
         return self._below.read(path, limits)

@@ -46,6 +46,7 @@ ROWS = [
 ]
 PURE = [
     "editing.py",
+    "taxonomy/affected.py",
     "taxonomy/changes.py",
     "taxonomy/affected.py",
     "taxonomy/migration.py",
@@ -118,6 +119,10 @@ PURE = [
     "github/derived.py",
     "github/command_lines.py",
     "settling.py",
+    "impact/comparison.py",
+    "impact/config_changes.py",
+    "impact/measure.py",
+    "impact/model.py",
     "importing/appraisal.py",
     "importing/plan.py",
     "doctor/actions_policy.py",

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from bot.cli.options import json_option, print_json, progress_bar, say, show_usage
-from bot.errors import InputError, UsageError
+from bot.errors import IncompleteError, InputError, UsageError
 
 NOT_ASKED = "a language model would be asked, which costs: say --ask"
 
@@ -36,12 +36,16 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     """
     from bot.classifier.backends import make_backend
     from bot.classifier.model import Backend
+    from bot.cli.ledger import find_ledger
     from bot.git import read_commit, read_top
+    from bot.github.known import under, with_findings
+    from bot.github.world import rejections_of, remembered_of
     from bot.impact.measure import measure, read_agents
     from bot.impact.reading import backends_of, read_change
     from bot.object_store import ObjectStore
     from bot.pipeline import Platform
     from bot.report.impact_text import impact_text
+    from bot.taxonomy.migration import carried_questions
 
     base, dots, head = commits.partition("..")
     if not (base and dots) or head.startswith("."):
@@ -61,9 +65,17 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
         change, problems = read_change(store, old, new)
         snapshot = store.snapshot(old)
         agents = read_agents(snapshot, snapshot.within, change.before)
-        backends, why = backends_of(change, make, None if ask else NOT_ASKED)
+        found = find_ledger(store)
+        ledger = None if found is None else store.snapshot(found)
+        known = under(
+            remembered_of(ledger), carried_questions(change.migration, change.before.taxonomy, change.after.taxonomy)
+        )
+        rejected = {item.decision.content for item in rejections_of(ledger)}
+        backends, why = backends_of(
+            change, lambda platform: with_findings(make(platform), known), None if ask else NOT_ASKED
+        )
         identity = make(change.after).identity
-        impact, _ = measure(change, agents, backends, why, identity, progress_bar("classifying"))
+        impact, _ = measure(change, agents, backends, why, identity, progress_bar("classifying"), rejected)
     finally:
         store.close()
     if as_json:
@@ -74,4 +86,6 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
         show_usage(backend)
     if problems:
         raise InputError(problems)
+    if impact.effect is not None and impact.unmeasured is not None:
+        raise IncompleteError(impact.unmeasured)
     return 0

@@ -17,18 +17,17 @@ from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
 from bot.config import Prices
 from bot.curator.entry import EntryId, Evicted, Timestamp, entry_id
-from bot.digests import digest
 from bot.errors import IncompleteError, IncumbentError, Problem
 from bot.impact.model import Impact
 from bot.intake.query import Query
 from bot.intake.query_file import SetupFile
+from bot.ledger.keys import content_key
 from bot.ledger.model import CommitId, Digest, StoredClassification
 from bot.limits import ReadingLimits
 from bot.pipeline import Classified
 from bot.secrets import redacted
 from bot.submission import Submission
 from bot.taxonomy.model import Taxonomy
-from bot.text import normalise
 from bot.validation import DemandError, FileModel, Text, Tuple
 
 LONGEST = 4096
@@ -119,10 +118,7 @@ class SubmissionFacts(FileModel):
     @property
     def contents(self) -> dict[str, str]:
         """Query → digest of its text, attachments and the agent that it is for: what a decision is bound to."""
-        return {
-            query.id: digest([[normalise([turn]) for turn in query.query.heard], self.specification])
-            for query in self.queries
-        }
+        return {query.id: content_key(query.query.heard, self.specification) for query in self.queries}
 
     @property
     def unclassified(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ The changed files are data here: no endpoint is asked that they name, and nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from bot.classifier.model import Backend, Progress
@@ -45,11 +45,13 @@ def measure_impact(
     known: Mapping[str, StoredClassification],
     trusted: bool,
     progress: Progress,
+    rejected: Collection[str] = (),
 ) -> Measured:
     """What ``head`` would do to the regression set of ``base``.
 
     Of an author who is not ``trusted`` the change is told in words alone: whatever it takes to measure it is theirs to
-    choose.  Without ``make`` only the faults of the change are found.
+    choose.  Without ``make`` only the faults of the change are found.  ``known`` are the ledger's classifications,
+    ``rejected`` the contents that people turned away.
     """
     try:
         change, problems = read_change(store, base, head)
@@ -65,7 +67,7 @@ def measure_impact(
     snapshot = store.snapshot(base)
     agents = read_agents(snapshot, snapshot.within, change.before)
     identity = make(change.after).identity
-    impact, _ = measure(change, agents, backends, why, identity, progress)
+    impact, _ = measure(change, agents, backends, why, identity, progress, rejected)
     remembered: dict[str, StoredClassification] = {}
     if backends is not None:
         known_set = change.before.regression_set

@@ -22,7 +22,7 @@ from bot.github.publish import Scene, check_operations, plan_review
 from bot.github.standing import Former
 from bot.github.unreviewed import Publication, apply_all, nothing, post_failure, turn_away
 from bot.github.values import PullRequest, WriteLedger
-from bot.github.world import Commits, World, known_of, record_of, rejections_of, text_of
+from bot.github.world import Commits, World, known_of, record_of, rejections_of, remembered_of, text_of
 from bot.impact.reading import RESTS_ON
 from bot.ledger.events import events_path
 from bot.pipeline import Platform, load_platform
@@ -70,7 +70,16 @@ def analyse_event(
     if any(path.startswith(RESTS_ON) for item in changes for path in (item.path, item.before or "")):
         trusted = event.inside or event.association in TRUSTED_ASSOCIATIONS or was_released(event, platform, record)
         make = None if event.flow is Flow.GROUP else backend
-        measured = measure_impact(world.store, commits.base, commits.head, make, known, trusted, progress)
+        measured = measure_impact(
+            world.store,
+            commits.base,
+            commits.head,
+            make,
+            remembered_of(ledger),
+            trusted,
+            progress,
+            rejected={item.decision.content for item in rejections_of(ledger)},
+        )
     return analyse(
         event,
         commits.base,

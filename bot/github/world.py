@@ -113,6 +113,12 @@ def raised_of(ledger: CommitSnapshot | None) -> CandidateRecord:
         return CandidateRecord()
 
 
+def remembered_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassification]:
+    """Those of all pull requests, and of what was merged and did not enter."""
+    reconciled = reconciled_of(ledger)
+    return known_of(ledger) | ({} if reconciled is None else reconciled.classifications)
+
+
 def known_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassification]:
     """The ledger's classifications, of all pull requests."""
     found: dict[str, StoredClassification] = {}

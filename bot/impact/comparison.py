@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.consolidator.verdict import Verdict
@@ -31,10 +31,10 @@ class Side:
     judged: Mapping[str, Judged]
 
 
-def compare(before: Side, after: Side, migration: Migration, rejected: Collection[str] = ()) -> Effect:
+def compare(before: Side, after: Side, migration: Migration) -> Effect:
     """What changes from ``before`` to ``after``; ``migration`` says what capabilities are called after it.
 
-    Queries that people ``rejected`` earn nothing.
+    Suggestions are those of R alone: neither what people refused nor what has left the eval sets is known here.
     """
     was, now = (
         suggest(side.platform.regression_set, side.platform.taxonomy, side.platform.config) for side in (before, after)
@@ -43,7 +43,7 @@ def compare(before: Side, after: Side, migration: Migration, rejected: Collectio
         capabilities=_capabilities(before.platform, after.platform, was, now, migration),
         pins=_pins(was, now, migration),
         suggestions=_suggestions(was, now),
-        verdicts=_verdicts(before, after, rejected),
+        verdicts=_verdicts(before, after),
     )
 
 
@@ -76,9 +76,9 @@ def _capabilities(
 
 
 def _differs(sides: CapabilitySides) -> bool:
-    """Whether who covers the capability, or how many must, is another matter after the change."""
+    """Whether who covers the capability, how well, or how many must, is another matter after the change."""
     return (
-        sides.champion_before != sides.champion_after
+        (sides.champion_before, sides.score_before) != (sides.champion_after, sides.score_after)
         or sides.coverers_before != sides.coverers_after
         or sides.floor_before != sides.floor_after
     )
@@ -120,14 +120,12 @@ def _by_entry(suggestions: Suggestions) -> dict[str, str]:
     return found | {eviction.id: f"swap with {swap.admit}" for swap in suggestions.swaps for eviction in swap.evictions}
 
 
-def _verdicts(before: Side, after: Side, rejected: Collection[str]) -> tuple[VerdictSides, ...]:
+def _verdicts(before: Side, after: Side) -> tuple[VerdictSides, ...]:
+    """R holds the same queries on both sides, so that the same ones are judged."""
     found = []
-    for name in sorted(before.judged.keys() | after.judged.keys()):
-        first, second = before.judged.get(name), after.judged.get(name)
-        known = second or first
-        assert known is not None
-        was, now = (None if item is None else item.verdict for item in (first, second))
-        if _codes(was) == _codes(now) or name in rejected:
+    for name, known in sorted(before.judged.items()):
+        was, now = known.verdict, after.judged[name].verdict
+        if _codes(was) == _codes(now):
             continue
         found.append(
             VerdictSides(

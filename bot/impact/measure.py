@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from bot.classifier.model import Backend, Identity, Progress
 from bot.classifier.remembering import halt
+from bot.config import ClassifierSettings
+from bot.curator.answers import Answer
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.errors import IncumbentError, InputError
@@ -15,13 +17,18 @@ from bot.impact.config_changes import config_changes
 from bot.impact.model import Cost, Effect, EntryAgain, Impact, TaxonomyChange, VersionStep
 from bot.intake.agents import read_specification
 from bot.intake.specification import Specification
+from bot.ledger.keys import content_key
 from bot.pipeline import Classified, Platform, classify_package, judge, unsettled
 from bot.renewal import Former, Renewal, Task, renew, tasks_of
 from bot.snapshot import Snapshot
 from bot.submission import Package, called_by_agent, read_package, refuse_shared_ids, submission_folders
+from bot.taxonomy.affected import affected_by
 from bot.taxonomy.changes import changes_between, required_version
 from bot.taxonomy.migration import Migration, migration_between
 from bot.taxonomy.model import Taxonomy
+
+_LONGEST = 4_000
+"""Characters of a sentence: enough for a description before and after."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +67,8 @@ def read_agents(snapshot: Snapshot, within: Callable[[str], Snapshot], platform:
 
     packages = []
     for folder in submission_folders(snapshot):
+        if not folder.isprintable():
+            continue  # Bytes that are no UTF-8 stand in it as half characters, which no document can hold.
         customer, agent = folder.split("/")[1:]
         try:
             packages.append(read_package(within(folder), customer, agent, folder, platform.config.limits))
@@ -82,7 +91,8 @@ def measure(
 
     ``backends`` classify before and after it; without them nothing is asked, and ``unmeasured`` says why.
     ``identity`` is the classifier's after the change.  What the taxonomy must be called decides what is compared, not
-    what it is called.
+    what it is called.  ``rejected`` are contents that people turned away (:func:`bot.ledger.keys.content_key`): they
+    earn nothing.
     """
     version = VersionStep(
         before=change.before.taxonomy.version,
@@ -90,27 +100,32 @@ def measure(
         required=required_version(change.before.taxonomy, change.after.taxonomy),
     )
     change = replace(change, after=replace(change.after, taxonomy=change.after.taxonomy.called(version.required)))
-    tasks = tasks_of(_entries(change.before), change.after.taxonomy, identity, change.former)
+    changes = _changes(change)
+    config = config_changes(change.before.config, change.after.config)
+    # What lags behind already does so whether or not this is merged.
+    tasks = (
+        tasks_of(_entries(change.before), change.after.taxonomy, identity, change.former) if changes or config else ()
+    )
     renewal: Renewal | None = None
     effect: Effect | None = None
-    if backends is not None:
+    if not (changes or config):
+        unmeasured = None
+    elif backends is not None:
         first, second = backends
         renewal = renew(tasks, change.after.taxonomy, second, agents.specification, progress)
         known = _renewed(change.before.regression_set, renewal.renewed(change.after.taxonomy, identity))
-        sides = []
-        stopped = renewal.stopped
-        for platform, backend in ((change.before, first), (replace(change.after, regression_set=known), second)):
-            side, failed = _side(platform, agents.packages, backend, progress)
-            sides.append(side)
-            stopped = stopped or failed
-        if stopped is not None or renewal.shortfalls:
+        second = second if renewal.stopped is None else halt(second, renewal.stopped)
+        before = _side(change.before, agents.packages, first, progress, rejected)
+        after = _side(replace(change.after, regression_set=known), agents.packages, second, progress, rejected)
+        stopped = renewal.stopped or before.stopped or after.stopped
+        if stopped is not None or renewal.shortfalls or before.lacking or after.lacking:
             unmeasured = f"not all of it could be classified: {stopped or 'a model gave no answer of use'}"
-        effect = compare(sides[0], sides[1], change.migration, rejected)
+        effect = compare(before.side, after.side, change.migration)
     return (
         Impact(
-            changes=_changes(change),
+            changes=changes,
             version=version,
-            config=config_changes(change.before.config, change.after.config),
+            config=config,
             again=_again(tasks, renewal, identity, change.after),
             cost=_cost(tasks, change, agents, identity),
             effect=effect,
@@ -132,10 +147,23 @@ def _renewed(known: RegressionSet, changed: Mapping[str, Entry]) -> RegressionSe
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Judged:
+    """A side, what kept the classifier from going on, and whether queries could not be classified."""
+
+    side: Side
+    stopped: IncumbentError | None
+    lacking: bool
+
+
 def _side(
-    platform: Platform, packages: Sequence[Package], backend: Backend, progress: Progress
-) -> tuple[Side, IncumbentError | None]:
-    """What ``packages`` hold that is not in R, judged as one cycle, and what kept the classifier from going on."""
+    platform: Platform,
+    packages: Sequence[Package],
+    backend: Backend,
+    progress: Progress,
+    rejected: Collection[str],
+) -> _Judged:
+    """What ``packages`` hold that is not in R, judged as one cycle without what people ``rejected``."""
     classified: list[Classified] = []
     stopped: IncumbentError | None = None
     for package in packages:
@@ -144,7 +172,13 @@ def _side(
         if stopped is None and found.result.stopped is not None:
             stopped = found.result.stopped
             backend = halt(backend, stopped)
-    review = judge(platform, classified, backend.identity)
+    answers = [
+        Answer(id=query.id, accepts=False, by="")
+        for package in packages
+        for query in package.submission.queries
+        if content_key(query.heard, package.specification.digest) in rejected
+    ]
+    review = judge(platform, classified, backend.identity, answers)
     verdicts = {verdict.id: verdict for verdict in review.verdicts}
     judged = {
         name: Judged(
@@ -155,14 +189,19 @@ def _side(
         )
         for name in review.targets
     }
-    return Side(platform=platform, judged=judged), stopped
+    return _Judged(side=Side(platform=platform, judged=judged), stopped=stopped, lacking=any(review.unclassified))
 
 
 def _changes(change: Change) -> tuple[TaxonomyChange, ...]:
     return tuple(
-        TaxonomyChange(kind=item.kind.value, ids=item.ids, sentence=item.sentence, step=item.step.value)
+        TaxonomyChange(kind=item.kind.value, ids=item.ids, sentence=_cut(item.sentence), step=item.step.value)
         for item in changes_between(change.before.taxonomy, change.after.taxonomy)
     )
+
+
+def _cut(sentence: str) -> str:
+    """A description may be as long as its file."""
+    return sentence if len(sentence) <= _LONGEST else f"{sentence[: _LONGEST - 1]}…"
 
 
 def _again(
@@ -172,6 +211,8 @@ def _again(
     kept = {} if renewal is None else renewal.kept
     found = []
     for task in tasks:
+        if not task.capabilities:
+            continue  # Its ids follow a rename, and nothing is asked.
         id = task.entry.id
         now = renewed.get(id)
         first = task.carried.scores.keys() & after.taxonomy.by_id.keys()
@@ -189,14 +230,19 @@ def _again(
 
 
 def _cost(tasks: Sequence[Task], change: Change, agents: Agents, identity: Identity) -> Cost:
-    """What asking costs at most: each query once for each sample."""
+    """What asking costs at most: each query once for each sample.
+
+    What was asked of queries before is remembered, so that they are asked only where the classifier hears otherwise.
+    """
     taxonomy = change.after.taxonomy
-    entries = [task for task in tasks if task.obstacle is None]
+    entries = [task for task in tasks if task.obstacle is None and task.capabilities]
     asked = [task for task in entries if _is_asked(task.capabilities, taxonomy)]
+    affected = affected_by(change.before.taxonomy, taxonomy, change.migration)
+    old, new = change.before.config.classifier, change.after.config.classifier
     queries = 0
-    if changes_between(change.before.taxonomy, taxonomy) or _identity_differs(change, identity):
+    if affected.always or affected.where_true or _heard_by(old) != _heard_by(new):
         queries = sum(len(unsettled(change.before, package.submission)) for package in agents.packages)
-    free = change.after.config.classifier.backend == "embedded"
+    free = new.backend == "embedded"
     return Cost(
         entries=len(entries),
         queries=queries,
@@ -215,6 +261,8 @@ def _is_asked(names: Collection[str], taxonomy: Taxonomy) -> bool:
     )
 
 
-def _identity_differs(change: Change, identity: Identity) -> bool:
-    known = change.before.regression_set.identity
-    return known is not None and known != identity
+def _heard_by(settings: ClassifierSettings) -> tuple[object, ...]:
+    """All of ``settings`` that answers depend on; what they cost and how long they take is not among it."""
+    if settings.openai is not None and settings.backend == "openai":
+        return settings.samples, settings.openai.model, settings.openai.conditions
+    return settings.samples, settings.embedded

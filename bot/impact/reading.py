@@ -2,42 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from bot.classifier.model import Backend
-from bot.config import REVIEWED_FILES
+from bot.config import CONFIG_FILE, REVIEWED_FILES
 from bot.documents import parse_yaml
-from bot.errors import Problem
+from bot.errors import InputError, Problem
 from bot.impact.measure import Change
+from bot.object_store import Change as FileChange
 from bot.object_store import ObjectStore
 from bot.pipeline import Platform, load_platform
 from bot.snapshot import Overlay
+from bot.submission import collect
 from bot.taxonomy.history import History
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.succession import succession_problems
 
 RESTS_ON = ("taxonomy/", "config/")
 """Where the files lie that all verdicts rest on."""
+_READ = (TAXONOMY_FILE, CONFIG_FILE)
 ANOTHER_MODEL = "it names another language model, which is asked only once this is merged"
 
 
 def read_change(store: ObjectStore, base: str, head: str) -> tuple[Change, tuple[Problem, ...]]:
     """What ``head`` changes of taxonomy and config since it left ``base``, on top of ``base``, and what is wrong.
 
-    Raises :class:`bot.errors.InputError` with every fault where the files of either side cannot be read.
+    Raises :class:`bot.errors.InputError` with every fault where the files of either side cannot be read, and where
+    ``base`` has gone its own way with a file since: nobody knows then what a merge would make of it.
     """
     snapshot, changed = store.snapshot(base), store.snapshot(head)
-    files: dict[str, str | None] = {}
-    for item in store.changes(base, head):
-        for path in (item.before, item.path):
-            if path is not None and path.startswith(RESTS_ON):
-                there = changed.exists(path)
-                files[path] = changed.read(path, REVIEWED_FILES).decode("utf-8", "replace") if there else None
+    touched, elsewhere = _paths(store.changes(base, head)), _paths(store.changes(head, base))
+    problems: list[Problem] = []
+    files: dict[str, str | bytes | None] = {}
+    for path in _READ:
+        if path not in touched:
+            continue
+        content = collect(partial(changed.read, path, REVIEWED_FILES), problems)
+        if path in elsewhere and content is not None and snapshot.exists(path):
+            if content == snapshot.read(path, REVIEWED_FILES):
+                continue
+            message = "the file has changed on the other side as well since this one left it"
+            problems.append(Problem(path, None, message, "merge the other side into this one"))
+        files[path] = content
+    if problems:
+        raise InputError(problems)
     over = Overlay(snapshot, files)
     before, after = load_platform(snapshot), load_platform(over)
     document = parse_yaml(over.read(TAXONOMY_FILE, REVIEWED_FILES), TAXONOMY_FILE, REVIEWED_FILES)
-    problems = succession_problems(before.taxonomy, after.taxonomy, document)
-    return Change(before=before, after=after, former=History(store, base).since), problems
+    faults = succession_problems(before.taxonomy, after.taxonomy, document)
+    return Change(before=before, after=after, former=History(store, base).since), faults
+
+
+def _paths(changes: Iterable[FileChange]) -> set[str]:
+    """Where files were added, changed or removed."""
+    return {path for item in changes for path in (item.path, item.before) if path is not None}
 
 
 def backends_of(

@@ -15,6 +15,11 @@ def text_key(turns: Sequence[str]) -> str:
     return digest([normalise([turn]) for turn in turns])
 
 
+def content_key(turns: Sequence[str], specification: str) -> str:
+    """What a decision is bound to: a query's text with what is attached, and the agent (a digest) that it is for."""
+    return digest([[normalise([turn]) for turn in turns], specification])
+
+
 def classification_key(
     turns: Sequence[str], specification: str, definitions: str, identity: Identity, conditions: str
 ) -> str:

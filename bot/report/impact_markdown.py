@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bot.impact.model import CapabilitySides, Effect, Impact, VerdictSides
-from bot.report.escaping import code
+from bot.report.escaping import code, shortened, visible
 from bot.report.tables import Detail, Table, folded
 from bot.report.voices import quoted
 from bot.report.wording import counted, listed
+from bot.secrets import redacted
 
 NAMED = 5
 """Capabilities of one row that are named; the rest is counted."""
+SENTENCE_CHARACTERS = 500
+"""How much of a change in words is shown; `incumbent impact` prints it whole."""
 
 
 def impact_headline(impact: Impact) -> str:
@@ -28,10 +31,12 @@ def impact_headline(impact: Impact) -> str:
         parts.append(counted(len(impact.changes), "change of the taxonomy", "changes of the taxonomy"))
     if impact.config:
         parts.append(counted(len(impact.config), "change of the config", "changes of the config"))
-    parts.append(f"{counted(len(impact.again), 'entry', 'entries')} to classify again")
+    parts.append(f"{counted(impact.cost.entries, 'entry', 'entries')} to classify again")
     if impact.effect is not None:
         earning = sum(1 for item in impact.effect.verdicts if item.earns)
         parts.append(f"{counted(earning, 'query', 'queries')} would earn a slot")
+    if impact.unmeasured is not None:
+        parts.append("not known in full")
     return "Impact: " + ", ".join(parts)
 
 
@@ -44,11 +49,11 @@ def render_impact(impact: Impact, detail: Detail, more: str) -> str:
 def _blocks(impact: Impact, table: Table, detail: Detail) -> Iterator[str]:
     if impact.changes:
         yield _version(impact)
-        yield table(("change", "step"), [(quoted(item.sentence), item.step) for item in impact.changes])
+        yield table(("change", "step"), [(_sentence(item.sentence), item.step) for item in impact.changes])
     elif not impact.version.is_right:
         yield _version(impact)
     if impact.config:
-        keys = [(code(item.key), _value(item.before), _value(item.after)) for item in impact.config]
+        keys = [(quoted(item.key), _value(item.before), _value(item.after)) for item in impact.config]
         yield table(("key of the config", "before", "after"), keys)
     if impact.changes or impact.again:
         yield _cost(impact)
@@ -63,6 +68,11 @@ def _blocks(impact: Impact, table: Table, detail: Detail) -> Iterator[str]:
         ]
         body = table(("entry", "asked again about", "gains and loses", "stays as it is, since"), rows)
         yield folded(f"Entries that are classified again ({len(impact.again)})", body)
+
+
+def _sentence(text: str) -> str:
+    """Longer than other foreign text: a new wording stands behind the old one."""
+    return code(shortened(visible(redacted(text)), SENTENCE_CHARACTERS))
 
 
 def _version(impact: Impact) -> str:
@@ -148,7 +158,7 @@ def _value(text: str | None) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    return listed([code(name) for name in names], NAMED) if names else "–"
+    return listed([quoted(name) for name in names], NAMED) if names else "–"
 
 
 def _signed(gained: Sequence[str], lost: Sequence[str]) -> str:

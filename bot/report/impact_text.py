@@ -8,11 +8,12 @@ from bot.impact.model import CapabilitySides, Effect, Impact
 from bot.report.escaping import visible
 from bot.report.impact_markdown import impact_headline
 from bot.report.wording import counted
+from bot.secrets import redacted
 
 
 def impact_text(impact: Impact) -> str:
     """The whole, line by line; what files say moves no cursor."""
-    return "\n".join(visible(line) if line else "" for line in _lines(impact))
+    return "\n".join(visible(redacted(line)) for line in _lines(impact))
 
 
 def _lines(impact: Impact) -> Iterator[str]:

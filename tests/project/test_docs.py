@@ -7,6 +7,7 @@ import shlex
 import shutil
 from pathlib import Path
 
+import git
 import pytest
 import yaml
 
@@ -32,9 +33,12 @@ def commands() -> list[str]:
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of this repository's files as a working folder, so that commands may write."""
+    """A copy of this repository's files as a repository of its own, so that commands may write."""
     for name in ("taxonomy", "config", "eval_sets", "regression_set", "examples"):
         shutil.copytree(REPOSITORY / name, tmp_path / name)
+    with git.Repo.init(tmp_path, initial_branch="main") as repository:
+        repository.git.add(all=True)
+        repository.git.execute(["git", "-c", "user.name=x", "-c", "user.email=x@x.example", "commit", "--message=x"])
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -1,0 +1,264 @@
+"""``incumbent impact``: what a change would do, told from two commits of a real repository, however they are named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import git
+import pytest
+from jsonschema import Draft202012Validator
+
+from bot.schemas import schema
+from tests.cli.conftest import Incumbent, Outcome
+
+TAXONOMY = "taxonomy/taxonomy.yaml"
+CONFIG = "config/curation.yaml"
+CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
+OPINION = """
+  - id: dialog.opinion
+    name: Asking for an opinion
+    group: dialog
+    description: The caller asks what the bot thinks or expects, as of interest rates, shares or the weather.
+    source: intent
+    exemplars:
+      positive:
+        - Do you think interest rates will go up next year?
+        - What do you think, is gold a good buy now?
+        - Do you expect the pound to fall this year?
+        - What do you reckon, will shares recover this year?
+      negative:
+        - How high is the interest rate on my savings?
+"""
+MODEL = """
+  openai:
+    endpoint: https://llm.invalid/v1
+    api_version: null
+    model: m1
+    key_variable: NO_SUCH_KEY
+    temperature: 1.0
+    seed: 1
+    timeout_seconds: 1.0
+    retries: 0
+    in_flight: 1
+    prompt_bytes: 60000
+    examples: 0
+    answer_tokens: 900
+    budget: {requests: 100, tokens: 100000}
+    prices: null
+"""
+Edit = Callable[[str], str]
+
+
+@pytest.fixture
+def grown(platform: Path, incumbent: Incumbent) -> Path:
+    """A platform whose set has entries, on the branch ``main``."""
+    assert incumbent("admit", platform / CARD_LINE, "--repo", platform).code == 0
+    commit(platform, "Grow")
+    with git.Repo(platform) as repository:
+        repository.git.branch("-M", "main")
+    return platform
+
+
+def commit(platform: Path, message: str = "Change") -> None:
+    with git.Repo(platform) as repository:
+        repository.git.add(all=True)
+        repository.git.commit(message=message, allow_empty=True)
+
+
+def change(platform: Path, *edits: tuple[str, str, str]) -> None:
+    """Commit edits: path, what stands there, and what shall."""
+    for path, old, new in edits:
+        text = (platform / path).read_text(encoding="utf-8")
+        assert text.count(old) >= 1, old
+        (platform / path).write_text(text.replace(old, new), encoding="utf-8")
+    commit(platform)
+
+
+def add_opinion(platform: Path, version: str = "1.1.0") -> None:
+    path = platform / TAXONOMY
+    text = path.read_text(encoding="utf-8").replace("version: 1.0.0", f"version: {version}", 1)
+    path.write_text(text.rstrip() + "\n" + OPINION, encoding="utf-8")
+    commit(platform)
+
+
+def impact(incumbent: Incumbent, platform: Path, *more: str, commits: str = "HEAD~1..HEAD") -> Outcome:
+    found = incumbent("impact", commits, "--repo", platform, *more)
+    assert found.code != 70
+    return found
+
+
+def test_an_added_capability_is_told_with_its_cost(grown: Path, incumbent: Incumbent) -> None:
+    add_opinion(grown)
+    found = impact(incumbent, grown)
+    assert found.code == 0, found.err
+    assert found.out.startswith("Impact: 1 change of the taxonomy, ")
+    assert "- minor: dialog.opinion (“Asking for an opinion”) is new." in found.out
+    assert "no request" in found.out
+    assert "- new → dialog.opinion" in found.out
+    with git.Repo(grown) as repository:
+        assert not repository.is_dirty(untracked_files=True)
+
+
+def test_a_wrong_version_is_a_fault_that_says_which_is_right(grown: Path, incumbent: Incumbent) -> None:
+    add_opinion(grown, "1.0.1")
+    found = impact(incumbent, grown)
+    assert found.code == 1
+    assert "The version must be 1.1.0: it is 1.0.1 after 1.0.0." in found.out
+    assert "fix: write `version: 1.1.0`" in found.err
+    assert f"{TAXONOMY}:" in found.err
+
+
+def rename(platform: Path) -> None:
+    change(
+        platform,
+        (TAXONOMY, "version: 1.0.0", "version: 1.1.0"),
+        (TAXONOMY, "retired: []", "retired: [speech.language]"),
+        (TAXONOMY, "  - id: speech.language\n", "  - id: speech.tongue\n    was: speech.language\n"),
+    )
+
+
+def test_a_rename_is_told_under_both_names_and_nobody_is_asked_anything(grown: Path, incumbent: Incumbent) -> None:
+    rename(grown)
+    found = impact(incumbent, grown, "--json")
+    assert found.code == 0, found.err
+    assert [item["kind"] for item in found.json["changes"]] == ["renamed"]
+    assert found.json["again"] == []
+    assert (found.json["cost"]["entries"], found.json["cost"]["queries"]) == (0, 0)
+    (sides,) = found.json["effect"]["capabilities"]
+    assert (sides["before"], sides["after"]) == ("speech.language", "speech.tongue")
+    assert sides["champion_before"] == sides["champion_after"] is not None
+    assert sides["score_before"] == sides["score_after"]
+    assert (found.json["effect"]["pins"], found.json["effect"]["suggestions"]) == ([], [])
+    assert "speech.language → speech.tongue" in impact(incumbent, grown).out
+
+
+def without(platform: Path, id: str) -> None:
+    """Take a capability out of the taxonomy, and retire its id."""
+    path = platform / TAXONOMY
+    head, _, rest = path.read_text(encoding="utf-8").partition(f"  - id: {id}\n")
+    text = head + rest[rest.find("  - id: ") :] if "  - id: " in rest else head
+    text = text.replace("version: 1.0.0", "version: 2.0.0").replace("retired: []", f"retired: [{id}]")
+    path.write_text(text, encoding="utf-8")
+
+
+def test_a_removal_is_major_and_takes_what_it_held(grown: Path, incumbent: Incumbent) -> None:
+    without(grown, "dialog.upset")
+    commit(grown)
+    found = impact(incumbent, grown)
+    assert found.code == 0, found.err
+    assert "- major: dialog.upset" in found.out
+    assert "dialog.upset → gone" in found.out
+
+
+def test_a_split_asks_those_that_exercised_the_whole(grown: Path, incumbent: Incumbent) -> None:
+    without(grown, "dialog.upset")
+    whole = OPINION.replace("group: dialog", "group: dialog\n    split: dialog.upset")
+    parts = [whole.replace("dialog.opinion", f"dialog.{name}") for name in ("angry", "sad")]
+    path = grown / TAXONOMY
+    path.write_text("\n".join([path.read_text(encoding="utf-8").rstrip(), *parts]), encoding="utf-8")
+    commit(grown)
+    found = impact(incumbent, grown, "--json")
+    assert found.code == 0, found.err
+    assert [item["kind"] for item in found.json["changes"]] == ["split"]
+    assert {tuple(item["capabilities"]) for item in found.json["again"]} <= {("dialog.angry", "dialog.sad")}
+
+
+def test_a_config_alone_is_told_key_by_key(grown: Path, incumbent: Incumbent) -> None:
+    change(grown, (CONFIG, "redundancy_floor: 2", "redundancy_floor: 0"))
+    found = impact(incumbent, grown)
+    assert found.code == 0, found.err
+    assert "- knobs.redundancy_floor: 2 becomes 0" in found.out
+    assert "To classify again" not in found.out
+    assert "floor 2 → 0" in found.out
+
+
+def test_json_fits_its_schema(grown: Path, incumbent: Incumbent) -> None:
+    add_opinion(grown)
+    validator = Draft202012Validator(schema("impact-output"))
+    validator.validate(impact(incumbent, grown, "--json").json)
+    validator.validate(impact(incumbent, grown, "--json", commits="HEAD..HEAD").json)
+
+
+def test_where_nothing_changes_that_is_said(grown: Path, incumbent: Incumbent) -> None:
+    (grown / "README.md").write_text("x", encoding="utf-8")
+    commit(grown)
+    for commits in ("HEAD~1..HEAD", "HEAD..HEAD", "main..", "HEAD..HEAD~1"):
+        found = impact(incumbent, grown, commits=commits)
+        assert (found.code, found.out) == (0, "Nothing that verdicts rest on changes\n")
+
+
+@pytest.mark.parametrize(
+    "commits",
+    ["", "main", "..", "..HEAD", "main...HEAD", "main....HEAD", "x..HEAD", "HEAD..x", "HEAD..HEAD..HEAD", "HEAD..-x",
+     "a b..HEAD", "HEAD:taxonomy..HEAD", "HEAD^{tree}..HEAD", "0000000..HEAD", "HEAD..\x1b[31m", "main~99..HEAD"],
+)  # fmt: skip
+def test_what_names_no_two_commits_is_said_to(commits: str, grown: Path, incumbent: Incumbent) -> None:
+    found = impact(incumbent, grown, commits=commits)
+    assert found.code == 2, found.err
+    assert found.out == ""
+    assert "\x1b" not in found.err
+
+
+def test_a_folder_below_the_top_is_none(grown: Path, incumbent: Incumbent, tmp_path: Path) -> None:
+    for folder in (grown / "taxonomy", tmp_path):
+        found = impact(incumbent, folder)
+        assert found.code == 2
+        assert "not the top folder of a git repository" in found.err
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [(TAXONOMY, b"- a"), (TAXONOMY, b"version: \xff"), (CONFIG, b"{"), (TAXONOMY, None), (CONFIG, None)],
+)
+def test_a_head_that_cannot_be_read_is_a_fault(
+    file: str, content: bytes | None, grown: Path, incumbent: Incumbent
+) -> None:
+    if content is None:
+        (grown / file).unlink()
+    else:
+        (grown / file).write_bytes(content)
+    commit(grown)
+    found = impact(incumbent, grown)
+    assert found.code == 1
+    assert file in found.err
+
+
+def test_a_link_in_the_place_of_the_taxonomy_is_not_followed(grown: Path, incumbent: Incumbent, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.yaml"
+    secret.write_text("version: 9.9.9 # hidden", encoding="utf-8")
+    (grown / TAXONOMY).unlink()
+    (grown / TAXONOMY).symlink_to(secret)
+    commit(grown)
+    found = impact(incumbent, grown)
+    assert found.code == 1
+    assert "symbolic link" in found.err
+    assert "9.9.9" not in found.err
+
+
+@pytest.fixture
+def paid(grown: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The platform with a language model, and no key for it."""
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    change(
+        grown, (CONFIG, "backend: embedded #", "backend: openai #"), (CONFIG, "\n  openai: null", MODEL.rstrip() + " #")
+    )
+    return grown
+
+
+def test_a_model_is_asked_only_when_that_is_said(paid: Path, incumbent: Incumbent) -> None:
+    add_opinion(paid)
+    found = impact(incumbent, paid)
+    assert found.code == 0, found.err
+    assert "say --ask" in found.out
+    assert "at most " in found.out
+    asked = impact(incumbent, paid, "--ask")
+    assert asked.code == 2
+    assert "NO_SUCH_KEY" in asked.err
+
+
+def test_a_model_that_is_new_is_not_asked_at_all(paid: Path, incumbent: Incumbent) -> None:
+    found = impact(incumbent, paid, "--ask")
+    assert found.code == 0, found.err
+    assert "asked only once this is merged" in found.out
+    assert "classifier.backend" in found.out

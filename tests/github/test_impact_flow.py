@@ -1,0 +1,438 @@
+"""The Action and a change of taxonomy or config: who is asked, what is kept, and that what is told comes true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.classifier.findings import FindingsInMemory
+from bot.classifier.model import Backend, Finding, InferenceRequest
+from bot.classifier.remembering import RememberingBackend
+from bot.config import CONFIG_FILE
+from bot.curator.entry import Source
+from bot.curator.suggestions import suggest
+from bot.github.analysis import Analysis
+from bot.github.events import Comment, Event, Flow
+from bot.github.impact import ASK_A_CURATOR
+from bot.github.run import analyse_event, publish_event
+from bot.github.world import World, remembered_of
+from bot.impact.model import Impact
+from bot.impact.reading import ANOTHER_MODEL
+from bot.ledger.model import BRANCH
+from bot.pipeline import Platform
+from bot.reconcile.inventory import Inventory
+from bot.reconcile.run import reconcile_event, survey_event
+from bot.taxonomy.loading import TAXONOMY_FILE
+from bot.taxonomy.model import Taxonomy
+from tests.impact.scenes import BASE, Counting, capability, grown
+from tests.impact.test_measure import MODEL, RENAMED, SPLIT, WITH_F, config
+from tests.reconcile.hub import MAIN, Hub
+from tests.reconcile.runs import agent_files, config_text, folder_of, imported, platform_files, platform_of, text_of
+
+ACME = ("acme", "desk")
+OLD = ("old", "one")
+OF_F = text_of("sonnet", {"f": 0.9})
+
+
+@dataclass
+class Desk:
+    """A hub, and the classifiers that were made for it; those of a language model ``remembers`` what they found."""
+
+    hub: Hub
+    remembers: bool = False
+    made: list[Platform] = field(default_factory=list)
+    asked: list[InferenceRequest] = field(default_factory=list)
+
+    def backend(self, platform: Platform) -> Backend:
+        self.made.append(platform)
+        inner = _Listed(Counting(platform.taxonomy), self.asked)
+        return RememberingBackend(inner, platform.taxonomy, FindingsInMemory({})) if self.remembers else inner
+
+    @property
+    def world(self) -> World:
+        return World(store=self.hub.repository, url="https://github.example/o/r", token=None, run=None)
+
+    def analyse(self, number: int | None, association: str = "MEMBER", **more: Any) -> Analysis:
+        pull = None if number is None else self.hub.pulls[number]
+        if pull is not None:
+            self.hub.repository.branches[f"refs/pull/{number}/head"] = pull.head
+        event = self.event(number, association, **more)
+        found = analyse_event(event, self.world, self.backend, _silent)
+        assert isinstance(found, Analysis)
+        return found
+
+    def event(self, number: int | None, association: str = "MEMBER", **more: Any) -> Event:
+        head = None if number is None else self.hub.pulls[number].head
+        defaults: dict[str, Any] = {
+            "flow": Flow.REVIEW, "repository": "o/r", "default_branch": MAIN, "pull_request": number, "head": head,
+            "association": association,
+        }  # fmt: skip
+        return Event(**defaults | more)
+
+    def review(self, number: int, association: str = "MEMBER", **more: Any) -> Analysis:
+        analysis = self.analyse(number, association, **more)
+        publish_event(self.event(number, association, **more), analysis, self.world, self.hub, _no_race, dry_run=False)
+        return analysis
+
+    def reconcile(self) -> None:
+        event = Event(flow=Flow.RECONCILE, repository="o/r", default_branch=MAIN)
+        inventory = survey_event(event, self.world, self.backend, _silent)
+        assert isinstance(inventory, Inventory)
+        assert not inventory.problems
+        assert not reconcile_event(event, inventory, self.world, self.hub, _no_race, dry_run=False).why
+
+    def offer(self, files: Mapping[str, str | None], branch: str = "change", author: str = "mara") -> int:
+        self.hub.push(branch, files, start=self.hub.repository.branches[MAIN], author=author)
+        return self.hub.offer(branch, author).number
+
+    def merge(self, number: int) -> None:
+        self.hub.merge(self.hub.pulls[number], "cora", squash=False)
+
+    def sticky(self, number: int) -> str:
+        (body,) = [item.body for item in self.hub.pulls[number].comments if "incumbent:verdicts" in item.body]
+        return body
+
+
+@dataclass(frozen=True)
+class _Listed:
+    inner: Counting
+    asked: list[InferenceRequest]
+
+    @property
+    def identity(self) -> Any:
+        return self.inner.identity
+
+    @property
+    def usage(self) -> None: ...
+
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        self.asked.extend(requests)
+        return self.inner.infer(requests)
+
+
+def _silent(done: int, total: int) -> None: ...
+
+
+def _no_race(attempt: int) -> None:
+    raise AssertionError("nobody else writes here")
+
+
+def written(taxonomy: Taxonomy) -> dict[str, str | None]:
+    return {TAXONOMY_FILE: yaml.safe_dump(taxonomy.model_dump(mode="json"), sort_keys=False)}
+
+
+def desk(
+    queries: Mapping[str, str] | None = None,
+    residents: Mapping[str, Mapping[str, float]] | None = None,
+    remembers: bool = False,
+    **values: Any,
+) -> Desk:
+    """A platform into which a customer's ``queries`` were merged."""
+    known = {"r1": {"a": 0.9, "b": 0.6}, "r2": {"a": 0.8}} if residents is None else residents
+    texts = {id: text_of(f"old-{id}", scores) for id, scores in known.items()}
+    entries = [
+        imported(id, text, "2026-01-01T00:00:00Z").model_copy(
+            update={
+                "source": Source(customer="old", agent="one", eval_set=f"{folder_of(OLD)}/evals.yaml", item=id),
+            }
+        )
+        for id, text in texts.items()
+    ]
+    files = platform_files(entries, config_text(**{"curators": ["cora"]} | values))
+    hub = Hub({**files, **agent_files(OLD, texts)})
+    found = Desk(hub, remembers)
+    if queries is not None:
+        number = found.offer(agent_files(ACME, queries), "acme")
+        found.review(number)
+        found.merge(number)
+        found.reconcile()
+        found.made.clear()
+        found.asked.clear()
+    return found
+
+
+def impact_of(analysis: Analysis) -> Impact:
+    assert analysis.impact is not None
+    return analysis.impact
+
+
+# Trust
+
+
+@pytest.mark.parametrize("association", ["CONTRIBUTOR", "NONE", "FIRST_TIMER", ""])
+def test_for_a_stranger_nobody_is_asked(association: str) -> None:
+    here = desk({"q1": OF_F})
+    number = here.offer(written(WITH_F))
+    impact = impact_of(here.review(number, association))
+    assert here.asked == []
+    assert (impact.effect, impact.unmeasured) == (None, ASK_A_CURATOR)
+    assert "is new." in here.sticky(number)
+    check = here.hub.checks[here.hub.pulls[number].head]
+    assert check.conclusion == "success"
+
+
+@pytest.mark.parametrize(
+    ("author", "association", "body", "measured"),
+    [
+        ("cora", "NONE", "/incumbent run", True),
+        ("mara", "CONTRIBUTOR", "/incumbent run", False),
+        ("carl", "MEMBER", "/incumbent run", False),
+        ("cora", "OWNER", "/incumbent help", False),
+        ("cora", "OWNER", "> /incumbent run", False),
+    ],
+)
+def test_a_curators_word_alone_has_a_strangers_change_measured(
+    author: str, association: str, body: str, measured: bool
+) -> None:
+    here = desk({"q1": OF_F})
+    number = here.offer(written(WITH_F))
+    id = here.hub.say(number, author, body)
+    comment = Comment(id=id, author=author, association=association, body=body)
+    impact = impact_of(here.review(number, "NONE", comment=comment))
+    assert (impact.effect is not None) == measured == bool(here.asked)
+    # It is remembered: the next push is measured too, and nobody has to say it again.
+    again = impact_of(here.review(number, "NONE"))
+    assert (again.effect is not None) == measured
+
+
+@pytest.mark.parametrize("association", ["MEMBER", "NONE"])
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        {"backend": "openai", "openai": MODEL | {"endpoint": "https://evil.example", "key_variable": "GITHUB_TOKEN"}},
+        {"backend": "openai", "openai": MODEL},
+    ],
+)
+def test_no_endpoint_is_asked_that_the_head_names(association: str, classifier: dict[str, Any]) -> None:
+    here = desk({"q1": OF_F})
+    changed = config_text(**config(**classifier), curators=["cora"])
+    impact = impact_of(here.review(here.offer({CONFIG_FILE: changed, **written(WITH_F)}), association))
+    assert here.asked == []
+    assert impact.effect is None
+    assert impact.unmeasured == (ANOTHER_MODEL if association == "MEMBER" else ASK_A_CURATOR)
+    assert impact.cost.requests == 15
+
+
+def test_the_heads_curators_and_modes_decide_nothing_yet() -> None:
+    here = desk({"q1": OF_F})
+    number = here.offer(
+        {CONFIG_FILE: config_text(curators=["mara"], mode="observe"), **written(WITH_F.called("3.0.0"))}
+    )
+    id = here.hub.say(number, "mara", "/incumbent run")
+    comment = Comment(id=id, author="mara", association="NONE", body="/incumbent run")
+    analysis = here.review(number, "NONE", comment=comment)
+    assert impact_of(analysis).effect is None
+    assert here.hub.checks[here.hub.pulls[number].head].conclusion == "failure"
+
+
+# What becomes of it
+
+
+def test_a_wrong_version_fails_the_check_and_says_which_is_right() -> None:
+    here = desk({"q1": OF_F})
+    number = here.offer(written(WITH_F.called("1.0.1")))
+    here.review(number)
+    assert here.hub.checks[here.hub.pulls[number].head].conclusion == "failure"
+    assert "**The version must be `1.1.0`**" in here.sticky(number)
+    assert "write `version: 1.1.0`" in here.sticky(number)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {TAXONOMY_FILE: None},
+        {CONFIG_FILE: None},
+        {TAXONOMY_FILE: "- a"},
+        {CONFIG_FILE: "{"},
+        {CONFIG_FILE: None, "config/other.yaml": config_text(curators=["cora"])},
+        {TAXONOMY_FILE: "#" * 32_000_001},
+    ],
+    ids=["no taxonomy", "no config", "no mapping", "no YAML", "another name", "larger than any"],
+)
+def test_files_that_cannot_be_read_are_faults_in_the_comment(files: dict[str, str | None]) -> None:
+    here = desk({"q1": OF_F})
+    number = here.offer(files)
+    analysis = here.review(number)
+    assert analysis.impact is None
+    assert here.asked == []
+    assert here.hub.checks[here.hub.pulls[number].head].conclusion == "failure"
+    assert "Faults that left something unread" in here.sticky(number)
+
+
+def test_a_merge_group_is_told_faults_alone() -> None:
+    for taxonomy, faults in ((WITH_F, 0), (WITH_F.called("1.0.1"), 1)):
+        here = desk({"q1": OF_F})
+        base = here.hub.repository.branches[MAIN]
+        head = here.hub.push("group", written(taxonomy), start=base)
+        analysis = here.analyse(None, flow=Flow.GROUP, head=head, group_base=base)
+        assert analysis.impact is None
+        assert len(analysis.problems) == faults
+        assert here.asked == []
+
+
+def test_who_only_observes_is_told_and_the_check_passes() -> None:
+    here = desk(mode="observe")
+    number = here.offer(written(WITH_F.called("7.0.0")))
+    here.review(number)
+    assert here.hub.checks[here.hub.pulls[number].head].conclusion == "success"
+    assert "**The version must be `1.1.0`**" in here.sticky(number)
+    assert BRANCH not in here.hub.repository.branches
+
+
+def test_other_files_beside_are_no_change() -> None:
+    here = desk({"q1": OF_F})
+    number = here.offer({"config/paper.yaml": "x", "taxonomy/notes.md": "x"})
+    assert impact_of(here.review(number)).is_nothing
+    assert here.asked == []
+
+
+def test_what_a_model_said_is_kept_and_asked_neither_again_nor_after_the_merge() -> None:
+    here = desk({"q1": OF_F, "q2": text_of("ballad", {"a": 0.5})}, remembers=True)
+    number = here.offer(written(WITH_F))
+    here.review(number)
+    # Of what was merged before, the ledger knows all but the new capability.
+    assert {item.capabilities for item in here.asked} == {("f",)}
+    here.asked.clear()
+    here.review(number)
+    assert here.asked == []
+    ledger = here.hub.repository.snapshot(here.hub.repository.branches[BRANCH])
+    assert remembered_of(ledger)
+    here.merge(number)
+    here.reconcile()
+    assert here.asked == []
+    assert platform_of(here.hub).regression_set.entries["r1"].classified.taxonomy == "1.1.0"
+
+
+def test_what_people_rejected_is_promised_no_slot() -> None:
+    here = desk()
+    number = here.offer(agent_files(ACME, {"q1": text_of("sonnet", {"a": 0.7, "b": 0.7, "f": 0.9})}), "acme")
+    here.review(number)
+    here.hub.say(number, "cora", "/incumbent reject q1 too contrived")
+    here.review(number)
+    here.merge(number)
+    here.reconcile()
+    change = here.offer(written(WITH_F))
+    effect = impact_of(here.review(change)).effect
+    assert effect is not None
+    assert effect.verdicts == ()
+
+
+# What is told comes true
+
+SCORES = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([0.45, 0.6, 0.75, 0.9]), min_size=1, max_size=3)
+CHANGED: dict[str, dict[str, str | None]] = {
+    "a new capability": written(WITH_F),
+    "a rename": written(RENAMED),
+    "a split": written(SPLIT),
+    "a removal": written(grown(BASE, "2.0.0", without=["a"])),
+    "another meaning": written(grown(BASE, "1.0.1", capabilities=(capability("a", "f"), *BASE.capabilities[1:]))),
+    "no floor": {CONFIG_FILE: config_text(curators=["cora"], redundancy_floor=0)},
+    "a higher bar": {CONFIG_FILE: config_text(curators=["cora"], competence_bar=0.7)},
+    "other combinations": {CONFIG_FILE: config_text(curators=["cora"], novelty=1)},
+    "a floor and a capability": {
+        CONFIG_FILE: config_text(curators=["cora"], redundancy_floor=1),
+        **written(WITH_F),
+    },
+}
+
+
+@dataclass(frozen=True)
+class State:
+    """What the repository holds: roles, floors and suggestions of its set, and queries that wait for a person."""
+
+    champions: Mapping[str, tuple[str, float]]
+    coverers: Mapping[str, int]
+    floors: Mapping[str, int]
+    pins: Mapping[str, tuple[str, ...]]
+    suggestions: Mapping[str, str]
+
+    @staticmethod
+    def of(platform: Platform) -> State:
+        entries = platform.regression_set.entries
+        found = suggest(platform.regression_set, platform.taxonomy, platform.config)
+        names = platform.taxonomy.by_id
+        return State(
+            champions={
+                name: (id, entries[id].scores[name]) for name, id in found.roles.champions.items() if name in names
+            },
+            coverers={name: len(found.roles.coverers.get(name, ())) for name in names},
+            floors={name: platform.config.redundancy_floor(name) for name in names},
+            pins={id: tuple(sorted(reasons)) for id, reasons in found.roles.pinned.items() if reasons},
+            suggestions={item.id: item.grounds.kind.value for item in found.evictions},
+        )
+
+
+def promised(impact: Impact, before: State, names: Sequence[str], renames: Mapping[str, str]) -> State:
+    """What ``impact`` says that becomes of ``before``."""
+    effect = impact.effect
+    assert effect is not None
+    told = {item.after: item for item in effect.capabilities if item.after is not None}
+    former = {new: old for old, new in renames.items()}
+    champions, coverers, floors = {}, {}, {}
+    for name in names:
+        old = former.get(name, name)
+        if name in told:
+            item = told[name]
+            if item.champion_after is not None:
+                assert item.score_after is not None
+                champions[name] = (item.champion_after, item.score_after)
+            coverers[name], floors[name] = item.coverers_after, item.floor_after
+        else:
+            if old in before.champions:
+                champions[name] = before.champions[old]
+            coverers[name], floors[name] = before.coverers[old], before.floors[old]
+    pins = {
+        id: tuple(sorted(f"champion:{renames.get(item[9:], item[9:])}" for item in reasons))
+        for id, reasons in before.pins.items()
+    }
+    for pin in effect.pins:
+        assert tuple(sorted(pin.before)) == before.pins.get(pin.entry, ())
+        pins[pin.entry] = tuple(sorted(pin.after))
+    suggestions = dict(before.suggestions)
+    for side in effect.suggestions:
+        assert before.suggestions.get(side.entry) == side.before
+        suggestions.pop(side.entry, None)
+        if side.after is not None:
+            suggestions[side.entry] = side.after
+    return State(
+        champions=champions,
+        coverers=coverers,
+        floors=floors,
+        pins={id: reasons for id, reasons in pins.items() if reasons},
+        suggestions=suggestions,
+    )
+
+
+@settings(max_examples=30)
+@given(
+    residents=st.lists(SCORES, min_size=1, max_size=4),
+    queries=st.lists(SCORES, max_size=4),
+    name=st.sampled_from(sorted(CHANGED)),
+)
+def test_what_the_impact_promises_is_what_the_repository_holds_after_the_merge(
+    residents: list[dict[str, float]], queries: list[dict[str, float]], name: str
+) -> None:
+    texts = {f"q{place}": text_of(f"word-{place}", scores) for place, scores in enumerate(queries)}
+    known = {
+        f"r{place}": {item: score for item, score in scores.items() if item != "f"} or {"a": 0.6}
+        for place, scores in enumerate(residents)
+    }
+    here = desk(texts or None, known)
+    before = platform_of(here.hub)
+    number = here.offer(CHANGED[name])
+    impact = impact_of(here.review(number))
+    waiting = {item.query for item in impact.effect.verdicts if item.earns} if impact.effect else set()
+    here.merge(number)
+    here.reconcile()
+    after = platform_of(here.hub)
+    renames = {"a": "z"} if name == "a rename" else {}
+    assert promised(impact, State.of(before), list(after.taxonomy.by_id), renames) == State.of(after)
+    # Nobody saw what earns a slot: it waits for a person, on the pull request that brought it.
+    said = here.sticky(1).partition("Needs you")[2] if texts else ""
+    assert all(f"`{item}`" in said for item in waiting), (waiting, said)

@@ -1,0 +1,125 @@
+"""Two sides, one beside the other: what differs is told, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.curator.entry import Entry
+from bot.impact.comparison import Side, compare
+from bot.impact.model import Effect
+from bot.pipeline import Platform
+from bot.taxonomy.migration import NOTHING, Migration, migration_between
+from bot.taxonomy.model import Taxonomy
+from tests.impact.scenes import BASE, capability, grown, member, platform
+
+RENAMED = grown(BASE, "1.1.0", capability("z", "a", was="a"), without=["a"])
+
+
+def side(known: Platform) -> Side:
+    return Side(platform=known, judged={})
+
+
+def effect(before: Platform, after: Platform, migration: Migration = NOTHING) -> Effect:
+    return compare(side(before), side(after), migration)
+
+
+def entries(taxonomy: Taxonomy = BASE, first: str = "a") -> list[Entry]:
+    return [member("r1", {first: 0.9, "b": 0.6}, taxonomy), member("r2", {first: 0.8}, taxonomy)]
+
+
+def test_a_new_capability_stands_alone_and_a_removed_one_too() -> None:
+    new = grown(BASE, "2.0.0", capability("f"), without=["e"])
+    found = effect(platform(BASE, *entries()), platform(new, *entries()))
+    assert [(item.before, item.after) for item in found.capabilities] == [(None, "f"), ("e", None)]
+    assert (found.pins, found.suggestions, found.verdicts) == ((), (), ())
+    (added, removed) = found.capabilities
+    assert (added.floor_before, added.floor_after, removed.floor_before, removed.floor_after) == (0, 2, 2, 0)
+
+
+def test_a_renamed_capability_keeps_champion_score_and_pins() -> None:
+    found = effect(
+        platform(BASE, *entries()), platform(RENAMED, *entries(RENAMED, "z")), migration_between(BASE, RENAMED)
+    )
+    (item,) = found.capabilities
+    assert (item.before, item.after) == ("a", "z")
+    assert (item.champion_before, item.champion_after, item.score_before, item.score_after) == ("r1", "r1", 0.9, 0.9)
+    assert (item.coverers_before, item.coverers_after) == (2, 2)
+    assert found.pins == ()
+
+
+def test_pins_of_people_are_compared_as_they_are() -> None:
+    (first, second) = entries()
+    pinned = second.model_copy(update={"pin": "b:a"})
+    found = effect(platform(BASE, first, second), platform(BASE, first, pinned))
+    assert [(item.entry, item.before, len(item.after)) for item in found.pins] == [("r2", (), 1)]
+
+
+def test_a_champion_that_changes_is_told_with_its_pins() -> None:
+    lower = member("r1", {"a": 0.7, "b": 0.6}, BASE)
+    found = effect(platform(BASE, *entries()), platform(BASE, lower, entries()[1]))
+    (item,) = found.capabilities
+    assert (item.champion_before, item.champion_after) == ("r1", "r2")
+    assert [(item.entry, item.before, item.after) for item in found.pins] == [
+        ("r1", ("champion:a", "champion:b"), ("champion:b",)),
+        ("r2", (), ("champion:a",)),
+    ]
+
+
+def test_a_floor_that_falls_lets_suggestions_appear() -> None:
+    known = [*entries(), member("r3", {"a": 0.7}, BASE)]
+    found = effect(platform(BASE, *known, redundancy_floor=3), platform(BASE, *known, redundancy_floor=1))
+    assert {(item.before, item.floor_before, item.floor_after) for item in found.capabilities} == {
+        (name, 3, 1) for name in "abcde"
+    }
+    assert [(item.entry, item.before, item.after) for item in found.suggestions] == [
+        ("r2", None, "redundant"),
+        ("r3", None, "redundant"),
+    ]
+
+
+def test_a_swap_names_what_would_be_admitted() -> None:
+    set_up: dict[str, Any] = {"waiting": [member("w1", {"a": 0.95}, BASE)], "redundancy_floor": 0}
+    weaker = member("r1", {"a": 0.6}, BASE)
+    found = effect(platform(BASE, weaker, ceiling=2, **set_up), platform(BASE, weaker, ceiling=1, **set_up))
+    assert [(item.entry, item.before, item.after) for item in found.suggestions] == [("r1", None, "swap with w1")]
+
+
+SCORES = st.dictionaries(st.sampled_from("abcde"), st.sampled_from([0.4, 0.5, 0.6, 0.9]), min_size=1, max_size=3)
+
+
+@given(scores=st.lists(SCORES, max_size=5), floor=st.integers(0, 3))
+def test_nothing_differs_from_itself_and_a_rename_changes_no_more_than_a_name(
+    scores: list[dict[str, float]], floor: int
+) -> None:
+    known = platform(
+        BASE, *(member(f"r{place}", item, BASE) for place, item in enumerate(scores)), redundancy_floor=floor
+    )
+    assert effect(known, known) == Effect(capabilities=(), pins=(), suggestions=(), verdicts=())
+    moved = [{"z" if name == "a" else name: score for name, score in item.items()} for item in scores]
+    after = platform(
+        RENAMED, *(member(f"r{place}", item, RENAMED) for place, item in enumerate(moved)), redundancy_floor=floor
+    )
+    found = effect(known, after, migration_between(BASE, RENAMED))
+    assert [(item.before, item.after) for item in found.capabilities] == [("a", "z")]
+    assert found.capabilities[0].champion_before == found.capabilities[0].champion_after
+    assert (found.pins, found.suggestions, found.verdicts) == ((), (), ())
+
+
+@given(first=st.lists(SCORES, max_size=4), second=st.lists(SCORES, max_size=4))
+def test_the_way_back_tells_the_same_the_other_way_round(
+    first: list[dict[str, float]], second: list[dict[str, float]]
+) -> None:
+    one, other = (
+        platform(BASE, *(member(f"r{place}", item, BASE) for place, item in enumerate(scores)))
+        for scores in (first, second)
+    )
+    there, back = effect(one, other), effect(other, one)
+    assert [(item.champion_before, item.champion_after) for item in there.capabilities] == [
+        (item.champion_after, item.champion_before) for item in back.capabilities
+    ]
+    assert [(item.entry, item.before, item.after) for item in there.suggestions] == [
+        (item.entry, item.after, item.before) for item in back.suggestions
+    ]

@@ -1,0 +1,294 @@
+"""The impact in Markdown and on a console: what is said, how it shrinks, and that nothing from files comes alive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.impact.model import (
+    CapabilitySides,
+    ConfigChange,
+    Cost,
+    Effect,
+    EntryAgain,
+    Impact,
+    PinSides,
+    SuggestionSides,
+    TaxonomyChange,
+    VerdictSides,
+    VersionStep,
+)
+from bot.report.escaping import printable, visible
+from bot.report.impact_markdown import impact_headline, render_impact
+from bot.report.impact_text import impact_text
+from bot.report.pull_request import DETAILS, PullRequestReport, render_comment, render_summary
+from bot.report.tables import EVERYTHING, Detail
+from tests.github.hostile import HARMLESS, HOSTILE
+from tests.github.test_hostile_text import MARKER, dead, skeleton, worded
+
+RIGHT = VersionStep(before="1.0.0", after="1.1.0", required="1.1.0")
+WRONG = VersionStep(before="1.0.0", after="1.0.1", required="1.1.0")
+FREE = Cost(entries=2, queries=3, pairs=4, requests=None)
+CHANGE = TaxonomyChange(kind="added", ids=("f",), sentence="f (“F”) is new.", step="minor")
+AGAIN = EntryAgain(entry="r1", capabilities=("f",), gained=("f",), lost=("a",))
+KEPT = EntryAgain(entry="r2", capabilities=("f",), kept="its agent is not known")
+EARNS = VerdictSides(
+    query="q1", customer="acme", agent="desk", earns=True,
+    before="EXCLUDE direct OFF_TAXONOMY", after="INCLUDE review NOVEL_COMBO",
+)  # fmt: skip
+OTHER = VerdictSides(
+    query="q2", customer="acme", agent="desk", before="INCLUDE direct NEW_COVERAGE", after=None, earns=False
+)
+
+
+def sides(**more: Any) -> CapabilitySides:
+    defaults: dict[str, Any] = {
+        "before": "a", "after": "a", "champion_before": "r1", "champion_after": "r2", "score_before": 0.9,
+        "score_after": 0.8, "coverers_before": 2, "coverers_after": 1, "floor_before": 2, "floor_after": 2,
+    }  # fmt: skip
+    return CapabilitySides(**defaults | more)
+
+
+NEW = sides(
+    before=None, after="f", champion_before=None, score_before=None, coverers_before=0, floor_before=0, coverers_after=3
+)
+GONE = sides(after=None, champion_after=None, score_after=None, coverers_after=0, floor_after=0)
+RENAMED = sides(after="z")
+NOTHING_CHANGES = Effect(capabilities=(), pins=(), suggestions=(), verdicts=())
+EFFECT = Effect(
+    capabilities=(sides(), NEW, GONE, RENAMED),
+    pins=(PinSides(entry="r1", before=("champion:a",), after=()),),
+    suggestions=(SuggestionSides(entry="r2", before=None, after="redundant"),),
+    verdicts=(EARNS, OTHER),
+)
+
+
+def make_impact(**more: Any) -> Impact:
+    defaults: dict[str, Any] = {
+        "changes": (CHANGE,),
+        "version": RIGHT,
+        "config": (ConfigChange(key="knobs.redundancy_floor", before="2", after=None),),
+        "again": (AGAIN, KEPT),
+        "cost": FREE,
+        "effect": EFFECT,
+        "unmeasured": None,
+    }
+    return Impact(**defaults | more)
+
+
+UNCHANGED = make_impact(
+    changes=(),
+    version=VersionStep(before="1.0.0", after="1.0.0", required="1.0.0"),
+    config=(),
+    again=(),
+    cost=Cost(entries=0, queries=0, pairs=0, requests=None),
+    effect=None,
+)
+
+
+def markdown(impact: Impact, detail: Detail = EVERYTHING) -> str:
+    return render_impact(impact, detail, "the job summary")
+
+
+@pytest.mark.parametrize(
+    ("impact", "headline"),
+    [
+        (UNCHANGED, "Nothing that verdicts rest on changes"),
+        (
+            make_impact(),
+            (
+                "Impact: 1 change of the taxonomy, 1 change of the config, 2 entries to classify again, "
+                "1 query would earn a slot"
+            ),
+        ),
+        (
+            make_impact(version=WRONG, config=(), effect=None, unmeasured="it costs"),
+            (
+                "Impact: the taxonomy must be version 1.1.0, 1 change of the taxonomy, 2 entries to classify again, "
+                "not known in full"
+            ),
+        ),
+        (
+            UNCHANGED.model_copy(update={"version": VersionStep(before="1.0.0", after="1.0.1", required="1.0.0")}),
+            "Impact: the taxonomy must be version 1.0.0, 0 entries to classify again",
+        ),
+    ],
+)
+def test_the_headline_says_it_in_one_line(impact: Impact, headline: str) -> None:
+    assert impact_headline(impact) == headline
+    assert markdown(impact).startswith(f"### {headline}")
+    assert impact_text(impact).startswith(headline)
+
+
+def test_all_of_it_is_told_side_by_side() -> None:
+    told = markdown(make_impact())
+    for words in (
+        "Version `1.0.0` becomes `1.1.0`, as these changes ask.",
+        "| `f (“F”) is new.` | minor |",
+        "| `knobs.redundancy_floor` | `2` | – |",
+        (
+            "To classify again: 2 entries (4 pairs of entry and capability), and 3 queries that did not enter. "
+            "The embedded classifier costs nothing."
+        ),
+        "#### Left out so far, and would now earn a slot (1)",
+        "| `acme/desk/q1` | `EXCLUDE direct OFF_TAXONOMY` | `INCLUDE review NOVEL_COMBO` |",
+        "#### Capabilities (4)",
+        "| `a` | `r1` 0.90 | `r2` 0.80 | 2 | 1 | 2 ⚠ below |",
+        "| `f` (new) | – | `r2` 0.80 | 0 | 3 | 0 → 2 |",
+        "| `a` (gone) | `r1` 0.90 | – | 2 | 0 | 2 → 0 |",
+        "| `a` → `z` |",
+        "| `r1` | `champion:a` | – |",
+        "| `r2` | – | `redundant` |",
+        "#### Other verdicts that change (1)",
+        "| `acme/desk/q2` | `INCLUDE direct NEW_COVERAGE` | – |",
+        "<details><summary>Entries that are classified again (2)</summary>",
+        "| `r1` | `f` | +`f` −`a` | `–` |",
+        "| `r2` | `f` | – | `its agent is not known` |",
+    ):
+        assert words in told
+    dead(told, None)
+
+
+def test_what_it_costs_is_told_in_requests() -> None:
+    paid = make_impact(cost=Cost(entries=1, queries=1, pairs=1, requests=10))
+    assert "That takes at most 10 requests to the model." in markdown(paid)
+    assert "To classify again: 1 entry (1 pair), 1 query that did not enter; at most 10 requests." in impact_text(paid)
+
+
+def test_a_wrong_version_and_what_is_not_known_stand_out() -> None:
+    impact = make_impact(version=WRONG, effect=None, unmeasured="nobody asked")
+    assert "**The version must be `1.1.0`**: it is `1.0.1` after `1.0.0`." in markdown(impact)
+    assert "> What it would do is not known in full: `nobody asked`." in markdown(impact)
+    assert "The version must be 1.1.0: it is 1.0.1 after 1.0.0." in impact_text(impact)
+    assert "Not known in full: nobody asked." in impact_text(impact)
+    unfounded = UNCHANGED.model_copy(update={"version": WRONG})
+    assert "**The version must be `1.1.0`**" in markdown(unfounded)
+
+
+def test_where_nothing_changes_little_is_said() -> None:
+    assert markdown(UNCHANGED) == "### Nothing that verdicts rest on changes"
+    assert impact_text(UNCHANGED) == "Nothing that verdicts rest on changes"
+    idle = make_impact(changes=(), again=(), effect=NOTHING_CHANGES)
+    assert "No champion, pin, floor, suggestion or verdict changes." in markdown(idle)
+    assert "#### " not in markdown(idle)
+    assert impact_text(idle).count("\n") == 1
+
+
+def test_a_console_gets_it_line_by_line() -> None:
+    assert impact_text(make_impact()).split("\n")[1:] == [
+        "- minor: f (“F”) is new.",
+        "- knobs.redundancy_floor: 2 becomes –",
+        "To classify again: 2 entries (4 pairs), 3 queries that did not enter; no request.",
+        "- r1: +f -a",
+        "- r2: its agent is not known",
+        "",
+        "Queries left out so far whose verdict changes (2)",
+        "- acme/desk/q1: EXCLUDE direct OFF_TAXONOMY → INCLUDE review NOVEL_COMBO (would earn a slot)",
+        "- acme/desk/q2: INCLUDE direct NEW_COVERAGE → none",
+        "",
+        "Capabilities (4)",
+        "- a: champion r1 → r2; coverers 2 → 1; floor 2 → 2",
+        "- new → f: champion – → r2; coverers 0 → 3; floor 0 → 2",
+        "- a → gone: champion r1 → –; coverers 2 → 0; floor 2 → 0",
+        "- a → z: champion r1 → r2; coverers 2 → 1; floor 2 → 2",
+        "",
+        "Pins (1)",
+        "- r1: champion:a → –",
+        "",
+        "Suggested evictions (1)",
+        "- r2: none → redundant",
+    ]
+    quiet = make_impact(again=(EntryAgain(entry="r1", capabilities=("f",)),))
+    assert "- r1" not in impact_text(quiet).partition("Capabilities")[0]
+
+
+# From files that nobody has reviewed
+
+
+def quoting(text: str) -> Impact:
+    """An impact that quotes ``text`` wherever a file can put it."""
+    text = worded(text)
+    return make_impact(
+        changes=(TaxonomyChange(kind="reworded", ids=(text,), sentence=f"a: “{text}” becomes “b”.", step="patch"),),
+        config=(ConfigChange(key=text, before=text, after=text),),
+        again=(EntryAgain(entry="r1", capabilities=("f",), kept=text),),
+        effect=Effect(
+            capabilities=(),
+            pins=(PinSides(entry="r1", before=(text,), after=(text, "x")),),
+            suggestions=(SuggestionSides(entry="r1", before=text, after=text),),
+            verdicts=tuple(
+                VerdictSides(query=text, customer=text, agent=text, before=text, after=text, earns=earns)
+                for earns in (True, False)
+            ),
+        ),
+        unmeasured=text,
+    )
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_nothing_from_files_comes_alive(name: str) -> None:
+    for render in (markdown, comment):
+        told, twin = render(quoting(HOSTILE[name])), render(quoting(HARMLESS))
+        dead(told, MARKER if render is comment else None)
+        assert skeleton(told) == skeleton(twin)
+        assert told.count("\n") == twin.count("\n")
+    text = impact_text(quoting(HOSTILE[name]))
+    assert printable(text) == text
+    assert text.count("\n") == impact_text(quoting(HARMLESS)).count("\n")
+
+
+def test_what_looks_like_a_secret_is_not_repeated() -> None:
+    token = "ghp_" + "a1B2" * 9
+    assert token not in markdown(quoting(f"take {token}"))
+    assert token not in impact_text(quoting(f"take {token}"))
+
+
+def test_a_new_wording_is_seen_behind_the_old_one() -> None:
+    sentence = f"a: the description “{'x' * 200}” becomes “{'y' * 200}”."
+    told = markdown(
+        make_impact(changes=(TaxonomyChange(kind="reworded", ids=("a",), sentence=sentence, step="patch"),))
+    )
+    assert "y" * 200 in told
+    endless = TaxonomyChange(kind="reworded", ids=("a",), sentence="x" * 4000, step="patch")
+    assert len(markdown(make_impact(changes=(endless,)))) < 3000
+
+
+# Size
+
+
+def comment(impact: Impact) -> str:
+    return render_comment(report(impact))
+
+
+def report(impact: Impact) -> PullRequestReport:
+    return PullRequestReport(
+        commit="1" * 40, digest="0" * 24, notices=(), problems=(), review=None, run=None, impact=impact
+    )
+
+
+def test_a_long_one_is_cut_between_rows_and_the_summary_has_more() -> None:
+    many = make_impact(
+        changes=tuple(CHANGE.model_copy(update={"sentence": f"c{i} {'<x|`' * 60}"}) for i in range(700)),
+        again=tuple(AGAIN.model_copy(update={"entry": f"r{i}"}) for i in range(700)),
+        effect=EFFECT.model_copy(
+            update={"verdicts": tuple(EARNS.model_copy(update={"query": f"q{i}"}) for i in range(700))}
+        ),
+    )
+    body = comment(many)
+    assert len(body.encode()) <= 65_536
+    dead(body, MARKER)
+    assert "more: see the job summary" in body
+    assert "would now earn a slot (700)" in body
+    assert len(render_summary(report(many))) > len(body)
+    for detail in DETAILS:
+        dead(markdown(many, detail), None)
+    assert len(markdown(many, DETAILS[-1])) < 2000
+    assert len(comment(many)) > 10 * len(markdown(many, DETAILS[-1]))
+
+
+def test_names_are_counted_past_the_first() -> None:
+    wide = EntryAgain(entry="r1", capabilities=tuple("abcdefgh"))
+    assert "`e`" in markdown(make_impact(again=(wide,)))
+    assert "`h`" not in markdown(make_impact(again=(wide,)))
+    assert visible(impact_headline(make_impact())) == impact_headline(make_impact())
