@@ -20,6 +20,7 @@ from bot.intake.agents.agent_file import AgentFile
 from bot.intake.eval_sets.columns import FormatsFile
 from bot.intake.eval_sets.formats.own_yaml import EvalSetFile
 from bot.ledger.model import (
+    CandidateRecord,
     CorrectionRecord,
     PullRequestRecord,
     Reconciled,
@@ -69,6 +70,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "ledger-requests": RequestRecord,
     "ledger-runs": RunRecord,
     "ledger-corrections": CorrectionRecord,
+    "ledger-candidates": CandidateRecord,
     "review-output": ReviewOutput,
     "classify-output": ClassifyOutput,
     "candidates-output": CandidatesOutput,
