@@ -98,6 +98,8 @@ PURE = [
     "curator/staging.py",
     "curator/suggestions.py",
     "curator/answers.py",
+    "reconcile/candidate_facts.py",
+    "reconcile/candidate_plan.py",
     "reconcile/cases.py",
     "reconcile/confirmations.py",
     "reconcile/dashboard_plan.py",

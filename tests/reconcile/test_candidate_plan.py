@@ -1,0 +1,192 @@
+"""Candidates as draft pull requests: raised once, kept labelled and checked, and known by their core from then on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.extension.model import Candidate, Exemplar, Signal, Telling, Trait
+from bot.github.values import (
+    AddLabels,
+    CheckRun,
+    OpenPullRequest,
+    Operation,
+    PostCheck,
+    PullRequest,
+    PushBranch,
+    WriteLedger,
+)
+from bot.ledger.model import CANDIDATES, CandidateRecord
+from bot.reconcile.candidate_facts import CandidateFacts
+from bot.reconcile.candidate_plan import LABEL, Scene, branch_of, plan_candidates
+from bot.report.candidate import render_candidate
+from bot.snapshot import Overlay, WorkingTree
+from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
+from tests.extension.builders import make_candidate, make_taxonomy
+from tests.factories import REPOSITORY
+from tests.reconcile.merges import BOT, TIP, commit, make_pull
+
+HEAD = commit(9)
+ONE = make_candidate()
+OTHER = make_candidate(id="deeds.hop", core=("1" * 24,), members=(ONE.members[0].__class__(
+    id="c/a/2", customer="c", turns=("hop",), digest="1" * 24, signals=()
+),))  # fmt: skip
+
+
+@dataclass
+class Raising:
+    """GitHub, as far as candidates are concerned; ``step`` lets a plan take effect."""
+
+    found: tuple[Candidate, ...] = (ONE,)
+    most: int = 2
+    open: list[PullRequest] = field(default_factory=list)
+    closed: list[PullRequest] = field(default_factory=list)
+    branches: dict[str, str] = field(default_factory=dict)
+    checks: dict[str, CheckRun | None] = field(default_factory=dict)
+    record: CandidateRecord = field(default_factory=CandidateRecord)
+    more: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def scene(self) -> Scene:
+        taxonomy = yaml.safe_dump(make_taxonomy().model_dump(mode="json", exclude_none=True), sort_keys=False)
+        defaults: dict[str, Any] = {
+            "login": BOT,
+            "default_branch": "main",
+            "base": TIP,
+            "taxonomy": taxonomy,
+            "open": tuple(self.open),
+            "closed": tuple(self.closed),
+            "branches": self.branches,
+            "checks": self.checks,
+            "ledger": "f" * 40,
+            "record": self.record,
+            "barred": frozenset(),
+        }
+        return Scene(**defaults | self.more)
+
+    def plan(self) -> list[Operation]:
+        return [item for _, item in plan_candidates(self.found, self.most, 0.6, self.scene)]
+
+    def step(self) -> list[Operation]:
+        plan = self.plan()
+        for item in plan:
+            match item:
+                case PushBranch(branch=branch):
+                    self.branches[branch] = HEAD
+                case OpenPullRequest(branch=branch):
+                    self.open.append(pull_from(branch, 20 + len(self.open)))
+                    self.checks[HEAD] = None
+                case AddLabels(names=names):
+                    self.open = [pull_from(each.branch or "", each.number, labels=names) for each in self.open]
+                case PostCheck(conclusion=conclusion, external_id=external):
+                    self.checks[HEAD] = CheckRun(conclusion=conclusion, external_id=external)
+                case WriteLedger(files=files):
+                    self.record = CandidateRecord.model_validate_json(dict(files)[CANDIDATES] or "", strict=False)
+                case _:
+                    raise AssertionError(item)
+        return plan
+
+
+def pull_from(branch: str, number: int = 20, **more: Any) -> PullRequest:
+    defaults: dict[str, Any] = {"head": HEAD, "branch": branch, "author": BOT, "closed": False, "merge": None}
+    return make_pull(number, **{"labels": ()} | defaults | more)
+
+
+def kinds(plan: list[Operation]) -> list[type[Operation]]:
+    return [type(item) for item in plan]
+
+
+def test_a_candidate_is_pushed_opened_noted_and_then_left_alone() -> None:
+    world = Raising()
+    first = world.step()
+    assert kinds(first) == [PushBranch, OpenPullRequest, WriteLedger]
+    push, opened = first[0], first[1]
+    assert isinstance(push, PushBranch)
+    assert isinstance(opened, OpenPullRequest)
+    assert opened.draft
+    assert push.branch == opened.branch == branch_of(ONE)
+    assert world.record.raised == {branch_of(ONE): ONE.core}
+    assert kinds(world.step()) == [AddLabels, PostCheck]
+    assert world.open[0].labels == (LABEL,)
+    assert world.step() == []
+
+
+def test_what_is_pushed_is_a_taxonomy_of_one_capability_more() -> None:
+    push = Raising().plan()[0]
+    assert isinstance(push, PushBranch)
+    taxonomy = load_taxonomy(Overlay(WorkingTree(REPOSITORY), dict(push.files)))
+    assert push.files[0][0] == TAXONOMY_FILE
+    assert taxonomy.version == "1.3.0"
+    assert taxonomy.by_id["deeds.zigzag"].exemplars.positive == ("zigzag",)
+
+
+def test_a_run_that_was_killed_between_is_taken_up() -> None:
+    world = Raising(branches={branch_of(ONE): HEAD})
+    assert kinds(world.plan()) == [OpenPullRequest, WriteLedger]
+    world = Raising(branches={branch_of(ONE): HEAD}, open=[pull_from(branch_of(ONE), labels=(LABEL,))])
+    assert kinds(world.step()) == [WriteLedger]
+    assert world.step() == []
+
+
+@pytest.mark.parametrize("merge", [None, "a" * 40])
+def test_what_was_closed_or_merged_is_not_raised_again_nor_what_has_grown_from_it(merge: str | None) -> None:
+    world = Raising(closed=[pull_from(branch_of(ONE), closed=True, merge=merge)])
+    assert kinds(world.step()) == [WriteLedger]
+    world.found = (make_candidate(core=("2" * 24,), members=(*ONE.members, *OTHER.members)),)
+    assert world.step() == []
+
+
+def test_no_more_are_open_than_the_config_says() -> None:
+    world = Raising(found=(ONE, OTHER), most=1)
+    opened = [item.branch for item in world.step() if isinstance(item, OpenPullRequest)]
+    assert opened == [branch_of(ONE)]
+    world.step()
+    assert world.step() == []
+    world.closed, world.open = [pull_from(branch_of(ONE), closed=True)], []
+    assert [item.branch for item in world.step() if isinstance(item, OpenPullRequest)] == [branch_of(OTHER)]
+
+
+def test_where_no_pull_request_may_be_opened_nothing_is_noted() -> None:
+    assert Raising(more={"barred": frozenset({branch_of(ONE)})}).plan() == []
+
+
+def test_a_taxonomy_that_takes_no_capability_is_left_as_it_is() -> None:
+    assert Raising(more={"taxonomy": "version: 1"}).plan() == []
+
+
+def test_what_people_open_under_our_prefix_is_theirs_and_counts() -> None:
+    world = Raising(most=1, open=[pull_from("incumbent-candidates/mine", author="eve")])
+    assert world.plan() == []
+
+
+def test_facts_give_the_candidate_again() -> None:
+    assert CandidateFacts.of(ONE).candidate == ONE
+
+
+def test_nothing_of_a_customer_comes_alive_in_the_description() -> None:
+    hostile = "<b>@x</b> | `y` ![](z) <!-- e --> " + "a" * 300
+    candidate = make_candidate(
+        customers=(hostile,),
+        positive=(Exemplar(turns=(hostile,), source=hostile),),
+        negative=tuple(Exemplar(turns=(hostile, f"{place}"), source="deeds.say") for place in range(30)),
+        telling=(Telling(trait=Trait("word", hostile), members=1, observed=1, expected=0.1, surprise=3.0),),
+        belongs_to=("deeds.say",),
+        kind="missed-capability",
+        named_by="language model",
+    )
+    text = render_candidate(candidate)
+    for line in text.splitlines():
+        outside = "".join(line.split("`")[::2]) if line.count("`") % 2 == 0 else line
+        assert "@x" not in outside or "``" in line
+    assert "<!--" not in text
+    assert "and 10 more" in text
+    assert Signal.FAR in candidate.signals
+    assert "A missed capability" in text
+    assert "the language model" in text
+
+
+def test_without_hard_negatives_no_table_of_them_is_shown() -> None:
+    assert "| exemplar |" not in render_candidate(make_candidate(negative=()))
