@@ -12,6 +12,7 @@ from bot.errors import InputError
 
 if TYPE_CHECKING:
     from bot.ledger.event_files import Recorded
+    from bot.taxonomy.migration import Migration
 
 
 @click.command("agreement")
@@ -47,12 +48,14 @@ def command(
       incumbent agreement --since 2026-10-01 --until 2027-01-01 --plot plots
       incumbent agreement --json
     """
+    from bot.ledger.migrated import migrated_events
     from bot.report.agreement_output import AgreementOutput
     from bot.review.agreement import agreement_of
     from bot.review.derive import responses_of
 
     recorded = _recorded(repo)
     events, problems = ((), ()) if recorded is None else (recorded.events, recorded.problems)
+    events = migrated_events(events, _renames(repo))
     # Of all events, so that what was reversed after that time is known as such.
     responses = [
         item
@@ -77,6 +80,18 @@ def command(
         print_agreement(output)
     show_problems(problems)
     return InputError.exit_code if problems else 0
+
+
+def _renames(repo: Path) -> Migration:
+    """What the taxonomy declares of capabilities that older events name; nothing where it cannot be read."""
+    from bot.snapshot import WorkingTree
+    from bot.taxonomy.loading import load_taxonomy
+    from bot.taxonomy.migration import NOTHING, declared
+
+    try:
+        return declared(load_taxonomy(WorkingTree(repo)))
+    except InputError:
+        return NOTHING
 
 
 def _recorded(repo: Path) -> Recorded | None:

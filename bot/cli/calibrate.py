@@ -51,18 +51,21 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
       incumbent calibrate --json | jq '.estimates[] | select(.outcome == "proposed")'
       GH_TOKEN=$(gh auth token) incumbent calibrate --pull-request
     """
+    from bot.ledger.migrated import migrated_events
     from bot.report.calibration_output import CalibrateOutput
     from bot.report.calibration_text import calibration_lines
     from bot.review.calibrating import find
     from bot.review.config_edit import edit_config
     from bot.review.standing import reader
+    from bot.taxonomy.migration import declared
 
     platform = open_platform(repo, config_path)
     with ExitStack() as stack:
         recorded, open_commit = _ledger(repo, stack)
         events, problems = ((), ()) if recorded is None else (recorded.events, recorded.problems)
-        read: Reader = reader(open_commit, platform.config, config_path)
-        finding = find(events, read, platform.config)
+        migration = declared(platform.taxonomy)
+        read: Reader = reader(open_commit, platform.config, config_path, migration)
+        finding = find(migrated_events(events, migration), read, platform.config, platform.taxonomy.by_id)
     text = (repo / config_path).read_text(encoding="utf-8")
     edit = edit_config(config_path, text, finding.estimates)
     output = CalibrateOutput.of(

@@ -1,9 +1,10 @@
-"""Corrections under the ids of a new taxonomy: the ledger keeps what people said, and readers carry it along."""
+"""The ledger under the ids of a new taxonomy: it keeps what was said and shown, and readers carry that along."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from bot.ledger.events import Event, Shown, Suggested, VerdictFacts
 from bot.ledger.model import Correction, CorrectionRecord
 from bot.taxonomy.migration import Migration
 
@@ -29,3 +30,36 @@ def _migrated(tags: Mapping[str, Correction], migration: Migration) -> dict[str,
             for new in migration.became(name):
                 found.setdefault(new, item)
     return found
+
+
+def migrated_events(events: Iterable[Event], migration: Migration) -> tuple[Event, ...]:
+    """``events`` with the capabilities that verdicts and suggestions rest on under their new ids.
+
+    What was split or removed stays under its old id: nobody can tell of which part it was.
+    """
+    if not migration.renames:
+        return tuple(events)
+    found: list[Event] = []
+    for event in events:
+        match event:
+            case Shown(facts=VerdictFacts() as facts):
+                found.append(event.model_copy(update={"facts": _facts(facts, migration)}))
+            case Suggested(remaining=remaining):
+                update = {"remaining": {migration.renamed(name): count for name, count in remaining.items()}}
+                found.append(event.model_copy(update=update))
+            case _:
+                found.append(event)
+    return tuple(found)
+
+
+def _facts(facts: VerdictFacts, migration: Migration) -> VerdictFacts:
+    renamed = migration.renamed
+    return facts.model_copy(
+        update={
+            "scores": {renamed(name): score for name, score in facts.scores.items()},
+            "arbitrated": tuple(map(renamed, facts.arbitrated)),
+            "new": tuple(map(renamed, facts.new)),
+            "won": {renamed(name): score for name, score in facts.won.items()},
+            "new_combinations": tuple(tuple(map(renamed, names)) for names in facts.new_combinations),
+        }
+    )

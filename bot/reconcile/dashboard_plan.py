@@ -21,6 +21,7 @@ from bot.github.values import (
     WriteLedger,
 )
 from bot.ledger.events import Event
+from bot.ledger.migrated import migrated_events
 from bot.ledger.model import RUNS, PullRequestRecord, Run, RunRecord
 from bot.ledger.store import record_text
 from bot.pipeline import Platform
@@ -40,6 +41,7 @@ from bot.report.dashboard import (
 from bot.report.wording import admitting_route
 from bot.review.agreement import agreement_of
 from bot.review.derive import responses_of
+from bot.taxonomy.migration import declared
 
 RUNS_KEPT = 10
 """Runs that the dashboard lists."""
@@ -128,7 +130,7 @@ def _dashboard(platform: Platform, scene: Scene, runs: RunRecord) -> Dashboard:
         pending=tuple(_pending(scene.records)),
         runs=tuple(LastRun(at=item.at, commit=item.commit, did=item.did, run=item.run) for item in runs.runs),
         notices=tuple(notices),
-        agreement=agreement_of(responses_of(scene.events)),
+        agreement=agreement_of(responses_of(migrated_events(scene.events, declared(platform.taxonomy)))),
     )
 
 

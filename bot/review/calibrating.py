@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bot.config import Curation
@@ -55,14 +55,17 @@ class Finding:
         return tuple(item for item in self.estimates if item.proposed is not None)
 
 
-def find(events: Sequence[Event], read: Reader, config: Curation) -> Finding:
-    """What the ``events`` teach about ``config``; ``read`` tells what stood at a commit."""
+def find(events: Sequence[Event], read: Reader, config: Curation, capabilities: Collection[str]) -> Finding:
+    """What the ``events`` teach about ``config``; ``read`` tells what stood at a commit.
+
+    What is no capability any more, of those that there are, nothing is learnt of.
+    """
     responses = responses_of(events)
     validated = validate_responses(responses, config.curators, config.calibration)
     answers = (*validated.kept, *validated.silent)
     shown = [event for event in events if isinstance(event, Shown)]
     situations = replay(shown, read, None)
-    evidence = evidence_of(answers, situations)
+    evidence = tuple(item for item in evidence_of(answers, situations) if item.capability in capabilities)
     estimates = calibrate(evidence, config)
     proposed = with_proposals(config, estimates)
     before = replay(shown, read, config)

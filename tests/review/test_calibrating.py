@@ -38,7 +38,7 @@ def events(bar: float) -> list[Event]:
 
 
 def found(told: list[Event], config: Any = SHIPPED) -> Finding:
-    return find(told, lambda _: Standing(residents=(), config=SHIPPED), config)
+    return find(told, lambda _: Standing(residents=(), config=SHIPPED), config, {"c"})
 
 
 def test_a_bar_that_people_hold_higher_is_proposed_and_does_what_held_out_answers_want() -> None:
@@ -52,6 +52,11 @@ def test_a_bar_that_people_hold_higher_is_proposed_and_does_what_held_out_answer
     held = finding.held_out
     assert (held.words.count, held.words.before, held.silent, held.lost) == (40, 21, Agreement(), 0)
     assert held.words.after >= 36
+
+
+def test_of_what_is_no_capability_any_more_nothing_is_learnt() -> None:
+    told = events(0.7)
+    assert find(told, lambda _: Standing(residents=(), config=SHIPPED), SHIPPED, {"d"}).estimates == ()
 
 
 def test_people_who_agree_change_nothing() -> None:
