@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from bot.classifier.classify import classify
-from bot.classifier.usage import Usage
 from bot.cli.options import (
     json_option,
     open_backend,
@@ -25,10 +24,10 @@ from bot.config import REVIEWED_FILES
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
 from bot.extension.candidates import find_candidates
+from bot.extension.language_model import named
 from bot.extension.model import Candidate, Core, Observed
 from bot.extension.observing import observe_all
 from bot.extension.refused import RefusedCandidates
-from bot.pipeline import Platform
 from bot.report.candidates_output import CandidatesOutput
 from bot.report.escaping import shortened, visible
 from bot.snapshot import WorkingTree
@@ -83,7 +82,7 @@ def command(repo: Path, config_path: str, refused: Path | None, as_json: bool) -
             show_usage(backend)
             refuse_incomplete(shortfalls, result.stopped)
     found = find_candidates(observed, platform.taxonomy, platform.config.extension, cores)
-    found, naming = _named(found, platform)
+    found, naming = named(found, platform.taxonomy, platform.config.classifier, os.environ)
     if as_json:
         print_json(CandidatesOutput.of(len(observed), found, naming))
     else:
@@ -98,23 +97,6 @@ def _cores(path: Path) -> tuple[Core, ...]:
     tree = WorkingTree(path.resolve().parent)
     document = parse_yaml(tree.read(path.name, REVIEWED_FILES), path.as_posix(), REVIEWED_FILES)
     return validate(RefusedCandidates, document).cores
-
-
-def _named(found: tuple[Candidate, ...], platform: Platform) -> tuple[tuple[Candidate, ...], Usage | None]:
-    """``found`` under the names that a language model gives, where the config has one decide; and what that cost."""
-    settings = platform.config.classifier
-    if settings.backend != "openai" or settings.openai is None:
-        return found, None
-    from bot.classifier.embedded.cache import user_cache_folder
-    from bot.classifier.language_model.abilities import LEAST
-    from bot.classifier.language_model.meter import Meter
-    from bot.classifier.language_model.remembered import RememberedAbilities
-    from bot.extension.language_model import named_by_model
-
-    meter = Meter(settings.openai.budget, settings.openai.prices)
-    memory = RememberedAbilities(user_cache_folder(os.environ))
-    abilities = memory.load(settings.openai, settings.samples) or LEAST
-    return named_by_model(found, platform.taxonomy, settings.openai, os.environ, meter, abilities), meter.usage
 
 
 def _show(found: tuple[Candidate, ...], observed: int) -> None:

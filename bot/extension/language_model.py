@@ -4,14 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bot.classifier.embedded.cache import user_cache_folder
 from bot.classifier.language_model.abilities import LEAST, Abilities, Draw, parameters
 from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError
 from bot.classifier.language_model.meter import Meter
-from bot.config import OpenAISettings
+from bot.classifier.language_model.remembered import RememberedAbilities
+from bot.classifier.usage import Usage
+from bot.config import ClassifierSettings, OpenAISettings
 from bot.errors import IncompleteError, OutsideError
 from bot.extension.asking import SCHEMA, messages, read_naming, renamed
 from bot.extension.model import Candidate
 from bot.taxonomy.model import Taxonomy
+
+
+def named(
+    candidates: Sequence[Candidate], taxonomy: Taxonomy, settings: ClassifierSettings, environment: Mapping[str, str]
+) -> tuple[tuple[Candidate, ...], Usage | None]:
+    """``candidates`` under the names that a language model gives, where ``settings`` have one decide, and the cost.
+
+    ``environment`` holds the key.
+    """
+    if not candidates or settings.backend != "openai" or settings.openai is None:
+        return tuple(candidates), None
+    meter = Meter(settings.openai.budget, settings.openai.prices)
+    memory = RememberedAbilities(user_cache_folder(environment))
+    abilities = memory.load(settings.openai, settings.samples) or LEAST
+    found = named_by_model(candidates, taxonomy, settings.openai, environment, meter, abilities)
+    return found, meter.usage
 
 
 def named_by_model(

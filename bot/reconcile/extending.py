@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from bot.curator.entry import Entry
 from bot.extension.candidates import find_candidates
+from bot.extension.language_model import named
 from bot.extension.model import Belief, Candidate, Core, Observed
 from bot.extension.observing import observe_all
 from bot.github.analysis import SubmissionFacts, classified_of
@@ -27,7 +28,7 @@ def candidates_of(
         for item in observe_all(found.submission, found.result.classifications, taxonomy, settings):
             observed[item.id] = item
     candidates = find_candidates(tuple(observed.values()), taxonomy, settings, raised)
-    return _named(candidates, platform)
+    return named(candidates, taxonomy, platform.config.classifier, os.environ)[0]
 
 
 def _observed(entry: Entry, platform: Platform) -> Observed:
@@ -44,20 +45,3 @@ def _observed(entry: Entry, platform: Platform) -> Observed:
             if item.source == "intent"
         },
     )
-
-
-def _named(found: tuple[Candidate, ...], platform: Platform) -> tuple[Candidate, ...]:
-    """``found`` under the names that a language model gives, where the config has one decide."""
-    settings = platform.config.classifier
-    if not found or settings.backend != "openai" or settings.openai is None:
-        return found
-    from bot.classifier.embedded.cache import user_cache_folder
-    from bot.classifier.language_model.abilities import LEAST
-    from bot.classifier.language_model.meter import Meter
-    from bot.classifier.language_model.remembered import RememberedAbilities
-    from bot.extension.language_model import named_by_model
-
-    meter = Meter(settings.openai.budget, settings.openai.prices)
-    memory = RememberedAbilities(user_cache_folder(os.environ))
-    abilities = memory.load(settings.openai, settings.samples) or LEAST
-    return named_by_model(found, platform.taxonomy, settings.openai, os.environ, meter, abilities)
