@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.classifier.model import Backend, Identity, Progress
 from bot.classifier.remembering import halt
 from bot.config import ClassifierSettings
+from bot.consolidator.trust import TrustGate
 from bot.curator.answers import Answer
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
@@ -20,6 +22,7 @@ from bot.intake.specification import Specification
 from bot.ledger.keys import content_key
 from bot.pipeline import Classified, Platform, classify_package, judge, unsettled
 from bot.renewal import Former, Renewal, Task, renew, tasks_of
+from bot.settling import settle
 from bot.snapshot import Snapshot
 from bot.submission import Package, called_by_agent, read_package, refuse_shared_ids, submission_folders
 from bot.taxonomy.affected import affected_by
@@ -27,6 +30,7 @@ from bot.taxonomy.changes import changes_between, required_version
 from bot.taxonomy.migration import Migration, migration_between
 from bot.taxonomy.model import Taxonomy
 
+_HALF = re.compile("[\ud800-\udfff]")
 _LONGEST = 4_000
 """Characters of a sentence: enough for a description before and after."""
 
@@ -67,8 +71,8 @@ def read_agents(snapshot: Snapshot, within: Callable[[str], Snapshot], platform:
 
     packages = []
     for folder in submission_folders(snapshot):
-        if not folder.isprintable():
-            continue  # Bytes that are no UTF-8 stand in it as half characters, which no document can hold.
+        if _HALF.search(folder):
+            continue  # Its name is no UTF-8, and no document can hold it.
         customer, agent = folder.split("/")[1:]
         try:
             packages.append(read_package(within(folder), customer, agent, folder, platform.config.limits))
@@ -178,7 +182,7 @@ def _side(
         for query in package.submission.queries
         if content_key(query.heard, package.specification.digest) in rejected
     ]
-    review = judge(platform, classified, backend.identity, answers)
+    review = judge(platform, classified, backend.identity, answers, _as_after_a_merge(platform, packages))
     verdicts = {verdict.id: verdict for verdict in review.verdicts}
     judged = {
         name: Judged(
@@ -190,6 +194,22 @@ def _side(
         for name in review.targets
     }
     return _Judged(side=Side(platform=platform, judged=judged), stopped=stopped, lacking=any(review.unclassified))
+
+
+def _as_after_a_merge(platform: Platform, packages: Sequence[Package]) -> TrustGate:
+    """What was merged and did not enter was seen by nobody as admitted: whatever earns a slot waits for a person."""
+    submissions = [package.submission for package in packages]
+    customers = {query.id: item.customer for item in submissions for query in item.queries}
+    return TrustGate(
+        author_trusted=True,
+        declared={},
+        customers=customers,
+        held=platform.regression_set.held,
+        updates=frozenset(settle(submissions, platform.regression_set).edited),
+        unseen=frozenset(customers),
+        share=platform.config.limits.customer_share,
+        ceiling=platform.config.ceiling,
+    )
 
 
 def _changes(change: Change) -> tuple[TaxonomyChange, ...]:

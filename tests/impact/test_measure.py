@@ -147,8 +147,10 @@ def test_a_wrong_version_is_told_and_the_effect_is_that_of_the_right_one() -> No
 
 
 def test_what_people_rejected_is_promised_no_slot_and_its_alternate_is() -> None:
-    texts = {"q1": text_of("sonnet", {"f": 0.9}), "q2": text_of("ballad", {"f": 0.5})}
-    before, after = platform(BASE, *residents()), platform(WITH_F, *residents(), redundancy_floor=0)
+    texts = {"q1": text_of("sonnet", {"a": 0.8, "f": 0.8}), "q2": text_of("ballad", {"a": 0.7, "f": 0.7})}
+    covers = member("r3", {"c": 0.9}, BASE).model_copy(update={"turns": (text_of("r3", {"c": 0.9, "f": 0.9}),)})
+    known = [*residents(), covers]
+    before, after = platform(BASE, *known), platform(WITH_F, *known)
     brought = agents(texts)
 
     def earning(*rejected: str) -> list[str]:

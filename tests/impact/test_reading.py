@@ -12,7 +12,7 @@ import yaml
 from bot.config import CONFIG_FILE, ClassifierSettings
 from bot.errors import InputError
 from bot.impact.config_changes import config_changes
-from bot.impact.measure import Change
+from bot.impact.measure import Change, read_agents
 from bot.impact.reading import ANOTHER_MODEL, backends_of, read_change
 from bot.object_store import ObjectStore
 from bot.pipeline import Platform
@@ -23,7 +23,7 @@ from tests.factories import make_config
 from tests.impact.scenes import BASE, Counting, capability, grown, platform
 from tests.impact.test_measure import MODEL, config
 from tests.origin import Entry, Origin
-from tests.reconcile.runs import config_text
+from tests.reconcile.runs import agent_files, config_text
 
 Files = Mapping[str, bytes | Entry]
 AFTER = grown(BASE, "1.1.0", capability("f"))
@@ -217,6 +217,15 @@ def test_what_both_sides_changed_in_their_own_ways_is_not_guessed(origin: Origin
     assert refused(store, base, head) == [
         (TAXONOMY_FILE, "the file has changed on the other side as well since this one left it")
     ]
+
+
+def test_a_folder_whose_name_is_no_utf_8_is_no_agent(origin: Origin, store: ObjectStore) -> None:
+    files = {
+        path.replace("desk", "\udcff"): text.encode()
+        for path, text in agent_files(("acme", "desk"), {"q": "x"}).items()
+    }
+    snapshot = store.snapshot(origin.commit({**FILES, **files}))
+    assert read_agents(snapshot, snapshot.within, platform(BASE)).packages == ()
 
 
 def test_faults_of_the_base_are_told_as_well(origin: Origin, store: ObjectStore) -> None:
