@@ -26,7 +26,7 @@ from bot.classifier.model import (
 from bot.classifier.remembering import halt
 from bot.classifier.usage import Usage
 from bot.curator.entry import Entry
-from bot.curator.migrated import migrated
+from bot.curator.migrated import as_classified, migrated
 from bot.curator.staging import classified_by, stored
 from bot.errors import IncumbentError
 from bot.intake.query import Query
@@ -90,15 +90,18 @@ def tasks_of(entries: Iterable[Entry], taxonomy: Taxonomy, identity: Identity, f
     found = []
     for entry in sorted(entries, key=lambda item: item.id):
         classified = entry.classified
+        before, borne = entry, dict[str, str]()
         if classified.identity != identity:
             affected, migration, old = everything(taxonomy), NOTHING, taxonomy
         elif classified.taxonomy == taxonomy.version:
             affected, migration, old = Affected.nothing(taxonomy), NOTHING, taxonomy
         else:
             affected, migration, old = change(classified.taxonomy)
-        carried = migrated(entry, migration, old, taxonomy)
+            if old is not taxonomy:
+                before, borne = as_classified(entry, former(classified.taxonomy))
+        carried = migrated(before, migration, old, taxonomy)
         lagging = [name for name in carried.scores if _lags(carried, name, taxonomy)]
-        capabilities = affected.of(entry.scores, lagging)
+        capabilities = affected.of(before.scores, lagging)
         # The score of what is no capability any more would lag for ever.
         if capabilities or carried != entry or not carried.scores.keys() <= taxonomy.by_id.keys():
             folder, obstacle = place_of(entry)
@@ -109,7 +112,7 @@ def tasks_of(entries: Iterable[Entry], taxonomy: Taxonomy, identity: Identity, f
                     capabilities=capabilities,
                     folder=folder,
                     obstacle=obstacle,
-                    carried_ids=_carried_ids(entry, migration, taxonomy),
+                    carried_ids=_carried_ids(before, borne, migration, taxonomy),
                 )
             )
     return tuple(found)
@@ -215,13 +218,16 @@ def _change(line: Sequence[Taxonomy], taxonomy: Taxonomy) -> tuple[Affected, Mig
         return everything(taxonomy), NOTHING, taxonomy
 
 
-def _carried_ids(entry: Entry, migration: Migration, taxonomy: Taxonomy) -> dict[str, str]:
-    """Former id → the id of now, of the scores that are carried over; what has the new id already is newer."""
+def _carried_ids(entry: Entry, borne: Mapping[str, str], migration: Migration, taxonomy: Taxonomy) -> dict[str, str]:
+    """Id that the entry bears → the id of now, of the scores that are carried over; what has the new one is newer.
+
+    ``entry`` has the ids of then; those that it bears by now are ``borne``.
+    """
     taken = entry.scores.keys() - migration.renames.keys()
     return {
-        name: new
+        borne.get(name, name): new
         for name, new in migration.renames.items()
-        if name in entry.scores and new in taxonomy.by_id and new not in taken
+        if name in entry.scores and new in taxonomy.by_id and new not in taken and borne.get(name, name) != new
     }
 
 

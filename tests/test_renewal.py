@@ -9,10 +9,12 @@ import pytest
 
 from bot.classifier.model import Consensus, Finding, Identity
 from bot.curator.entry import Entry, Imported
+from bot.curator.migrated import migrated
 from bot.curator.staging import classified_by
 from bot.errors import OutsideError
 from bot.intake.specification import UNDECLARED, Specification
 from bot.renewal import Renewal, Task, _Partly, all_tasks, renew, tasks_of
+from bot.taxonomy.migration import migration_between
 from bot.taxonomy.model import Capability, Taxonomy
 from tests.classifier.factories import ScriptedBackend, declared, intent, says, silent, specification, taxonomy, tool
 from tests.factories import make_entry
@@ -118,6 +120,41 @@ def test_a_rename_is_carried_over_wherever_the_agent_is(placed: Any) -> None:
     renewal = run(found, LATER, None)
     assert (renewal.kept, renewal.specifications) == ({}, {})
     assert dict(renewal.renewed(LATER, IDENTITY)["q"].scores) == {"n": 0.9}
+
+
+LAST = at("1.2.0", renamed("a", "n").model_copy(update={"id": "m", "was": "n"}), intent("b"), intent("gone"))
+PARTED = at("2.0.0", *(intent(name).model_copy(update={"split": "n"}) for name in "xy"), intent("b"), intent("gone"))
+
+
+@pytest.mark.parametrize("new", [LATER, LAST, PARTED], ids=["nothing more", "another rename", "a split"])
+@pytest.mark.parametrize("recorded", [True, False], ids=["with definitions", "without"])
+def test_who_was_carried_over_by_hand_goes_on_as_who_was_not(new: Taxonomy, recorded: bool) -> None:
+    left = entry("q", a=0.9, b=0.8)
+    if not recorded:
+        left = left.model_copy(update={"classified": left.classified.model_copy(update={"definitions": {}})})
+    moved = migrated(left, migration_between(OLD, LATER), OLD, LATER)
+    assert moved.scores == {"n": 0.9, "b": 0.8}
+    line = (OLD, LATER) if new is LATER else (OLD, LATER, new)
+    (alone,) = tasks([left], new, *line)
+    by_hand = tasks([moved], new, *line)
+    if new is LATER and recorded:
+        assert by_hand == ()
+        return
+    assert [(task.carried.scores, task.capabilities) for task in by_hand] in (
+        [(alone.carried.scores, alone.capabilities)],
+        [],
+    )
+    for task in by_hand:
+        again = {task.carried_ids.get(name, name): score for name, score in moved.scores.items()}
+        assert {name: again[name] for name in again if name in new.by_id} == {
+            name: score for name, score in task.carried.scores.items() if name in new.by_id
+        }
+
+
+def test_what_bears_both_names_keeps_the_newer_score() -> None:
+    both = entry("q", at("1.0.0", intent("a"), renamed("a", "n")), a=0.9, n=0.2)
+    (task,) = tasks([both], LATER, OLD, LATER)
+    assert task.carried.scores == {"n": 0.2}
 
 
 def test_a_name_that_led_to_nothing_is_not_carried() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TypeVar
 
 from bot.curator.entry import Entry, Tombstone
 from bot.editing import rename_keys
-from bot.taxonomy.migration import Migration, carried_definitions
+from bot.taxonomy.migration import NOTHING, Migration, carried_definitions, migration_between
 from bot.taxonomy.model import Taxonomy
 
 Value = TypeVar("Value")
@@ -28,6 +29,32 @@ def migrated(entry: Entry, migration: Migration, old: Taxonomy, new: Taxonomy) -
     }
     classified = entry.classified.model_copy(update={"definitions": _renamed(definitions, migration)})
     return entry.model_copy(update={"scores": _renamed(entry.scores, migration), "classified": classified})
+
+
+def as_classified(entry: Entry, line: Sequence[Taxonomy]) -> tuple[Entry, dict[str, str]]:
+    """``entry`` with the ids of the first taxonomy of ``line``, under which it was classified.
+
+    Whoever carried it over (`incumbent migrate`) gave it ids of a later one on the line, and left the version that it
+    was classified under: to these ids the other value maps those of then.
+    """
+    borne: dict[str, str] = {}
+    definitions = dict(entry.classified.definitions)
+    migration = NOTHING
+    for before, after in pairwise(line):
+        migration = migration.then(migration_between(before, after))
+        same = carried_definitions(migration, line[0], after)
+        for id, name in migration.renames.items():
+            if id not in line[0].by_id or name not in entry.scores or id in entry.scores or name in line[0].by_id:
+                continue
+            if id in same and definitions.get(name) == same[id]:
+                definitions[name] = line[0].by_id[id].definition
+            borne[id] = name
+    names = {name: id for id, name in borne.items()}
+    classified = entry.classified.model_copy(
+        update={"definitions": {names.get(name, name): item for name, item in definitions.items()}}
+    )
+    scores = {names.get(name, name): score for name, score in entry.scores.items()}
+    return entry.model_copy(update={"scores": scores, "classified": classified}), borne
 
 
 def migrated_tombstone(tombstone: Tombstone, migration: Migration, old: Taxonomy, new: Taxonomy) -> Tombstone:
