@@ -30,7 +30,7 @@ from bot.github.values import (
     RemoveLabel,
     WriteLedger,
 )
-from bot.ledger.event_files import appended
+from bot.ledger.event_files import appended, is_full
 from bot.ledger.events import events_path
 from bot.ledger.model import RECONCILED, Displayed, PullRequestRecord, Reconciled, Showing, record_path
 from bot.ledger.store import record_text
@@ -272,7 +272,9 @@ def _ledger(
         return []
     files: dict[str, str | None] = {record_path(scene.pull.number): record_text(new)}
     # What is forgotten of an older comment was recorded when it was shown.
-    events = shown_events(judgement, scene.pull.author, analysis.at, record) + heard_events(hearing, record)
+    events = heard_events(hearing, record)
+    if not is_full(scene.events):
+        events = shown_events(judgement, scene.pull.author, analysis.at, record) + events
     if events:
         files[events_path(scene.pull.number)] = appended(scene.events, events)
     if scene.ledger is None:

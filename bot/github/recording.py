@@ -69,7 +69,6 @@ def _facts(verdict: Verdict, review: Review, entries: Mapping[str, str]) -> Verd
         attempt=query.attempt,
         new=facts.new_capabilities,
         won={name: rounded(score) for name, score in sorted(facts.champion_scores.items())},
-        new_combinations=facts.new_combinations,
         similarity=rounded(facts.max_similarity),
         most_similar=None if similar is None else entries.get(similar, similar),
         displaces=tuple(entries.get(name, name) for name in verdict.displaces),

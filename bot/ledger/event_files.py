@@ -20,6 +20,10 @@ _KINDS: Final[dict[str, type[Event]]] = {
 }
 
 
+FULL: Final = 4_000_000
+"""Characters of a file of events from which on no more showings are added: some ten times what people ever read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """The events of a ledger, file by file as they were added, and what of its lines cannot be read.
@@ -68,6 +72,14 @@ def load_events(snapshot: Snapshot | None) -> Recorded:
 def parsed(text: str | None) -> tuple[Event, ...]:
     """The events in the file ``text`` (``None``: there is none); lines that cannot be read say nothing."""
     return tuple(found for found in _lines(text or "", "") if not isinstance(found, InputError))
+
+
+def is_full(text: str | None) -> bool:
+    """Whether the file ``text`` tells of no more verdicts that are shown.
+
+    Who pushes often could else fill the branch until nobody can read it; what people say is always recorded.
+    """
+    return text is not None and len(text) >= FULL
 
 
 def appended(text: str | None, events: Sequence[Event]) -> str:

@@ -35,7 +35,6 @@ class VerdictFacts(FileModel):
     attempt: bool = Field(default=False, description="whether the query argued with the classifier")
     new: Tuple[Identifier] = Field(default=(), description="newCaps(q)")
     won: dict[Identifier, Score] = Field(default_factory=dict)
-    new_combinations: Tuple[Tuple[Identifier]] = ()
     similarity: Score
     most_similar: EntryId | None = None
     displaces: Tuple[EntryId] = ()

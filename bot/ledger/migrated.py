@@ -60,6 +60,5 @@ def _facts(facts: VerdictFacts, migration: Migration) -> VerdictFacts:
             "arbitrated": tuple(map(renamed, facts.arbitrated)),
             "new": tuple(map(renamed, facts.new)),
             "won": {renamed(name): score for name, score in facts.won.items()},
-            "new_combinations": tuple(tuple(map(renamed, names)) for names in facts.new_combinations),
         }
     )

@@ -241,6 +241,9 @@ class CandidateRecord(FileModel):
     raised: dict[Text, Annotated[Tuple[Digest], Field(min_length=1)]] = Field(
         default_factory=dict, description="branch of its pull request: digests of its most central texts"
     )
+    heads: dict[Text, CommitId] = Field(
+        default_factory=dict, description="branch: the commit that held what was drafted; another is somebody else's"
+    )
 
 
 class Run(FileModel):

@@ -17,7 +17,8 @@ from bot.github.check import post_check
 from bot.github.values import AddLabels, CheckRun, OpenPullRequest, Operation, PullRequest, PushBranch, WriteLedger
 from bot.ledger.model import CANDIDATES, CandidateRecord
 from bot.ledger.store import record_text
-from bot.reconcile.proposals import slug
+from bot.object_store import blob_id
+from bot.reconcile.wishes import Branch
 from bot.report.candidate import candidate_title, render_candidate
 from bot.taxonomy.loading import TAXONOMY_FILE
 
@@ -31,8 +32,8 @@ _DIGITS = 16
 class Scene:
     """GitHub as the plan finds it.
 
-    ``open`` and ``closed`` are pull requests from branches under our prefix; ``branches`` maps those that are there to
-    their commits, ``checks`` heads to our checks on them.  ``record`` is the ledger's part, ``taxonomy`` the text of
+    ``open`` and ``closed`` are pull requests from branches under our prefix; ``branches`` are those that are there by
+    name, ``checks`` maps heads to our checks on them.  ``record`` is the ledger's part, ``taxonomy`` the text of
     the taxonomy on the default branch at ``base``.  For ``barred`` branches GitHub lets us open no pull request.
     """
 
@@ -42,7 +43,7 @@ class Scene:
     taxonomy: str
     open: tuple[PullRequest, ...]
     closed: tuple[PullRequest, ...]
-    branches: Mapping[str, str]
+    branches: Mapping[str, Branch]
     checks: Mapping[str, CheckRun | None]
     ledger: str | None
     record: CandidateRecord
@@ -52,26 +53,39 @@ class Scene:
 def plan_candidates(
     found: Sequence[Candidate], most: int, overlap: float, scene: Scene
 ) -> tuple[tuple[int | None, Operation], ...]:
-    """The writes that raise the candidates ``found``, so that at most ``most`` are open at a time."""
+    """The writes that raise the candidates ``found``, so that at most ``most`` are open at a time.
+
+    What is opened is noted by the next plan, which sees it: a run that was killed between is taken up by its branch.
+    """
     operations: list[tuple[int | None, Operation]] = []
-    raised = {pull.branch: pull for pull in (*scene.closed, *scene.open) if is_candidate(pull.branch)}
-    for pull in scene.open:
-        if pull.author == scene.login and is_candidate(pull.branch):
-            operations += [(pull.number, item) for item in _keep(pull, scene)]
+    pulls = {pull.branch: pull for pull in (*scene.closed, *scene.open) if is_candidate(pull.branch)}
     free = most - sum(1 for pull in scene.open if is_candidate(pull.branch))
-    known = dict(scene.record.raised)
+    known, heads = dict(scene.record.raised), dict(scene.record.heads)
     for candidate in found:
         branch = branch_of(candidate)
-        if branch in raised:
-            # A run that was killed has opened it, and noted nothing.
+        text = _drafted(candidate, scene)
+        ours = {} if text is None else {TAXONOMY_FILE: blob_id(text)}
+        there = scene.branches.get(branch)
+        if branch in pulls:
             known[branch] = candidate.core
-        elif free > 0 and branch not in scene.barred and not is_known(candidate, known.values(), overlap):
-            steps = _raise(candidate, branch, scene)
-            operations += [(None, step) for step in steps]
-            if steps:
-                known[branch] = candidate.core
-                free -= 1
-    record = CandidateRecord(raised=dict(sorted(known.items())))
+            if there is not None and there.blobs == ours:
+                heads.setdefault(branch, there.commit)
+        # A branch that holds something else is somebody's, whatever it is called.
+        elif (
+            free > 0
+            and text is not None
+            and branch not in scene.barred
+            and (there is None or there.blobs == ours)
+            and not is_known(candidate, known.values(), overlap)
+        ):
+            operations += [(None, step) for step in _raise(candidate, branch, text, scene)]
+            known[branch] = candidate.core
+            free -= 1
+    for pull in scene.open:
+        if pull.author == scene.login and pull.branch in known:
+            operations += [(pull.number, item) for item in _keep(pull, heads.get(pull.branch or ""), scene)]
+    noted = {branch: core for branch, core in known.items() if branch in pulls or branch in scene.record.raised}
+    record = CandidateRecord(raised=dict(sorted(noted.items())), heads=dict(sorted(heads.items())))
     if record != scene.record:
         write = WriteLedger.of(scene.ledger, {CANDIDATES: record_text(record)}, f"Candidates on {scene.base[:12]}")
         operations.append((None, write))
@@ -90,16 +104,20 @@ def is_candidate(branch: str | None) -> bool:
 
 
 def branch_of(candidate: Candidate) -> str:
-    """The branch of ``candidate``: named after its id, and known by its core."""
-    return f"{PREFIX}{slug(candidate.id)}-{digest(candidate.core)[:_DIGITS]}"
+    """The branch of ``candidate``: its core alone names it, since a model may name it otherwise each time."""
+    return f"{PREFIX}{digest(candidate.core)[:_DIGITS]}"
 
 
-def _raise(candidate: Candidate, branch: str, scene: Scene) -> list[Operation]:
-    """The branch and the pull request; nothing where the taxonomy takes no such capability."""
+def _drafted(candidate: Candidate, scene: Scene) -> str | None:
+    """The taxonomy with the capability; ``None`` where it takes none."""
     try:
-        text = with_capability(scene.taxonomy, candidate)
+        return with_capability(scene.taxonomy, candidate)
     except InputError:
-        return []
+        return None
+
+
+def _raise(candidate: Candidate, branch: str, text: str, scene: Scene) -> list[Operation]:
+    """The branch, unless it is there, and the pull request."""
     title = candidate_title(candidate)
     steps: list[Operation] = []
     if branch not in scene.branches:
@@ -118,12 +136,15 @@ def _raise(candidate: Candidate, branch: str, scene: Scene) -> list[Operation]:
     return steps
 
 
-def _keep(pull: PullRequest, scene: Scene) -> list[Operation]:
-    """The label, and a check where nobody has pushed since: no workflow starts on what a job's own token opens."""
+def _keep(pull: PullRequest, own: str | None, scene: Scene) -> list[Operation]:
+    """The label, and a check on ``own`` commit alone: no workflow starts on what a job's own token opens.
+
+    What anybody pushes is checked as any change of the taxonomy is.
+    """
     found: list[Operation] = []
     if LABEL.casefold() not in {label.casefold() for label in pull.labels}:
         found.append(AddLabels(names=(LABEL,)))
-    if pull.head in scene.checks and scene.checks[pull.head] is None:
+    if pull.head == own and pull.head in scene.checks and scene.checks[pull.head] is None:
         text = (
             "A capability that the taxonomy may lack: edit it, and merge it or close it. What it would do to the set "
             "is said once somebody pushes to its branch, or a curator says `/incumbent run`."

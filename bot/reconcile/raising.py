@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.github.world import raised_of
 from bot.reconcile.candidate_plan import Scene, branch_of, is_candidate, plan_candidates
+from bot.reconcile.suggesting import branches_of
 from bot.reconcile.tip import Staged, Tip
 from bot.taxonomy.loading import TAXONOMY_FILE
 
@@ -26,7 +27,7 @@ def raise_candidates(tip: Tip) -> Staged:
         taxonomy=tip.read(TAXONOMY_FILE),
         open=opened,
         closed=closed,
-        branches=tip.world.fetch_branches(new) if new else {},
+        branches=branches_of(tip, new) if new else {},
         checks={pull.head: github.check(pull.head) for pull in opened},
         ledger=tip.ledger_commit,
         record=record,

@@ -27,7 +27,7 @@ def suggest_changes(tip: Tip) -> Staged:
     wanted = wish(tip.platform, departed, scene, tip.carried.offer, undone)
     # A run that was killed may have left a branch without a pull request.
     missing = {proposal.branch for proposal in wanted.proposals} - scene.branches.keys()
-    scene = replace(scene, branches={**scene.branches, **_branches(tip, missing)})
+    scene = replace(scene, branches={**scene.branches, **branches_of(tip, missing)})
     plan = plan_suggestions(wanted, tip.platform, scene)
     if plan.operations and not tip.dry_run:
         return Staged(writes=plan.operations, carried=tip.carried)
@@ -70,7 +70,7 @@ def _suggestion_scene(tip: Tip) -> Scene:
             closed, ended = (pull, *closed), {*ended, number}
     pulls = tuple(pull for pull in found if is_own(pull.branch) and pull.number not in ended)
     ours = own(pulls)
-    branches = _branches(tip, {pull.branch for pull in ours if pull.branch is not None})
+    branches = branches_of(tip, {pull.branch for pull in ours if pull.branch is not None})
     commits = {branches[pull.branch].commit for pull in ours if pull.branch in branches}
     commits |= {pull.head for pull in pulls if pull not in ours}
     return Scene(
@@ -96,7 +96,8 @@ def _suggestion_scene(tip: Tip) -> Scene:
     )
 
 
-def _branches(tip: Tip, names: Collection[str]) -> dict[str, Branch]:
+def branches_of(tip: Tip, names: Collection[str]) -> dict[str, Branch]:
+    """Those of the branches ``names`` that are there."""
     found = tip.world.fetch_branches(names)
     return {
         name: Branch(

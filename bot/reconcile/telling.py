@@ -16,7 +16,8 @@ from bot.github.notices import notices_of
 from bot.github.publish import comment_operations, find_sticky, label_operations
 from bot.github.recording import applied_events, heard_events, shown_events
 from bot.github.values import IssueComment, Operation, PullRequest
-from bot.ledger.events import Event
+from bot.ledger.event_files import is_full
+from bot.ledger.events import Event, events_path
 from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Rejection, Showing
 from bot.pipeline import Platform, Review
 from bot.reconcile.admission_scene import Scene
@@ -93,7 +94,9 @@ def tell(heard: Heard, platform: Platform, present: Platform, scene: Scene) -> T
     comments = scene.comments.get(pull.number, ())
     operations = comment_operations(render_comment(report), *find_sticky(scene.login, comments))
     operations += label_operations(result_of(judgement).labels, pull)
-    events = heard_events(hearing, heard.record) + shown_events(judgement, pull.author, case.at, heard.record)
+    events = heard_events(hearing, heard.record)
+    if not is_full(scene.ledger_files.get(events_path(pull.number))):
+        events += shown_events(judgement, pull.author, case.at, heard.record)
     pins = [item for item in hearing.judgement.decisions if is_done(item, hearing.judgement, platform)]
     settled = all(is_done(item, hearing.judgement, present) for item in pins) and not (
         scene.offering and _offered(review)

@@ -93,7 +93,8 @@ def test_a_capability_is_added_entries_follow_and_what_was_left_out_comes_back(w
         old = before[id]["scores"]
         assert {name: entry["scores"][name] for name in old} == old
     # What was left out is put before a person, on the pull request that brought it.
-    assert "`b11`" in sticky(world, 1).partition("Needs you")[2].partition("####")[0] or "`b11`" in sticky(world, 1)
+    needing = sticky(world, 1).partition("Needs you")[2].partition("\n#### ")[0]
+    assert "`b11`" in needing
     assert "incumbent: needs a curator" in world.labels(1)
     comment = world.comment(CURATOR, 1, "/incumbent accept b11 it matters")
     assert bot.on("issue_comment", number=1, comment=comment).codes == (0, 0)

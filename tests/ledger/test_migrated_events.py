@@ -7,7 +7,7 @@ from bot.ledger.migrated import migrated_events
 from bot.taxonomy.migration import NOTHING, Migration
 from tests.review.factories import day, decided, facts, shown
 
-TOLD = shown(facts=facts(new=("a",), won={"b": 0.5}, arbitrated=("a",), new_combinations=(("a", "b"),)))
+TOLD = shown(facts=facts(new=("a",), won={"b": 0.5}, arbitrated=("a",)))
 SUGGESTED = Suggested(
     at=day(3), pull_request=9, branch="b", suggestion="redundant", entries=("x",), remaining={"a": 2, "c": 1}
 )
@@ -20,7 +20,6 @@ def test_a_rename_is_followed_by_all_that_a_verdict_rests_on() -> None:
     assert first.facts is not None
     assert first.facts.scores == {"z": 0.9, "b": 0.6}
     assert (first.facts.new, first.facts.won, first.facts.arbitrated) == (("z",), {"b": 0.5}, ("z",))
-    assert first.facts.new_combinations == (("z", "b"),)
     assert isinstance(second, Suggested)
     assert second.remaining == {"z": 2, "c": 1}
     assert (third, fourth) == (decided(), shown(facts=None))

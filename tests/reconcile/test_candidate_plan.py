@@ -20,8 +20,10 @@ from bot.github.values import (
     WriteLedger,
 )
 from bot.ledger.model import CANDIDATES, CandidateRecord
+from bot.object_store import blob_id
 from bot.reconcile.candidate_facts import CandidateFacts
 from bot.reconcile.candidate_plan import LABEL, Scene, branch_of, plan_candidates
+from bot.reconcile.wishes import Branch
 from bot.report.candidate import render_candidate
 from bot.snapshot import Overlay, WorkingTree
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
@@ -44,7 +46,7 @@ class Raising:
     most: int = 2
     open: list[PullRequest] = field(default_factory=list)
     closed: list[PullRequest] = field(default_factory=list)
-    branches: dict[str, str] = field(default_factory=dict)
+    branches: dict[str, Branch] = field(default_factory=dict)
     checks: dict[str, CheckRun | None] = field(default_factory=dict)
     record: CandidateRecord = field(default_factory=CandidateRecord)
     more: dict[str, Any] = field(default_factory=dict)
@@ -74,8 +76,8 @@ class Raising:
         plan = self.plan()
         for item in plan:
             match item:
-                case PushBranch(branch=branch):
-                    self.branches[branch] = HEAD
+                case PushBranch(branch=branch, files=files):
+                    self.branches[branch] = holding(dict(files)[TAXONOMY_FILE] or "")
                 case OpenPullRequest(branch=branch):
                     self.open.append(pull_from(branch, 20 + len(self.open)))
                     self.checks[HEAD] = None
@@ -90,6 +92,17 @@ class Raising:
         return plan
 
 
+def holding(text: str) -> Branch:
+    return Branch(commit=HEAD, blobs={TAXONOMY_FILE: blob_id(text)}, has_base=True)
+
+
+def drafted() -> Branch:
+    """The branch as we push it."""
+    push = Raising().plan()[0]
+    assert isinstance(push, PushBranch)
+    return holding(dict(push.files)[TAXONOMY_FILE] or "")
+
+
 def pull_from(branch: str, number: int = 20, **more: Any) -> PullRequest:
     defaults: dict[str, Any] = {"head": HEAD, "branch": branch, "author": BOT, "closed": False, "merge": None}
     return make_pull(number, **{"labels": ()} | defaults | more)
@@ -102,16 +115,37 @@ def kinds(plan: list[Operation]) -> list[type[Operation]]:
 def test_a_candidate_is_pushed_opened_noted_and_then_left_alone() -> None:
     world = Raising()
     first = world.step()
-    assert kinds(first) == [PushBranch, OpenPullRequest, WriteLedger]
+    assert kinds(first) == [PushBranch, OpenPullRequest]
     push, opened = first[0], first[1]
     assert isinstance(push, PushBranch)
     assert isinstance(opened, OpenPullRequest)
     assert opened.draft
     assert push.branch == opened.branch == branch_of(ONE)
+    assert kinds(world.step()) == [AddLabels, PostCheck, WriteLedger]
     assert world.record.raised == {branch_of(ONE): ONE.core}
-    assert kinds(world.step()) == [AddLabels, PostCheck]
+    assert world.record.heads == {branch_of(ONE): HEAD}
     assert world.open[0].labels == (LABEL,)
     assert world.step() == []
+
+
+def test_what_somebody_pushed_is_checked_by_the_review_alone() -> None:
+    world = Raising()
+    world.step()
+    other = commit(8)
+    world.open = [pull_from(branch_of(ONE), head=other)]
+    world.checks[other] = None
+    world.branches[branch_of(ONE)] = Branch(commit=other, blobs={TAXONOMY_FILE: "x"}, has_base=True)
+    assert kinds(world.step()) == [AddLabels, WriteLedger]
+    assert world.record.heads == {}
+    assert world.step() == []
+
+
+def test_a_branch_of_that_name_with_something_else_is_not_offered() -> None:
+    assert Raising(branches={branch_of(ONE): holding("version: 9")}).plan() == []
+
+
+def test_whatever_a_candidate_is_called_its_core_names_the_branch() -> None:
+    assert branch_of(make_candidate(id="deeds.other", name="Other")) == branch_of(ONE)
 
 
 def test_what_is_pushed_is_a_taxonomy_of_one_capability_more() -> None:
@@ -124,9 +158,9 @@ def test_what_is_pushed_is_a_taxonomy_of_one_capability_more() -> None:
 
 
 def test_a_run_that_was_killed_between_is_taken_up() -> None:
-    world = Raising(branches={branch_of(ONE): HEAD})
-    assert kinds(world.plan()) == [OpenPullRequest, WriteLedger]
-    world = Raising(branches={branch_of(ONE): HEAD}, open=[pull_from(branch_of(ONE), labels=(LABEL,))])
+    world = Raising(branches={branch_of(ONE): drafted()})
+    assert kinds(world.plan()) == [OpenPullRequest]
+    world = Raising(branches={branch_of(ONE): drafted()}, open=[pull_from(branch_of(ONE), labels=(LABEL,))])
     assert kinds(world.step()) == [WriteLedger]
     assert world.step() == []
 
