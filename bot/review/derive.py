@@ -20,6 +20,7 @@ from bot.ledger.events import (
     Suggested,
     Withdrawn,
 )
+from bot.ledger.people import is_person
 from bot.review.responses import Response
 
 EVICT: Final = "EVICT"
@@ -33,10 +34,10 @@ _NEVER: Final[_Word] = ("", 0)
 def responses_of(events: Sequence[Event]) -> tuple[Response, ...]:
     """What people answered, in the order of its times; ``events`` may come in any order, and more than once.
 
-    Left out are bots, pins, and decisions on what had no verdict.  Who said the same of the same content and verdict
-    again, without having said otherwise in between, counts once, with the first word.  A merge is implicit agreement
-    only where nobody decided on that content by a command on that pull request.  Logins are in lower case: GitHub
-    compares them so.
+    Left out are bots, accounts that GitHub knows no more, pins, and decisions on what had no verdict.  Who said the
+    same of the same content and verdict again, without having said otherwise in between, counts once, with the first
+    word.  A merge is implicit agreement only where nobody decided on that content by a command on that pull request.
+    Logins are in lower case: GitHub compares them so.
     """
     told = _Told()
     # What ended goes first: a word that is gone reverses no other, and a request without effect nothing.
@@ -77,21 +78,21 @@ class _Told:
                     self.verdicts.setdefault(_query(event), []).append(event)
             case Withdrawn():
                 self.withdrawn.add(_decision(event))
-            case Decided(action="accept" | "reject") if not _is_bot(event.by):
+            case Decided(action="accept" | "reject") if is_person(event.by):
                 self._decide(event)
-            case Passed(by_bot=False) if not _is_bot(event.by):
+            case Passed(by_bot=False) if is_person(event.by):
                 self.passed.append(event)
             case Suggested():
                 self.remaining[event.pull_request] = event.remaining
-            case Answered(by_bot=False) if not _is_bot(event.by):
+            case Answered(by_bot=False) if is_person(event.by):
                 self.answered.append(event)
                 answer = _person(event.by), event.branch, event.agrees
                 self.last_answers[answer] = max(self.last_answers.get(answer, ""), event.at)
             case Settled(happened=False):
                 self.without_effect.add(_request(event))
-            case Requested() if _request(event) not in self.without_effect and not _is_bot(event.by):
+            case Requested() if _request(event) not in self.without_effect and is_person(event.by):
                 _keep_last(self.taken_out if event.action == "undo" else self.brought_back, [event.entry], event.at)
-            case ChangedByHand(by_bot=False) if not _is_bot(event.by):
+            case ChangedByHand(by_bot=False) if is_person(event.by):
                 _keep_last(self.taken_out, event.removed, event.at)
                 _keep_last(self.brought_back, event.added, event.at)
             case _:
@@ -266,7 +267,3 @@ def _keep_last(known: dict[str, str], entries: Iterable[str], at: str) -> None:
 
 def _person(login: str) -> str:
     return login.casefold()
-
-
-def _is_bot(login: str) -> bool:
-    return _person(login).endswith("[bot]")

@@ -123,8 +123,10 @@ def test_a_merge_agrees_implicitly() -> None:
     assert found.facts == facts()
 
 
-@pytest.mark.parametrize("more", [{"by_bot": True}, {"by": "merge-queue[bot]"}, {"by": "Merge-Queue[BOT]"}])
-def test_bots_are_no_people(more: Any) -> None:
+@pytest.mark.parametrize(
+    "more", [{"by_bot": True}, {"by": "merge-queue[bot]"}, {"by": "Merge-Queue[BOT]"}, {"by": "ghost"}]
+)
+def test_bots_and_accounts_that_are_gone_are_no_people(more: Any) -> None:
     assert responses_of([passed(**more), answered(**more)]) == ()
     if "by" in more:
         assert responses_of([decided(**more)]) == ()
