@@ -13,15 +13,9 @@ from bot.github.conversation import Hearing
 from bot.github.judgement import Judgement
 from bot.ledger.events import Applied, Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn
 from bot.ledger.model import Decision, Displayed, PullRequestRecord
+from bot.ledger.people import is_bot
 from bot.pipeline import Review
 from bot.rounding import rounded
-
-_BOT = "[bot]"
-
-
-def is_bot(login: str) -> bool:
-    """Whether ``login`` is an app's, as GitHub writes it."""
-    return login.casefold().endswith(_BOT)
 
 
 def shown_events(judgement: Judgement, author: str, at: str, before: PullRequestRecord | None) -> tuple[Event, ...]:

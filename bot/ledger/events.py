@@ -187,6 +187,7 @@ class Settled(_Event):
     entry: EntryId
     action: Literal["undo", "restore"]
     comment: int
+    happened: bool = Field(default=True, description="false: it ended without effect; the entry is where it was")
 
 
 class ChangedByHand(_Event):

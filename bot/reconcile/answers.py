@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from bot.curator.prune import EvictionKind
-from bot.github.recording import is_bot
 from bot.github.values import PullRequest
 from bot.ledger.events import Answered, Event, Reopened, Suggested
 from bot.ledger.model import Refusal
+from bot.ledger.people import is_bot
 from bot.reconcile.proposals import SWAP, Proposal, is_about, is_offer
 
 Who = Callable[[int], tuple[str, str]]

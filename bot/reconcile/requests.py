@@ -100,7 +100,7 @@ def plan_requests(scene: Scene) -> Plan:
     if new != scene.record:
         asked_for = [item for item in stand if item not in record.requests]
         times = {item.comment.id: item.comment.created_at for item in scene.remarks}
-        events = [*_requested(asked_for, times), *settled(record.requests, new.requests, scene.at)]
+        events = [*_requested(asked_for, times), *settled(record.requests, new.requests, scene.known, scene.at)]
         operations.append((None, noted(new, scene.ledger, scene.events, events)))
     return Plan(operations=tuple(operations), stand=tuple(stand))
 
@@ -124,10 +124,14 @@ def _requested(requests: Sequence[Request], times: Mapping[int, str]) -> list[Ev
     ]
 
 
-def settled(before: Sequence[Request], after: Sequence[Request], at: str) -> tuple[Event, ...]:
-    """That those requests ended that stood ``before``, and not ``after``."""
+def settled(before: Sequence[Request], after: Sequence[Request], known: RegressionSet, at: str) -> tuple[Event, ...]:
+    """That those requests ended that stood ``before``, and not ``after``, and whether ``known`` is as they asked."""
     ended = [item for item in before if item not in after]
-    return tuple(Settled(at=at, entry=item.entry, action=item.action, comment=item.comment) for item in ended)
+    open_still = undone(ended, known)
+    return tuple(
+        Settled(at=at, entry=item.entry, action=item.action, comment=item.comment, happened=item not in open_still)
+        for item in ended
+    )
 
 
 def undone(requests: Sequence[Request], known: RegressionSet) -> tuple[Request, ...]:

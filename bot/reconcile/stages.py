@@ -196,7 +196,7 @@ def forget_requests(tip: Tip) -> Staged:
     new = record.model_copy(update={"requests": requests.undone(record.requests, tip.platform.regression_set)})
     if new == record:
         return Staged(carried=replace(tip.carried, requests=left))
-    events = requests.settled(record.requests, new.requests, tip.inventory.at)
+    events = requests.settled(record.requests, new.requests, tip.platform.regression_set, tip.inventory.at)
     write = requests.noted(new, tip.ledger_commit, text_of(tip.ledger, SET_EVENTS), events)
     return Staged(writes=((None, write),), carried=replace(tip.carried, requests=left))
 

@@ -8,7 +8,19 @@ from typing import Final, TypeAlias
 
 from bot.consolidator.verdict import Decision, Route
 from bot.digests import digest
-from bot.ledger.events import Answered, ChangedByHand, Decided, Event, Passed, Requested, Shown, Suggested, Withdrawn
+from bot.ledger.events import (
+    Answered,
+    ChangedByHand,
+    Decided,
+    Event,
+    Passed,
+    Requested,
+    Settled,
+    Shown,
+    Suggested,
+    Withdrawn,
+)
+from bot.ledger.people import is_person
 from bot.review.responses import Response
 
 EVICT: Final = "EVICT"
@@ -22,14 +34,14 @@ _NEVER: Final[_Word] = ("", 0)
 def responses_of(events: Sequence[Event]) -> tuple[Response, ...]:
     """What people answered, in the order of its times; ``events`` may come in any order, and more than once.
 
-    Left out are bots, pins, and decisions on what had no verdict.  Who said the same of the same content and verdict
-    again, without having said otherwise in between, counts once, with the first word.  A merge is implicit agreement
-    only where nobody decided on that content by a command on that pull request.  Logins are in lower case: GitHub
-    compares them so.
+    Left out are bots, accounts that GitHub knows no more, pins, and decisions on what had no verdict.  Who said the
+    same of the same content and verdict again, without having said otherwise in between, counts once, with the first
+    word.  A merge is implicit agreement only where nobody decided on that content by a command on that pull request.
+    Logins are in lower case: GitHub compares them so.
     """
     told = _Told()
-    # What was withdrawn goes first: a word that is gone reverses no other.
-    for event in sorted(_each_once(events), key=lambda item: not isinstance(item, Withdrawn)):
+    # What ended goes first: a word that is gone reverses no other, and a request without effect nothing.
+    for event in sorted(_each_once(events), key=lambda item: not isinstance(item, Withdrawn | Settled)):
         told.note(event)
     found = [
         *(item for decided in told.decided if (item := _of_decision(decided, told)) is not None),
@@ -55,6 +67,7 @@ class _Told:
     remaining: dict[int, Mapping[str, int]] = field(default_factory=dict)
     taken_out: dict[str, str] = field(default_factory=dict)
     brought_back: dict[str, str] = field(default_factory=dict)
+    without_effect: set[tuple[str, str, int]] = field(default_factory=set)
 
     def note(self, event: Event) -> None:
         """Keep ``event`` if a person did it, or if it says what people saw."""
@@ -65,19 +78,21 @@ class _Told:
                     self.verdicts.setdefault(_query(event), []).append(event)
             case Withdrawn():
                 self.withdrawn.add(_decision(event))
-            case Decided(action="accept" | "reject") if not _is_bot(event.by):
+            case Decided(action="accept" | "reject") if is_person(event.by):
                 self._decide(event)
-            case Passed(by_bot=False) if not _is_bot(event.by):
+            case Passed(by_bot=False) if is_person(event.by):
                 self.passed.append(event)
             case Suggested():
                 self.remaining[event.pull_request] = event.remaining
-            case Answered(by_bot=False) if not _is_bot(event.by):
+            case Answered(by_bot=False) if is_person(event.by):
                 self.answered.append(event)
                 answer = _person(event.by), event.branch, event.agrees
                 self.last_answers[answer] = max(self.last_answers.get(answer, ""), event.at)
-            case Requested() if not _is_bot(event.by):
+            case Settled(happened=False):
+                self.without_effect.add(_request(event))
+            case Requested() if _request(event) not in self.without_effect and is_person(event.by):
                 _keep_last(self.taken_out if event.action == "undo" else self.brought_back, [event.entry], event.at)
-            case ChangedByHand(by_bot=False) if not _is_bot(event.by):
+            case ChangedByHand(by_bot=False) if is_person(event.by):
                 _keep_last(self.taken_out, event.removed, event.at)
                 _keep_last(self.brought_back, event.added, event.at)
             case _:
@@ -89,6 +104,14 @@ class _Told:
         if _decision(event) not in self.withdrawn:
             words = _person(event.by), event.content, event.action
             self.last_words[words] = max(self.last_words.get(words, _NEVER), (event.at, event.comment))
+
+    def is_out(self, entry: str, since: str) -> bool:
+        """Whether people took ``entry`` out after ``since``, and have not brought it back."""
+        return self.taken_out.get(entry, "") > max(since, self.brought_back.get(entry, ""))
+
+    def is_back(self, entry: str, since: str) -> bool:
+        """Whether people brought ``entry`` back after ``since``, and have not taken it out again."""
+        return self.brought_back.get(entry, "") > max(since, self.taken_out.get(entry, ""))
 
     def seen(self, event: Decided | Passed) -> Shown | None:
         """The last showing, by the time of ``event``, of what it answers.
@@ -106,7 +129,7 @@ def _of_decision(event: Decided, told: _Told) -> Response | None:
         _decision(event) in told.withdrawn
         # What says both in one comment says neither.
         or told.last_words.get(other, _NEVER) >= (event.at, event.comment)
-        or (accepts and told.taken_out.get(event.entry, "") > event.at)
+        or (accepts and told.is_out(event.entry, event.at))
     )
     return _of_verdict(event, told, wanted=accepts, said=event.reason, reversed=ended)
 
@@ -114,7 +137,7 @@ def _of_decision(event: Decided, told: _Told) -> Response | None:
 def _of_merge(event: Passed, told: _Told) -> Response | None:
     if (event.pull_request, event.content) in told.decided_contents:
         return None
-    return _of_verdict(event, told, wanted=None, said=None, reversed=told.taken_out.get(event.entry, "") > event.at)
+    return _of_verdict(event, told, wanted=None, said=None, reversed=told.is_out(event.entry, event.at))
 
 
 def _of_verdict(
@@ -166,7 +189,7 @@ def _last(shown: Sequence[Shown], at: str) -> Shown | None:
 
 def _of_answer(event: Answered, told: _Told) -> Response:
     """One response for one pull request, however many entries it names; it stands under the first of them."""
-    back = event.agrees and any(told.brought_back.get(entry, "") > event.at for entry in event.entries)
+    back = event.agrees and any(told.is_back(entry, event.at) for entry in event.entries)
     other = _person(event.by), event.branch, not event.agrees
     return Response(
         subject=event.branch,
@@ -233,6 +256,10 @@ def _decision(event: Decided | Withdrawn) -> tuple[int, int, str, str, str]:
     return event.pull_request, event.comment, event.entry, event.content, event.action
 
 
+def _request(event: Requested | Settled) -> tuple[str, str, int]:
+    return event.entry, event.action, event.comment
+
+
 def _keep_last(known: dict[str, str], entries: Iterable[str], at: str) -> None:
     for entry in entries:
         known[entry] = max(known.get(entry, ""), at)
@@ -240,7 +267,3 @@ def _keep_last(known: dict[str, str], entries: Iterable[str], at: str) -> None:
 
 def _person(login: str) -> str:
     return login.casefold()
-
-
-def _is_bot(login: str) -> bool:
-    return _person(login).endswith("[bot]")

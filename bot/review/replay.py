@@ -40,6 +40,9 @@ Reader: TypeAlias = Callable[[str], Standing | None]
 Judged: TypeAlias = tuple[int, str, str, str, int]
 """Pull request, entry, content, base and place: what tells one verdict that was shown from others."""
 
+_Showing: TypeAlias = tuple[str, str, str]  # when, against which base, at which head
+_Told: TypeAlias = tuple[Shown, VerdictFacts]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
@@ -75,31 +78,40 @@ def replay(shown: Iterable[Shown], read: Reader, config: Curation | None) -> dic
 
     Those without facts (there was no verdict), and those of a commit that cannot be read, are missing.
     """
-    reviews: dict[tuple[int, str, str], list[Shown]] = defaultdict(list)
+    showings: dict[int, dict[_Showing, list[Shown]]] = defaultdict(lambda: defaultdict(list))
     for item in shown:
-        reviews[item.pull_request, item.base, item.head].append(item)
+        showings[item.pull_request][item.at, item.base, item.head].append(item)
     found: dict[Judged, Replayed] = {}
-    for (_, base, _), items in sorted(reviews.items()):
-        standing = read(base)
-        if standing is None:
-            continue
-        # A comment that was written anew tells of what changed alone; the rest stands as it was.
-        latest: dict[str, tuple[Shown, VerdictFacts]] = {}
-        for moment in sorted({item.at for item in items}):
-            new = {item.entry: item for item in items if item.at == moment}
-            for entry, item in new.items():
-                latest.pop(entry, None)
-                if item.facts is not None:
-                    latest[entry] = (item, item.facts)
-            for each in _review(list(latest.values()), standing, config or standing.config):
-                if each.shown.entry in new:
+    for _, showing in sorted(showings.items()):
+        latest: list[_Told] = []
+        # Of one time are showings against several bases: those come as they were recorded.
+        for (_, base, _), new in sorted(showing.items(), key=lambda item: item[0][0]):
+            latest = _with(latest, new)
+            entries = {item.entry for item in new}
+            standing = read(base)
+            if standing is None:
+                continue
+            for each in _review(latest, standing, config or standing.config):
+                if each.shown.entry in entries:
                     found[judged(each.shown)] = each
     return found
 
 
-def _review(items: Sequence[tuple[Shown, VerdictFacts]], standing: Standing, config: Curation) -> list[Replayed]:
-    """One cycle over ``items``, in the order of then; their own entries of R stand aside."""
-    items = sorted(items, key=lambda item: (item[0].place, item[0].entry))
+def _with(latest: Sequence[_Told], new: Sequence[Shown]) -> list[_Told]:
+    """The queries of a pull request in the order of their cycle, once ``new`` was shown beside the ``latest`` of each.
+
+    A later comment tells of what changed alone, at its place of then; the rest stands as it was, in its order.
+    """
+    told = {item.entry: item for item in new}
+    found = [item for item in latest if item[0].entry not in told]
+    for item in sorted(told.values(), key=lambda item: (item.place, item.entry)):
+        if item.facts is not None:
+            found.insert(item.place, (item, item.facts))
+    return found
+
+
+def _review(items: Sequence[_Told], standing: Standing, config: Curation) -> list[Replayed]:
+    """One cycle over ``items``, in their order; their own entries of R stand aside."""
     own = {item.entry for item, _ in items}
     queries = [
         ScoredQuery(id=item.entry, turns=(), scores=facts.scores, arbitrated=frozenset(facts.arbitrated))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.github.recording import applied_events, is_bot, left_events, merge_events, shown_events
+from bot.github.recording import applied_events, left_events, merge_events, shown_events
 from bot.ledger.event_files import parsed
 from bot.ledger.events import (
     Applied,
@@ -35,14 +35,6 @@ def reviewed(*queries: Any, **more: Any) -> Hub:
     hub = Hub()
     hub.review(make_analysis(queries or QUERIES, **more))
     return hub
-
-
-@pytest.mark.parametrize(
-    ("login", "bot"),
-    [("github-actions[bot]", True), ("Renovate[Bot]", True), ("cora", False), ("ghost", False), ("bot", False)],
-)
-def test_apps_are_known_by_their_logins(login: str, bot: bool) -> None:
-    assert is_bot(login) is bot
 
 
 def test_each_verdict_is_recorded_when_it_is_first_shown_and_says_what_it_rests_on() -> None:

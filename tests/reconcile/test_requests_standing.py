@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from bot.curator.store import RegressionSet
+from bot.ledger.events import Settled
 from bot.ledger.model import REQUESTS, Request, RequestRecord
-from bot.reconcile.requests import asked, noted, undone
+from bot.reconcile.requests import asked, noted, settled, undone
 from tests.reconcile.asking import GONE, KNOWN, START, Threads, X, buried, request_of
 
 SAID = "/incumbent undo x"
@@ -88,6 +89,15 @@ def test_what_has_happened_is_not_asked_any_more() -> None:
     assert undone([undo, restore], KNOWN) == (undo, restore)
     assert undone([undo, restore], RegressionSet({"gone": GONE}, {}, {"x": buried(X)})) == ()
     assert asked([undo, restore], "undo") == {"x": undo}
+
+
+def test_the_end_of_a_request_says_whether_it_happened() -> None:
+    undo, restore = request_of("x", "undo", SAID), request_of("gone", "restore", SAID)
+    done = RegressionSet({"gone": GONE}, {}, {"x": buried(X)})
+    for known, happened in ((KNOWN, False), (done, True)):
+        ends = settled([undo, restore], [], known, "2026-03-01T12:00:00Z")
+        assert [item.happened for item in ends if isinstance(item, Settled)] == [happened] * 2
+    assert settled([undo], [undo], KNOWN, "2026-03-01T12:00:00Z") == ()
 
 
 def test_a_note_on_a_new_ledger_says_what_the_branch_is() -> None:

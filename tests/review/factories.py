@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from bot.digests import digest
-from bot.ledger.events import Answered, ChangedByHand, Decided, Passed, Requested, Shown, VerdictFacts, Withdrawn
+from bot.ledger.events import (
+    Answered,
+    ChangedByHand,
+    Decided,
+    Passed,
+    Requested,
+    Settled,
+    Shown,
+    VerdictFacts,
+    Withdrawn,
+)
 from bot.review.responses import Response
 
 COMMIT = "c" * 40
@@ -68,6 +78,12 @@ def answered(entry: str = "q1", **more: Any) -> Answered:
 def requested(entry: str = "q1", action: Any = "undo", **more: Any) -> Requested:
     defaults: dict[str, Any] = {"at": day(8), "entry": entry, "action": action, "by": "eve", "comment": 50}
     return Requested(**defaults | more)
+
+
+def settled(entry: str = "q1", action: Any = "undo", **more: Any) -> Settled:
+    """The end of a request without effect."""
+    defaults: dict[str, Any] = {"at": day(9), "entry": entry, "action": action, "comment": 50, "happened": False}
+    return Settled(**defaults | more)
 
 
 def by_hand(**more: Any) -> ChangedByHand:

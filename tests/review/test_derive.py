@@ -23,6 +23,7 @@ from tests.review.factories import (
     name_of,
     passed,
     requested,
+    settled,
     shown,
     withdrawn,
 )
@@ -122,8 +123,10 @@ def test_a_merge_agrees_implicitly() -> None:
     assert found.facts == facts()
 
 
-@pytest.mark.parametrize("more", [{"by_bot": True}, {"by": "merge-queue[bot]"}, {"by": "Merge-Queue[BOT]"}])
-def test_bots_are_no_people(more: Any) -> None:
+@pytest.mark.parametrize(
+    "more", [{"by_bot": True}, {"by": "merge-queue[bot]"}, {"by": "Merge-Queue[BOT]"}, {"by": "ghost"}]
+)
+def test_bots_and_accounts_that_are_gone_are_no_people(more: Any) -> None:
     assert responses_of([passed(**more), answered(**more)]) == ()
     if "by" in more:
         assert responses_of([decided(**more)]) == ()
@@ -209,6 +212,44 @@ def test_a_rejection_outlasts_that_its_entry_goes() -> None:
     assert not only(decided(action="reject"), requested(), by_hand(removed=("q1",))).reversed
     assert not only(decided(action="reject", codes=LEAVE), requested()).reversed
     assert only(decided(action="accept", codes=LEAVE), requested()).reversed
+
+
+@pytest.mark.parametrize(
+    ("back", "reversed"),
+    [
+        (requested(action="restore", at=day(9)), False),
+        (by_hand(added=("q1",), at=day(9)), False),
+        (by_hand(added=("q1",), at=day(7)), True),
+        (by_hand(added=("q2",), at=day(9)), True),
+    ],
+)
+def test_what_was_brought_back_after_it_was_taken_out_lasts(back: Event, reversed: bool) -> None:
+    for out in (requested(), by_hand(removed=("q1",))):
+        assert only(back, out, decided()).reversed is reversed
+        assert only(back, out, passed()).reversed is reversed
+
+
+def test_an_eviction_lasts_where_what_was_brought_back_was_taken_out_again() -> None:
+    back = by_hand(added=("q1",))
+    assert only(answered(), back, requested(at=day(7))).reversed
+    assert not only(answered(), back, requested(at=day(9))).reversed
+
+
+@pytest.mark.parametrize(
+    ("end", "reversed"),
+    [
+        (settled(), False),
+        (settled(happened=True), True),
+        (settled("q2"), True),
+        (settled(action="restore"), True),
+        (settled(comment=51), True),
+    ],
+)
+def test_a_request_that_ended_without_effect_reverses_nothing(end: Event, reversed: bool) -> None:
+    assert only(requested(), end, decided()).reversed is reversed
+    assert only(end, requested(), passed()).reversed is reversed
+    asked = requested(action="restore")
+    assert not only(answered(), asked, settled(action="restore")).reversed
 
 
 @pytest.mark.parametrize(

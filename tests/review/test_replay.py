@@ -99,6 +99,34 @@ def test_a_review_shown_anew_takes_what_stood_from_before() -> None:
     assert len(found) == 4
 
 
+def test_a_later_push_is_judged_beside_what_it_left_unchanged() -> None:
+    sibling = showing({"c": 0.7}, "INCLUDE direct NEW_COVERAGE", "q1", 0)
+    pushed = showing({"c": 0.7}, "EXCLUDE direct REDUNDANT", "q2", 1, at=day(2), head="e" * 40)
+    rebased = showing({"c": 0.6}, "EXCLUDE direct REDUNDANT", "q3", 1, at=day(3), head="f" * 40, base="b" * 40)
+    elsewhere = showing({"c": 0.7}, "INCLUDE direct NEW_COVERAGE", "q4", 0, at=day(3), pull_request=8)
+    standing = Standing(residents=R, config=SHIPPED)
+    found = replay([rebased, elsewhere, pushed, sibling], lambda _: standing, None)
+    assert [found[judged(item)].changed for item in (sibling, pushed, rebased, elsewhere)] == [False] * 4
+    assert len(found) == 4
+    # Whoever comes first now stands before those that came first then.
+    first = showing({"c": 0.8}, "INCLUDE direct NEW_COVERAGE", "q5", 0, at=day(2), head="e" * 40)
+    assert not replay([sibling, first], stand(), None)[judged(first)].changed
+
+
+def test_a_later_showing_of_a_query_takes_the_place_of_its_earlier_one() -> None:
+    first = showing({"c": 0.7}, "INCLUDE direct NEW_COVERAGE", "q1", 0)
+    edited = showing({"d": 0.7}, "INCLUDE direct NEW_COVERAGE", "q1", 0, at=day(2), head="e" * 40, content=name_of("d"))
+    pushed = showing({"c": 0.7}, "INCLUDE direct NEW_COVERAGE", "q2", 1, at=day(2), head="e" * 40)
+    found = replay([first, edited, pushed], stand(), None)
+    assert [found[judged(item)].changed for item in (first, edited, pushed)] == [False] * 3
+
+
+def test_what_was_shown_at_an_unknown_commit_stands_beside_later_pushes() -> None:
+    lost = showing({"c": 0.7}, "INCLUDE direct NEW_COVERAGE", "q1", 0, base="a" * 40)
+    pushed = showing({"c": 0.7}, "EXCLUDE direct REDUNDANT", "q2", 1, at=day(2))
+    assert not only(replay([lost, pushed], stand(), None)).changed
+
+
 def test_an_edited_query_is_judged_without_its_own_entry() -> None:
     own = showing({"b": 0.55}, "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE", "r1")
     assert not only(replay([own], stand(), None)).changed
