@@ -30,6 +30,7 @@ from bot.extension.observing import observe_all
 from bot.extension.refused import RefusedCandidates
 from bot.report.candidates_output import CandidatesOutput
 from bot.report.escaping import shortened, visible
+from bot.secrets import redacted
 from bot.snapshot import WorkingTree
 from bot.submission import read_package, submission_folders
 from bot.validation import validate
@@ -102,23 +103,29 @@ def _cores(path: Path) -> tuple[Core, ...]:
 def _show(found: tuple[Candidate, ...], observed: int) -> None:
     for place, item in enumerate(found, 1):
         about = f" ({', '.join(item.belongs_to)})" if item.belongs_to else ""
-        say(f"{place}. {item.id}: {visible(item.name)}")
+        say(f"{place}. {item.id}: {_told(item.name)}")
         say(f"   kind: {item.kind}{about}; group {item.group}")
         say(
             f"   {len(item.members)} queries of {len(item.customers)} customers "
-            f"({visible(', '.join(item.customers))}); "
+            f"({', '.join(map(_told, item.customers))}); "
             f"{100 * item.excess:.0f} % more than the exemplars lead to expect; chance 1 in 10^{item.surprise:.1f}; "
             f"cohesion {item.cohesion:.2f}"
         )
         say(f"   signals: {', '.join(f'{signal.value} {count}' for signal, count in item.signals.items())}")
         for told in item.telling:
             say(
-                f"   - {visible(told.trait.words)}: {told.members} of its queries; {told.observed} of all, "
+                f"   - {_told(told.trait.words)}: {told.members} of its queries; {told.observed} of all, "
                 f"{told.expected:.1f} expected"
             )
         for member in item.members[:SHOWN]:
-            say(f"     {visible(member.id)}: {shortened(visible(' / '.join(member.turns)))}")
+            # Turn by turn, so that none hides the secret of another.
+            turns = shortened(visible(" / ".join(map(redacted, member.turns))))
+            say(f"     {_told(member.id)}: {turns}")
         if len(item.members) > SHOWN:
             say(f"     and {len(item.members) - SHOWN} more")
         say(f"   refuse it with the core {' '.join(item.core)}")
     say(f"{len(found)} candidate(s) in {observed} queries")
+
+
+def _told(text: str) -> str:
+    return visible(redacted(text))

@@ -6,51 +6,50 @@ line nor begin anything.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
+from typing import Any
 
-from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.error import YAMLError
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
+from bot.config import REVIEWED_FILES
 from bot.errors import InputError, Problem
 from bot.extension.model import Candidate, Exemplar
 from bot.taxonomy.loading import TAXONOMY_FILE
-
-# No line of a taxonomy is this long: what people wrote on one line stays there.
-_WIDTH = 1_000_000
+from bot.yaml_writing import edited
 
 
 def with_capability(taxonomy_text: str, candidate: Candidate) -> str:
     """``taxonomy_text`` with the capability of ``candidate`` at the end, and a new minor version.
 
-    Comments, order and quoting of all else stay.  Raises :class:`InputError` if the text is no taxonomy file.
+    Comments, order, quoting, indentation and line ends of all else stay.  Raises :class:`InputError` if the text is no
+    taxonomy file, or cannot be edited so that all else says what it said.
     """
+
+    def change(document: Any) -> None:
+        version = _next_version(document)
+        # In the quotes that the old one has.
+        document["version"] = type(document["version"])(version)
+        capabilities = document["capabilities"]
+        capabilities.append(_capability(candidate))
+        if isinstance(capabilities, CommentedSeq) and not capabilities.fa.flow_style():
+            # An empty line before it, as between the others.
+            capabilities.yaml_set_comment_before_after_key(len(capabilities) - 1, before="\n")
+
+    return edited(taxonomy_text.encode("utf-8"), TAXONOMY_FILE, REVIEWED_FILES, change)
+
+
+def _next_version(document: Any) -> str:
+    """The next minor version of the taxonomy ``document``, which must hold capabilities."""
     try:
-        document = _yaml().load(taxonomy_text)
-        capabilities, version = document["capabilities"], str(document["version"])
-        major, minor, _ = map(int, version.split("."))
-        capabilities[0]
-    except (YAMLError, LookupError, TypeError, ValueError):
+        major, minor, _ = map(int, document["version"].split("."))
+        has_capabilities = isinstance(document["capabilities"], list) and bool(document["capabilities"])
+    except (AttributeError, LookupError, TypeError, ValueError):
+        has_capabilities = False
+    if not has_capabilities:
         message = "it holds no version and no capabilities to add one to"
-        raise InputError([Problem(TAXONOMY_FILE, None, message, "see `incumbent validate`")]) from None
-    document["version"] = f"{major}.{minor + 1}.0"
-    capabilities.append(_capability(candidate))
-    if not capabilities.fa.flow_style():
-        # An empty line before it, as between the others.
-        capabilities.yaml_set_comment_before_after_key(len(capabilities) - 1, before="\n")
-    stream = io.StringIO()
-    _yaml().dump(document, stream)
-    return stream.getvalue()
-
-
-def _yaml() -> YAML:
-    yaml = YAML()
-    yaml.width = _WIDTH
-    yaml.preserve_quotes = True
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    return yaml
+        raise InputError([Problem(TAXONOMY_FILE, None, message, "see `incumbent validate`")])
+    return f"{major}.{minor + 1}.0"
 
 
 def _capability(candidate: Candidate) -> CommentedMap:

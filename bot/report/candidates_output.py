@@ -1,4 +1,4 @@
-"""What ``incumbent candidates --json`` prints."""
+"""What ``incumbent candidates --json`` prints: whatever looks like a secret has a stand-in."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from bot.classifier.usage import Usage
-from bot.extension.model import Candidate, Exemplar, Kind
+from bot.extension.model import Candidate, Exemplar, Kind, Member, Telling
 from bot.report.output import UsageOutput
+from bot.secrets import redacted
 
 
 class MemberOutput(BaseModel):
@@ -17,6 +18,15 @@ class MemberOutput(BaseModel):
     id: str = Field(description="customer/agent/item")
     turns: list[str]
     signals: list[str] = Field(description="why it is off-distribution")
+
+    @staticmethod
+    def of(member: Member) -> MemberOutput:
+        """``member`` for output."""
+        return MemberOutput(
+            id=redacted(member.id),
+            turns=[redacted(turn) for turn in member.turns],
+            signals=[signal.value for signal in member.signals],
+        )
 
 
 class TellingOutput(BaseModel):
@@ -28,6 +38,17 @@ class TellingOutput(BaseModel):
     expected: float = Field(description="how many the exemplars lead to expect")
     surprise: float = Field(description="minus the decimal logarithm of the probability of as many")
 
+    @staticmethod
+    def of(told: Telling) -> TellingOutput:
+        """``told`` for output."""
+        return TellingOutput(
+            trait=redacted(told.trait.words),
+            members=told.members,
+            observed=told.observed,
+            expected=told.expected,
+            surprise=told.surprise,
+        )
+
 
 class ExemplarOutput(BaseModel):
     """A query that the draft lists as an exemplar."""
@@ -38,7 +59,7 @@ class ExemplarOutput(BaseModel):
     @staticmethod
     def of(exemplar: Exemplar) -> ExemplarOutput:
         """``exemplar`` for output."""
-        return ExemplarOutput(turns=list(exemplar.turns), source=exemplar.source)
+        return ExemplarOutput(turns=[redacted(turn) for turn in exemplar.turns], source=redacted(exemplar.source))
 
 
 class CandidateOutput(BaseModel):
@@ -67,32 +88,20 @@ class CandidateOutput(BaseModel):
         """``candidate`` for output."""
         return CandidateOutput(
             id=candidate.id,
-            name=candidate.name,
+            name=redacted(candidate.name),
             group=candidate.group,
-            description=candidate.description,
+            description=redacted(candidate.description),
             named_by=candidate.named_by,
             kind=candidate.kind,
             belongs_to=list(candidate.belongs_to),
             core=list(candidate.core),
-            customers=list(candidate.customers),
+            customers=[redacted(name) for name in candidate.customers],
             signals={signal.value: count for signal, count in candidate.signals.items()},
             surprise=candidate.surprise,
             excess=candidate.excess,
             cohesion=candidate.cohesion,
-            telling=[
-                TellingOutput(
-                    trait=item.trait.words,
-                    members=item.members,
-                    observed=item.observed,
-                    expected=item.expected,
-                    surprise=item.surprise,
-                )
-                for item in candidate.telling
-            ],
-            queries=[
-                MemberOutput(id=item.id, turns=list(item.turns), signals=[signal.value for signal in item.signals])
-                for item in candidate.members
-            ],
+            telling=[TellingOutput.of(item) for item in candidate.telling],
+            queries=[MemberOutput.of(item) for item in candidate.members],
             positive=[ExemplarOutput.of(item) for item in candidate.positive],
             negative=[ExemplarOutput.of(item) for item in candidate.negative],
         )

@@ -115,11 +115,13 @@ def _requirements(capabilities: list[RawPart]) -> Iterator[Problem]:
 
 
 def _origins(document: Document, capabilities: list[RawPart]) -> Iterator[Problem]:
-    """Former ids (`was`) and retired wholes (`split`) that are none, or that were given away in two ways."""
+    """Former ids (`was`) and retired wholes (`split`) that are none, or that were given away in two ways.
+
+    One part of a whole may stand alone: the others may have been renamed or removed since.
+    """
     retired = [name for name in as_list(as_mapping(document.data).get("retired")) if isinstance(name, str)]
     living = {capability.id for capability in capabilities}
     first: dict[str, tuple[str, RawPart]] = {}
-    parts: dict[str, list[RawPart]] = {}
     for capability in capabilities:
         if capability.text("was") is not None and capability.text("split") is not None:
             message = "it has both `was` and `split`"
@@ -137,13 +139,6 @@ def _origins(document: Document, capabilities: list[RawPart]) -> Iterator[Proble
                 message = f"{other.name} has {other_key}: {origin} already (line {line}), and {key} takes it as well"
                 fix = f"if it became several capabilities, write `split: {origin}` in each of them"
                 yield capability.problem((key,), message, fix)
-            elif key == "split":
-                parts.setdefault(origin, []).append(capability)
-    for origin, found in parts.items():
-        if len(found) == 1:
-            message = f"it is the only part of {origin}, and a split has two or more"
-            fix = f"write `was: {origin}` if this is the whole under another id, or name the other parts"
-            yield found[0].problem(("split",), message, fix)
 
 
 def _unfit_origin(

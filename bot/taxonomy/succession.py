@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from bot.documents import Document
@@ -49,9 +50,14 @@ def _retired(old: Taxonomy, new: Taxonomy, document: Document) -> Iterator[Probl
 
 
 def _origins(old: Taxonomy, new: Taxonomy, document: Document) -> Iterator[Problem]:
-    """Origins of capabilities that existed beside what they name."""
+    """Origins of capabilities that existed beside what they name, and wholes that are split here into one part."""
+    declared = Counter(item.split for item in new.capabilities)
     for place, item in enumerate(new.capabilities):
         if item.id not in old.by_id:
+            if item.split in old.by_id and item.split not in new.by_id and declared[item.split] == 1:
+                message = f"{item.id}: it is the only part of {item.split}, and a split has two or more"
+                fix = f"write `was: {item.split}` if this is the whole under another id, or name the other parts"
+                yield document.problem(("capabilities", place, "split"), message, fix)
             continue
         for key, origin in (("was", item.was), ("split", item.split)):
             if origin in old.by_id and origin not in new.by_id:

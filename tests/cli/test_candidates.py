@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.main import run
+from bot.secrets import STAND_IN
 from tests.extension.builders import KNOWN, OTHERS, THINGS
 from tests.factories import REPOSITORY
 
@@ -52,6 +53,23 @@ def test_candidates_say_why_they_were_raised(repository: Path, capsys: pytest.Ca
     assert "signals: " in said
     assert "and 15 more" in said
     assert said.endswith("1 candidate(s) in 60 queries\n")
+
+
+def test_no_secret_is_repeated(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    secret, password = "https://admin:hunter2secret@db.example/", "password: hunter3secret"
+    for file in repository.glob("eval_sets/*/agent/evals.yaml"):
+        data = json.loads(file.read_text())
+        for query in data["queries"]:
+            if "zigzag" in query["query"]:
+                query["turns"] = [f"{query.pop('query')} {secret}", f"with {password}"]
+        file.write_text(json.dumps(data))
+    for more in ([], ["--json"]):
+        assert run(["candidates", "--repo", str(repository), *more]) == 0
+        said = capsys.readouterr().out
+        assert "zigzag around" in said
+        assert STAND_IN in said
+        assert "admin:" not in said
+        assert password not in said
 
 
 def test_a_refused_candidate_stays_away(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:

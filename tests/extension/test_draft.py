@@ -15,6 +15,7 @@ from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from tests.extension.builders import make_candidate
+from tests.factories import REPOSITORY
 
 TEXT = """\
 # The head stays.
@@ -79,11 +80,78 @@ def test_a_list_on_one_line_stays_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "version: 1.0.0", "version: x\ncapabilities: [a]", "a: [", "version: 1.0.0\ncapabilities: []"]
+    "text",
+    [
+        "",
+        "[]",
+        "version: 1.0.0",
+        "version: x\ncapabilities: [a]",
+        "version: 1.0\ncapabilities: [a]",
+        "version: 1.0.0\ncapabilities: []",
+        "version: 1.0.0\ncapabilities: a",
+        "version: 1.0.0\ncapabilities: {0: a}",
+    ],
 )
 def test_what_is_no_taxonomy_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="version and no capabilities"):
         with_capability(text, make_candidate())
+
+
+def test_what_is_no_yaml_is_refused_with_its_line() -> None:
+    with pytest.raises(InputError) as caught:
+        with_capability("version: 1.0.0\ncapabilities: [", make_candidate())
+    assert caught.value.problems[0].file == TAXONOMY_FILE
+
+
+def test_an_alias_that_says_the_same_after_it_stays() -> None:
+    text = TEXT.replace("name: Say", "name: &name Say").replace("name: Sell", "name: *name")
+    assert with_capability(text, make_candidate()).startswith(text.replace("1.2.3", "1.3.0"))
+
+
+def test_what_an_alias_would_change_elsewhere_is_refused() -> None:
+    text = TEXT.replace("capabilities:", "capabilities: &all") + "others: *all\n"
+    with pytest.raises(InputError, match="cannot be edited without changing what else it says"):
+        with_capability(text, make_candidate())
+
+
+FLUSH = """\
+version: "1.2.3"
+capabilities:
+- id: deeds.say
+  name: Say
+  exemplars:
+    positive:
+    - say it
+    - 'say that'
+
+- id: deeds.sell
+  name: Sell
+"""
+SHIPPED = [(REPOSITORY / folder / TAXONOMY_FILE).read_bytes().decode() for folder in ("", "examples/other-platform")]
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "dash"),
+    [
+        (FLUSH, '"1.3.0"', "- "),
+        (TEXT.replace("\n", "\r\n"), "1.3.0", "  - "),
+        (FLUSH.replace("\n", "\r\n"), '"1.3.0"', "- "),
+        ("\ufeff" + FLUSH, '"1.3.0"', "- "),
+        *((text, "1.1.0", "  - ") for text in SHIPPED),
+    ],
+)
+def test_all_lines_but_the_version_stay_in_the_form_of_the_file(text: str, version: str, dash: str) -> None:
+    end = "\r\n" if "\r\n" in text else "\n"
+    before = text.split(end)
+    (place,) = (number for number, line in enumerate(before) if line.lstrip("\ufeff").startswith("version:"))
+    found = with_capability(text, make_candidate()).split(end)
+    after = found[: len(before) - 1]
+    assert after[:place] == before[:place]
+    assert after[place + 1 :] == before[place + 1 : -1]
+    assert version in after[place]
+    added = found[len(before) - 1 :]
+    assert added[:2] == ["", f"{dash}id: deeds.zigzag"]
+    assert not any("\r" in line or "\n" in line for line in found)
 
 
 TURN = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60).filter(str.strip)

@@ -12,6 +12,7 @@ import yaml
 from bot.config import REVIEWED_FILES
 from bot.documents import Document, parse_yaml
 from bot.taxonomy.model import Taxonomy
+from bot.taxonomy.structure import structure_problems
 from bot.taxonomy.succession import succession_problems, version_problem
 
 Change = Callable[[dict[str, Any]], object]
@@ -143,4 +144,27 @@ def test_every_other_fault_has_its_line_and_fix_at_once() -> None:
             "a: it is no new id of b, for 1.2.3 has both",
             "remove `was`, and give what became of b an id of its own if it lives on",
         ),
+        (
+            "split: c",
+            "d: it is the only part of c, and a split has two or more",
+            "write `was: c` if this is the whole under another id, or name the other parts",
+        ),
     ]
+
+
+SPLIT = copy.deepcopy(BASE) | {"version": "2.0.0", "retired": ["gone", "c"]}
+SPLIT["capabilities"][2:] = [capability("c1", split="c"), capability("c2", split="c")]
+
+
+@pytest.mark.parametrize(
+    ("retired", "instead", "version"),
+    [("c2", [capability("c3", was="c2", name="C2", description="About c2.")], "2.1.0"), ("c2", [], "3.0.0")],
+)
+def test_a_part_may_be_renamed_or_removed_once_the_whole_is_history(
+    retired: str, instead: list[dict[str, Any]], version: str
+) -> None:
+    data = copy.deepcopy(SPLIT) | {"version": version}
+    data["retired"].append(retired)
+    data["capabilities"][3:] = instead
+    assert succession_problems(read(SPLIT)[0], *read(data)) == ()
+    assert not [item for item in structure_problems(read(data)[1]) if "split" in item.message]

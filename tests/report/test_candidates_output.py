@@ -1,0 +1,31 @@
+"""What ``incumbent candidates --json`` says of a candidate."""
+
+from __future__ import annotations
+
+from bot.extension.model import Exemplar, Member, Signal, Telling, Trait
+from bot.report.candidates_output import CandidatesOutput
+from bot.secrets import STAND_IN
+from tests.extension.builders import make_candidate
+
+SECRET = "admin:hunter2secret"
+TURN = f"zigzag https://{SECRET}@db.example/"
+CLEAN = f"zigzag https://{STAND_IN}@db.example/"
+
+
+def test_whatever_looks_like_a_secret_has_a_stand_in() -> None:
+    candidate = make_candidate(
+        name=TURN,
+        description=TURN,
+        members=(Member(id=TURN, customer="c", turns=("well", TURN), digest="0" * 24, signals=(Signal.FAR,)),),
+        customers=(TURN,),
+        telling=(Telling(trait=Trait("word", TURN), members=1, observed=1, expected=0.0, surprise=5.0),),
+        positive=(Exemplar(turns=(TURN,), source=TURN),),
+        negative=(Exemplar(turns=(TURN,), source="deeds.say"),),
+    )
+    output = CandidatesOutput.of(1, [candidate], None)
+    assert "hunter2" not in output.model_dump_json()
+    (found,) = output.candidates
+    assert found.queries[0].turns == ["well", CLEAN]
+    assert [found.name, found.description, found.positive[0].source, found.customers[0]] == [CLEAN] * 4
+    assert STAND_IN in found.telling[0].trait
+    assert found.negative[0].turns == [CLEAN]
