@@ -51,6 +51,7 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
       incumbent calibrate --json | jq '.estimates[] | select(.outcome == "proposed")'
       GH_TOKEN=$(gh auth token) incumbent calibrate --pull-request
     """
+    from bot.ledger.keys import classifier_key
     from bot.ledger.migrated import migrated_events
     from bot.report.calibration_output import CalibrateOutput
     from bot.report.calibration_text import calibration_lines
@@ -65,7 +66,10 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
         events, problems = ((), ()) if recorded is None else (recorded.events, recorded.problems)
         migration = declared(platform.taxonomy)
         read: Reader = reader(open_commit, platform.config, config_path, migration)
-        finding = find(migrated_events(events, migration), read, platform.config, platform.taxonomy.by_id)
+        identity = platform.regression_set.identity
+        classifier = None if identity is None else classifier_key(identity)
+        known = migrated_events(events, migration)
+        finding = find(known, read, platform.config, platform.taxonomy.by_id, classifier)
     text = (repo / config_path).read_text(encoding="utf-8")
     edit = edit_config(config_path, text, finding.estimates)
     output = CalibrateOutput.of(

@@ -12,6 +12,7 @@ from bot.consolidator.verdict import Verdict
 from bot.github.conversation import Hearing
 from bot.github.judgement import Judgement
 from bot.ledger.events import Applied, Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn
+from bot.ledger.keys import classifier_key
 from bot.ledger.model import Decision, Displayed, PullRequestRecord
 from bot.ledger.people import is_bot
 from bot.pipeline import Review
@@ -58,6 +59,7 @@ def _facts(verdict: Verdict, review: Review, entries: Mapping[str, str]) -> Verd
     similar = facts.most_similar
     return VerdictFacts(
         taxonomy=review.platform.taxonomy.version,
+        classifier=classifier_key(review.identity),
         scores={name: rounded(score) for name, score in sorted(query.scores.items())},
         arbitrated=tuple(sorted(query.arbitrated)),
         attempt=query.attempt,

@@ -30,6 +30,7 @@ class VerdictFacts(FileModel):
     """
 
     taxonomy: Text = Field(description="version of the taxonomy")
+    classifier: Digest | None = Field(default=None, description="digest of the classifier identity of the scores")
     scores: dict[Identifier, Score] = Field(description="cs(q, c) of the capabilities that are TRUE")
     arbitrated: Tuple[Identifier] = Field(default=(), description="those that arbitration alone made TRUE")
     attempt: bool = Field(default=False, description="whether the query argued with the classifier")

@@ -45,3 +45,8 @@ def verdict_digest(verdict: Verdict, content: str) -> str:
             list(verdict.alternate_of),
         ]
     )
+
+
+def classifier_key(identity: Identity) -> str:
+    """A digest of ``identity``: scores under different ones are not comparable."""
+    return digest([identity.backend, identity.model, identity.prompt, identity.samples])

@@ -34,6 +34,9 @@ class AnswersOutput(BaseModel):
     agreements: dict[str, DropsOutput] = Field(description="clause, in order: agreements that fail it")
     kept: int = Field(ge=0, description="answers that pass every clause")
     silent: int = Field(ge=0, description="merges without a word, that overrides are counted against")
+    other_classifier: int = Field(
+        ge=0, description="of both, those on scores of another classifier: they teach nothing"
+    )
     about_knobs: int = Field(ge=0, description="answers kept that speak of a knob at all")
     weights: dict[str, float] = Field(description="person: what each of their answers weighs, in (0, 1]")
 
@@ -160,6 +163,7 @@ class CalibrateOutput(BaseModel):
                 agreements={clause.value: DropsOutput.of(item) for clause, item in validated.agreements.items()},
                 kept=len(validated.kept),
                 silent=len(validated.silent),
+                other_classifier=finding.other_classifier,
                 about_knobs=finding.about,
                 weights={name: rounded(weight) for name, weight in validated.weights.items()},
             ),

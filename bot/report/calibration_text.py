@@ -42,6 +42,7 @@ def calibration_lines(output: CalibrateOutput, name: Callable[[str], str] = str)
         f"answers in the ledger: {answers.responses}",
         f"kept as validated: {answers.kept}; of these about a knob: {answers.about_knobs}",
         f"merges without a word, which overrides are counted against: {answers.silent}",
+        f"left out of both, on scores of another classifier than the present one: {answers.other_classifier}",
         "dropped by each clause, as overrides and as agreements (in brackets: failing it, whatever else):",
     ]
     for clause, words in _CLAUSES.items():

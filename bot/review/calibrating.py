@@ -12,6 +12,7 @@ from bot.review.derive import responses_of
 from bot.review.evidence import evidence_of
 from bot.review.held_out import HeldOut, hold_out
 from bot.review.replay import Reader, judged, replay
+from bot.review.responses import Response
 from bot.review.validation import Validated, validate_responses
 
 
@@ -37,12 +38,14 @@ class Changed:
 class Finding:
     """What people's answers teach.
 
+    ``other_classifier`` counts the answers left out since the scores that they are on are another classifier's.
     ``about`` counts the explicit answers that speak of a knob at all.  ``held_out`` is agreement on answers that the
     fit had not seen; ``changed`` are past verdicts under the whole proposal.
     """
 
     responses: int
     validated: Validated
+    other_classifier: int
     about: int
     estimates: tuple[Estimate, ...]
     check: SelfCheck
@@ -55,14 +58,18 @@ class Finding:
         return tuple(item for item in self.estimates if item.proposed is not None)
 
 
-def find(events: Sequence[Event], read: Reader, config: Curation, capabilities: Collection[str]) -> Finding:
+def find(
+    events: Sequence[Event], read: Reader, config: Curation, capabilities: Collection[str], classifier: str | None
+) -> Finding:
     """What the ``events`` teach about ``config``; ``read`` tells what stood at a commit.
 
-    What is no capability any more, of those that there are, nothing is learnt of.
+    What is no capability any more, of those that there are, nothing is learnt of; nor of scores of another
+    ``classifier`` than R's, which goes by its digest (``None``: R is empty, so that none is another one).
     """
     responses = responses_of(events)
     validated = validate_responses(responses, config.curators, config.calibration)
-    answers = (*validated.kept, *validated.silent)
+    usable = (*validated.kept, *validated.silent)
+    answers = tuple(item for item in usable if _is_comparable(item.response, classifier))
     shown = [event for event in events if isinstance(event, Shown)]
     situations = replay(shown, read, None)
     evidence = tuple(item for item in evidence_of(answers, situations) if item.capability in capabilities)
@@ -74,6 +81,7 @@ def find(events: Sequence[Event], read: Reader, config: Curation, capabilities: 
     return Finding(
         responses=len(responses),
         validated=validated,
+        other_classifier=len(usable) - len(answers),
         about=len({id(item.response) for item in evidence if not item.silent}),
         estimates=estimates,
         check=SelfCheck(
@@ -86,3 +94,9 @@ def find(events: Sequence[Event], read: Reader, config: Curation, capabilities: 
         ),
         held_out=hold_out(answers, shown, read, config, situations),
     )
+
+
+def _is_comparable(response: Response, classifier: str | None) -> bool:
+    """Whether ``response`` is on scores of ``classifier``, on none, or on those of events that do not tell."""
+    told = None if response.facts is None else response.facts.classifier
+    return told is None or classifier is None or told == classifier

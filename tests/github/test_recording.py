@@ -19,9 +19,10 @@ from bot.ledger.events import (
     Withdrawn,
     events_path,
 )
+from bot.ledger.keys import classifier_key
 from bot.ledger.model import Displayed, record_path
 from bot.ledger.replay import replay
-from tests.github.scenes import BASE, BOT, HEAD, PAIR, QUERIES, Hub, make_analysis, make_query
+from tests.github.scenes import BASE, BOT, HEAD, IDENTITY, PAIR, QUERIES, Hub, make_analysis, make_query
 from tests.reconcile.admitting import NEW, after
 from tests.reconcile.merges import MERGE, MERGED_AT, decided, id_of, make_record
 
@@ -46,6 +47,7 @@ def test_each_verdict_is_recorded_when_it_is_first_shown_and_says_what_it_rests_
     assert (first.base, first.head, first.author, first.at) == (BASE, HEAD, "mara", "2026-11-21T09:00:00Z")
     assert first.codes == "INCLUDE direct NEW_COVERAGE"
     assert (first.facts.scores, first.facts.new) == ({"d": 0.9}, ("d",))
+    assert {item.facts.classifier for item in shown} == {classifier_key(IDENTITY)}
 
 
 def test_the_same_verdicts_are_not_recorded_again_and_others_are() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.ledger.events import Event, Suggested
+from bot.ledger.events import Event, Shown, Suggested
 from bot.review.calibrating import Finding, find
 from bot.review.config_edit import ConfigEdit, edit_config
 from bot.review.held_out import Agreement, fold_of
@@ -16,7 +16,7 @@ from bot.review.replay import Standing
 from bot.review.standing import reader
 from bot.snapshot import WorkingTree
 from tests.factories import REPOSITORY, SHIPPED, make_config
-from tests.review.factories import COMMIT, answered, day, decided, facts, passed, response, shown
+from tests.review.factories import COMMIT, answered, day, decided, facts, name_of, passed, response, shown
 
 TEXT = (REPOSITORY / "config" / "curation.yaml").read_text(encoding="utf-8")
 
@@ -37,8 +37,8 @@ def events(bar: float) -> list[Event]:
     return [event for number in range(1, 41) for event in reviewed(number, 0.5 + number / 100, bar)]
 
 
-def found(told: list[Event], config: Any = SHIPPED) -> Finding:
-    return find(told, lambda _: Standing(residents=(), config=SHIPPED), config, {"c"})
+def found(told: list[Event], classifier: str | None = None) -> Finding:
+    return find(told, lambda _: Standing(residents=(), config=SHIPPED), SHIPPED, {"c"}, classifier)
 
 
 def test_a_bar_that_people_hold_higher_is_proposed_and_does_what_held_out_answers_want() -> None:
@@ -56,7 +56,20 @@ def test_a_bar_that_people_hold_higher_is_proposed_and_does_what_held_out_answer
 
 def test_of_what_is_no_capability_any_more_nothing_is_learnt() -> None:
     told = events(0.7)
-    assert find(told, lambda _: Standing(residents=(), config=SHIPPED), SHIPPED, {"d"}).estimates == ()
+    assert find(told, lambda _: Standing(residents=(), config=SHIPPED), SHIPPED, {"d"}, None).estimates == ()
+
+
+def test_of_scores_of_another_classifier_nothing_is_learnt() -> None:
+    told = [
+        event.model_copy(update={"facts": event.facts.model_copy(update={"classifier": name_of("old")})})
+        if isinstance(event, Shown) and event.facts is not None
+        else event
+        for event in events(0.7)
+    ]
+    other = found(told, name_of("new"))
+    assert (other.other_classifier, other.about, other.estimates, other.held_out.words.count) == (40, 0, (), 0)
+    for same in (found(told, name_of("old")), found(told), found(events(0.7), name_of("new"))):
+        assert (same.other_classifier, same.about, len(same.proposed)) == (0, 40, 1)
 
 
 def test_people_who_agree_change_nothing() -> None:
