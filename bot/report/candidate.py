@@ -54,6 +54,8 @@ def render_candidate(candidate: Candidate) -> str:
         ),
         "\n".join(f"- {_SIGNALS[signal]}: {count}" for signal, count in candidate.signals.items()),
         strength,
+        f"#### Exemplars drawn ({len(candidate.positive)})",
+        _rows(candidate.positive, "exemplar", "from"),
         f"#### Queries ({len(candidate.members)})",
         _rows([Exemplar(turns=item.turns, source=item.id) for item in candidate.members], "query", "from"),
         f"#### Hard negatives ({len(candidate.negative)})",

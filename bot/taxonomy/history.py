@@ -39,6 +39,16 @@ class History:
         found = [self._load(commit) for commit in reversed(line.values())]
         return () if found[0] is None else tuple(item for item in found if item is not None)
 
+    def all(self) -> tuple[Taxonomy, ...]:
+        """Every taxonomy that can be read, as each version was last, oldest first."""
+        line: dict[str, str] = {}
+        for commit in self._store.history(self._tip, TAXONOMY_FILE):
+            named = self._version(commit)
+            if named is not None:
+                line.setdefault(named, commit)
+        found = [self._load(commit) for commit in reversed(line.values())]
+        return tuple(item for item in found if item is not None)
+
     def _version(self, commit: str) -> str | None:
         snapshot = self._store.snapshot(commit)
         if not snapshot.exists(TAXONOMY_FILE):

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from bot.ledger.keys import text_key
 from bot.ledger.model import BRANCH, CORRECTIONS, Correction, CorrectionRecord
 from bot.ledger.store import record_text
 from bot.schemas import schema
+from bot.taxonomy.loading import TAXONOMY_FILE
 from tests.classifier.attacks.obedient_model import instance
 from tests.classifier.attacks.prompt_parts import sent_data, sent_schema
 from tests.classifier.factories import openai_settings
@@ -334,6 +336,26 @@ def test_corrections_in_the_ledger_are_labels(here: Path, incumbent: Incumbent) 
     corrected(here, f"refs/remotes/origin/{BRANCH}", {person: {"dialog.handover": False}})
     found = incumbent("evaluate", *FAST, "--ledger", "--json").json
     assert found["undefined"] == ["dialog.handover"]
+
+
+def test_corrections_follow_a_capability_through_several_renames(here: Path, incumbent: Incumbent) -> None:
+    file = here / TAXONOMY_FILE
+    names = ["dialog.handover", "dialog.transfer", "dialog.person"]
+    for step, (old, new) in enumerate(pairwise(names), 1):
+        with git.Repo(here) as repository:
+            repository.git.add(all=True)
+            repository.git.commit("--allow-empty", "-m", "The taxonomy as it was")
+        text = re.sub(r"(?m)^    was: .*\n", "", file.read_text(encoding="utf-8"))
+        text = text.replace(f"  - id: {old}\n", f"  - id: {new}\n    was: {old}\n")
+        text = re.sub(r"(?m)^retired: .*", f"retired: [{', '.join(names[:step])}]", text)
+        file.write_text(re.sub(r"(?m)^version: .*", f"version: 7.{step}.0", text), encoding="utf-8")
+    person = text_key(["put me through to a  HUMAN being, please."])
+    german = text_key(["Ich habe meine Karte verloren, bitte sperren Sie sie."])
+    said = {person: {"dialog.handover": True}, german: {"dialog.transfer": False}}
+    corrected(here, f"refs/heads/{BRANCH}", said)
+    outcome = incumbent("evaluate", *FAST, "--ledger", "--json")
+    assert outcome.code == 0, outcome.err
+    assert {name: item["labelled"] for name, item in outcome.json["capabilities"].items()} == {"dialog.person": 2}
 
 
 def test_a_mangled_ledger_is_a_fault(here: Path, incumbent: Incumbent) -> None:

@@ -223,4 +223,5 @@ def test_nothing_of_a_customer_comes_alive_in_the_description() -> None:
 
 
 def test_without_hard_negatives_no_table_of_them_is_shown() -> None:
-    assert "| exemplar |" not in render_candidate(make_candidate(negative=()))
+    assert "| exemplar | of |" in render_candidate(make_candidate())
+    assert "| exemplar | of |" not in render_candidate(make_candidate(negative=()))

@@ -96,3 +96,12 @@ def test_a_faulty_version_is_passed_over_and_is_nothing_to_start_from(line: Line
     line.add("1.2.0", "a", "b", "c")
     assert [version for version, _ in since(line, store, "1.0.0")] == ["1.0.0", "1.2.0"]
     assert since(line, store, "1.1.0") == []
+
+
+def test_all_versions_are_told_as_each_was_last(line: Line, store: ObjectStore) -> None:
+    line.add("1.0.0", "a", "b")
+    line.add("1.0.0", "a", "c")
+    line.add("1.1.0")
+    line.add("1.2.0", "a", "d")
+    found = History(store, line.commits[-1]).all()
+    assert [(item.version, tuple(item.by_id)) for item in found] == [("1.0.0", ("a", "c")), ("1.2.0", ("a", "d"))]
