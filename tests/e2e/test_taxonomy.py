@@ -128,3 +128,25 @@ def test_a_changed_knob_is_shown_with_what_it_would_do(world: World, bot: Bot) -
     said = sticky(world, pull.number)
     assert "`knobs.redundancy_floor`" in said
     assert "2 → 0" in said
+
+
+def test_a_renamed_capability_keeps_its_scores_and_asks_nobody(world: World, bot: Bot) -> None:
+    known = entries(world)
+    (id,) = [name for name in known if "-c10-" in name]
+    score = read(world, id)["scores"]["dialog.upset"]
+    text = platform_files()[TAXONOMY]
+    renamed = text.replace("id: dialog.upset\n", "id: dialog.distress\n    was: dialog.upset\n")
+    renamed = renamed.replace("version: 1.0.0", "version: 1.1.0", 1).replace("retired: []", "retired: [dialog.upset]")
+    pull = world.open_pull_request("rename", {TAXONOMY: renamed}, user=CURATOR)
+    assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
+    said = sticky(world, pull.number)
+    assert "dialog.upset is called dialog.distress from now on." in said
+    assert "To classify again: 0 entries" in said
+    assert merged(world, bot, pull.number).codes == (0, 0)
+    after = read(world, id)
+    assert after["scores"]["dialog.distress"] == score
+    assert "dialog.upset" not in after["scores"]
+    assert after["classified"]["taxonomy"] == "1.1.0"
+    again = bot.on("schedule")
+    assert again.codes == (0, 0)
+    assert {call.method for call in again.calls} == {"GET"}
