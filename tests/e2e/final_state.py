@@ -106,6 +106,8 @@ def _ledger(world: World, login: str, said: Mapping[int, list[Any]]) -> dict[str
             # How many runs it took is what may differ.
             continue
         found[path] = json.loads(text) if path.endswith(".json") else text
+        if path.endswith(".jsonl"):
+            found[path] = [json.loads(line) for line in text.splitlines()]
     reconciled = found[RECONCILED]
     # What is known up to here are the eval sets; whether the bot's own commit on top counts as seen means nothing.
     reconciled["commit"] = world.hosted.bare.git("rev-parse", f"{reconciled['commit']}:eval_sets")

@@ -155,7 +155,8 @@ def test_a_merge_group_gets_the_same_check(world: World, bot: Bot) -> None:
 
 def test_a_pull_request_that_also_edits_the_taxonomy_is_judged_by_the_base(world: World, bot: Bot) -> None:
     taxonomy = platform_files()["taxonomy/taxonomy.yaml"]
-    files = customer_files() | {"taxonomy/taxonomy.yaml": taxonomy.replace("description: ", "description: Truly ", 1)}
+    taxonomy = taxonomy.replace("description: ", "description: Truly ", 1).replace("version: 1.0.0", "version: 1.0.1")
+    files = customer_files() | {"taxonomy/taxonomy.yaml": taxonomy}
     pull = world.open_pull_request("quillow", files)
     run = bot.on("pull_request_target", number=pull.number)
     assert run.codes == (0, 0)
