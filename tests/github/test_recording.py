@@ -16,6 +16,7 @@ from bot.ledger.events import (
     Event,
     Forgotten,
     Passed,
+    Shown,
     Withdrawn,
     events_path,
 )
@@ -62,6 +63,24 @@ def test_the_same_verdicts_are_not_recorded_again_and_others_are() -> None:
     assert hub.ledger[events_path(7)].startswith(text)
     (new,) = [item for item in recorded(hub) if item not in before]
     assert (new.entry, new.head) == (id_of("q01"), "3" * 40)
+
+
+def test_a_full_file_takes_what_people_say_and_no_more_showings(monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = reviewed()
+    before = recorded(hub)
+    monkeypatch.setattr("bot.ledger.event_files.FULL", 10)
+    hub.say("cora", "/incumbent accept q02 it matters")
+    changed = (make_query("q01", {"e": 0.9}, "another text", line=3), *QUERIES[1:])
+    hub.review(make_analysis(changed, head="3" * 40))
+    assert [type(item) for item in recorded(hub) if item not in before] == [Decided]
+
+
+def test_after_the_merge_a_full_file_takes_no_more_showings_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.ledger.event_files.FULL", 10)
+    world = after().seen()
+    before = {item.key for item in recorded(world.hub, Shown)}
+    world.run()
+    assert {item.key for item in recorded(world.hub, Shown)} == before
 
 
 def test_what_is_not_reviewed_shows_nothing() -> None:

@@ -11,7 +11,8 @@ from bot.github.values import PullRequest
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS, ChangedByHand
 from bot.ledger.model import BRANCH
-from bot.reconcile.by_hand import SetChange, Witnesses, changed_by_hand
+from bot.object_store import Change
+from bot.reconcile.by_hand import SetChange, Witnesses, changed_by_hand, set_change
 from bot.reconcile.proposals import ADMIT, EVICT, branch_of
 from tests.reconcile.hub import MAIN, Hub
 from tests.reconcile.merges import BOT, MERGED_AT, commit, make_pull
@@ -57,6 +58,14 @@ def test_a_change_is_recorded_once_and_says_what_it_did() -> None:
     (event,) = changed_by_hand([CHANGE], (), witnesses())
     assert (event.added, event.changed, event.removed, event.commit) == (("a",), ("b",), ("c",), CHANGE.commit)
     assert found(known=[event]) == []
+
+
+def test_a_renamed_entry_has_gone_and_another_has_come() -> None:
+    moved = Change("regression_set/new.yaml", "renamed", "regression_set/old.yaml", "a", "a")
+    found = set_change(commit(1), MERGED_AT, [moved, Change("README.md", "modified")])
+    assert found is not None
+    assert (found.added, found.changed, found.removed) == (("new",), (), ("old",))
+    assert set_change(commit(1), MERGED_AT, [Change("regression_set/evicted/x.yaml", "added")]) is None
 
 
 def changes(hub: Hub) -> list[ChangedByHand]:
