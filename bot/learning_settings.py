@@ -30,6 +30,12 @@ class ExtensionSettings(FileModel):
         description="share of the exemplars above which a capability tells no queries apart; such ones explain nothing"
     )
     misjudged: Share = Field(description="share of queries on which the classifier may err without a candidate")
+    everyday: Count = Field(
+        description="queries that should have a trait at least, for it to tell how customers' manner of writing differs"
+    )
+    tolerated: Annotated[float, Field(ge=1, allow_inf_nan=False)] = Field(
+        description="how much of a difference of manner a missing capability itself brings; 1 is none"
+    )
     telling: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
         description="surprise at which a word, structure or combination is telling: 2 is a chance of 1 in 100"
     )

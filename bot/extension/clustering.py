@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.extension.manner import inflation
 from bot.extension.model import Cluster, Telling, Trait
 from bot.extension.reference import Reference
 from bot.extension.surprise import lift, surprise
@@ -33,7 +34,7 @@ class Row:
     exercised: frozenset[str] = frozenset()
 
 
-def telling_traits(rows: Sequence[Row], reference: Reference, settings: ExtensionSettings) -> dict[Trait, Telling]:
+def telling_traits(rows: Sequence[Row], reference: Reference, settings: ExtensionSettings) -> tuple[dict[Trait, Telling], float]:
     """The traits that enough rows of enough customers have, and surprisingly few exemplars; sorted.
 
     ``members`` is how many rows have each.
@@ -46,6 +47,7 @@ def telling_traits(rows: Sequence[Row], reference: Reference, settings: Extensio
             customers[trait] |= row.customers
     found: dict[Trait, Telling] = {}
     size, total = len(rows), reference.size
+    manner = inflation(counts, size, reference, settings)
     for trait in sorted(counts):
         observed = counts[trait]
         if observed < settings.queries or len(customers[trait]) < settings.customers:
@@ -53,7 +55,7 @@ def telling_traits(rows: Sequence[Row], reference: Reference, settings: Extensio
         expected = reference.expected(trait)
         if rounded(lift(observed, size, expected, total)) < settings.lift:
             continue
-        value = rounded(surprise(observed, size, expected, total))
+        value = rounded(surprise(observed, size, expected, total) / manner)
         if value > 0 and value >= settings.telling:
             found[trait] = Telling(
                 trait=trait,
@@ -62,12 +64,12 @@ def telling_traits(rows: Sequence[Row], reference: Reference, settings: Extensio
                 expected=rounded(size * expected),
                 surprise=value,
             )
-    return found
+    return found, manner
 
 
 def clusters(rows: Sequence[Row], reference: Reference, settings: ExtensionSettings) -> tuple[Cluster, ...]:
     """The clusters that pass every filter, the most surprising first; ``rows`` are in the order of their texts."""
-    telling = telling_traits(rows, reference, settings)
+    telling, manner = telling_traits(rows, reference, settings)
     weights = _Weights(telling, len(rows), reference)
     places = [place for place, row in enumerate(rows) if not row.traits.isdisjoint(telling)]
     if len(places) < max(2, settings.queries):
@@ -82,6 +84,7 @@ def clusters(rows: Sequence[Row], reference: Reference, settings: ExtensionSetti
         possible=np.array([weights.of(reference.possible(place, telling)) for place in range(len(reference.turns))]),
         similar=similar,
         telling=telling,
+        manner=manner,
         reference=reference,
         settings=settings,
     )
@@ -139,6 +142,7 @@ class _Field:
     possible: Floats
     similar: Floats
     telling: dict[Trait, Telling]
+    manner: float
     reference: Reference
     settings: ExtensionSettings
 
@@ -158,7 +162,7 @@ class _Field:
             observed = int((scores >= least).sum())
             expected = reference.allowing(float((certain >= least).mean()), float((possible >= least).mean()))
             excess = rounded(1 - 1 / lift(observed, len(self.rows), expected, reference.size))
-            value = rounded(surprise(observed, len(self.rows), expected, reference.size))
+            value = rounded(surprise(observed, len(self.rows), expected, reference.size) / self.manner)
             if excess >= settings.excess and value >= settings.surprise and (best is None or value > best[0]):
                 best = (value, excess, least)
         if best is None:
@@ -195,7 +199,8 @@ class _Field:
             having = np.array([name in self.rows[place].exercised for place in self.places])
             listed = np.array([name in capabilities for capabilities in self.reference.capabilities])
             share = float(alike_exemplars[listed].mean()) if listed.any() else 0.0
-            if rounded(surprise(int((alike & having).sum()), size, share, int(listed.sum()))) < self.settings.beyond:
+            beyond = surprise(int((alike & having).sum()), size, share, int(listed.sum())) / self.manner
+            if rounded(beyond) < self.settings.beyond:
                 return True
         return False
 

@@ -49,6 +49,15 @@ class Reference:
         counts = Counter(trait for traits in self.traits for trait in traits)
         return {trait: count / self.size for trait, count in counts.items()}
 
+    @cached_property
+    def textual_shares(self) -> dict[Trait, float]:
+        """The share of exemplars that have each trait of text alone, in (0, 1]."""
+        return {
+            trait: share
+            for trait, share in self._shares.items()
+            if trait.kind in ("word", "phrase", "structure") and not trait.unexplained
+        }
+
     def expected(self, trait: Trait) -> float:
         """The share of exemplars that would show ``trait`` had they been classified, in [0, 1].
 
