@@ -11,7 +11,7 @@ from bot.extension.clustering import Row, clusters
 from bot.extension.model import Candidate, Cluster, Core, Exemplar, Kind, Member, Observed, Signal
 from bot.extension.naming import described, free_id, home_group, titled
 from bot.extension.reference import Reference, reference_of
-from bot.extension.signals import Resemblance, is_unexplained, signals_of
+from bot.extension.signals import Resemblance, is_unexplained, resemblance_of, signals_of
 from bot.extension.traits import groups, pairs, text_traits, with_silence
 from bot.learning_settings import ExtensionSettings
 from bot.secrets import holds_secret
@@ -82,7 +82,7 @@ class _Drafting:
     @cached_property
     def resemblance(self) -> Resemblance:
         """How much queries resemble the exemplars."""
-        return Resemblance(self.reference.turns)
+        return resemblance_of(self.reference.turns)
 
     def candidate(self, cluster: Cluster, taken: frozenset[str]) -> Candidate:
         """What ``cluster`` proposes, under an id that is not ``taken``."""

@@ -7,7 +7,7 @@ in the order of their texts, so that the order of the queries does not matter.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,11 +40,12 @@ def telling_traits(rows: Sequence[Row], reference: Reference, settings: Extensio
     ``members`` is how many rows have each.
     """
     counts: Counter[Trait] = Counter()
-    customers: defaultdict[Trait, set[str]] = defaultdict(set)
+    customers: defaultdict[Trait, Counter[str]] = defaultdict(Counter)
     for row in rows:
         counts.update(row.traits)
         for trait in row.traits:
-            customers[trait] |= row.customers
+            customers[trait].update(row.customers)
+    asked = _asked(rows)
     found: dict[Trait, Telling] = {}
     size, total = len(rows), reference.size
     manner = inflation(counts, size, reference, settings)
@@ -53,7 +54,7 @@ def telling_traits(rows: Sequence[Row], reference: Reference, settings: Extensio
         if observed < settings.queries or len(customers[trait]) < settings.customers:
             continue
         expected = reference.expected(trait)
-        if rounded(lift(observed, size, expected, total)) < settings.lift:
+        if least_lift(observed, customers[trait], asked, size, expected, total) < settings.lift:
             continue
         value = rounded(surprise(observed, size, expected, total) / manner)
         if value > 0 and value >= settings.telling:
@@ -65,6 +66,27 @@ def telling_traits(rows: Sequence[Row], reference: Reference, settings: Extensio
                 surprise=value,
             )
     return found, manner
+
+
+def least_lift(
+    observed: int, customers: Mapping[str, int], asked: Mapping[str, int], size: int, share: float, reference: int
+) -> float:
+    """The lift of what ``observed`` of ``size`` queries have, or without one of the ``customers``, if that is less.
+
+    ``customers`` says how many of those each customer asks, ``asked`` how many queries in all.  One customer's manner is
+    frequent among that customer's queries alone, also where others have it now and then.
+    """
+    lifts = [lift(observed, size, share, reference)]
+    lifts += [
+        lift(observed - own, size - asked[name], share, reference)
+        for name, own in customers.items()
+        if size > asked[name]
+    ]
+    return rounded(min(lifts))
+
+
+def _asked(rows: Sequence[Row]) -> Counter[str]:
+    return Counter(name for row in rows for name in row.customers)
 
 
 def clusters(rows: Sequence[Row], reference: Reference, settings: ExtensionSettings) -> tuple[Cluster, ...]:
@@ -85,6 +107,7 @@ def clusters(rows: Sequence[Row], reference: Reference, settings: ExtensionSetti
         similar=similar,
         telling=telling,
         manner=manner,
+        asked=_asked(rows),
         reference=reference,
         settings=settings,
     )
@@ -143,6 +166,7 @@ class _Field:
     similar: Floats
     telling: dict[Trait, Telling]
     manner: float
+    asked: Mapping[str, int]
     reference: Reference
     settings: ExtensionSettings
 
@@ -161,7 +185,10 @@ class _Field:
                 break
             observed = int((scores >= least).sum())
             expected = reference.allowing(float((certain >= least).mean()), float((possible >= least).mean()))
-            excess = rounded(1 - 1 / lift(observed, len(self.rows), expected, reference.size))
+            alike = [self.rows[self.places[place]].customers for place in np.flatnonzero(scores >= least)]
+            customers = Counter(name for names in alike for name in names)
+            lifted = least_lift(observed, customers, self.asked, len(self.rows), expected, reference.size)
+            excess = rounded(1 - 1 / lifted) if lifted > 1 else 0.0
             value = rounded(surprise(observed, len(self.rows), expected, reference.size) / self.manner)
             if excess >= settings.excess and value >= settings.surprise and (best is None or value > best[0]):
                 best = (value, excess, least)

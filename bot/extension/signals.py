@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
 
 from bot.classifier.embedded.terms import Vocabulary, character_terms, learn_vocabulary, word_terms
 from bot.classifier.embedded.text import ReadText, read_text
 from bot.extension.model import Observed, Signal
 from bot.extension.reference import Reference
 from bot.learning_settings import ExtensionSettings
-from bot.rounding import rounded
+from bot.rounding import DECIMALS
 
 
 def is_unexplained(query: Observed, reference: Reference, settings: ExtensionSettings) -> bool:
@@ -42,10 +45,14 @@ class Resemblance:
     def __init__(self, exemplars: Sequence[tuple[str, ...]]) -> None:
         terms = [_terms(read_text(turns)) for turns in exemplars]
         self._vocabulary = learn_vocabulary(terms, 1)
-        self._holders: dict[int, list[tuple[int, float]]] = {}
+        holders: dict[int, list[tuple[int, float]]] = {}
         for place, counts in enumerate(terms):
             for term, weight in zip(*self._vocabulary.weigh(counts), strict=True):
-                self._holders.setdefault(term, []).append((place, weight))
+                holders.setdefault(term, []).append((place, weight))
+        self._holders = {
+            term: (np.array([place for place, _ in own], dtype=np.intp), np.array([weight for _, weight in own]))
+            for term, own in holders.items()
+        }
         self._size = len(exemplars)
 
     def nearest(self, turns: tuple[str, ...]) -> tuple[float, int | None]:
@@ -53,14 +60,22 @@ class Resemblance:
 
         ``(0.0, None)`` if none has anything in common with ``turns``.
         """
-        similar = [0.0] * self._size
+        similar = np.zeros(self._size)
         for term, weight in zip(*_weigh(self._vocabulary, _terms(read_text(turns))), strict=True):
-            for place, own in self._holders[term]:
-                similar[place] += weight * own
-        best = max(range(self._size), key=lambda place: rounded(similar[place]), default=None)
-        if best is None or rounded(similar[best]) <= 0:
+            # Term by term, and no matrix product, which may add in an order that depends on threads.
+            places, weights = self._holders[term]
+            similar[places] += weight * weights
+        similar = np.round(similar, DECIMALS)
+        if not similar.any():
             return 0.0, None
-        return rounded(similar[best]), best
+        best = int(similar.argmax())
+        return float(similar[best]), best
+
+
+@lru_cache(maxsize=4)
+def resemblance_of(exemplars: tuple[tuple[str, ...], ...]) -> Resemblance:
+    """How much texts resemble ``exemplars``."""
+    return Resemblance(exemplars)
 
 
 def _terms(read: ReadText) -> Counter[str]:
