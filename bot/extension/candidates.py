@@ -11,8 +11,8 @@ from bot.extension.clustering import Row, clusters
 from bot.extension.model import Candidate, Cluster, Core, Exemplar, Kind, Member, Observed, Signal
 from bot.extension.naming import described, free_id, home_group, titled
 from bot.extension.reference import Reference, reference_of
-from bot.extension.signals import Resemblance, is_unexplained, resemblance_of, signals_of
-from bot.extension.traits import groups, pairs, text_traits, with_silence
+from bot.extension.signals import Resemblance, probable, resemblance_of, signals_of
+from bot.extension.traits import groups, pairs, text_traits, with_unexplained
 from bot.learning_settings import ExtensionSettings
 from bot.secrets import holds_secret
 from bot.taxonomy.model import Taxonomy
@@ -27,7 +27,7 @@ def find_candidates(
     ``refused`` are the cores of those that people closed.  The order of ``observed`` does not matter.  A taxonomy
     without exemplars says nothing of what to expect, and has no candidates.
     """
-    reference = reference_of(taxonomy, settings.commonplace, settings.misjudged)
+    reference = reference_of(taxonomy, settings.commonplace, settings.misjudged, settings.lift)
     by_text: defaultdict[str, list[Observed]] = defaultdict(list)
     for query in sorted(observed, key=lambda query: query.id):
         by_text[query.text].append(query)
@@ -48,9 +48,7 @@ def find_candidates(
 def _row(queries: Sequence[Observed], reference: Reference, settings: ExtensionSettings) -> Row:
     """A text and what its first query gave: the classifier judges equal texts alike, but for what agents declare."""
     query = queries[0]
-    traits = text_traits(query.turns)
-    if is_unexplained(query, reference, settings):
-        traits = with_silence(traits)
+    traits = with_unexplained(text_traits(query.turns), probable(query, reference, settings), reference.companions)
     exercised = frozenset(name for name, belief in query.beliefs.items() if belief.value)
     off = groups(name for each in queries for name in each.off_taxonomy)
     known = pairs(exercised.intersection(reference.distinguishing))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -40,12 +41,11 @@ def telling_traits(rows: Sequence[Row], reference: Reference, settings: Extensio
     ``members`` is how many rows have each.
     """
     counts: Counter[Trait] = Counter()
-    customers: defaultdict[Trait, Counter[str]] = defaultdict(Counter)
+    customers: defaultdict[Trait, set[str]] = defaultdict(set)
     for row in rows:
         counts.update(row.traits)
         for trait in row.traits:
-            customers[trait].update(row.customers)
-    asked = _asked(rows)
+            customers[trait] |= row.customers
     found: dict[Trait, Telling] = {}
     size, total = len(rows), reference.size
     manner = inflation(counts, size, reference, settings)
@@ -54,7 +54,7 @@ def telling_traits(rows: Sequence[Row], reference: Reference, settings: Extensio
         if observed < settings.queries or len(customers[trait]) < settings.customers:
             continue
         expected = reference.expected(trait)
-        if least_lift(observed, customers[trait], asked, size, expected, total) < settings.lift:
+        if rounded(lift(observed, size, expected, total) / sqrt(manner)) < settings.lift:
             continue
         value = rounded(surprise(observed, size, expected, total) / manner)
         if value > 0 and value >= settings.telling:
@@ -68,21 +68,18 @@ def telling_traits(rows: Sequence[Row], reference: Reference, settings: Extensio
     return found, manner
 
 
-def least_lift(
+def surprise_without(
     observed: int, customers: Mapping[str, int], asked: Mapping[str, int], size: int, share: float, reference: int
 ) -> float:
-    """The lift of what ``observed`` of ``size`` queries have, or without one of the ``customers``, if that is less.
+    """The surprise that is left of ``observed`` of ``size`` queries without one of the ``customers``, the least.
 
     ``customers`` says how many of those each customer asks, ``asked`` how many queries in all.  One customer's manner is
     frequent among that customer's queries alone, also where others have it now and then.
     """
-    lifts = [lift(observed, size, share, reference)]
-    lifts += [
-        lift(observed - own, size - asked[name], share, reference)
+    return min(
+        surprise(observed - own, size - asked[name], share, reference) if observed > own else 0.0
         for name, own in customers.items()
-        if size > asked[name]
-    ]
-    return rounded(min(lifts))
+    )
 
 
 def _asked(rows: Sequence[Row]) -> Counter[str]:
@@ -185,12 +182,16 @@ class _Field:
                 break
             observed = int((scores >= least).sum())
             expected = reference.allowing(float((certain >= least).mean()), float((possible >= least).mean()))
+            # Where manner differs, what is to be expected is less certain: by as many standard deviations.
+            lifted = lift(observed, len(self.rows), expected, reference.size) / sqrt(self.manner)
+            excess = rounded(1 - 1 / max(1.0, lifted))
+            value = rounded(surprise(observed, len(self.rows), expected, reference.size) / self.manner)
+            if excess < settings.excess or value < settings.surprise or (best is not None and value <= best[0]):
+                continue
             alike = [self.rows[self.places[place]].customers for place in np.flatnonzero(scores >= least)]
             customers = Counter(name for names in alike for name in names)
-            lifted = least_lift(observed, customers, self.asked, len(self.rows), expected, reference.size)
-            excess = rounded(1 - 1 / lifted) if lifted > 1 else 0.0
-            value = rounded(surprise(observed, len(self.rows), expected, reference.size) / self.manner)
-            if excess >= settings.excess and value >= settings.surprise and (best is None or value > best[0]):
+            left = surprise_without(observed, customers, self.asked, len(self.rows), expected, reference.size)
+            if rounded(left / self.manner) >= settings.telling:
                 best = (value, excess, least)
         if best is None:
             return None

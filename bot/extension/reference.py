@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 from bot.classifier.exemplars import Label, training_data
 from bot.extension.model import Trait
-from bot.extension.traits import pairs, text_traits, with_silence
+from bot.extension.surprise import lift
+from bot.extension.traits import pairs, text_traits, with_unexplained
 from bot.rounding import rounded
 from bot.taxonomy.model import Taxonomy
 
@@ -20,13 +21,15 @@ class Reference:
 
     ``distinguishing`` are the intent capabilities that tell queries apart: no members of an exactly-one group, of which
     every query has one, and none that more than a share of the exemplars exercise.  ``misjudged`` is the share of
-    queries on which the classifier may err, in [0, 1].
+    queries on which the classifier may err, in [0, 1]; ``marked`` how many times as frequent a capability is among
+    exemplars with a trait that it explains.
     """
 
     turns: tuple[tuple[str, ...], ...]
     capabilities: tuple[frozenset[str], ...]
     distinguishing: tuple[str, ...]
     misjudged: float
+    marked: float
 
     @property
     def size(self) -> int:
@@ -40,9 +43,35 @@ class Reference:
         found = []
         for turns, listed in zip(self.turns, self.capabilities, strict=True):
             known = listed & own
-            traits = text_traits(turns)
-            found.append(traits | pairs(known) if known else with_silence(traits))
+            found.append(with_unexplained(text_traits(turns), known, self.companions) | pairs(known))
         return tuple(found)
+
+    def companions(self, trait: Trait) -> frozenset[str] | None:
+        """The capabilities that exemplars with ``trait`` exercise markedly more often than others.
+
+        ``None`` if there is none: then it goes with every capability alike, and any explains it.
+        """
+        return self._companions.get(trait)
+
+    @cached_property
+    def _companions(self) -> dict[Trait, frozenset[str]]:
+        own = frozenset(self.distinguishing)
+        having: Counter[Trait] = Counter()
+        together: defaultdict[Trait, Counter[str]] = defaultdict(Counter)
+        for turns, listed in zip(self.turns, self.capabilities, strict=True):
+            for trait in text_traits(turns):
+                having[trait] += 1
+                together[trait].update(listed & own)
+        shares = Counter(name for listed in self.capabilities for name in listed & own)
+        found = {
+            trait: frozenset(
+                name
+                for name, count in counts.items()
+                if rounded(lift(count, having[trait], shares[name] / self.size, self.size)) >= self.marked
+            )
+            for trait, counts in together.items()
+        }
+        return {trait: names for trait, names in found.items() if names}
 
     @cached_property
     def _shares(self) -> dict[Trait, float]:
@@ -89,7 +118,7 @@ class Reference:
         )
 
 
-def reference_of(taxonomy: Taxonomy, commonplace: float, misjudged: float) -> Reference:
+def reference_of(taxonomy: Taxonomy, commonplace: float, misjudged: float, marked: float) -> Reference:
     """The exemplars of ``taxonomy``; ``commonplace`` is the share above which a capability tells nothing apart."""
     data = training_data(taxonomy)
     listed = [
@@ -108,4 +137,5 @@ def reference_of(taxonomy: Taxonomy, commonplace: float, misjudged: float) -> Re
             if item.source == "intent" and item.id not in exclusive and shares[item.id] <= most
         ),
         misjudged=misjudged,
+        marked=marked,
     )

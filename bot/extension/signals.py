@@ -16,12 +16,12 @@ from bot.learning_settings import ExtensionSettings
 from bot.rounding import DECIMALS
 
 
-def is_unexplained(query: Observed, reference: Reference, settings: ExtensionSettings) -> bool:
-    """Whether every capability that tells queries apart is improbable."""
-    return all(
-        belief.confidence < settings.low_probability and not belief.value
+def probable(query: Observed, reference: Reference, settings: ExtensionSettings) -> frozenset[str]:
+    """The capabilities that tell queries apart and are not improbable."""
+    return frozenset(
+        name
         for name, belief in query.beliefs.items()
-        if name in reference.distinguishing
+        if name in reference.distinguishing and (belief.value or belief.confidence >= settings.low_probability)
     )
 
 
@@ -31,7 +31,7 @@ def signals_of(
     """The signals of ``query`` alone, in the order of :class:`Signal`; what it shares with others is not among them."""
     torn = any(name in reference.distinguishing for name in query.split)
     holds = {
-        Signal.LOW_PROBABILITY: is_unexplained(query, reference, settings),
+        Signal.LOW_PROBABILITY: not probable(query, reference, settings),
         Signal.OFF_TAXONOMY: bool(query.off_taxonomy),
         Signal.SPLIT_VOTE: torn,
         Signal.FAR: resemblance.nearest(query.turns)[0] < settings.far,

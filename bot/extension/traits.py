@@ -6,7 +6,7 @@ own; what a query is about is told from how it asks by other customers asking so
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations, pairwise
 from math import expm1
@@ -63,6 +63,16 @@ def groups(names: Iterable[str]) -> frozenset[Trait]:
     return frozenset(Trait("group", name) for name in names)
 
 
-def with_silence(traits: frozenset[Trait]) -> frozenset[Trait]:
-    """``traits`` of a text, where no capability is probable besides."""
-    return traits | {UNEXPLAINED} | {trait._replace(unexplained=True) for trait in traits}
+def with_unexplained(
+    traits: frozenset[Trait], probable: Collection[str], companions: Callable[[Trait], frozenset[str] | None]
+) -> frozenset[Trait]:
+    """``traits`` of a text, and those that no ``probable`` capability explains once more as such.
+
+    ``companions`` gives the capabilities that explain a trait; ``None``: any of them may.
+    """
+    found = set(traits)
+    for trait in traits:
+        own = companions(trait)
+        if not probable if own is None else own.isdisjoint(probable):
+            found.add(trait._replace(unexplained=True))
+    return frozenset(found) if probable else frozenset(found) | {UNEXPLAINED}
