@@ -35,7 +35,9 @@ class Row:
     exercised: frozenset[str] = frozenset()
 
 
-def telling_traits(rows: Sequence[Row], reference: Reference, settings: ExtensionSettings) -> tuple[dict[Trait, Telling], float]:
+def telling_traits(
+    rows: Sequence[Row], reference: Reference, settings: ExtensionSettings
+) -> tuple[dict[Trait, Telling], float]:
     """The traits that enough rows of enough customers have, and surprisingly few exemplars; sorted.
 
     ``members`` is how many rows have each.
@@ -73,8 +75,8 @@ def surprise_without(
 ) -> float:
     """The surprise that is left of ``observed`` of ``size`` queries without one of the ``customers``, the least.
 
-    ``customers`` says how many of those each customer asks, ``asked`` how many queries in all.  One customer's manner is
-    frequent among that customer's queries alone, also where others have it now and then.
+    ``customers`` says how many of those each customer asks, ``asked`` how many queries in all.  One customer's
+    manner is frequent among that customer's queries alone, also where others have it now and then.
     """
     return min(
         surprise(observed - own, size - asked[name], share, reference) if observed > own else 0.0
@@ -188,8 +190,8 @@ class _Field:
             value = rounded(surprise(observed, len(self.rows), expected, reference.size) / self.manner)
             if excess < settings.excess or value < settings.surprise or (best is not None and value <= best[0]):
                 continue
-            alike = [self.rows[self.places[place]].customers for place in np.flatnonzero(scores >= least)]
-            customers = Counter(name for names in alike for name in names)
+            alike = np.flatnonzero(scores >= least).tolist()
+            customers = Counter(name for place in alike for name in self.rows[self.places[place]].customers)
             left = surprise_without(observed, customers, self.asked, len(self.rows), expected, reference.size)
             if rounded(left / self.manner) >= settings.telling:
                 best = (value, excess, least)

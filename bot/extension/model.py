@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
 from bot.digests import digest
+from bot.extension.wording import spoken
 from bot.text import normalise
 
 Kind: TypeAlias = Literal["new-behaviour", "missed-capability", "new-combination"]
@@ -71,8 +72,8 @@ class Trait(NamedTuple):
     """Something that a query has or lacks.
 
     ``kind``: a ``word``, a ``phrase`` of two, a ``structure``; a ``combination`` of two capabilities; a ``group`` that
-    it is off-taxonomy for; or ``none``, that no capability is probable.  ``unexplained``: the trait of a query of which
-    that is true as well.
+    it is off-taxonomy for; or ``none``, that no capability is probable.  ``unexplained``: no capability is
+    probable that goes with the trait.
     """
 
     kind: str
@@ -92,8 +93,8 @@ class Trait(NamedTuple):
             case "none":
                 return "no capability is probable"
             case _:
-                named = self.text
-        return f"{named}, and no capability is probable" if self.unexplained else named
+                named = spoken(self.text)
+        return f"{named}, unexplained" if self.unexplained else named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

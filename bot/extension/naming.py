@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from itertools import chain, count
 from typing import Final
 
-from bot.extension.model import Kind, Telling
+from bot.extension.model import Kind, Telling, Trait
+from bot.extension.wording import called, feature
 from bot.taxonomy.model import Taxonomy
 
 LONGEST_NAME: Final = 60
@@ -30,8 +31,8 @@ _KINDS: Final[dict[Kind, str]] = {
 
 def titled(telling: Sequence[Telling]) -> str:
     """A name from the traits that weigh most; a person finds a better one."""
-    words = [_shortened(item.trait.words) for item in _plain(telling)[:_NAMING_TRAITS]]
-    return _cut(f"Proposed: {', '.join(words)}", LONGEST_NAME)
+    words = [_shortened(trait.words) for trait in _plain(telling)[:_NAMING_TRAITS]]
+    return _cut(f"Proposed: {' and '.join(words)}", LONGEST_NAME)
 
 
 def described(kind: Kind, belongs_to: Sequence[str], telling: Sequence[Telling], queries: int, customers: int) -> str:
@@ -44,12 +45,18 @@ def described(kind: Kind, belongs_to: Sequence[str], telling: Sequence[Telling],
     )
 
 
-def _plain(telling: Sequence[Telling]) -> Sequence[Telling]:
-    """``telling`` with each text once, words before structure."""
-    texts: dict[str, Telling] = {}
+def _plain(telling: Sequence[Telling]) -> Sequence[Trait]:
+    """The traits of ``telling``, each word and each structural feature once, words before structure."""
+    found: dict[str, Trait] = {}
     for item in telling:
-        texts.setdefault(item.trait.text, item)
-    return sorted(texts.values(), key=lambda item: item.trait.kind not in ("word", "phrase"))
+        trait = item.trait
+        found.setdefault(feature(trait.text) if trait.kind == "structure" else trait.text, _bare(trait))
+    return sorted(found.values(), key=lambda trait: trait.kind not in ("word", "phrase"))
+
+
+def _bare(trait: Trait) -> Trait:
+    """``trait`` by itself: that nothing explains it is said once, where it is all that there is to say."""
+    return trait if trait.kind == "none" else trait._replace(unexplained=False)
 
 
 def _shortened(words: str) -> str:
@@ -77,7 +84,8 @@ def home_group(taxonomy: Taxonomy, neighbours: Sequence[str]) -> str:
 
 def free_id(taxonomy: Taxonomy, group: str, telling: Sequence[Telling], digest: str, taken: frozenset[str]) -> str:
     """An id in ``group`` that is neither used nor retired nor ``taken``; ``digest`` names what has no letters."""
-    words = " ".join(item.trait.text for item in _plain(telling)[:_NAMING_TRAITS])
+    traits = _plain(telling)[:_NAMING_TRAITS]
+    words = " ".join(called(trait.text) if trait.kind == "structure" else trait.text for trait in traits)
     return unused_id(taxonomy, group, slug(words) or f"candidate-{digest[:6]}", taken)
 
 

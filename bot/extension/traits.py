@@ -15,12 +15,13 @@ from typing import Final
 from bot.classifier.embedded.structure import NAMES, structure
 from bot.classifier.embedded.text import read_text
 from bot.extension.model import Trait
+from bot.extension.wording import MORE
 
 _COUNTS: Final = (1, 2, 3)
 """A structural count is a trait for each of these that it reaches."""
 
-# Lengths and ratios are no counts: every query has them.
-_MEASURES: Final = frozenset({"words", "characters per word", "words per sentence", "words per clause"})
+MEASURES: Final = frozenset({"words", "characters per word", "words per sentence", "words per clause"})
+"""Lengths and ratios are no counts: every query has them."""
 
 _ENDINGS: Final = ("ing", "ed", "es", "s")
 _SHORTEST_STEM: Final = 3
@@ -37,10 +38,10 @@ def text_traits(turns: Sequence[str]) -> frozenset[Trait]:
     found = {Trait("word", stem) for stem in stems}
     found |= {Trait("phrase", f"{one} {other}") for one, other in pairwise(stems)}
     for name, value in zip(NAMES, structure(read), strict=True):
-        if name not in _MEASURES:
+        if name not in MEASURES:
             count = round(expm1(value))
             found |= {
-                Trait("structure", name if least == 1 else f"{name}: {least} or more") for least in _COUNTS[:count]
+                Trait("structure", name if least == 1 else name + MORE.format(least)) for least in _COUNTS[:count]
             }
     return frozenset(found)
 

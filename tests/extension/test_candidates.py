@@ -72,6 +72,7 @@ def test_what_is_not_cohesive_or_not_beyond_expectation_is_left_out() -> None:
     assert find(observed, excess=1.0) == ()
     varied = [ask(500 + place, f"zigzag {thing} {'again ' * (place % 3)}now") for place, thing in enumerate(THINGS)]
     assert find([*known_queries(), *varied], cohesion=1.0) == ()
+    assert find([*known_queries(), *varied], surprise=300.0) == ()
 
 
 def test_candidates_are_ranked_and_limited() -> None:
@@ -199,3 +200,27 @@ def test_a_text_that_several_customers_share_counts_once_and_for_all_of_them() -
 def test_a_single_query_of_a_single_customer_may_suffice() -> None:
     found = find([*known_queries(4), *new_queries(2)], queries=1, customers=1, surprise=0.1, telling=0.1, excess=0.1)
     assert all(item.cohesion == 1.0 for item in found if len(item.members) == 1)
+
+
+def test_an_exemplar_asked_word_for_word_is_no_hard_negative_of_what_fits_no_group() -> None:
+    off = [
+        ask(500 + place, f"lend the {thing}", exercised=["deeds.lend"], off_taxonomy=("size",))
+        for place, thing in enumerate(THINGS)
+    ]
+    (found,) = find([*known_queries(20), *off], beyond=0.0)
+    assert {item.turns for item in found.members} >= {(f"lend the {thing}",) for thing in THINGS}
+    assert [item.turns for item in found.negative] == [("no lend",)]
+
+
+def test_what_is_telling_of_one_customer_alone_raises_nothing() -> None:
+    own = [ask(500 + 5 * place, f"zigzag around {thing} quickly") for place, thing in enumerate(THINGS)]
+    others = [ask(801, "zigzag around quodor quickly"), ask(802, "zigzag around wykfin quickly")]
+    assert find([*known_queries(), *own, *others]) == ()
+    assert find([*known_queries(), *own, *others], telling=0.0)
+
+
+def test_queries_written_otherwise_than_the_exemplars_are_no_behaviour() -> None:
+    observed = [*known_queries(), *new_queries()]
+    assert find(observed)
+    assert find(observed, tolerated=1.0, surprise=6.0) == ()
+    assert find(observed, surprise=6.0)

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.classifier.embedded.structure import NAMES
 from bot.extension.model import Telling, Trait
 from bot.extension.naming import LONGEST_DESCRIPTION, LONGEST_NAME, described, free_id, home_group, slug, titled
+from bot.extension.traits import MEASURES, UNEXPLAINED
+from bot.extension.wording import PHRASES
 from bot.taxonomy.model import Capability, Group
 from tests.extension.builders import make_taxonomy
 
@@ -53,7 +56,7 @@ def test_every_id_is_an_identifier(words: list[str]) -> None:
 
 def test_words_name_before_structure_and_each_text_once() -> None:
     found = titled((*telling("commas", kind="structure"), *telling("link", "link", "url")))
-    assert found == "Proposed: “link”, “url”"
+    assert found == "Proposed: “link” and “url”"
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=8))
@@ -81,11 +84,12 @@ def test_a_description_says_the_kind(kind: str, belongs_to: tuple[str, ...], sai
     ("trait", "words"),
     [
         (Trait("phrase", "a b"), "“a b”"),
-        (Trait("structure", "commas"), "commas"),
+        (Trait("structure", "commas"), "a comma"),
+        (Trait("structure", "commas: 2 or more"), "two or more commas"),
         (Trait("combination", "a + b"), "a + b together"),
         (Trait("group", "size"), "fits no member of size"),
         (Trait("none", "", True), "no capability is probable"),
-        (Trait("word", "a", True), "“a”, and no capability is probable"),
+        (Trait("word", "a", True), "“a”, unexplained"),
     ],
 )
 def test_traits_read_well(trait: Trait, words: str) -> None:
@@ -102,3 +106,23 @@ def test_without_an_open_group_in_use_any_open_group_serves_and_else_the_first()
     only = (Capability(id="size.a", name="a", group="size", description="a", source="intent"),)
     assert home_group(make_taxonomy(groups=(size, Group(id="open", name="Open")), capabilities=only), []) == "open"
     assert home_group(make_taxonomy(groups=(size,), capabilities=only), ["size.a"]) == "size"
+
+
+def test_structure_names_without_jargon_and_each_feature_once() -> None:
+    found = telling("numbers: 3 or more", "numbers: 2 or more", "condition", kind="structure")
+    assert titled(found) == "Proposed: three or more numbers and a condition"
+    assert free_id(TAXONOMY, "deeds", found, "abcdef123", frozenset()) == "deeds.numbers-a-condition"
+
+
+def test_what_nothing_explains_is_named_as_it_is() -> None:
+    silent = Telling(trait=Trait("word", "link", True), members=3, observed=4, expected=0.5, surprise=5.0)
+    assert titled([silent, *telling("link"), *telling("condition", kind="structure")]) == (
+        "Proposed: “link” and a condition"
+    )
+    assert titled([Telling(trait=UNEXPLAINED, members=3, observed=4, expected=0.5, surprise=5.0)]) == (
+        "Proposed: no capability is probable"
+    )
+
+
+def test_every_structural_trait_reads_as_words() -> None:
+    assert set(PHRASES) == set(NAMES) - MEASURES

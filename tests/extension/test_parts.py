@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from bot.classifier.model import Classification, Judgement, Path
+from bot.extension.clustering import surprise_without
+from bot.extension.manner import inflation
 from bot.extension.model import Signal, Trait
 from bot.extension.observing import observe_all
 from bot.extension.reference import reference_of
 from bot.extension.signals import Resemblance, signals_of
-from bot.extension.traits import UNEXPLAINED, groups, pairs, text_traits, with_silence
+from bot.extension.traits import UNEXPLAINED, groups, pairs, text_traits, with_unexplained
 from bot.intake.query import Query
 from bot.submission import Submission
 from tests.extension.builders import ask, make_settings, make_taxonomy
 
 TAXONOMY = make_taxonomy()
 SETTINGS = make_settings()
-REFERENCE = reference_of(TAXONOMY, 0.5, 0.05)
+REFERENCE = reference_of(TAXONOMY, 0.5, 0.05, 2.5)
 RESEMBLANCE = Resemblance(REFERENCE.turns)
 
 
@@ -31,8 +35,37 @@ def test_traits_are_stems_pairs_and_counted_structure() -> None:
 def test_what_the_classifier_says_is_traits_too() -> None:
     assert pairs(["b", "a", "c"]) == {Trait("combination", text) for text in ("a + b", "a + c", "b + c")}
     assert groups(["size"]) == {Trait("group", "size")}
-    word = Trait("word", "a")
-    assert with_silence(frozenset({word})) == {word, UNEXPLAINED, Trait("word", "a", True)}
+
+
+def test_a_trait_is_unexplained_where_no_capability_that_goes_with_it_is_probable() -> None:
+    one, other = Trait("word", "a"), Trait("word", "b")
+    companions = {one: frozenset({"x"})}.get
+    both = frozenset({one, other})
+    unexplained = {trait: trait._replace(unexplained=True) for trait in both}
+    assert with_unexplained(both, {"x"}, companions) == both
+    assert with_unexplained(both, {"y"}, companions) == both | {unexplained[one]}
+    assert with_unexplained(both, (), companions) == both | {*unexplained.values(), UNEXPLAINED}
+
+
+def test_what_goes_with_a_trait_is_what_exemplars_with_it_exercise_more_often() -> None:
+    assert REFERENCE.companions(Trait("word", "lend")) == frozenset({"deeds.lend"})
+    assert REFERENCE.companions(Trait("word", "barble")) is None
+    assert REFERENCE.companions(Trait("word", "zigzag")) is None
+
+
+def test_a_manner_of_writing_shifts_most_traits_and_a_behaviour_few() -> None:
+    counts = Counter(trait for turns in REFERENCE.turns for trait in text_traits(turns))
+    assert inflation(counts, len(REFERENCE.turns), REFERENCE, SETTINGS) == 1.0
+    strange = Counter({Trait("word", f"strange{number}"): 90 for number in range(500)})
+    assert inflation(strange, 100, REFERENCE, SETTINGS) > 5.0
+    assert inflation({}, 0, REFERENCE, SETTINGS) == 1.0
+
+
+def test_what_is_left_without_one_customer() -> None:
+    asked = {"a": 10, "b": 10}
+    alone = surprise_without(10, {"a": 9, "b": 1}, asked, 20, 0.1, 100)
+    assert alone < surprise_without(10, {"a": 5, "b": 5}, asked, 20, 0.1, 100)
+    assert surprise_without(5, {"a": 5}, asked, 20, 0.1, 100) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -58,7 +91,7 @@ def test_nothing_resembles_without_exemplars() -> None:
 
 def test_capabilities_of_exactly_one_groups_and_common_ones_tell_nothing_apart() -> None:
     assert REFERENCE.distinguishing == ("deeds.say", "deeds.sell", "deeds.lend", "deeds.count")
-    assert reference_of(TAXONOMY, 0.1, 0.05).distinguishing == ()
+    assert reference_of(TAXONOMY, 0.1, 0.05, 2.5).distinguishing == ()
 
 
 def test_more_is_expected_where_the_classifier_may_err() -> None:
