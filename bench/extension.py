@@ -2,13 +2,15 @@
 
 python -m bench extension                               every intent capability hidden in turn, five seeds
 python -m bench extension --capability response.format.table --seeds 1
-python -m bench extension --corpus                      candidates raised by the corpus's real queries, nothing hidden
+python -m bench extension --seeds 5 --first 3           seeds 3 to 7, four processes at a time with --jobs 4
+python -m bench extension --real                        candidates raised by real queries, nothing hidden
 
 For each seed a third of the shipped exemplars is held out, by digests of their texts.  To hide a capability, all its
 positive exemplars leave the taxonomy, under whatever other capabilities they stand as well, and with it what requires
 it: neither classifier nor reference has seen anything of it.  They are streamed, 25 of them, by five of ten made-up
 customers, each of whom asks for other things as often; what is asked besides is drawn from the held-out third.  Streams
-with nothing hidden are the held-out third, in the order of its digests.  See docs/extension.md for the figures.
+with nothing hidden are the held-out third, in the order of its digests.  Real queries are those of eval_sets/ and,
+where INCUMBENT_CORPUS names one, the corpus's, each vendor one customer.  See docs/extension.md for the figures.
 """
 
 from __future__ import annotations
@@ -18,9 +20,12 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 from typing import Final
 
 from bot.classifier.classify import classify
@@ -35,7 +40,7 @@ from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED
 from bot.learning_settings import ExtensionSettings
 from bot.snapshot import WorkingTree
-from bot.submission import Submission
+from bot.submission import Submission, read_package, submission_folders
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Capability, Exemplars, Taxonomy, Turns
 from bot.text import normalise
@@ -52,6 +57,15 @@ LOOK: Final = 50
 """And after every so many queries of a stream with nothing hidden."""
 PURE: Final = 0.6
 """A candidate brings a capability back if at least this share of its queries exercises it."""
+USUAL: Final = frozenset(
+    {
+        "execution.orchestration.single-turn",
+        "execution.output-size.normal",
+        "execution.output-size.small",
+        "execution.tools.call",
+    }
+)
+"""What two fifths or more of all queries exercise: hiding one takes exemplars away, its absence is no anomaly."""
 CORPUS_FILES: Final = (
     "azure_mcp_a_to_c",
     "copilot_starters_pnp",
@@ -229,15 +243,42 @@ class Bench:
             raised += find_candidates(stream.observed[:size], stream.taxonomy, self.settings, cores)
         return raised
 
-    def corpus(self, folder: Path) -> tuple[int, list[Candidate]]:
-        """The corpus's real queries by their customers, judged by the whole taxonomy."""
+    def eval_sets(self) -> list[Observed]:
+        """The queries of the repository's own eval sets, judged with their agents' specifications."""
+        tree = WorkingTree(REPOSITORY)
+        settings = self.config.classifier
+        backend = EmbeddedBackend(self.taxonomy, settings.embedded, settings.samples, ModelCache(None))
+        found = []
+        for folder in submission_folders(tree):
+            customer, agent = folder.split("/")[1:]
+            own = WorkingTree(REPOSITORY / folder, tree.name(folder))
+            package = read_package(own, customer, agent, folder, self.config.limits)
+            submission = package.submission
+            result = classify(
+                submission.queries, package.specification, self.taxonomy, backend, lambda done, total: None
+            )
+            found += observe_all(submission, result.classifications, self.taxonomy, self.settings)
+        return found
+
+    def corpus(self, folder: Path) -> list[Observed]:
+        """The corpus's eval sets, judged by the whole taxonomy; a vendor is one customer, of however many agents."""
         stream = []
         for name in CORPUS_FILES:
             for line in (folder / "queries" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
                 item = json.loads(line)
-                stream.append((str(item.get("customer") or item["source"]), tuple(item["turns"])))
-        observed = self.observe(stream, self.taxonomy)
-        return len(observed), list(find_candidates(observed, self.taxonomy, self.settings, ()))
+                stream.append((str(item["source"]), tuple(item["turns"])))
+        return self.observe(stream, self.taxonomy)
+
+    def real(self, folder: Path | None) -> dict[str, Stream]:
+        """Real queries by what they are called, in the order of their digests."""
+        sets = {"eval_sets": self.eval_sets()}
+        if folder is not None:
+            sets["corpus"] = self.corpus(folder)
+            sets["both"] = sets["eval_sets"] + sets["corpus"]
+        return {
+            name: Stream(self.taxonomy, sorted(observed, key=lambda item: (item.digest, item.id)), {}, 0)
+            for name, observed in sets.items()
+        }
 
 
 def told(candidate: Candidate) -> str:
@@ -254,53 +295,76 @@ def main(arguments: Sequence[str]) -> int:
     """Measure and print; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m bench extension")
     parser.add_argument("--capability", action="append", help="hide this one only (may be given again)")
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--corpus", action="store_true", help="only the corpus that INCUMBENT_CORPUS names")
+    parser.add_argument("--seeds", type=int, default=5, help="how many")
+    parser.add_argument("--first", type=int, default=1, help="the first of them")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="streams that are measured at a time")
+    parser.add_argument("--real", action="store_true", help="only real queries")
     parser.add_argument("--nothing", action="store_true", help="only streams with nothing hidden")
     chosen = parser.parse_args(arguments)
     bench = Bench()
-    if not chosen.corpus and not chosen.nothing:
-        hide_all(
-            bench,
-            chosen.capability or sorted({name for item in bench.known for name in item.capabilities}),
-            chosen.seeds,
-        )
-    if not chosen.corpus and not chosen.capability:
-        total, count = 0, 0
-        for seed in range(1, chosen.seeds + 1):
-            stream = bench.nothing_hidden(seed)
-            raised = bench.raised_for_nothing(stream)
-            total += len(stream.observed)
-            count += len(raised)
-            for item in raised:
-                print(f"  nothing hidden, seed {seed}: {told(item)}")
-        print(f"nothing hidden: {count} candidates in {total} queries, {1000 * count / total:.2f} per 1,000")
-    corpus = os.environ.get("INCUMBENT_CORPUS")
-    if corpus and not chosen.capability and not chosen.nothing:
-        size, raised = bench.corpus(Path(corpus))
-        for item in raised:
-            print(f"  corpus: {told(item)}")
-        print(f"corpus, nothing hidden: {len(raised)} candidates in {size} queries")
+    seeds = range(chosen.first, chosen.first + chosen.seeds)
+    if not chosen.real and not chosen.nothing:
+        known = sorted({name for item in bench.known for name in item.capabilities})
+        hide_all(chosen.capability or known, seeds, chosen.jobs)
+    if not chosen.real and not chosen.capability:
+        for_nothing("exemplars", {f"seed {seed}": bench.nothing_hidden(seed) for seed in seeds}, bench)
+    if not chosen.nothing and not chosen.capability:
+        corpus = os.environ.get("INCUMBENT_CORPUS")
+        for name, stream in bench.real(None if corpus is None else Path(corpus)).items():
+            for_nothing(name, {name: stream}, bench)
     return 0
 
 
-def hide_all(bench: Bench, capabilities: Sequence[str], seeds: int) -> None:
-    """A line per capability, then the total."""
-    print("capability                                 recovered  after  purity  others  kinds")
-    shares = []
-    for name in capabilities:
-        outcomes = [bench.hide(name, seed) for seed in range(1, seeds + 1)]
-        back = [item for item in outcomes if item.after is not None]
-        shares.append(len(back) / len(outcomes))
-        after = f"{median(item.after for item in back if item.after is not None):.0f}" if back else "–"
-        kinds = ", ".join(sorted({item.found.kind for item in back if item.found is not None})) or "–"
-        purity = f"{mean(item.purity for item in (back or outcomes)):.2f}"
-        others = f"{mean(item.others for item in outcomes):.1f}"
-        print(f"{name:42} {len(back):4} of {len(outcomes):<2} {after:>6} {purity:>7} {others:>7}  {kinds}", flush=True)
-        best = max(outcomes, key=lambda item: item.purity)
-        if best.found is not None:
-            print(f"    {told(best.found)}", flush=True)
-    often = sum(share > 0.5 for share in shares)
-    print(
-        f"recovered: {100 * mean(shares):.0f} % of the streams; {often} of {len(shares)} capabilities in most of them"
-    )
+def for_nothing(what: str, streams: Mapping[str, Stream], bench: Bench) -> None:
+    """How many candidates are raised by ``streams`` in which nothing is hidden."""
+    total = count = 0
+    for name, stream in streams.items():
+        raised = bench.raised_for_nothing(stream)
+        total += len(stream.observed)
+        count += len(raised)
+        for item in raised:
+            print(f"  {name}: {told(item)}")
+    print(f"nothing hidden, {what}: {count} candidates in {total} queries, {1000 * count / total:.2f} per 1,000")
+
+
+def hidden(job: tuple[str, int]) -> Outcome:
+    """What came of hiding a capability under a seed, in a process of its own."""
+    return _bench().hide(*job)
+
+
+@lru_cache(maxsize=1)
+def _bench() -> Bench:
+    return Bench()
+
+
+def hide_all(capabilities: Sequence[str], seeds: Sequence[int], jobs: int) -> None:
+    """A line per capability, then the totals."""
+    print("capability                                 recovered  after                purity  others  kinds")
+    shares: dict[str, float] = {}
+    with ProcessPoolExecutor(jobs) as pool:
+        results = pool.map(hidden, [(name, seed) for name in capabilities for seed in seeds])
+        for name in capabilities:
+            outcomes = list(islice(results, len(seeds)))
+            back = [item for item in outcomes if item.after is not None]
+            shares[name] = len(back) / len(outcomes)
+            after = ", ".join(str(item.after) for item in back) or "–"
+            kinds = ", ".join(sorted({item.found.kind for item in back if item.found is not None})) or "–"
+            purity = f"{mean(item.purity for item in (back or outcomes)):.2f}"
+            others = f"{mean(item.others for item in outcomes):.1f}"
+            print(
+                f"{name:42} {len(back):4} of {len(outcomes):<2} {after:20} {purity:>6} {others:>7}  {kinds}", flush=True
+            )
+            best = max(outcomes, key=lambda item: item.purity)
+            if best.found is not None:
+                print(f"    {told(best.found)}", flush=True)
+    _total("all", shares)
+    _total("those that most queries do not exercise", {name: shares[name] for name in shares if name not in USUAL})
+
+
+def _total(what: str, shares: Mapping[str, float]) -> None:
+    if shares:
+        often = sum(share > 0.5 for share in shares.values())
+        print(
+            f"recovered of {what}: {100 * mean(shares.values()):.0f} % of the streams; {often} of {len(shares)} "
+            "capabilities in most of them"
+        )
