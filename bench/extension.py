@@ -16,10 +16,9 @@ where INCUMBENT_CORPUS names one, the corpus's, each vendor one customer.  See d
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,10 +27,10 @@ from pathlib import Path
 from statistics import mean
 from typing import Final
 
+from bench.hiding import HELD_OUT, Known, exemplars_of, held_out, without
 from bot.classifier.classify import classify
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.exemplars import Label, training_data
 from bot.config import Curation, load_config
 from bot.extension.candidates import find_candidates
 from bot.extension.model import Candidate, Observed
@@ -42,12 +41,10 @@ from bot.learning_settings import ExtensionSettings
 from bot.snapshot import WorkingTree
 from bot.submission import Submission, read_package, submission_folders
 from bot.taxonomy.loading import load_taxonomy
-from bot.taxonomy.model import Capability, Exemplars, Taxonomy, Turns
+from bot.taxonomy.model import Taxonomy, Turns
 from bot.text import normalise
 
 REPOSITORY: Final = Path(__file__).parent.parent
-HELD_OUT: Final = 3
-"""One exemplar in so many is held out."""
 HIDDEN_QUERIES: Final = 25
 OTHER_QUERIES: Final = 75
 CUSTOMERS: Final = 10
@@ -75,19 +72,6 @@ CORPUS_FILES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """An exemplar of the shipped taxonomy, and the capabilities that it is listed under as positive."""
-
-    turns: Turns
-    text: str
-    capabilities: frozenset[str]
-
-    def draw(self, salt: str) -> int:
-        """A number that ``salt`` and the text give."""
-        return int(hashlib.sha256(f"{salt}\n{self.text}".encode()).hexdigest(), 16)
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of one stream with a hidden capability; ``after`` so many of its queries it came back, if it did.
 
@@ -111,42 +95,6 @@ class Stream:
     observed: Sequence[Observed]
     truth: Mapping[str, bool]
     per_step: int
-
-
-def exemplars_of(taxonomy: Taxonomy) -> list[Known]:
-    """Every exemplar of ``taxonomy`` once."""
-    data = training_data(taxonomy)
-    return [
-        Known(
-            turns,
-            normalise(turns),
-            frozenset(name for name, label in zip(data.capabilities, row, strict=True) if label is Label.POSITIVE),
-        )
-        for turns, row in zip(data.exemplars, data.labels, strict=True)
-    ]
-
-
-def held_out(known: Known, seed: int) -> bool:
-    """Whether ``known`` is held out under ``seed``."""
-    return known.draw(f"held out {seed}") % HELD_OUT == 0
-
-
-def without(taxonomy: Taxonomy, hidden: str | None, gone: frozenset[str]) -> Taxonomy:
-    """``taxonomy`` without the capability ``hidden``, what requires it, and the exemplars with the texts ``gone``."""
-
-    def kept(exemplars: Iterable[str | Turns]) -> tuple[str | Turns, ...]:
-        return tuple(item for item in exemplars if normalise((item,) if isinstance(item, str) else item) not in gone)
-
-    def reduced(item: Capability) -> Capability:
-        own = Exemplars(positive=kept(item.exemplars.positive), negative=kept(item.exemplars.negative))
-        return item.model_copy(update={"exemplars": own})
-
-    capabilities = tuple(
-        reduced(item)
-        for item in taxonomy.capabilities
-        if hidden is None or (item.id != hidden and item.requires != hidden)
-    )
-    return Taxonomy(version=taxonomy.version, groups=taxonomy.groups, capabilities=capabilities)
 
 
 class Bench:
