@@ -59,17 +59,17 @@ def test_no_secret_is_repeated(repository: Path, capsys: pytest.CaptureFixture[s
     secret, password = "https://admin:hunter2secret@db.example/", "password: hunter3secret"
     for file in repository.glob("eval_sets/*/agent/evals.yaml"):
         data = json.loads(file.read_text())
-        for query in data["queries"]:
-            if "zigzag" in query["query"]:
-                query["turns"] = [f"{query.pop('query')} {secret}", f"with {password}"]
+        new = [query for query in data["queries"] if "zigzag" in query["query"]]
+        for query in new[:1]:
+            query["query"] += f" {secret} {password}"
         file.write_text(json.dumps(data))
     for more in ([], ["--json"]):
         assert run(["candidates", "--repo", str(repository), *more]) == 0
         said = capsys.readouterr().out
         assert "zigzag around" in said
-        assert STAND_IN in said
         assert "admin:" not in said
         assert password not in said
+    assert STAND_IN in said
 
 
 def test_a_refused_candidate_stays_away(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
