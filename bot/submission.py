@@ -93,6 +93,14 @@ def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, lim
     return Package(submission=submission, specification=specification)
 
 
+def find_specification(snapshot: Snapshot, limits: Limits) -> Specification | None:
+    """That of the agent in ``snapshot``, for who goes on without; ``None`` where it cannot be read."""
+    try:
+        return read_specification(snapshot, limits)
+    except InputError:
+        return None
+
+
 def refuse_shared_ids(packages: Sequence[Package], regression_set: RegressionSet) -> tuple[Package, ...]:
     """``packages`` without queries whose entry would bear another's id; each is a fault of its row.
 

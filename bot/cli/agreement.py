@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,19 +97,12 @@ def _renames(repo: Path) -> Migration:
 
 def _recorded(repo: Path) -> Recorded | None:
     """The events of the local clone's ledger; where there is none, says so on standard error."""
-    from bot.cli.ledger import HOW_TO_GET_IT, find_ledger
-    from bot.git import read_top
+    from bot.cli.ledger import open_ledger
     from bot.ledger.event_files import load_events
-    from bot.ledger.model import BRANCH
-    from bot.object_store import ObjectStore
 
-    top = read_top(repo)
-    if top is None:
-        say(f"{repo} is not inside a git repository, so there is no ledger to read", err=True)
-        return None
-    with ObjectStore.open(top) as store:
-        commit = find_ledger(store)
-        if commit is None:
-            say(f"there is no branch {BRANCH} here: {HOW_TO_GET_IT}", err=True)
+    with ExitStack() as stack:
+        found = open_ledger(repo, stack)
+        if isinstance(found, str):
+            say(found, err=True)
             return None
-        return load_events(store.snapshot(commit))
+        return load_events(found.snapshot)

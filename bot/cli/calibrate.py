@@ -90,27 +90,20 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
 
 def _ledger(repo: Path, stack: ExitStack) -> tuple[Recorded | None, Callable[[str], Snapshot | None]]:
     """The local clone's events (``None``: there is no ledger, which is said), and what opens its commits."""
-    from bot.cli.ledger import HOW_TO_GET_IT, find_ledger
-    from bot.git import read_top
+    from bot.cli.ledger import open_ledger
     from bot.ledger.event_files import load_events
-    from bot.ledger.model import BRANCH
-    from bot.object_store import ObjectStore
 
-    top = read_top(repo)
-    if top is None:
-        say(f"{repo} is not inside a git repository, so there is no ledger to read", err=True)
+    found = open_ledger(repo, stack)
+    if isinstance(found, str):
+        say(found, err=True)
         return None, lambda commit: None
-    store = stack.enter_context(ObjectStore.open(top))
-    commit = find_ledger(store)
-    if commit is None:
-        say(f"there is no branch {BRANCH} here: {HOW_TO_GET_IT}", err=True)
-        return None, lambda commit: None
-    folder = repo.resolve().relative_to(top.resolve()).as_posix()
+    store = found.store
+    folder = repo.resolve().relative_to(found.top.resolve()).as_posix()
 
     def open_commit(name: str) -> Snapshot | None:
         return store.snapshot(name, "" if folder == "." else folder) if store.exists(name) else None
 
-    return load_events(store.snapshot(commit)), open_commit
+    return load_events(found.snapshot), open_commit
 
 
 def _repository(given: str | None, repo: Path) -> str:

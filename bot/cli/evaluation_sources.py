@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.classifier.classify import classify
 from bot.classifier.usage import Usage
-from bot.cli.ledger import HOW_TO_GET_IT, find_ledger
+from bot.cli.ledger import open_ledger
 from bot.cli.options import progress_bar, say, show_usage
 from bot.config import REVIEWED_FILES, ClassifierSettings
 from bot.documents import parse_json
@@ -17,7 +18,7 @@ from bot.evaluation.corrections import Corrected, corrected
 from bot.evaluation.labels import LEFT_OUT, LabelledQuery, Vocabulary, join
 from bot.evaluation.predictions import IdentityFile, Predictions, predict
 from bot.evaluation.reading import DOCUMENTS, read_labels
-from bot.git import read_commit, read_top
+from bot.git import read_commit
 from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
@@ -118,15 +119,12 @@ def read_label_file(path: Path) -> bytes:
 
 def read_corrections(repo: Path, platform: Platform, vocabulary: Vocabulary) -> Corrected:
     """What people corrected, by the local clone's ledger, joined with the texts that are at hand."""
-    top = read_top(repo)
-    if top is None:
-        raise UsageError(f"{repo} is not inside a git repository, so there is no ledger to read")
-    with ObjectStore.open(top) as store:
-        commit = find_ledger(store)
-        if commit is None:
-            raise UsageError(f"there is no branch {BRANCH} here: {HOW_TO_GET_IT}")
-        record = load_corrections(store.snapshot(commit)) or CorrectionRecord()
-        carried = _carried(record, platform.taxonomy, lambda: _former(store, top))
+    with ExitStack() as stack:
+        found = open_ledger(repo, stack)
+        if isinstance(found, str):
+            raise UsageError(found)
+        record = load_corrections(found.snapshot) or CorrectionRecord()
+        carried = _carried(record, platform.taxonomy, lambda: _former(found.store, found.top))
     return corrected(carried, _texts(repo, platform), vocabulary)
 
 

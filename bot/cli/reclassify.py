@@ -21,13 +21,10 @@ from bot.cli.options import (
     show_usage,
 )
 from bot.curator.changes import admit, apply, let_wait
-from bot.errors import InputError
-from bot.intake.agents import read_specification
-from bot.intake.specification import Specification
-from bot.pipeline import Platform
 from bot.renewal import all_tasks, renew
 from bot.report.output import ReclassifyOutput, UsageOutput
 from bot.snapshot import WorkingTree
+from bot.submission import find_specification
 
 
 @click.command("reclassify")
@@ -52,7 +49,7 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
         all_tasks([*known.waiting.values(), *known.entries.values()], platform.taxonomy),
         platform.taxonomy,
         backend,
-        lambda folder: _specification(repo, folder, platform),
+        lambda folder: find_specification(WorkingTree(repo / folder, folder), platform.config.limits),
         progress_bar("classifying"),
     )
     before = {**known.waiting, **known.entries}
@@ -79,12 +76,3 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
         say(f"{len(changed)} changed, {len(renewed) - len(changed)} unchanged, {len(found.kept)} kept")
     show_usage(backend)
     refuse_incomplete(found.shortfalls, found.stopped)
-
-
-def _specification(repo: Path, folder: str, platform: Platform) -> Specification | None:
-    if not (repo / folder).is_dir():
-        return None
-    try:
-        return read_specification(WorkingTree(repo / folder, folder), platform.config.limits)
-    except InputError:
-        return None

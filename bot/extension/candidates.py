@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bot.extension.clustering import Row, clusters
-from bot.extension.model import Candidate, Cluster, Core, Exemplar, Kind, Member, Observed, Signal
+from bot.extension.model import Candidate, Cluster, Core, Exemplar, Kind, Member, Observed, Signal, holds_core
 from bot.extension.naming import described, free_id, home_group, titled
 from bot.extension.reference import Reference, reference_of
 from bot.extension.signals import Resemblance, probable, resemblance_of, signals_of
@@ -40,7 +40,7 @@ def find_candidates(
     for cluster in clusters(rows, reference, settings):
         if len(found) == settings.open_candidates:
             break
-        if not _is_refused(cluster, texts, refused, settings.core_overlap):
+        if not holds_core([texts[place][0].digest for place in cluster.members], refused, settings.core_overlap):
             found.append(drafting.candidate(cluster, frozenset(item.id for item in found)))
     return tuple(found)
 
@@ -58,14 +58,6 @@ def _row(queries: Sequence[Observed], reference: Reference, settings: ExtensionS
 def _is_private(turn: str) -> bool:
     """Whether ``turn`` holds what no file of the repository should repeat, or could."""
     return holds_secret(turn) or any("\ud800" <= character <= "\udfff" for character in turn)
-
-
-def _is_refused(
-    cluster: Cluster, texts: Sequence[Sequence[Observed]], refused: Collection[Core], overlap: float
-) -> bool:
-    """Whether ``cluster`` holds enough of a refused core; it may have grown around it since."""
-    members = {texts[place][0].digest for place in cluster.members}
-    return any(core and len(members.intersection(core)) >= overlap * len(set(core)) for core in refused)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -17,6 +17,12 @@ Kind: TypeAlias = Literal["new-behaviour", "missed-capability", "new-combination
 
 Core: TypeAlias = tuple[str, ...]
 """Digests of a cluster's most central texts, sorted: what a refusal is remembered by."""
+
+
+def holds_core(digests: Collection[str], cores: Iterable[Core], overlap: float) -> bool:
+    """Whether texts of these ``digests`` hold at least the share ``overlap`` of one of ``cores``; they may be more."""
+    members = frozenset(digests)
+    return any(core and len(members.intersection(core)) >= overlap * len(set(core)) for core in cores)
 
 
 class Signal(StrEnum):

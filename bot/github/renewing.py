@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import known_by
 from bot.digests import digest
-from bot.errors import IncumbentError, InputError
+from bot.errors import IncumbentError
 from bot.github.known import key_of, with_findings
 from bot.github.renewals import RenewalFacts, renewal_facts
-from bot.intake.agents import read_specification
-from bot.intake.specification import Specification
 from bot.ledger.model import StoredClassification
 from bot.object_store import CommitSnapshot
 from bot.pipeline import Platform
 from bot.renewal import Task, query_of, renew
+from bot.submission import find_specification
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,17 +39,13 @@ def renew_entries(
 
     What the ``known`` classifications rest on is not asked again.
     """
-
-    def specification(folder: str) -> Specification | None:
-        try:
-            return read_specification(snapshot.within(folder), platform.config.limits)
-        except InputError:
-            return None
-
     if not tasks:
         return Renewed(facts=(), classified=0, stopped=None)
     backend = with_findings(backend, known)
-    found = renew(tasks, platform.taxonomy, backend, specification, progress)
+    limits = platform.config.limits
+    found = renew(
+        tasks, platform.taxonomy, backend, lambda folder: find_specification(snapshot.within(folder), limits), progress
+    )
     queries = {task.entry.id: query_of(task.entry) for task in tasks}
     keys = {
         task.entry.id: _key(task, key_of(queries[task.entry.id], found.specifications[task.folder], platform, backend))

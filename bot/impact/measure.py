@@ -17,14 +17,20 @@ from bot.errors import IncumbentError, InputError
 from bot.impact.comparison import Judged, Side, compare
 from bot.impact.config_changes import config_changes
 from bot.impact.model import Cost, Effect, EntryAgain, Impact, TaxonomyChange, VersionStep
-from bot.intake.agents import read_specification
 from bot.intake.specification import Specification
 from bot.ledger.keys import content_key
 from bot.pipeline import Classified, Platform, classify_package, judge, unsettled
 from bot.renewal import Former, Renewal, Task, renew, tasks_of
 from bot.settling import settle
 from bot.snapshot import Snapshot
-from bot.submission import Package, called_by_agent, read_package, refuse_shared_ids, submission_folders
+from bot.submission import (
+    Package,
+    called_by_agent,
+    find_specification,
+    read_package,
+    refuse_shared_ids,
+    submission_folders,
+)
 from bot.taxonomy.affected import affected_by
 from bot.taxonomy.changes import changes_between, required_version
 from bot.taxonomy.migration import Migration, migration_between
@@ -62,24 +68,21 @@ class Agents:
 
 def read_agents(snapshot: Snapshot, within: Callable[[str], Snapshot], platform: Platform) -> Agents:
     """The agents of ``snapshot``, of which ``within`` reads a folder; what cannot be read is left out."""
-
-    def specification(folder: str) -> Specification | None:
-        try:
-            return read_specification(within(folder), platform.config.limits)
-        except InputError:
-            return None
-
+    limits = platform.config.limits
     packages = []
     for folder in submission_folders(snapshot):
         if _HALF.search(folder):
             continue  # Its name is no UTF-8, and no document can hold it.
         customer, agent = folder.split("/")[1:]
         try:
-            packages.append(read_package(within(folder), customer, agent, folder, platform.config.limits))
+            packages.append(read_package(within(folder), customer, agent, folder, limits))
         except InputError:
             continue
     known = refuse_shared_ids(packages, platform.regression_set)
-    return Agents(packages=tuple(map(called_by_agent, known)), specification=specification)
+    return Agents(
+        packages=tuple(map(called_by_agent, known)),
+        specification=lambda folder: find_specification(within(folder), limits),
+    )
 
 
 def measure(

@@ -6,13 +6,13 @@ once, and from then on it is people's.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.digests import digest
 from bot.errors import InputError
 from bot.extension.draft import with_capability
-from bot.extension.model import Candidate, Core
+from bot.extension.model import Candidate, holds_core
 from bot.github.check import post_check
 from bot.github.values import AddLabels, CheckRun, OpenPullRequest, Operation, PullRequest, PushBranch, WriteLedger
 from bot.ledger.model import CANDIDATES, CandidateRecord
@@ -76,7 +76,7 @@ def plan_candidates(
             and text is not None
             and branch not in scene.barred
             and (there is None or there.blobs == ours)
-            and not is_known(candidate, known.values(), overlap)
+            and not holds_core([item.digest for item in candidate.members], known.values(), overlap)
         ):
             operations += [(None, step) for step in _raise(candidate, branch, text, scene)]
             known[branch] = candidate.core
@@ -90,12 +90,6 @@ def plan_candidates(
         write = WriteLedger.of(scene.ledger, {CANDIDATES: record_text(record)}, f"Candidates on {scene.base[:12]}")
         operations.append((None, write))
     return tuple(operations)
-
-
-def is_known(candidate: Candidate, cores: Collection[Core], overlap: float) -> bool:
-    """Whether ``candidate`` holds at least the share ``overlap`` of one of ``cores``; it may have grown since."""
-    members = {item.digest for item in candidate.members}
-    return any(core and len(members.intersection(core)) >= overlap * len(set(core)) for core in cores)
 
 
 def is_candidate(branch: str | None) -> bool:

@@ -12,7 +12,7 @@ from bot.github.publish import doubled_replies
 from bot.github.values import Operation, PullRequest, PushCommits, WriteLedger
 from bot.github.world import records_of, text_of
 from bot.ledger.event_files import appended, parsed
-from bot.ledger.events import EVENTS, SET_EVENTS
+from bot.ledger.events import SET_EVENTS, events_path
 from bot.ledger.model import FOLDER, RECONCILED, PullRequestRecord, Reconciled, RunRecord
 from bot.ledger.store import load_requests, load_runs
 from bot.object_store import CommitSnapshot
@@ -79,17 +79,18 @@ def admit_merged(tip: Tip) -> Staged:
     over = () if tip.inventory.unread else _over(records, found, spoken)
     spoken |= {pull.number for pull in over}
     spoken |= {item.pull_request for item in tip.rejections if item.decision.content in contents}
+    ended = {pull.number for pull in pulls if pull.number in records.keys() - unread}
     scene = Scene(
         login=tip.github.login,
         branch=tip.event.default_branch,
         commit=tip.commit,
         comments={number: tip.github.comments(number) for number in sorted(spoken)},
         rejections=tip.rejections,
-        ended=tuple(sorted(pull.number for pull in pulls if pull.number in records.keys() - unread)),
+        ended=tuple(sorted(ended)),
         merges=frozenset(pull.number for pull in pulls if pull.merge is not None),
         over=over,
         ledger=tip.ledger_commit,
-        ledger_files=_files(tip.ledger),
+        ledger_files=_files(tip.ledger, spoken | ended),
         reconciled=reconciled,
         fresh=bool(fresh),
         permission=cache(tip.github.permission),
@@ -235,9 +236,10 @@ def confirm_evictions(tip: Tip) -> Staged:
     return Staged(writes=((None, push),), carried=tip.carried)
 
 
-def _files(ledger: CommitSnapshot | None) -> dict[str, str]:
+def _files(ledger: CommitSnapshot | None, numbers: Collection[int]) -> dict[str, str]:
+    """The ledger's files that the plan may write: of events, those of the pull requests ``numbers``."""
     if ledger is None:
         return {}
-    paths = [RECONCILED, *ledger.paths(FOLDER), *ledger.paths(EVENTS)]
+    paths = [RECONCILED, *ledger.paths(FOLDER), *map(events_path, sorted(numbers))]
     present = [path for path in paths if ledger.exists(path)]
     return {path: ledger.read(path, REVIEWED_FILES).decode("utf-8", "replace") for path in present}

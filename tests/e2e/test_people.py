@@ -45,7 +45,8 @@ def agreement(world: World, folder: Path, capsys: pytest.CaptureFixture[str]) ->
 def counted(rows: Any, name: str) -> tuple[Counted, Counted]:
     """Explicit and implicit answers of a row."""
     row = rows[name]
-    return tuple((row[kind]["count"], row[kind]["agreed"]) for kind in ("explicit", "implicit"))  # type: ignore[return-value]
+    explicit, implicit = row["explicit"], row["implicit"]
+    return (explicit["count"], explicit["agreed"]), (implicit["count"], implicit["agreed"])
 
 
 def test_agreement_after_weeks_of_decisions_is_what_one_counts_by_hand(

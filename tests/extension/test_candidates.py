@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -143,10 +144,10 @@ def test_hard_negatives_are_exemplars_that_have_some_of_it() -> None:
 
 @settings(deadline=None, max_examples=15)
 @given(st.randoms(use_true_random=False))
-def test_the_order_of_the_queries_does_not_matter(random: object) -> None:
+def test_the_order_of_the_queries_does_not_matter(random: Random) -> None:
     observed = [*known_queries(), *new_queries()]
     shuffled = list(observed)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     assert find(shuffled) == find(observed)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.embedded.structure import NAMES
-from bot.extension.model import Telling, Trait
+from bot.extension.model import Kind, Telling, Trait
 from bot.extension.naming import LONGEST_DESCRIPTION, LONGEST_NAME, described, free_id, home_group, slug, titled
 from bot.extension.traits import MEASURES, UNEXPLAINED
 from bot.extension.wording import PHRASES
@@ -73,8 +73,8 @@ def test_names_and_descriptions_are_short(words: list[str]) -> None:
         ("new-combination", ("deeds.say", "deeds.lend"), "the combination of deeds.say and deeds.lend"),
     ],
 )
-def test_a_description_says_the_kind(kind: str, belongs_to: tuple[str, ...], said: str) -> None:
-    found = described(kind, belongs_to, telling("link"), 9, 3)  # type: ignore[arg-type]
+def test_a_description_says_the_kind(kind: Kind, belongs_to: tuple[str, ...], said: str) -> None:
+    found = described(kind, belongs_to, telling("link"), 9, 3)
     assert said in found
     assert "9 queries of 3 customers" in found
     assert "“link” (3 of 9)" in found
