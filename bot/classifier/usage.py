@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,3 +41,19 @@ class Usage:
             fresh * self.prices.input + self.tokens_cached * self.prices.cached + self.tokens_out * self.prices.output
         )
         return per_million / _PER
+
+
+def total(usages: Iterable[Usage | None]) -> Usage | None:
+    """What ``usages`` come to together, in the prices that all have, if they have the same; ``None`` for none."""
+    found = [item for item in usages if item is not None]
+    if not found:
+        return None
+    prices = {item.prices for item in found}
+    return Usage(
+        requests=sum(item.requests for item in found),
+        probing=sum(item.probing for item in found),
+        tokens_in=sum(item.tokens_in for item in found),
+        tokens_cached=sum(item.tokens_cached for item in found),
+        tokens_out=sum(item.tokens_out for item in found),
+        prices=prices.pop() if len(prices) == 1 else None,
+    )

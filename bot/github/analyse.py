@@ -8,6 +8,7 @@ from typing import Literal
 
 from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.remembering import halt, known_by
+from bot.classifier.usage import total
 from bot.config import REVIEWED_FILES
 from bot.curator.entry import Tombstone
 from bot.curator.store import EVICTED, is_part
@@ -84,7 +85,7 @@ def analyse(
         reused=found.reused,
         classified=found.classified,
         stopped=StoppedFacts.of(found.stopped),
-        usage=UsageFacts.of(backend.usage),
+        usage=UsageFacts.of(total([backend.usage, measured.usage])),
         impact=measured.impact,
         remembered=dict(measured.remembered),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.github.commands import Verb
+from bot.ledger.people import NOBODY, is_bot
 
 _DECISIONS: Final = frozenset({Verb.ACCEPT, Verb.REJECT, Verb.PIN, Verb.UNPIN, Verb.UNDO, Verb.RESTORE})
 UNTOLD: Final = "untold"
@@ -38,9 +39,9 @@ def refusal(
     """
     written = author.login or ""
     login = written.casefold()
-    if login in {"", "ghost"}:
+    if login in {"", NOBODY}:
         return "The account that wrote this does not exist any more, so nobody can be asked about it."
-    if author.is_bot or login.endswith("[bot]"):
+    if author.is_bot or is_bot(login):
         return "Bots cannot give commands; a person has to."
     if verb is Verb.HELP:
         return None

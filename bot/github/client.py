@@ -14,7 +14,7 @@ from urllib.parse import quote
 from bot.errors import OutsideError
 from bot.github.authority import UNTOLD
 from bot.github.check import NAME
-from bot.github.responses import check_body, comment_of, login_of, pull_request_of, tree_item
+from bot.github.responses import account, check_body, comment_of, login_of, pull_request_of, tree_item
 from bot.github.values import (
     AddLabels,
     CheckRun,
@@ -116,17 +116,17 @@ class GitHubClient:
     def merged_by(self, number: int) -> tuple[str, str]:
         """Who merged the pull request ``number``, and when."""
         found = self._ask("GET", f"/pulls/{number}")
-        return str((found.get("merged_by") or {}).get("login") or "ghost"), str(found["merged_at"])
+        return account(found.get("merged_by")), str(found["merged_at"])
 
     def closed_by(self, number: int) -> tuple[str, str]:
         """Who closed the pull request ``number``, and when."""
         found = self._ask("GET", f"/issues/{number}")
-        return str((found.get("closed_by") or {}).get("login") or "ghost"), str(found["closed_at"])
+        return account(found.get("closed_by")), str(found["closed_at"])
 
     def author_of(self, commit: str) -> str:
         """The account that ``commit`` is by; ``ghost`` where GitHub knows none."""
         found = self._ask("GET", f"/commits/{commit}")
-        return str((found.get("author") or {}).get("login") or "ghost")
+        return account(found.get("author"))
 
     def own_issues(self) -> tuple[Issue, ...] | None:
         """The open issues of the account that the token acts as, oldest first; ``None`` where issues are turned off."""

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from bot.errors import UsageError
+from bot.ledger.people import NOBODY
 
 # The association that GitHub states of an author with this repository.
 TRUSTED_ASSOCIATIONS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
@@ -156,7 +157,7 @@ def _comment(payload: Mapping[str, Any], here: Event) -> Event:
     if str(payload["action"]) != "created":
         return replace(here, why="only new comments are read")
     body = str(comment.get("body") or "")
-    author = comment.get("user") or {"login": "ghost"}
+    author = comment.get("user") or {"login": NOBODY}
     if author.get("type") == "Bot":
         return replace(here, why="bots give no commands")
     if "/incumbent" not in body.casefold():

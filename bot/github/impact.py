@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import known_by
+from bot.classifier.usage import Usage, total
 from bot.errors import InputError, Problem
 from bot.github.known import under, with_findings
 from bot.impact.measure import measure, read_agents
@@ -26,11 +27,12 @@ ASK_A_CURATOR = "it is measured once a curator says `/incumbent run`"
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """The impact (``None``: the files cannot be read), the faults of what changed, and what a model said."""
+    """The impact (``None``: the files cannot be read), the faults of what changed, what a model said, and its cost."""
 
     impact: Impact | None = None
     problems: tuple[Problem, ...] = ()
     remembered: Mapping[str, StoredClassification] = field(default_factory=dict)
+    usage: Usage | None = None
 
 
 UNTOUCHED = Measured()
@@ -77,4 +79,5 @@ def measure_impact(
             for key, findings in known_by(backends[1], query.heard).items():
                 if findings.capabilities or findings.tools:
                     remembered[key] = StoredClassification(judgements={}, findings={key: findings})
-    return Measured(impact=impact, problems=problems, remembered=remembered)
+    usage = total(item.usage for item in backends or ())
+    return Measured(impact=impact, problems=problems, remembered=remembered, usage=usage)

@@ -7,6 +7,7 @@ from typing import Any
 
 from bot.github.check import NAME
 from bot.github.values import IssueComment, PostCheck, PullRequest
+from bot.ledger.people import BOT, NOBODY, is_bot
 
 
 def tree_item(path: str, text: str | None) -> dict[str, Any]:
@@ -15,13 +16,22 @@ def tree_item(path: str, text: str | None) -> dict[str, Any]:
     return {**place, "sha": None} if text is None else {**place, "content": text}
 
 
+def account(user: Mapping[str, Any] | None) -> str:
+    """The login of ``user``, and ``ghost`` for an account that is gone.
+
+    Some apps' logins do not show what they are (as `Copilot`): they end like all other apps' here.
+    """
+    login = str((user or {}).get("login") or NOBODY)
+    return f"{login}{BOT}" if (user or {}).get("type") == "Bot" and not is_bot(login) else login
+
+
 def comment_of(found: Mapping[str, Any]) -> IssueComment:
     """A comment as we see it."""
     login = login_of(found)
     return IssueComment(
         id=found["id"],
         author=login,
-        is_bot=(found.get("user") or {}).get("type") == "Bot" or login.endswith("[bot]"),
+        is_bot=is_bot(account(found.get("user"))),
         body=found.get("body") or "",
         created_at=found["created_at"],
         updated_at=found["updated_at"],
@@ -53,8 +63,7 @@ def _same_repository(found: Mapping[str, Any]) -> bool:
 
 def login_of(item: Mapping[str, Any]) -> str:
     """Who wrote it; the accounts of some are gone."""
-    user = item.get("user") or {}
-    return str(user.get("login") or "ghost")
+    return str((item.get("user") or {}).get("login") or NOBODY)
 
 
 def check_body(operation: PostCheck) -> dict[str, Any]:

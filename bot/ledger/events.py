@@ -20,6 +20,9 @@ EVENTS = "events"
 SET_EVENTS = f"{EVENTS}/regression_set.jsonl"
 """Where events lie that are on no reviewed pull request: suggestions and the answers to them, requests, changes."""
 
+ADMISSION = "admission"
+"""The kind of a suggestion that offers admissions, where the default branch takes no commits of ours."""
+
 Number = Annotated[int, Field(ge=1)]
 
 
@@ -131,12 +134,17 @@ class Forgotten(_Event):
 
 
 class Suggested(_Event):
-    """A pull request of ours was opened that suggests to take ``entries`` out (a swap lets ``admits`` in)."""
+    """A pull request of ours was opened that suggests to take ``entries`` out (a swap lets ``admits`` in).
+
+    One of kind ``admission`` offers what enters: ``entries`` come in, or change.
+    """
 
     kind: Literal["suggested"] = "suggested"
     pull_request: Number
     branch: Text
-    suggestion: Text = Field(description="kind: displaced, redundant, source-deleted, customer-left, undone, swap")
+    suggestion: Text = Field(
+        description="kind: displaced, redundant, source-deleted, customer-left, undone, swap, admission"
+    )
     entries: Tuple[EntryId]
     admits: EntryId | None = None
     remaining: dict[Identifier, Annotated[int, Field(ge=0)]] = Field(
@@ -145,7 +153,7 @@ class Suggested(_Event):
 
 
 class Answered(_Event):
-    """People merged a suggestion, or closed it: always explicit."""
+    """Somebody merged a suggestion, or closed it: always explicit; a bot that closed it refused nothing."""
 
     kind: Literal["answered"] = "answered"
     pull_request: Number

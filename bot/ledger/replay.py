@@ -47,7 +47,7 @@ def replay(events: Iterable[Event]) -> Standing:
                 decisions = {matter: item for matter, item in decisions.items() if matter[0] != number}
             case Answered(pull_request=number, agrees=agrees):
                 refused.pop(number, None)
-                if not agrees:
+                if not agrees and not event.by_bot:
                     refused[number] = event
             case Reopened(pull_request=number):
                 refused.pop(number, None)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from bot.curator.prune import EvictionKind
 from bot.github.values import PullRequest
-from bot.ledger.events import Answered, Event, Reopened, Suggested
-from bot.ledger.model import Refusal
+from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested
 from bot.ledger.people import is_bot
-from bot.reconcile.proposals import SWAP, Proposal, is_about, is_offer
+from bot.reconcile.proposals import SWAP, Proposal, is_about, is_offer, was_refused
 
 Who = Callable[[int], tuple[str, str]]
 """From a pull request to who ended it, and when."""
@@ -25,7 +24,7 @@ def suggested(
     found = []
     for pull in open_pulls:
         proposal = proposals.get(pull.branch or "")
-        if proposal is None or pull.number in told or is_offer(proposal.branch):
+        if proposal is None or pull.number in told:
             continue
         found.append(
             Suggested(
@@ -43,24 +42,23 @@ def suggested(
 
 def answered(
     closed: Sequence[PullRequest],
-    refusals: Sequence[Refusal],
+    unmerged: Collection[int],
     known: Sequence[Event],
     ids: Collection[str],
     merged_by: Who,
     closed_by: Who,
 ) -> tuple[Event, ...]:
-    """The answers that people gave and that are not among the ``known`` events.
+    """The answers that were given and that are not among the ``known`` events.
 
-    ``closed`` are pull requests of ours that ended, ``refusals`` those of them that people closed unmerged.  A run that
-    was killed may have opened one without recording it: it is about those of ``ids`` that its branch names.
+    ``closed`` are pull requests of ours that ended, ``unmerged`` the numbers of those that others than us closed.  A
+    run that was killed may have opened one without recording it: it is about those of ``ids`` that its branch names.
     """
     opened = {item.pull_request: item for item in known if isinstance(item, Suggested)}
     last = _last_answers(known)
-    refused = {item.pull_request for item in refusals}
     found = []
     for pull in sorted(closed, key=lambda item: item.number):
         agrees = pull.merge is not None
-        if is_offer(pull.branch) or last.get(pull.number) is agrees or not (agrees or pull.number in refused):
+        if last.get(pull.number) is agrees or not (agrees or pull.number in unmerged):
             continue
         by, at = merged_by(pull.number) if agrees else closed_by(pull.number)
         branch, suggestion = pull.branch or "", opened.get(pull.number)
@@ -91,6 +89,21 @@ def reopened(open_pulls: Sequence[PullRequest], known: Sequence[Event], at: str)
     )
 
 
+def closed_by_bots(closed: Iterable[PullRequest], known: Sequence[Event], closed_by: Who) -> frozenset[int]:
+    """Those of ``closed`` that a bot closed unmerged, as one for what is stale: that is nobody's answer.
+
+    What the ``known`` events tell is not looked up again.
+    """
+    told = {item.pull_request: item.by_bot for item in known if isinstance(item, Answered) and not item.agrees}
+    found = set()
+    for pull in closed:
+        if not was_refused(pull):
+            continue
+        if told[pull.number] if pull.number in told else is_bot(closed_by(pull.number)[0]):
+            found.add(pull.number)
+    return frozenset(found)
+
+
 def _last_answers(known: Sequence[Event]) -> dict[int, bool]:
     """What was answered last on each pull request that was not opened again since."""
     last: dict[int, bool] = {}
@@ -106,5 +119,7 @@ def _kind_of(pull: PullRequest) -> str:
     """What kind of suggestion ``pull`` is, by its branch and by the title that we gave it."""
     if (pull.branch or "").startswith(SWAP):
         return "swap"
+    if is_offer(pull.branch):
+        return ADMISSION
     kind = pull.title.rpartition(": ")[2]
     return kind if kind in {item.value for item in EvictionKind} else _UNKNOWN

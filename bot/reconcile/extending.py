@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 
+from bot.classifier.usage import Usage
 from bot.curator.entry import Entry
 from bot.extension.candidates import find_candidates
 from bot.extension.language_model import named
@@ -16,8 +17,11 @@ from bot.pipeline import Platform
 
 def candidates_of(
     submissions: Sequence[SubmissionFacts], entries: Sequence[Entry], platform: Platform, raised: Collection[Core]
-) -> tuple[Candidate, ...]:
-    """The candidates among the queries of ``submissions`` and of ``entries``, without those that were ``raised``."""
+) -> tuple[tuple[Candidate, ...], Usage | None]:
+    """The candidates among the queries of ``submissions`` and of ``entries``, without those that were ``raised``.
+
+    Beside them stands what a language model has cost that named them.
+    """
     observed: dict[str, Observed] = {}
     taxonomy, settings = platform.taxonomy, platform.config.extension
     for entry in entries:
@@ -28,7 +32,7 @@ def candidates_of(
         for item in observe_all(found.submission, found.result.classifications, taxonomy, settings):
             observed[item.id] = item
     candidates = find_candidates(tuple(observed.values()), taxonomy, settings, raised)
-    return named(candidates, taxonomy, platform.config.classifier, os.environ)[0]
+    return named(candidates, taxonomy, platform.config.classifier, os.environ)
 
 
 def _observed(entry: Entry, platform: Platform) -> Observed:

@@ -14,6 +14,7 @@ from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.digests import digest
 from bot.github.values import Commit, PullRequest
+from bot.ledger.events import ADMISSION
 from bot.ledger.model import SuggestionRecord
 from bot.reconcile.proposals import ADMIT, Proposal, branch_of, grounds_in, is_offer, was_refused
 from bot.report.offer import Change, Offered, render_offer
@@ -72,7 +73,7 @@ class Offer:
         of = f" of {', '.join(f'#{number}' for number in self.numbers)}" if self.numbers else ""
         return Proposal(
             branch=self.branch,
-            kind="admission",
+            kind=ADMISSION,
             entries=tuple(item.entry.id for item in self.offered),
             title=f"Regression set: {' and '.join(parts)}{of}"[:250],
             body=render_offer(self.offered),
@@ -128,17 +129,22 @@ NOTHING_REFUSED = Refused()
 
 
 def turned_down(
-    record: SuggestionRecord, closed: Sequence[PullRequest], pull_request: Callable[[int], PullRequest | None]
+    record: SuggestionRecord,
+    closed: Sequence[PullRequest],
+    by_bots: Collection[int],
+    pull_request: Callable[[int], PullRequest | None],
 ) -> Refused:
     """What people turned down by closing the pull request that offered it.
 
-    ``closed`` are the last ones that were closed; others of which the ledger speaks are looked up.
+    ``closed`` are the last ones that were closed, ``by_bots`` those of them that no person closed; others of which the
+    ledger speaks are looked up.
     """
     listed = {pull.number for pull in closed}
     remembered = [item for item in record.refusals if is_offer(item.branch) and item.pull_request not in listed]
     found = [pull_request(item.pull_request) for item in remembered]
     pulls = [*closed, *(pull for pull in found if pull is not None)]
-    branches = {pull.branch or "" for pull in pulls if is_offer(pull.branch) and was_refused(pull)}
+    people = [pull for pull in pulls if was_refused(pull) and pull.number not in by_bots]
+    branches = {pull.branch or "" for pull in people if is_offer(pull.branch)}
     contents = {
         content
         for branch in branches

@@ -18,6 +18,7 @@ from bot.ledger.store import load_requests, load_runs
 from bot.object_store import CommitSnapshot
 from bot.reconcile import admission_plan, requests
 from bot.reconcile.admission_scene import Scene
+from bot.reconcile.answers import closed_by_bots
 from bot.reconcile.by_hand import SetChange, Witnesses, changed_by_hand, set_change
 from bot.reconcile.cases import Case, cases_of, has_merit, judged_again
 from bot.reconcile.confirmations import confirmed
@@ -80,6 +81,8 @@ def admit_merged(tip: Tip) -> Staged:
     spoken |= {pull.number for pull in over}
     spoken |= {item.pull_request for item in tip.rejections if item.decision.content in contents}
     ended = {pull.number for pull in pulls if pull.number in records.keys() - unread}
+    offers = [pull for pull in pulls if is_offer(pull.branch)]
+    by_bots = closed_by_bots(offers, parsed(text_of(tip.ledger, SET_EVENTS)), tip.github.closed_by) if offers else ()
     scene = Scene(
         login=tip.github.login,
         branch=tip.event.default_branch,
@@ -103,7 +106,7 @@ def admit_merged(tip: Tip) -> Staged:
             for id, item in requests.asked(tip.carried.requests, "restore").items()
             if id in tip.platform.regression_set.tombstones
         },
-        refused=turned_down(tip.suggestions, pulls, tip.github.find_pull_request),
+        refused=turned_down(tip.suggestions, pulls, by_bots, tip.github.find_pull_request),
     )
     plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
     if plan.commits and _is_offering(tip):

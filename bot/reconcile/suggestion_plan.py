@@ -25,7 +25,7 @@ from bot.github.values import (
     WriteLedger,
 )
 from bot.ledger.event_files import appended, parsed
-from bot.ledger.events import SET_EVENTS
+from bot.ledger.events import ADMISSION, SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.ledger.store import record_text
 from bot.pipeline import Platform
@@ -133,9 +133,10 @@ def _events(
     known = parsed(scene.events)
     shown = [pull for pull in own(scene.open) if pull.branch in heads]
     ids = (*platform.regression_set.entries, *platform.regression_set.waiting, *platform.regression_set.tombstones)
+    unmerged = {*scene.by_bots, *(item.pull_request for item in wanted.refusals)}
     found = (
         *suggested(shown, proposals, known, scene.at),
-        *answered(own(scene.closed), wanted.refusals, known, ids, scene.merged_by, scene.closed_by),
+        *answered(own(scene.closed), unmerged, known, ids, scene.merged_by, scene.closed_by),
         *reopened(own(scene.open), known, scene.at),
     )
     return {SET_EVENTS: appended(scene.events, found)} if found else {}
@@ -163,7 +164,7 @@ def _keep(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) -
     count = len(proposal.loses)
     title = (
         "What enters was derived again"
-        if proposal.kind == "admission"
+        if proposal.kind == ADMISSION
         else f"Without it {count} {'capability falls' if count == 1 else 'capabilities fall'} below the floor"
         if count
         else "Every floor and every pin holds without it"

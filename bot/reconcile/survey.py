@@ -8,6 +8,7 @@ from typing import Literal
 
 from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import halt
+from bot.classifier.usage import total
 from bot.curator.entry import Source
 from bot.digests import digest
 from bot.errors import InputError, Problem
@@ -75,7 +76,7 @@ def survey(
     asked = backend if found.stopped is None else halt(backend, found.stopped)
     renewal = renew_entries(tasks, platform, snapshot, known, asked, progress)
     stopped = found.stopped or renewal.stopped
-    candidates = candidates_of(found.submissions, entries, platform, raised) if stopped is None else ()
+    candidates, naming = candidates_of(found.submissions, entries, platform, raised) if stopped is None else ((), None)
     return Inventory(
         repository=repository,
         base=tip,
@@ -98,7 +99,7 @@ def survey(
         reused=found.reused,
         classified=found.classified + renewal.classified,
         stopped=StoppedFacts.of(stopped),
-        usage=UsageFacts.of(backend.usage),
+        usage=UsageFacts.of(total([backend.usage, naming])),
         renewals=renewal.facts,
         candidates=tuple(map(CandidateFacts.of, candidates)),
     )

@@ -49,7 +49,7 @@ class Scene:
     one, which its lists may not show yet.
     ``takes_no_commits`` tells that the default branch refused the last commits.  ``at`` is the time of ``base``;
     ``events`` is the ledger's file of events so far; ``merged_by`` and ``closed_by`` tell who ended a pull request, and
-    when.
+    when; ``by_bots`` are those of ``closed`` that a bot closed unmerged.
     ``comments`` reads those of a pull request, ``pull_request`` one that is in neither list.
     """
 
@@ -71,6 +71,7 @@ class Scene:
     events: str | None
     merged_by: Callable[[int], tuple[str, str]]
     closed_by: Callable[[int], tuple[str, str]]
+    by_bots: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +112,9 @@ def wish(
     """
     open_own = own(scene.open)
     closed = {pull.number: pull for pull in own(scene.closed)}
-    listed_refusals = [_refusal(pull) for pull in closed.values() if was_refused(pull)]
+    listed_refusals = [
+        _refusal(pull) for pull in closed.values() if was_refused(pull) and pull.number not in scene.by_bots
+    ]
     reopened = {pull.number for pull in open_own}
     kept = [
         item for item in scene.record.refusals if item.pull_request not in closed and item.pull_request not in reopened

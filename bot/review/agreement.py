@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.consolidator.verdict import Decision, Reason, Route
-from bot.review.derive import EVICT, SWAP
+from bot.review.derive import EVICT, SUGGESTIONS
 from bot.review.responses import Response
 from bot.review.statistics import Interval, alpha, wilson
 from bot.text import normalise
 
-_ORDER: Final = (*Decision, EVICT, SWAP, *Route, *Reason)
+_ORDER: Final = (*Decision, *SUGGESTIONS, *Route, *Reason)
 """In which order rows come; what is not among these comes after them, by its name."""
 
 _LEAVES_OUT: Final = frozenset({Decision.EXCLUDE.value, EVICT})

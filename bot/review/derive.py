@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from bot.consolidator.verdict import Decision, Route
 from bot.digests import digest
 from bot.ledger.events import (
+    ADMISSION,
     Answered,
     ChangedByHand,
     Decided,
@@ -25,7 +26,10 @@ from bot.review.responses import Response
 
 EVICT: Final = "EVICT"
 SWAP: Final = "SWAP"
+ADMIT: Final = "ADMIT"
+SUGGESTIONS: Final = (EVICT, SWAP, ADMIT)
 """What a suggestion decides, beside the decisions of verdicts."""
+_OFFERED: Final = {"swap": SWAP, ADMISSION: ADMIT}
 
 _Word: TypeAlias = tuple[str, int]  # when something was said, and in which comment: what orders one person's words
 _NEVER: Final[_Word] = ("", 0)
@@ -189,13 +193,15 @@ def _last(shown: Sequence[Shown], at: str) -> Shown | None:
 
 def _of_answer(event: Answered, told: _Told) -> Response:
     """One response for one pull request, however many entries it names; it stands under the first of them."""
-    back = event.agrees and any(told.is_back(entry, event.at) for entry in event.entries)
+    decision = _OFFERED.get(event.suggestion, EVICT)
+    moved = told.is_out if decision == ADMIT else told.is_back
+    back = event.agrees and any(moved(entry, event.at) for entry in event.entries)
     other = _person(event.by), event.branch, not event.agrees
     return Response(
         subject=event.branch,
         entry=next(iter(event.entries), ""),
         content="",
-        decision=SWAP if event.suggestion == "swap" else EVICT,
+        decision=decision,
         route=Route.REVIEW.value,
         reasons=(event.suggestion,),
         agrees=event.agrees,

@@ -14,15 +14,15 @@ class Response:
 
     ``subject`` tells what it is on: responses with the same one answer the same question (content and verdict of a
     query; branch of a suggestion, which names entry and grounds).  ``decision`` is INCLUDE, EXCLUDE, REPLACE or
-    KEEP-BOTH, or EVICT or SWAP for a suggestion; ``route`` direct or review; ``reasons`` are the verdict's codes, or
-    the kind of the suggestion.  ``agrees`` tells whether the person wants what the verdict says.  An ``explicit``
-    response is a command, or the merge or the closing of a suggestion; an implicit one is the merge of a pull request
-    whose comment showed the verdict.  ``author`` brought the query (``None`` for a suggestion, and where no event
-    shows the verdict); it and ``by`` are in lower case, as GitHub compares logins.  ``said`` is the person's reason.
-    ``reversed`` tells that it did not last: its comment went, the same person said otherwise on the same content later,
-    or the entry was taken out or undone by people.  ``base`` is the commit that the verdict was judged against,
-    ``place`` its place in the cycle, ``facts`` are its facts as they were shown.  ``remaining`` tells of a suggestion
-    how many competent coverers each capability would keep.
+    KEEP-BOTH, or EVICT, SWAP or ADMIT for a suggestion; ``route`` direct or review; ``reasons`` are codes of the
+    verdict, or the kind of the suggestion.  ``agrees`` tells whether the person wants what the verdict says.  An
+    ``explicit`` response is a command, or the merge or the closing of a suggestion; an implicit one is the merge of a
+    pull request whose comment showed the verdict.  ``author`` brought the query (``None`` for a suggestion, and where
+    no event shows the verdict); it and ``by`` are in lower case, as GitHub compares logins.  ``said`` is the person's
+    reason.  ``reversed`` tells that it did not last: its comment went, the same person said otherwise on the same
+    content later, or the entry was taken out or undone by people.  ``base`` is the commit that the verdict was judged
+    against, ``place`` its place in the cycle, ``facts`` are its facts as they were shown.  ``remaining`` tells of a
+    suggestion how many competent coverers each capability would keep.
     """
 
     subject: str

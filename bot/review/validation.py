@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.learning_settings import CalibrationSettings
+from bot.review.derive import SUGGESTIONS
 from bot.review.responses import Response
 
 
@@ -70,7 +71,7 @@ class Validated:
 
 def question_of(response: Response) -> tuple[str, str]:
     """What ``response`` is an answer to, whoever gives it: a query's content, or a suggestion."""
-    suggestion = response.decision in ("EVICT", "SWAP")
+    suggestion = response.decision in SUGGESTIONS
     return ("suggestion", response.subject) if suggestion else ("content", response.content)
 
 

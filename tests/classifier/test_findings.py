@@ -12,7 +12,7 @@ from bot.classifier.finding_files import FindingFiles
 from bot.classifier.findings import Findings, FindingsInMemory, FindingsStore, KeptChoice, findings_key, tools_digest
 from bot.classifier.model import Consensus, Finding, Identity, InferenceRequest, ToolChoice
 from bot.classifier.remembering import RememberingBackend, halt, knowing, known_by
-from bot.classifier.usage import Usage
+from bot.classifier.usage import Usage, total
 from bot.config import Prices
 from bot.errors import OutsideError
 from bot.taxonomy.model import Taxonomy
@@ -219,6 +219,19 @@ def test_money_is_what_was_not_cached_what_was_and_what_came_out() -> None:
     assert usage.cost == pytest.approx(0.6 * 2 + 0.4 * 0.5 + 0.1 * 8)
     assert usage.tokens == 1_100_000
     assert Usage().cost is None
+
+
+def test_costs_add_up_in_the_prices_that_all_have() -> None:
+    prices = Prices(currency="USD", input=2.0, cached=0.5, output=8.0)
+    one = Usage(requests=3, probing=1, tokens_in=10, tokens_cached=4, tokens_out=2, prices=prices)
+    assert total([]) is None
+    assert total([None, None]) is None
+    assert total([None, one]) == one
+    both = Usage(requests=6, probing=2, tokens_in=20, tokens_cached=8, tokens_out=4, prices=prices)
+    assert total(iter([one, None, one])) == both
+    assert total([one, Usage(requests=1)]) == Usage(
+        requests=4, probing=1, tokens_in=10, tokens_cached=4, tokens_out=2, prices=None
+    )
 
 
 def test_answers_follow_a_question_that_changed_its_id_alone() -> None:

@@ -225,3 +225,14 @@ def test_queries_written_otherwise_than_the_exemplars_are_no_behaviour() -> None
     assert find(observed)
     assert find(observed, tolerated=1.0, surprise=6.0) == ()
     assert find(observed, surprise=6.0)
+
+
+def test_a_cluster_is_not_cut_back_to_fewer_than_a_candidate_has() -> None:
+    both = [
+        f"zigzag around {thing}{' quickly' if place < 8 else ''}{' loudly' if place >= 4 else ''}"
+        for place, thing in enumerate(OTHERS[:12])
+    ]
+    observed = [*known_queries(80), *(ask(500 + place, text) for place, text in enumerate(both))]
+    (found,) = find(observed)
+    assert len(found.members) == 12
+    assert find(observed, queries=13) == ()

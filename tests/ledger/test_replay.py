@@ -60,6 +60,7 @@ AGAIN = Reopened(at=day(5), pull_request=20, branch=NO.branch, answers=1)
     ("events", "refused"),
     [
         ([NO], (NO,)),
+        ([answered(agrees=False, by="stale[bot]", by_bot=True)], ()),
         ([answered()], ()),
         ([NO, AGAIN], ()),
         ([AGAIN], ()),

@@ -145,6 +145,11 @@ def record_in(plan: Plan) -> SuggestionRecord | None:
     return None
 
 
+def events_in(plan: Plan) -> str | None:
+    """What ``plan`` makes of the file of events."""
+    return next((text for item in found(plan, WriteLedger) for path, text in item.files if path == SET_EVENTS), None)
+
+
 def kinds(plan: Plan, number: int | None = None) -> list[str]:
     """What ``plan`` does on a pull request, or where there is none: the names of the operations."""
     return [type(item).__name__ for where, item in plan.operations if where == number]

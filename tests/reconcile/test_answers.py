@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 from bot.github.values import PullRequest
-from bot.ledger.events import Answered, Event, Reopened, Suggested
-from bot.ledger.model import Refusal
+from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested
 from bot.ledger.replay import replay
-from bot.reconcile.answers import answered, reopened, suggested
+from bot.reconcile.answers import answered, closed_by_bots, reopened, suggested
 from bot.reconcile.proposals import ADMIT, EVICT, SWAP, Proposal, branch_of
+from bot.report.suggestion import closing
 from tests.reconcile.merges import BOT, make_pull
 
 BRANCH = branch_of(EVICT, "spare", "0" * 16)
+OFFER = branch_of(ADMIT, "set-7", "0" * 16)
 AT = "2026-11-23T10:00:00Z"
 PROPOSAL = Proposal(
     branch=BRANCH,
@@ -42,8 +43,7 @@ def answers(
     *closed: PullRequest, known: tuple[Event, ...] = (), by: str = "dan", at: str = AT, refused: Any = None
 ) -> Any:
     numbers = [pull.number for pull in closed if pull.merge is None] if refused is None else refused
-    refusals = [Refusal(pull_request=number, branch=BRANCH) for number in numbers]
-    return answered(closed, refusals, known, IDS, lambda number: ("cora", AT), lambda number: (by, at))
+    return answered(closed, numbers, known, IDS, lambda number: ("cora", AT), lambda number: (by, at))
 
 
 def test_a_suggestion_is_recorded_once_however_often_it_is_refreshed() -> None:
@@ -56,11 +56,20 @@ def test_a_suggestion_is_recorded_once_however_often_it_is_refreshed() -> None:
     assert len(opened(6, (event,))) == 1
 
 
-def test_what_is_no_eviction_is_no_suggestion() -> None:
-    offer = branch_of(ADMIT, "set-7", "0" * 16)
-    pulls = [ours(5, offer), ours(6, "incumbent/evict/other-0000000000000000"), ours(7, None)]
-    assert suggested(pulls, {offer: replace(PROPOSAL, branch=offer)}, (), AT) == ()
-    assert answers(ours(5, offer), ours(6, offer, merge="a" * 40)) == ()
+def test_what_is_not_proposed_is_no_suggestion() -> None:
+    pulls = [ours(6, "incumbent/evict/other-0000000000000000"), ours(7, None)]
+    assert suggested(pulls, {BRANCH: PROPOSAL}, (), AT) == ()
+
+
+@pytest.mark.parametrize("merge", ["a" * 40, None])
+def test_an_offer_of_admissions_is_answered_as_others_are(merge: str | None) -> None:
+    pull = ours(5, OFFER, merge=merge, title="Regression set: admit 1 of #7")
+    proposal = replace(PROPOSAL, branch=OFFER, kind=ADMISSION, remaining={})
+    known = suggested([pull], {OFFER: proposal}, (), AT)
+    (event,) = answers(pull, known=known)
+    assert (event.suggestion, event.entries, event.agrees) == (ADMISSION, ("spare",), merge is not None)
+    (untold,) = answers(pull)
+    assert (untold.suggestion, untold.entries) == (ADMISSION, ())
 
 
 @pytest.mark.parametrize(("merge", "agrees", "by"), [("a" * 40, True, "cora"), (None, False, "dan")])
@@ -75,9 +84,25 @@ def test_what_we_closed_ourselves_is_nobodys_answer() -> None:
     assert answers(ours(), known=opened(), refused=[]) == ()
 
 
-def test_what_a_bot_closed_says_so() -> None:
+def test_what_a_bot_closed_says_so_and_is_no_refusal() -> None:
     (event,) = answers(ours(), by="stale[bot]")
     assert event.by_bot
+    assert replay([event]).refused == ()
+
+
+def test_whether_a_bot_closed_it_is_looked_up_once() -> None:
+    asked: list[int] = []
+
+    def closed_by(number: int) -> tuple[str, str]:
+        asked.append(number)
+        return ("stale[bot]" if number == 5 else "dan"), AT
+
+    pulls = [ours(5), ours(6), ours(7, merge="a" * 40), ours(8, body=closing("", "why")), ours(9, "main")]
+    assert closed_by_bots(pulls, (), closed_by) == {5}
+    assert asked == [5, 6]
+    known = (*answers(ours(5), by="stale[bot]"), *answers(ours(6)), *answers(ours(7, merge="a" * 40)))
+    assert closed_by_bots(pulls, known, closed_by) == {5}
+    assert asked == [5, 6]
 
 
 @pytest.mark.parametrize(

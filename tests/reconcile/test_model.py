@@ -171,14 +171,15 @@ class AfterTheMerge(RuleBasedStateMachine):
         assert self.known.members <= platform_of(self.hub).regression_set.entries.keys()
 
     @precondition(lambda self: self._suggested())
-    @rule(place=PLACES)
-    def refuse(self, place: int) -> None:
-        """A curator closes one of the bot's pull requests."""
+    @rule(place=PLACES, by=st.sampled_from(("cora", "cora", "stale[bot]")))
+    def refuse(self, place: int, by: str) -> None:
+        """A curator closes one of the bot's pull requests; what another bot closes is refused by nobody."""
         self._move()
         pulls = self._suggested()
         pull = pulls[place % len(pulls)]
-        self.known.refused[pull.number] = offered_by(self.hub, pull)
-        self.hub.close_pull(pull)
+        if by == "cora":
+            self.known.refused[pull.number] = offered_by(self.hub, pull)
+        self.hub.close_pull(pull, by)
 
     @precondition(lambda self: self.known.refused)
     @rule(place=PLACES)

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from bot.curator.prune import EvictionKind
+from bot.ledger.event_files import parsed
+from bot.ledger.events import Answered
 from bot.ledger.model import Refusal
 from bot.reconcile.proposals import EVICT, branch_of, grounds_in
 from bot.report.suggestion import closing
 from tests.reconcile.merges import BOT, make_pull
-from tests.reconcile.proposing import BEST, OFFER, Suggesting, close, make_platform, record_in
+from tests.reconcile.proposing import BEST, OFFER, Suggesting, close, events_in, make_platform, record_in
 
 NOWHERE = "0" * 16
 
@@ -35,6 +37,17 @@ def test_what_was_merged_or_closed_by_us_or_is_a_forks_refuses_nothing(more: dic
     close(world, "spare", **more)
     assert "spare" in world.proposals
     assert world.wish.refusals == ()
+
+
+def test_what_a_bot_closed_is_suggested_again_and_recorded() -> None:
+    world = Suggesting()
+    close(world, "spare")
+    (number,) = [pull.number for pull in world.closed]
+    world.more = {"by_bots": frozenset({number}), "closed_by": lambda number: ("stale[bot]", "2026-11-23T09:30:00Z")}
+    assert "spare" in world.proposals
+    assert world.wish.refusals == ()
+    (event,) = [item for item in parsed(events_in(world.plan())) if isinstance(item, Answered)]
+    assert (event.pull_request, event.agrees, event.by_bot) == (number, False, True)
 
 
 @pytest.mark.parametrize(

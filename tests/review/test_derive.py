@@ -145,7 +145,10 @@ def test_of_content_that_was_decided_on_the_command_counts_and_not_the_merge() -
 # Suggestions
 
 
-@pytest.mark.parametrize(("agrees", "suggestion", "decision"), [(True, "redundant", "EVICT"), (False, "swap", "SWAP")])
+@pytest.mark.parametrize(
+    ("agrees", "suggestion", "decision"),
+    [(True, "redundant", "EVICT"), (False, "swap", "SWAP"), (True, "admission", "ADMIT")],
+)
 def test_a_suggestion_is_answered_by_its_merge_or_its_closing(agrees: bool, suggestion: str, decision: str) -> None:
     found = only(answered(agrees=agrees, suggestion=suggestion, entries=("q1", "q2")))
     assert (found.subject, found.entry, found.content) == ("incumbent/evict/q1", "q1", "")
@@ -367,6 +370,20 @@ def test_the_order_of_events_says_nothing_beyond_their_times(events: list[Event]
     standing = [(item.subject, item.by, item.explicit, item.agrees) for item in found if not item.reversed]
     assert len(standing) == len(set(standing))
     assert not any(item.by.endswith("[bot]") or item.by != item.by.lower() for item in found)
+
+
+@pytest.mark.parametrize(
+    ("event", "reversed"),
+    [
+        (requested("q2", "undo"), True),
+        (by_hand(removed=("q2",)), True),
+        (by_hand(added=("q2",)), False),
+        (requested("q2", "undo", at=day(4)), False),
+    ],
+)
+def test_an_offer_of_admissions_is_reversed_by_who_takes_an_entry_out(event: Event, reversed: bool) -> None:
+    (found,) = responses_of([event, answered(entries=("q1", "q2"), suggestion="admission")])
+    assert found.reversed is reversed
 
 
 def test_an_answer_to_a_suggestion_knows_how_many_coverers_would_be_left() -> None:
