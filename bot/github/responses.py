@@ -51,6 +51,7 @@ def pull_request_of(found: Mapping[str, Any]) -> PullRequest:
         title=str(found.get("title") or ""),
         body=str(found.get("body") or ""),
         closed=found.get("state") == "closed",
+        closed_at=found.get("closed_at"),
         merge=found["merge_commit_sha"] if found.get("merged_at") else None,
     )
 

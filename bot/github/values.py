@@ -17,8 +17,9 @@ Reaction: TypeAlias = Literal["+1", "confused"]
 class PullRequest:
     """A pull request as it stands now; ``association`` is what GitHub states of its author with this repository.
 
-    ``merge`` is the commit by which it was merged, if it was; then it is ``closed`` as well.  ``branch`` is the head's
-    branch where that is one of the base's own repository, and ``None`` for a fork's.
+    ``merge`` is the commit by which it was merged, if it was; then it is ``closed`` as well.  ``closed_at`` is when it
+    was closed last.  ``branch`` is the head's branch where that is one of the base's own repository, and ``None`` for a
+    fork's.
     """
 
     number: int
@@ -28,6 +29,7 @@ class PullRequest:
     association: str
     labels: tuple[str, ...]
     closed: bool = False
+    closed_at: str | None = None
     merge: str | None = None
     branch: str | None = None
     title: str = ""

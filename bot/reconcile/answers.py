@@ -58,7 +58,7 @@ def answered(
     found = []
     for pull in sorted(closed, key=lambda item: item.number):
         agrees = pull.merge is not None
-        if last.get(pull.number) is agrees or not (agrees or pull.number in unmerged):
+        if not (agrees or pull.number in unmerged) or _told(pull, last) is not None:
             continue
         by, at = merged_by(pull.number) if agrees else closed_by(pull.number)
         branch, suggestion = pull.branch or "", opened.get(pull.number)
@@ -85,7 +85,7 @@ def reopened(open_pulls: Sequence[PullRequest], known: Sequence[Event], at: str)
     return tuple(
         Reopened(at=at, pull_request=pull.number, branch=pull.branch or "", answers=counts[pull.number])
         for pull in open_pulls
-        if last.get(pull.number) is False
+        if pull.number in last and not last[pull.number].agrees
     )
 
 
@@ -94,22 +94,32 @@ def closed_by_bots(closed: Iterable[PullRequest], known: Sequence[Event], closed
 
     What the ``known`` events tell is not looked up again.
     """
-    told = {item.pull_request: item.by_bot for item in known if isinstance(item, Answered) and not item.agrees}
+    last = _last_answers(known)
     found = set()
     for pull in closed:
         if not was_refused(pull):
             continue
-        if told[pull.number] if pull.number in told else is_bot(closed_by(pull.number)[0]):
+        answer = _told(pull, last)
+        if is_bot(closed_by(pull.number)[0]) if answer is None else answer.by_bot:
             found.add(pull.number)
     return frozenset(found)
 
 
-def _last_answers(known: Sequence[Event]) -> dict[int, bool]:
+def _told(pull: PullRequest, last: Mapping[int, Answered]) -> Answered | None:
+    """How ``pull`` ended, if that is known: it may have been opened and closed again since, unseen by any run."""
+    answer = last.get(pull.number)
+    merged = pull.merge is not None
+    if answer is None or answer.agrees is not merged or not (merged or answer.at == pull.closed_at):
+        return None
+    return answer
+
+
+def _last_answers(known: Sequence[Event]) -> dict[int, Answered]:
     """What was answered last on each pull request that was not opened again since."""
-    last: dict[int, bool] = {}
+    last: dict[int, Answered] = {}
     for item in known:
         if isinstance(item, Answered):
-            last[item.pull_request] = item.agrees
+            last[item.pull_request] = item
         elif isinstance(item, Reopened):
             last.pop(item.pull_request, None)
     return last

@@ -298,6 +298,7 @@ class Hub(GitHubClient):
             association="MEMBER",
             labels=tuple(sorted(pull.labels)),
             closed=not pull.open,
+            closed_at=None if pull.open else pull.closed_at or pull.merged_at,
             merge=pull.merge,
             branch=pull.branch,
             title=pull.title,

@@ -31,7 +31,7 @@ IDS = ("spare", "best", "spa")
 
 
 def ours(number: int = 5, branch: str | None = BRANCH, **more: Any) -> PullRequest:
-    defaults = {"branch": branch, "merge": None, "author": BOT, "title": "Evict spare: redundant"}
+    defaults = {"branch": branch, "merge": None, "author": BOT, "title": "Evict spare: redundant", "closed_at": AT}
     return make_pull(number, **defaults | more)
 
 
@@ -122,12 +122,22 @@ def test_of_one_that_a_run_opened_and_did_not_record_the_branch_tells(
     assert (event.suggestion, event.entries) == (kind, entries)
 
 
+def test_what_is_opened_and_closed_again_before_the_next_run_is_another_answer() -> None:
+    later = "2026-11-24T10:00:00Z"
+    known = (*opened(), *answers(ours()))
+    pull = ours(closed_at=later)
+    assert closed_by_bots([pull], known, lambda number: ("stale[bot]", later)) == {5}
+    (event,) = answers(pull, known=known, by="stale[bot]", at=later)
+    assert replay((*known, event)).refused == ()
+    assert closed_by_bots([ours()], known, lambda number: ("stale[bot]", later)) == frozenset()
+
+
 def test_one_that_is_opened_again_may_be_refused_again() -> None:
     known = opened()
     for moment in ("2026-11-24T10:00:00Z", "2026-11-25T10:00:00Z"):
-        known += answers(ours(), known=known, at=moment)
+        known += answers(ours(closed_at=moment), known=known, at=moment)
         assert [item.at for item in replay(known).refused] == [moment]
-        assert answers(ours(), known=known, at=moment) == ()
+        assert answers(ours(closed_at=moment), known=known, at=moment) == ()
         again = reopened([ours(closed=False), ours(9, closed=False)], known, AT)
         assert [type(item) for item in again] == [Reopened]
         known += again
