@@ -34,6 +34,7 @@ from bot.report.agreement_output import AgreementOutput
 from bot.report.calibration_output import CalibrateOutput
 from bot.report.candidates_output import CandidatesOutput
 from bot.report.evaluation_output import EvaluateOutput
+from bot.report.explanation_output import ExplainOutput
 from bot.report.formats_output import FormatsOutput
 from bot.report.import_output import ImportOutput
 from bot.report.migrate_output import MigrateOutput
@@ -72,6 +73,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "ledger-corrections": CorrectionRecord,
     "ledger-candidates": CandidateRecord,
     "review-output": ReviewOutput,
+    "explain-output": ExplainOutput,
     "classify-output": ClassifyOutput,
     "candidates-output": CandidatesOutput,
     "evaluate-output": EvaluateOutput,

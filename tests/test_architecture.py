@@ -32,7 +32,7 @@ ROWS = [
     {"submission"},
     {"settling"},
     {"pipeline"},
-    {"importing", "renewal", "extension"},
+    {"explaining", "importing", "renewal", "extension"},
     {"ledger"},
     {"impact"},
     {"evaluation", "review"},

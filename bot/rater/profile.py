@@ -12,6 +12,9 @@ from bot.config import Curation
 from bot.rounding import DECIMALS, rounded
 from bot.text import normalise
 
+# Masks whose subsets are kept: they mean nothing beyond themselves, so that all sets share them.
+_REMEMBERED = 1 << 14
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
@@ -48,8 +51,6 @@ class Capabilities:
         self.floors = [config.redundancy_floor(name) for name in self.names]
         self.novelty = config.options.novelty
         self.named: Callable[[int], tuple[str, ...]] = lru_cache(maxsize=None)(self._named)
-        self._combinations: Callable[[int], frozenset[int]] = lru_cache(maxsize=None)(self._subsets)
-        self._carried: Callable[[int], frozenset[int]] = lru_cache(maxsize=None)(self._all_subsets)
 
     def profile(
         self,
@@ -83,27 +84,25 @@ class Capabilities:
 
     def combinations(self, signature: int, caps: int) -> frozenset[int]:
         """combinations(x) as masks (semantics, section 4)."""
-        return frozenset((signature,)) if self.novelty == "signature" else self._combinations(caps)
+        return frozenset((signature,)) if self.novelty == "signature" else _subsets(caps, self.novelty)
 
     def carried(self, profile: Profile) -> frozenset[int]:
         """Every combination, of any query, that ``profile`` carries."""
-        return profile.combinations if self.novelty == "signature" else self._carried(profile.caps)
+        return profile.combinations if self.novelty == "signature" else _all_subsets(profile.caps, self.novelty)
 
     def _named(self, mask: int) -> tuple[str, ...]:
         return tuple(name for index, name in enumerate(self.names) if mask >> index & 1)
 
-    def _subsets(self, caps: int) -> frozenset[int]:
-        if not caps:
-            return frozenset()
-        strength = self.novelty
-        assert strength != "signature"
-        return _masks(caps, min(strength, caps.bit_count()))
 
-    def _all_subsets(self, caps: int) -> frozenset[int]:
-        # A query with fewer than t competent capabilities has a smaller combination, which any superset carries.
-        strength = self.novelty
-        assert strength != "signature"
-        return frozenset().union(*(_masks(caps, size) for size in range(1, strength + 1)))
+@lru_cache(maxsize=_REMEMBERED)
+def _subsets(caps: int, strength: int) -> frozenset[int]:
+    return _masks(caps, min(strength, caps.bit_count())) if caps else frozenset()
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _all_subsets(caps: int, strength: int) -> frozenset[int]:
+    # A query with fewer than t competent capabilities has a smaller combination, which any superset carries.
+    return frozenset().union(*(_masks(caps, size) for size in range(1, strength + 1)))
 
 
 def _masks(caps: int, size: int) -> frozenset[int]:

@@ -1,0 +1,78 @@
+"""``incumbent explain``: why a verdict is what it is, and what would turn it; writes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bot.cli.options import (
+    agent_options,
+    json_option,
+    open_backend,
+    open_package,
+    open_platform,
+    print_json,
+    progress_bar,
+    repository_options,
+    say,
+    show_usage,
+)
+from bot.errors import UsageError
+from bot.explaining import explain_entry, explain_query
+from bot.pipeline import review
+from bot.report.explanation_output import ExplainOutput
+from bot.report.explanation_text import explanation_lines
+
+
+@click.command("explain")
+@click.argument(
+    "eval_set_dir",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="[EVAL_SET_DIR]",
+    required=False,
+)
+@click.argument("query", metavar="[QUERY]", required=False)
+@click.option("--entry", metavar="ID", help="An entry of the regression set, as if it came today.")
+@agent_options
+@repository_options
+@json_option
+def command(
+    eval_set_dir: Path | None,
+    query: str | None,
+    entry: str | None,
+    customer: str | None,
+    agent: str | None,
+    repo: Path,
+    config_path: str,
+    as_json: bool,
+) -> None:
+    """Say why QUERY of the eval set in EVAL_SET_DIR has its verdict, and the smallest changes that would turn it.
+
+    Which score by how much, whose absence, which knob: each change is judged by the whole cascade, all else being as it
+    was at the query's turn in the cycle. A verdict turns where the query would enter, wait for a person or stay out and
+    now does something else. With --entry it is an entry that is judged, against all the others.
+
+    \b
+    Examples:
+      incumbent explain eval_sets/contoso/repairs q7
+      incumbent explain --entry contoso-repairs-q7-1a2b3c4d --json
+    """
+    platform = open_platform(repo, config_path)
+    if entry is not None:
+        if eval_set_dir is not None or query is not None:
+            raise UsageError("--entry stands alone: leave EVAL_SET_DIR and QUERY out")
+        explained, usage = explain_entry(platform, entry), None
+    else:
+        if eval_set_dir is None or query is None:
+            raise UsageError("name a folder and a query of its eval set, or an entry with --entry")
+        package = open_package(platform, repo, eval_set_dir, customer, agent)
+        backend = open_backend(platform)
+        outcome = review(platform, package, backend, progress_bar("classifying"))
+        explained, usage = explain_query(outcome, query), backend.usage
+        show_usage(backend)
+    if as_json:
+        print_json(ExplainOutput.of(explained, usage))
+        return
+    for line in explanation_lines(explained):
+        say(line)

@@ -1,0 +1,72 @@
+"""Changes that turn a verdict: one score, one entry that is not there, or one knob."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from bot.consolidator.verdict import Route, Ruling
+from bot.rounding import DECIMALS, rounded
+
+STEP: Final = 10.0**-DECIMALS
+"""The smallest difference that a comparison sees."""
+
+
+class Outcome(StrEnum):
+    """What a verdict means for a query; a change turns the verdict where it changes this."""
+
+    ENTERS = "enters"
+    WAITS = "waits for a person"
+    STAYS_OUT = "stays out"
+
+    @staticmethod
+    def of(ruling: Ruling) -> Outcome:
+        """The outcome of ``ruling``."""
+        if not ruling.decision.admits:
+            return Outcome.STAYS_OUT
+        return Outcome.ENTERS if ruling.route is Route.DIRECT else Outcome.WAITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreChange:
+    """Another score for one capability; ``None`` stands for a capability that the query does not exercise."""
+
+    capability: str
+    now: float | None
+    to: float | None
+    ruling: Ruling
+
+    @property
+    def distance(self) -> float:
+        """By how much the score changes, in [0, 1]."""
+        return rounded(abs((self.to or 0.0) - (self.now or 0.0)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absence:
+    """One entry of R, or one query of the same cycle, that is not there."""
+
+    id: str
+    ruling: Ruling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnobChange:
+    """Another value of a knob: for one ``capability``, or the global one (``None``)."""
+
+    knob: str
+    capability: str | None
+    now: float
+    to: float
+    ruling: Ruling
+
+    @property
+    def distance(self) -> float:
+        """By how much the knob changes."""
+        return rounded(abs(self.to - self.now))
+
+
+def around(mark: float) -> tuple[float, ...]:
+    """``mark`` and the values next to it, as far as they are not negative."""
+    return tuple(value for value in (rounded(mark - STEP), rounded(mark), rounded(mark + STEP)) if value >= 0.0)

@@ -1,0 +1,111 @@
+"""Judging a query again under other circumstances: another score, without an entry, with another config (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from bot.config import Curation
+from bot.consolidator.cycle import Trust
+from bot.consolidator.verdict import Ruling, Verdict
+from bot.consolidator.verdict_engine import decide
+from bot.rater.contextualizer import LiveSet, Similarity
+from bot.rater.model import RelationalFacts, Resident, ScoredQuery
+from bot.rater.similarity import similarity_matrix
+from bot.text import normalise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """A query's turn in its cycle: what it was judged against.
+
+    ``residents`` is R as the cycle found it, ``entered`` what the cycle had admitted by then, ``waiting`` what waited
+    for a person; both in the cycle's order.
+    """
+
+    query: ScoredQuery
+    residents: tuple[Resident, ...]
+    entered: tuple[ScoredQuery, ...] = ()
+    waiting: tuple[ScoredQuery, ...] = ()
+
+    @staticmethod
+    def of(id: str, queries: Iterable[ScoredQuery], residents: Sequence[Resident], verdicts: Sequence[Verdict]) -> Turn:
+        """The turn of the query ``id`` in the cycle over ``queries`` that gave ``verdicts``."""
+        by_id = {query.id: query for query in queries}
+        place = next(place for place, verdict in enumerate(verdicts) if verdict.id == id)
+        before = [item for item in verdicts[:place] if item.decision.admits]
+        return Turn(
+            query=by_id[id],
+            residents=tuple(residents),
+            entered=tuple(by_id[item.id] for item in before if item.admitted),
+            waiting=tuple(by_id[item.id] for item in before if not item.admitted),
+        )
+
+    @property
+    def members(self) -> tuple[Resident | ScoredQuery, ...]:
+        """R at that moment."""
+        return (*self.residents, *self.entered)
+
+    @property
+    def others(self) -> tuple[Resident | ScoredQuery, ...]:
+        """All that the query was judged against."""
+        return (*self.members, *self.waiting)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where a query is judged again under other circumstances."""
+
+    turn: Turn
+    config: Curation
+    names: tuple[str, ...]
+    trust: Trust
+    similarities: Mapping[str, float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        members = self.turn.members
+        texts = [normalise(item.turns) for item in members]
+        values = similarity_matrix([normalise(self.turn.query.turns)], texts)[0] if texts else ()
+        found = {item.id: float(value) for item, value in zip(members, values, strict=True)}
+        object.__setattr__(self, "similarities", found)
+
+    @cached_property
+    def live(self) -> LiveSet:
+        """The set as it stood at the query's turn."""
+        return self.live_with(self.config)
+
+    @cached_property
+    def facts(self) -> RelationalFacts:
+        """The facts of the query as they are."""
+        return self.judged(self.live, self.turn.query)[0]
+
+    def live_with(self, config: Curation, absent: str | None = None) -> LiveSet:
+        """The set under ``config``, without ``absent``; texts are compared once, elsewhere."""
+        turn = self.turn
+        everything = ScoredQuery(id="", turns=(), scores=dict.fromkeys(self.names, 0.0))
+        residents = [replace(item, turns=()) for item in turn.residents if item.id != absent]
+        live = LiveSet(residents, [everything, *turn.entered, *turn.waiting], config)
+        for query in turn.entered:
+            if query.id != absent:
+                live.admit(live.profile(query))
+        for query in turn.waiting:
+            if query.id != absent:
+                live.await_review(live.profile(query))
+        return live
+
+    def judged(
+        self, live: LiveSet, query: ScoredQuery, config: Curation | None = None, absent: str | None = None
+    ) -> tuple[RelationalFacts, Ruling]:
+        """Facts and ruling of ``query`` against ``live``."""
+        config = config or self.config
+        facts = live.facts(query, live.profile(query), self._nearest(absent))
+        admitted = [item.id for item in self.turn.entered if item.id != absent]
+        return facts, self.trust(query, facts, decide(facts, config.knobs, config.options), admitted)
+
+    def _nearest(self, absent: str | None) -> Similarity:
+        others = [(-value, id) for id, value in self.similarities.items() if id != absent]
+        if not others:
+            return Similarity(0.0, None)
+        value, id = min(others)
+        return Similarity(-value, id)

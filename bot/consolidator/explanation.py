@@ -1,0 +1,127 @@
+"""The smallest changes that would turn a verdict, found by judging the query again (semantics, sections 4 to 6).
+
+A verdict is a step function of every score and every knob: it changes only where a comparison does.  So each value at
+which a comparison changes is tried, and its two neighbours; nothing between them can turn anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from bot.config import Curation
+from bot.consolidator.changes import Absence, KnobChange, Outcome, ScoreChange, around
+from bot.consolidator.circumstances import Bench, Turn
+from bot.consolidator.cycle import Trust
+from bot.consolidator.knob_changes import smallest_knobs
+from bot.consolidator.trust import doubt_attempts
+from bot.consolidator.verdict import Ruling
+from bot.rater.model import RelationalFacts, ScoredQuery
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """How a query stands in one capability that it exercises: its score, and what there was to reach or to beat.
+
+    ``bar`` is the competence bar, ``champion`` who holds the capability in R at the query's turn, with ``held`` for a
+    score (``None``: nobody), ``margin`` by how much that has to be exceeded.
+    """
+
+    capability: str
+    score: float
+    bar: float
+    champion: str | None
+    held: float | None
+    margin: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """A verdict, and the smallest changes that turn it, each judged by the whole cascade.
+
+    ``contests`` are in the order of capabilities' names.  ``scores`` hold the smallest per capability and outcome,
+    the smallest first; ``absences`` all that suffice alone, by id; ``knobs`` the smallest of each knob, global ones
+    first.
+    """
+
+    query: ScoredQuery
+    facts: RelationalFacts
+    ruling: Ruling
+    contests: tuple[Contest, ...]
+    scores: tuple[ScoreChange, ...]
+    absences: tuple[Absence, ...]
+    knobs: tuple[KnobChange, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the verdict means now."""
+        return Outcome.of(self.ruling)
+
+
+def explain(turn: Turn, config: Curation, names: Iterable[str], trust: Trust = doubt_attempts) -> Explanation:
+    """Why the query of ``turn`` has its verdict, and what would turn it; ``names`` are the taxonomy's capabilities."""
+    bench = Bench(turn, config, tuple(sorted({*names, *turn.query.scores})), trust)
+    _, ruling = bench.judged(bench.live, turn.query)
+    now = Outcome.of(ruling)
+    return Explanation(
+        query=turn.query,
+        facts=bench.facts,
+        ruling=ruling,
+        contests=tuple(_contests(bench)),
+        scores=tuple(_scores(bench, now)),
+        absences=tuple(_absences(bench, now)),
+        knobs=tuple(smallest_knobs(bench, now)),
+    )
+
+
+def _contests(bench: Bench) -> Iterator[Contest]:
+    live = bench.live
+    for name, score in sorted(bench.turn.query.scores.items()):
+        index = live.capabilities.index[name]
+        champion = live.champions[index]
+        yield Contest(
+            capability=name,
+            score=score,
+            bar=live.capabilities.bars[index],
+            champion=None if champion is None else champion.id,
+            held=None if champion is None else champion.score(index),
+            margin=live.capabilities.margins[index],
+        )
+
+
+def _scores(bench: Bench, outcome: Outcome) -> list[ScoreChange]:
+    """The smallest change of each score that leads to each other outcome."""
+    found: dict[tuple[str, Outcome], ScoreChange] = {}
+    query = bench.turn.query
+    for name in bench.names:
+        now = query.scores.get(name)
+        for to in _score_marks(bench, name):
+            scores = {key: value for key, value in query.scores.items() if key != name}
+            if to is not None:
+                scores[name] = to
+            other = replace(query, scores=scores, arbitrated=query.arbitrated - {name})
+            _, ruling = bench.judged(bench.live, other)
+            change = ScoreChange(capability=name, now=now, to=to, ruling=ruling)
+            key = name, Outcome.of(ruling)
+            if key[1] is not outcome and (key not in found or change.distance < found[key].distance):
+                found[key] = change
+    return sorted(found.values(), key=lambda item: (item.distance, item.capability, Outcome.of(item.ruling)))
+
+
+def _score_marks(bench: Bench, name: str) -> Iterator[float | None]:
+    """Every score of ``name`` from which on a comparison may differ, and none at all."""
+    live, index = bench.live, bench.live.capabilities.index[name]
+    marks = [bench.config.competence_bar(name), bench.config.knobs.honesty_floor]
+    champion = live.champions[index]
+    if champion is not None:
+        held = champion.score(index)
+        marks += [held, held + live.capabilities.margins[index]]
+    yield None
+    yield from sorted({value for mark in (*marks, 0.0, 1.0) for value in around(mark) if value <= 1.0})
+
+
+def _absences(bench: Bench, outcome: Outcome) -> Iterator[Absence]:
+    for id in sorted(item.id for item in bench.turn.others):
+        _, ruling = bench.judged(bench.live_with(bench.config, id), bench.turn.query, absent=id)
+        if Outcome.of(ruling) is not outcome:
+            yield Absence(id=id, ruling=ruling)

@@ -1,0 +1,92 @@
+"""A verdict explained: of a query under review, or of an entry as if it came today.  Nothing here writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bot.classifier.model import Identity
+from bot.consolidator.circumstances import Turn
+from bot.consolidator.cycle import run_cycle
+from bot.consolidator.explanation import Explanation, explain
+from bot.consolidator.verdict import Verdict
+from bot.curator.roles import derive_roles
+from bot.errors import InputError, Problem
+from bot.pipeline import Platform, Review
+from bot.rater.model import ScoredQuery
+from bot.submission import Submission
+from bot.suggest import perhaps
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explained:
+    """What is explained, its verdict, and why; ``pinned`` says of an entry what keeps it in the set.
+
+    ``origins`` tell who brought the query; of an entry nobody asks.
+    """
+
+    kind: Literal["query", "entry"]
+    platform: Platform
+    verdict: Verdict
+    explanation: Explanation
+    pinned: tuple[str, ...] = ()
+    origins: Mapping[str, Submission] = field(default_factory=dict)
+
+
+def explain_query(review: Review, name: str) -> Explained:
+    """The verdict on the query called ``name``, at its turn in the cycle.
+
+    Raises :class:`bot.errors.InputError` if there is no such query, or if it has no verdict.
+    """
+    if name not in review.queries:
+        fix = "take an id that `incumbent review` shows"
+        raise InputError([Problem(name, None, f"there is no such query{perhaps(name, review.queries)}", fix)])
+    if name in review.settled:
+        entry = review.settled[name].id
+        message = f"it is judged no more: the entry or tombstone {entry} settles it"
+        raise InputError([Problem(name, None, message, "explain the entry, if it is in the set or waits for a slot")])
+    if name not in review.scored:
+        why = review.shortfalls.get(name, "the classifier did not get to it")
+        raise InputError([Problem(name, None, f"it has no verdict: {why}", "run again, or see the endpoint")])
+    config = review.platform.config
+    queries = tuple(review.scored.values())
+    verdicts = run_cycle(queries, review.residents, config)
+    turn = Turn.of(name, queries, review.residents, verdicts)
+    return Explained(
+        kind="query",
+        platform=review.platform,
+        verdict=next(verdict for verdict in verdicts if verdict.id == name),
+        explanation=explain(turn, config, review.platform.taxonomy.by_id),
+        origins=review.origins,
+    )
+
+
+def explain_entry(platform: Platform, id: str, identity: Identity | None = None) -> Explained:
+    """The verdict that the entry ``id`` would have today, against all the others.
+
+    ``identity`` is the classifier's; entries that lag behind it do not count.  Raises
+    :class:`bot.errors.InputError` if there is no such entry, or if it lags behind itself.
+    """
+    known = platform.regression_set
+    everybody = {**known.waiting, **known.entries}
+    if id not in everybody:
+        message = f"there is no such entry in the set or in line{perhaps(id, everybody)}"
+        raise InputError([Problem(id, None, message, "see `incumbent status` for the ids")])
+    entries, lags = known.residents(platform.taxonomy, identity)
+    in_line, more_lags = known.in_line(platform.taxonomy, identity)
+    behind = next((lag for lag in (*lags, *more_lags) if lag.id == id), None)
+    if behind is not None:
+        fix = "run `incumbent reclassify` and commit"
+        raise InputError([Problem(id, None, f"the entry lags behind: it was {behind.reason}", fix)])
+    own = next(item for item in (*entries, *in_line) if item.id == id)
+    others = tuple(item for item in (*entries, *in_line) if item is not own)
+    turn = Turn(query=ScoredQuery(id=id, turns=own.turns, scores=own.scores), residents=others)
+    (verdict,) = run_cycle([turn.query], others, platform.config)
+    return Explained(
+        kind="entry",
+        platform=platform,
+        verdict=verdict,
+        explanation=explain(turn, platform.config, platform.taxonomy.by_id),
+        pinned=derive_roles(entries, platform.config).pinned.get(id, ()),
+    )

@@ -1,0 +1,222 @@
+"""What would turn a verdict: every change that is named does it, and none that is smaller."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.config import Curation
+from bot.consolidator.changes import STEP, Outcome
+from bot.consolidator.circumstances import Turn
+from bot.consolidator.cycle import run_cycle
+from bot.consolidator.explanation import Explanation, explain
+from bot.consolidator.knob_changes import PER_CAPABILITY
+from bot.consolidator.verdict import Decision, Ruling
+from bot.rater.model import RelationalFacts, Resident, ScoredQuery
+from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
+from tests.factories import make_config, query, resident
+from tests.oracle.strategies import Case, cases
+
+KNOBS = ("competence_bar", "winning_margin", "clone_cutoff", "redundancy_floor", "concentration_cap", "honesty_floor")
+COUNTS = ("redundancy_floor", "concentration_cap")
+asking = cases().filter(lambda case: bool(case.queries))
+CONFIG = make_config(competence_bar=0.5, winning_margin=0.1, honesty_floor=0.6, redundancy_floor=1, novelty=2)
+
+
+def ruled(item: ScoredQuery, residents: list[Resident], config: Curation) -> Ruling:
+    """What a cycle over this one query rules."""
+    (verdict,) = run_cycle([item], residents, config)
+    return verdict.ruling
+
+
+def explained(item: ScoredQuery, *residents: Resident, config: Curation = CONFIG) -> Explanation:
+    names = {*item.scores, *(name for each in residents for name in each.scores)}
+    return explain(Turn(query=item, residents=residents), config, names)
+
+
+def scored(item: ScoredQuery, name: str, to: float | None) -> ScoredQuery:
+    """``item`` with another score; ``None``: it does not exercise the capability."""
+    rest = {key: value for key, value in item.scores.items() if key != name}
+    scores = rest if to is None else {**rest, name: to}
+    return replace(item, scores=scores, arbitrated=item.arbitrated - {name})
+
+
+def turned(config: Curation, knob: str, capability: str | None, to: float) -> Curation:
+    """``config`` with another value of ``knob``."""
+    value = int(to) if knob in COUNTS else to
+    if capability is None:
+        return make_config(config, **{knob: value})
+    overrides = {name: item.model_dump() for name, item in config.per_capability.items()}
+    overrides[capability] = {**overrides.get(capability, {}), knob: value}
+    return make_config(config, per_capability=overrides)
+
+
+# Whatever the set and the query
+
+
+@given(cases())
+def test_every_verdict_of_a_cycle_is_explained_as_it_was_given(case: Case) -> None:
+    queries, residents, config = queries_of(case), residents_of(case), config_of(case)
+    verdicts = run_cycle(queries, residents, config)
+    for verdict in verdicts:
+        found = explain(Turn.of(verdict.id, queries, residents, verdicts), config, case.capabilities)
+        assert (found.facts, found.ruling) == (verdict.facts, verdict.ruling)
+        changes: list[Any] = [*found.scores, *found.absences, *found.knobs]
+        assert all(Outcome.of(change.ruling) is not found.outcome for change in changes)
+
+
+@given(cases())
+def test_every_change_does_what_is_said_of_it(case: Case) -> None:
+    residents, config = residents_of(case), config_of(case)
+    for item in queries_of(case)[:2]:
+        found = explain(Turn(query=item, residents=tuple(residents)), config, case.capabilities)
+        for score in found.scores:
+            assert ruled(scored(item, score.capability, score.to), residents, config) == score.ruling
+        for absence in found.absences:
+            assert ruled(item, [each for each in residents if each.id != absence.id], config) == absence.ruling
+        for knob in found.knobs:
+            other = turned(config, knob.knob, knob.capability, knob.to)
+            assert ruled(item, residents, other) == knob.ruling
+
+
+@given(asking)
+def test_every_absence_that_suffices_is_named(case: Case) -> None:
+    residents, config = residents_of(case), config_of(case)
+    item = queries_of(case)[0]
+    found = explain(Turn(query=item, residents=tuple(residents)), config, case.capabilities)
+    enough = [
+        each.id
+        for each in residents
+        if Outcome.of(ruled(item, [other for other in residents if other is not each], config)) is not found.outcome
+    ]
+    assert [absence.id for absence in found.absences] == sorted(enough)
+
+
+@given(asking, st.data())
+def test_no_smaller_change_of_a_score_leads_there(case: Case, data: Any) -> None:
+    residents, config = residents_of(case), config_of(case)
+    item = queries_of(case)[0]
+    found = explain(Turn(query=item, residents=tuple(residents)), config, case.capabilities)
+    name = data.draw(st.sampled_from(case.capabilities))
+    now = item.scores.get(name)
+    smallest = {Outcome.of(each.ruling): each.distance for each in found.scores if each.capability == name}
+    marks = {score for each in residents for score in each.scores.values()} | {0.0, 1.0}
+    to = data.draw(st.none() | st.floats(0, 1) | st.sampled_from(sorted(marks)))
+    outcome = Outcome.of(ruled(scored(item, name, to), residents, config))
+    if outcome is not found.outcome:
+        assert smallest[outcome] <= abs((to or 0.0) - (now or 0.0)) + STEP
+
+
+@settings(max_examples=200)
+@given(asking, st.data())
+def test_no_smaller_change_of_a_knob_turns_it(case: Case, data: Any) -> None:
+    residents, config = residents_of(case), config_of(case)
+    item = queries_of(case)[0]
+    found = explain(Turn(query=item, residents=tuple(residents)), config, case.capabilities)
+    knob = data.draw(st.sampled_from(KNOBS))
+    own = [None, *sorted(item.scores)] if knob in PER_CAPABILITY else [None]
+    capability = data.draw(st.sampled_from(own))
+    if knob in COUNTS:
+        values: list[float] = list(range(8))
+    else:
+        everybody: list[ScoredQuery | Resident] = [item, *residents]
+        scores = {score for each in everybody for score in each.scores.values()}
+        values = sorted({value for score in scores for value in (score, min(1.0, score + 2 * STEP))})
+        values += data.draw(st.lists(st.floats(0, 1), max_size=5))
+    distances = {(each.knob, each.capability): each.distance for each in found.knobs}
+    now = getattr(config.knobs, knob) if capability is None else getattr(config, knob)(capability)
+    for to in values:
+        if Outcome.of(ruled(item, residents, turned(config, knob, capability, to))) is not found.outcome:
+            assert distances[knob, capability] <= abs(to - now) + STEP
+
+
+# What it looks like
+
+OLD = resident("old", {"a": 0.7, "b": 0.8}, admitted_at="2026-01-01T00:00:00Z")
+OTHER = resident("other", {"a": 0.65, "c": 0.9}, admitted_at="2026-01-02T00:00:00Z")
+
+
+def test_a_redundant_query_lacks_a_little_to_win_and_somebody_elses_absence() -> None:
+    found = explained(query("q", {"a": 0.75, "b": 0.6}), OLD, OTHER)
+    assert (found.ruling.decision, found.outcome) == (Decision.EXCLUDE, Outcome.STAYS_OUT)
+    first = found.scores[0]
+    assert (first.capability, first.now) == ("a", 0.75)
+    assert first.distance == pytest.approx(0.05, abs=1e-8)
+    assert first.to is not None
+    assert first.to > 0.8
+    assert [item.id for item in found.absences] == ["old"]
+    changes = {(item.knob, item.capability): item.to for item in found.knobs}
+    assert changes["winning_margin", None] == pytest.approx(0.05, abs=1e-8)
+    assert changes["winning_margin", "a"] < 0.05
+    assert ("concentration_cap", None) not in changes
+
+
+def test_a_clone_enters_with_another_cutoff_or_without_what_it_copies() -> None:
+    text = "Send the invoice of March to the tax office"
+    found = explained(query("q", {"a": 0.9}, text), resident("old", {"b": 0.9}, text), config=make_config(CONFIG))
+    assert found.outcome is Outcome.WAITS
+    assert [(item.id, Outcome.of(item.ruling)) for item in found.absences] == [("old", Outcome.ENTERS)]
+    plain = explained(
+        query("q", {"b": 0.9}, text), resident("old", {"b": 0.9}, text), resident("third", {"b": 0.9}), config=CONFIG
+    )
+    assert (plain.outcome, plain.absences) == (Outcome.STAYS_OUT, ())
+
+
+def test_a_query_that_exercises_nothing_needs_some_score() -> None:
+    found = explained(query("q", {}), OLD)
+    assert found.outcome is Outcome.STAYS_OUT
+    assert {item.now for item in found.scores} == {None}
+    assert found.knobs == ()
+
+
+def test_an_empty_set_keeps_nobody_out() -> None:
+    found = explained(query("q", {"a": 0.9}))
+    assert (found.outcome, found.absences) == (Outcome.ENTERS, ())
+    assert {Outcome.of(item.ruling) for item in found.scores} == {Outcome.WAITS, Outcome.STAYS_OUT}
+
+
+def test_what_waits_in_the_same_cycle_counts_for_novelty_and_may_be_absent() -> None:
+    config = make_config(CONFIG, novelty=2, competence_bar=0.5)
+    residents = [resident("one", {"a": 0.9}), resident("two", {"b": 0.9})]
+    queries = [query("first", {"a": 0.9, "b": 0.8}), query("second", {"a": 0.7, "b": 0.7})]
+    verdicts = run_cycle(queries, residents, config)
+    turn = Turn.of("second", queries, residents, verdicts)
+    assert [item.id for item in turn.waiting] == ["first"]
+    found = explain(turn, config, ["a", "b"])
+    without = {item.id: Outcome.of(item.ruling) for item in found.absences}
+    assert without == {"first": Outcome.WAITS, "one": Outcome.ENTERS, "two": Outcome.ENTERS}
+
+
+def test_what_the_cycle_admitted_before_may_be_absent() -> None:
+    queries = [query("first", {"a": 0.9, "b": 0.8}), query("second", {"a": 0.7})]
+    verdicts = run_cycle(queries, [], CONFIG)
+    turn = Turn.of("second", queries, [], verdicts)
+    assert [item.id for item in turn.entered] == ["first"]
+    found = explain(turn, CONFIG, ["a", "b"])
+    assert [(item.id, Outcome.of(item.ruling)) for item in found.absences] == [("first", Outcome.ENTERS)]
+
+
+def test_trust_is_asked_under_all_circumstances() -> None:
+    asked = []
+
+    def trust(item: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Any) -> Ruling:
+        asked.append(tuple(admitted))
+        return ruling
+
+    queries = [query("first", {"a": 0.9}), query("second", {"b": 0.9})]
+    verdicts = run_cycle(queries, [], CONFIG)
+    explain(Turn.of("second", queries, [], verdicts), CONFIG, ["a", "b"], trust)
+    assert set(asked) == {("first",), ()}
+
+
+def test_floors_and_concentration_are_asked_about_where_somebody_is_beaten() -> None:
+    weak = resident("weak", {"a": 0.55, "b": 0.55})
+    found = explained(query("q", {"a": 0.9, "b": 0.9}), weak, config=make_config(CONFIG, concentration_cap=1))
+    assert (found.ruling.decision, found.outcome) == (Decision.REPLACE, Outcome.WAITS)
+    changes = {(item.knob, item.capability): (item.to, item.ruling.decision) for item in found.knobs}
+    assert changes["concentration_cap", None] == (2, Decision.REPLACE)
+    assert changes["redundancy_floor", None] == (2, Decision.KEEP_BOTH)
