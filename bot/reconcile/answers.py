@@ -42,7 +42,6 @@ def suggested(
 
 def answered(
     closed: Sequence[PullRequest],
-    unmerged: Collection[int],
     known: Sequence[Event],
     ids: Collection[str],
     merged_by: Who,
@@ -50,15 +49,15 @@ def answered(
 ) -> tuple[Event, ...]:
     """The answers that were given and that are not among the ``known`` events.
 
-    ``closed`` are pull requests of ours that ended, ``unmerged`` the numbers of those that others than us closed.  A
-    run that was killed may have opened one without recording it: it is about those of ``ids`` that its branch names.
+    ``closed`` are pull requests of ours that ended; what we closed ourselves is no answer.  A run that was killed may
+    have opened one without recording it: it is about those of ``ids`` that its branch names.
     """
     opened = {item.pull_request: item for item in known if isinstance(item, Suggested)}
     last = _last_answers(known)
     found = []
     for pull in sorted(closed, key=lambda item: item.number):
         agrees = pull.merge is not None
-        if not (agrees or pull.number in unmerged) or _told(pull, last) is not None:
+        if not (agrees or was_refused(pull)) or _told(pull, last) is not None:
             continue
         by, at = merged_by(pull.number) if agrees else closed_by(pull.number)
         branch, suggestion = pull.branch or "", opened.get(pull.number)

@@ -131,20 +131,21 @@ NOTHING_REFUSED = Refused()
 def turned_down(
     record: SuggestionRecord,
     closed: Sequence[PullRequest],
-    by_bots: Collection[int],
+    by_bots: Callable[[Sequence[PullRequest]], Collection[int]],
     pull_request: Callable[[int], PullRequest | None],
 ) -> Refused:
     """What people turned down by closing the pull request that offered it.
 
-    ``closed`` are the last ones that were closed, ``by_bots`` those of them that no person closed; others of which the
-    ledger speaks are looked up.
+    ``closed`` are the last ones that were closed; others of which the ledger speaks are looked up.  ``by_bots`` tells
+    which of those that offered it were closed by no person.
     """
     listed = {pull.number for pull in closed}
     remembered = [item for item in record.refusals if is_offer(item.branch) and item.pull_request not in listed]
     found = [pull_request(item.pull_request) for item in remembered]
     pulls = [*closed, *(pull for pull in found if pull is not None)]
-    people = [pull for pull in pulls if was_refused(pull) and pull.number not in by_bots]
-    branches = {pull.branch or "" for pull in people if is_offer(pull.branch)}
+    refused = [pull for pull in pulls if is_offer(pull.branch) and was_refused(pull)]
+    nobodys = by_bots(refused)
+    branches = {pull.branch or "" for pull in refused if pull.number not in nobodys}
     contents = {
         content
         for branch in branches

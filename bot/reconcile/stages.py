@@ -81,8 +81,10 @@ def admit_merged(tip: Tip) -> Staged:
     spoken |= {pull.number for pull in over}
     spoken |= {item.pull_request for item in tip.rejections if item.decision.content in contents}
     ended = {pull.number for pull in pulls if pull.number in records.keys() - unread}
-    offers = [pull for pull in pulls if is_offer(pull.branch)]
-    by_bots = closed_by_bots(offers, parsed(text_of(tip.ledger, SET_EVENTS)), tip.github.closed_by) if offers else ()
+
+    def by_bots(offers: Sequence[PullRequest]) -> Collection[int]:
+        return closed_by_bots(offers, parsed(text_of(tip.ledger, SET_EVENTS)), tip.github.closed_by) if offers else ()
+
     scene = Scene(
         login=tip.github.login,
         branch=tip.event.default_branch,

@@ -115,7 +115,7 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
         offers=dict(wanted.offers),
         takes_no_commits=scene.takes_no_commits,
     )
-    events = _events(wanted, by_branch, heads, platform, scene)
+    events = _events(by_branch, heads, platform, scene)
     if record != scene.record or events:
         files = {SUGGESTIONS: record_text(record), **events}
         operations.append((None, WriteLedger.of(scene.ledger, files, f"Suggestions on {scene.base[:12]}")))
@@ -127,16 +127,15 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
 
 
 def _events(
-    wanted: Wish, proposals: Mapping[str, Proposal], heads: Collection[str], platform: Platform, scene: Scene
+    proposals: Mapping[str, Proposal], heads: Collection[str], platform: Platform, scene: Scene
 ) -> dict[str, str | None]:
     """The file of events with what became of our suggestions; none where nothing did."""
     known = parsed(scene.events)
     shown = [pull for pull in own(scene.open) if pull.branch in heads]
     ids = (*platform.regression_set.entries, *platform.regression_set.waiting, *platform.regression_set.tombstones)
-    unmerged = {*scene.by_bots, *(item.pull_request for item in wanted.refusals)}
     found = (
         *suggested(shown, proposals, known, scene.at),
-        *answered(own(scene.closed), unmerged, known, ids, scene.merged_by, scene.closed_by),
+        *answered(own(scene.closed), known, ids, scene.merged_by, scene.closed_by),
         *reopened(own(scene.open), known, scene.at),
     )
     return {SET_EVENTS: appended(scene.events, found)} if found else {}

@@ -13,8 +13,10 @@ from types import MappingProxyType
 from bot.curator.prune import EvictionKind
 from bot.curator.suggestions import Suggestions, also_safe, suggest
 from bot.github.values import CheckRun, IssueComment, PullRequest
+from bot.ledger.event_files import parsed
 from bot.ledger.model import Refusal, SuggestionRecord
 from bot.pipeline import Platform
+from bot.reconcile.answers import closed_by_bots
 from bot.reconcile.offers import Offer
 from bot.reconcile.proposals import (
     Proposal,
@@ -166,4 +168,6 @@ def _refusal(pull: PullRequest) -> Refusal:
 
 def _is_real(item: Refusal, scene: Scene) -> bool:
     pull = scene.pull_request(item.pull_request)
-    return pull is not None and bool(own([pull])) and pull.branch == item.branch and was_refused(pull)
+    if pull is None or not own([pull]) or pull.branch != item.branch or not was_refused(pull):
+        return False
+    return not closed_by_bots([pull], parsed(scene.events), scene.closed_by)

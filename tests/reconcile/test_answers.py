@@ -39,11 +39,8 @@ def opened(number: int = 5, known: tuple[Event, ...] = ()) -> tuple[Event, ...]:
     return suggested([ours(number, closed=False)], {BRANCH: PROPOSAL}, known, AT)
 
 
-def answers(
-    *closed: PullRequest, known: tuple[Event, ...] = (), by: str = "dan", at: str = AT, refused: Any = None
-) -> Any:
-    numbers = [pull.number for pull in closed if pull.merge is None] if refused is None else refused
-    return answered(closed, numbers, known, IDS, lambda number: ("cora", AT), lambda number: (by, at))
+def answers(*closed: PullRequest, known: tuple[Event, ...] = (), by: str = "dan", at: str = AT) -> Any:
+    return answered(closed, known, IDS, lambda number: ("cora", AT), lambda number: (by, at))
 
 
 def test_a_suggestion_is_recorded_once_however_often_it_is_refreshed() -> None:
@@ -81,7 +78,7 @@ def test_merging_agrees_and_closing_does_not(merge: str | None, agrees: bool, by
 
 
 def test_what_we_closed_ourselves_is_nobodys_answer() -> None:
-    assert answers(ours(), known=opened(), refused=[]) == ()
+    assert answers(ours(body=closing("", "moot")), known=opened()) == ()
 
 
 def test_what_a_bot_closed_says_so_and_is_no_refusal() -> None:
