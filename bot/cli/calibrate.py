@@ -142,7 +142,9 @@ def _offer(
         if not there.exists(edit.path) or there.read(edit.path, REVIEWED_FILES).decode("utf-8", "replace") != text:
             raise UsageError(f"{edit.path} is not that of {base_branch} on GitHub: bring your clone up to date first")
         pulls = github.pull_requests_of(branch, base_branch)
-        offer = plan_offer(edit, description(output), base_branch, found["base"], found.get("tip"), pulls)
+        offer = plan_offer(
+            edit, description(output), base_branch, found["base"], found.get("tip"), pulls, github.closed_by
+        )
         for operation in offer.operations:
             tree = store.tree(found["base"]) if isinstance(operation, PushBranch) else None
             github.apply(None, operation, tree)

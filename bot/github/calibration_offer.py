@@ -6,11 +6,12 @@ people merge it or not.  The branch is named after what is proposed, so that equ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from bot.github.values import OpenPullRequest, Operation, PullRequest, PushBranch
+from bot.ledger.people import is_bot
 from bot.review.config_edit import ConfigEdit
 
 BRANCHES: Final = "incumbent-calibration/"
@@ -33,17 +34,27 @@ def branch_of(edit: ConfigEdit) -> str:
 
 
 def plan_offer(
-    edit: ConfigEdit, body: str, default_branch: str, base: str, tip: str | None, pulls: Sequence[PullRequest]
+    edit: ConfigEdit,
+    body: str,
+    default_branch: str,
+    base: str,
+    tip: str | None,
+    pulls: Sequence[PullRequest],
+    closed_by: Callable[[int], tuple[str, str]],
 ) -> Offer:
     """The writes for ``edit`` of the config at the commit ``base``.
 
     ``tip`` is where its branch points to, if it is there; ``pulls`` are pull requests, open and closed.  One that is
-    open stays as it is; one that people closed unmerged is not asked again.
+    open stays as it is; one that people closed unmerged is not asked again.  ``closed_by`` tells who closed one, and
+    when.
     """
     branch = branch_of(edit)
     ours = sorted((item for item in pulls if item.branch == branch), key=lambda item: (item.closed, -item.number))
     if ours and not ours[0].closed:
         return Offer(branch=branch, number=ours[0].number)
+    # What a bot closed, as one for what is stale does, was never answered.
+    while ours and ours[0].merge is None and is_bot(closed_by(ours[0].number)[0]):
+        del ours[0]
     if ours and ours[0].merge is None:
         return Offer(branch=branch, number=ours[0].number, refused=True)
     title = "Calibrate per-capability knobs from validated overrides"

@@ -244,6 +244,9 @@ class CandidateRecord(FileModel):
     heads: dict[Text, CommitId] = Field(
         default_factory=dict, description="branch: the commit that held what was drafted; another is somebody else's"
     )
+    answered: Tuple[Annotated[int, Field(ge=1)]] = Field(
+        default=(), description="pull requests of theirs that people merged or closed, so that nobody is asked again"
+    )
 
 
 class Run(FileModel):

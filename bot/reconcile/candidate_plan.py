@@ -1,12 +1,12 @@
 """Extension candidates as draft pull requests that people edit and merge, or close (pure).
 
-What was raised once is not raised again, however it ended: it is known by the core of its cluster.  A branch is pushed
-once, and from then on it is people's.
+What was raised once is not raised again, however people ended it: it is known by the core of its cluster.  A branch is
+pushed once, and from then on it is people's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.digests import digest
@@ -16,6 +16,7 @@ from bot.extension.model import Candidate, holds_core
 from bot.github.check import post_check
 from bot.github.values import AddLabels, CheckRun, OpenPullRequest, Operation, PullRequest, PushBranch, WriteLedger
 from bot.ledger.model import CANDIDATES, CandidateRecord
+from bot.ledger.people import is_bot
 from bot.ledger.store import record_text
 from bot.object_store import blob_id
 from bot.reconcile.wishes import Branch
@@ -35,6 +36,7 @@ class Scene:
     ``open`` and ``closed`` are pull requests from branches under our prefix; ``branches`` are those that are there by
     name, ``checks`` maps heads to our checks on them.  ``record`` is the ledger's part, ``taxonomy`` the text of
     the taxonomy on the default branch at ``base``.  For ``barred`` branches GitHub lets us open no pull request.
+    ``closed_by`` tells who closed a pull request, and when.
     """
 
     login: str
@@ -48,6 +50,7 @@ class Scene:
     ledger: str | None
     record: CandidateRecord
     barred: frozenset[str]
+    closed_by: Callable[[int], tuple[str, str]]
 
 
 def plan_candidates(
@@ -58,9 +61,13 @@ def plan_candidates(
     What is opened is noted by the next plan, which sees it: a run that was killed between is taken up by its branch.
     """
     operations: list[tuple[int | None, Operation]] = []
-    pulls = {pull.branch: pull for pull in (*scene.closed, *scene.open) if is_candidate(pull.branch)}
+    answered = _answered(scene)
+    pulls = {pull.branch: pull for pull in (*answered, *scene.open) if is_candidate(pull.branch)}
+    # What a bot closed alone, as one for what is stale does, was never answered: it may be raised again.
+    unanswered = {pull.branch for pull in scene.closed} - pulls.keys()
     free = most - sum(1 for pull in scene.open if is_candidate(pull.branch))
-    known, heads = dict(scene.record.raised), dict(scene.record.heads)
+    known = {branch: core for branch, core in scene.record.raised.items() if branch not in unanswered}
+    heads = {branch: head for branch, head in scene.record.heads.items() if branch not in unanswered}
     for candidate in found:
         branch = branch_of(candidate)
         text = _drafted(candidate, scene)
@@ -85,11 +92,24 @@ def plan_candidates(
         if pull.author == scene.login and pull.branch in known:
             operations += [(pull.number, item) for item in _keep(pull, heads.get(pull.branch or ""), scene)]
     noted = {branch: core for branch, core in known.items() if branch in pulls or branch in scene.record.raised}
-    record = CandidateRecord(raised=dict(sorted(noted.items())), heads=dict(sorted(heads.items())))
+    record = CandidateRecord(
+        raised=dict(sorted(noted.items())),
+        heads=dict(sorted(heads.items())),
+        answered=tuple(sorted(pull.number for pull in answered)),
+    )
     if record != scene.record:
         write = WriteLedger.of(scene.ledger, {CANDIDATES: record_text(record)}, f"Candidates on {scene.base[:12]}")
         operations.append((None, write))
     return tuple(operations)
+
+
+def _answered(scene: Scene) -> list[PullRequest]:
+    """Those of the closed pull requests that people merged or closed."""
+    return [
+        pull
+        for pull in scene.closed
+        if pull.merge is not None or pull.number in scene.record.answered or not is_bot(scene.closed_by(pull.number)[0])
+    ]
 
 
 def is_candidate(branch: str | None) -> bool:

@@ -17,7 +17,7 @@ def raise_candidates(tip: Tip) -> Staged:
     if not found and not record.raised:
         return Staged(carried=tip.carried)
     opened = tuple(pull for pull in tip.open_pull_requests() if is_candidate(pull.branch))
-    closed = tuple(pull for pull in github.closed_pull_requests(base) if is_candidate(pull.branch)) if found else ()
+    closed = tuple(pull for pull in github.closed_pull_requests(base) if is_candidate(pull.branch))
     new = {branch_of(item) for item in found}
     settings = tip.platform.config.extension
     scene = Scene(
@@ -32,6 +32,7 @@ def raise_candidates(tip: Tip) -> Staged:
         ledger=tip.ledger_commit,
         record=record,
         barred=tip.barred,
+        closed_by=github.closed_by,
     )
     operations = plan_candidates(found, settings.open_candidates, settings.core_overlap, scene)
     return Staged(writes=operations, carried=tip.carried)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -50,6 +50,8 @@ class Raising:
     checks: dict[str, CheckRun | None] = field(default_factory=dict)
     record: CandidateRecord = field(default_factory=CandidateRecord)
     more: dict[str, Any] = field(default_factory=dict)
+    closer: str = "cora"
+    asked: list[int] = field(default_factory=list)
 
     @property
     def scene(self) -> Scene:
@@ -66,8 +68,13 @@ class Raising:
             "ledger": "f" * 40,
             "record": self.record,
             "barred": frozenset(),
+            "closed_by": self.closed_by,
         }
         return Scene(**defaults | self.more)
+
+    def closed_by(self, number: int) -> tuple[str, str]:
+        self.asked.append(number)
+        return self.closer, "2026-11-22T10:00:00Z"
 
     def plan(self) -> list[Operation]:
         return [item for _, item in plan_candidates(self.found, self.most, 0.6, self.scene)]
@@ -225,3 +232,44 @@ def test_nothing_of_a_customer_comes_alive_in_the_description() -> None:
 def test_without_hard_negatives_no_table_of_them_is_shown() -> None:
     assert "| exemplar | of |" in render_candidate(make_candidate())
     assert "| exemplar | of |" not in render_candidate(make_candidate(negative=()))
+
+
+def close_all(world: Raising) -> None:
+    world.closed += [replace(pull, closed=True) for pull in world.open]
+    world.open = []
+
+
+def test_who_closed_it_is_asked_once() -> None:
+    world = Raising()
+    world.step()
+    world.step()
+    close_all(world)
+    world.step()
+    assert world.step() == []
+    assert world.asked == [20]
+    assert world.record.raised == {branch_of(ONE): ONE.core}
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["the branch stays", "the branch goes"])
+def test_what_a_bot_closed_is_raised_again_until_people_close_it(kept: bool) -> None:
+    world = Raising(closer="stale[bot]")
+    world.step()
+    world.step()
+    close_all(world)
+    if not kept:
+        world.branches = {}
+    found, world.found = world.found, ()  # the job that looked for candidates knew it by the ledger
+    assert kinds(world.step()) == [WriteLedger]
+    assert world.record.raised == {}
+    world.found = found
+    assert kinds(world.step()) == ([OpenPullRequest] if kept else [PushBranch, OpenPullRequest])
+    world.open = [replace(pull, number=21) for pull in world.open]
+    world.step()
+    assert world.record.raised == {branch_of(ONE): ONE.core}
+    world.closer = "cora"
+    world.closed = [replace(pull, closed=True) for pull in world.open] + world.closed
+    world.open = []
+    world.found = ()
+    world.step()
+    assert world.step() == []
+    assert world.record.raised == {branch_of(ONE): ONE.core}
