@@ -243,7 +243,7 @@ def load_config(snapshot: Snapshot, capabilities: frozenset[str] | None, path: s
                 document.problem(
                     ("per_capability", name),
                     f"per_capability.{name}: the taxonomy has no such capability{perhaps(name, capabilities)}",
-                    "use a capability id of taxonomy/taxonomy.yaml",
+                    "use a capability id of taxonomy/taxonomy.yaml; after a rename `incumbent migrate` carries it over",
                 )
             )
     if config is not None and config.classifier.backend == "openai" and config.classifier.openai is None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from bot.classifier.classify import classify
+from bot.classifier.usage import total
 from bot.cli.options import (
     json_option,
     open_backend,
@@ -85,11 +86,11 @@ def command(repo: Path, config_path: str, refused: Path | None, as_json: bool) -
     found = find_candidates(observed, platform.taxonomy, platform.config.extension, cores)
     found, naming = named(found, platform.taxonomy, platform.config.classifier, os.environ)
     if as_json:
-        print_json(CandidatesOutput.of(len(observed), found, naming))
+        print_json(CandidatesOutput.of(len(observed), found, total([backend.usage, naming])))
     else:
         _show(found, len(observed))
     show_problems(tuple(problems))
-    show_usage(backend)
+    show_usage(backend, besides=naming)
     refuse_incomplete(shortfalls, None)
     return InputError.exit_code if problems else 0
 

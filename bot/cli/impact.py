@@ -53,11 +53,9 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     top = read_top(repo)
     if top is None or top.resolve() != repo.resolve():
         raise UsageError(f"{repo} is not the top folder of a git repository: name that with --repo DIR")
-    opened: list[Backend] = []
 
     def make(platform: Platform) -> Backend:
-        opened.append(make_backend(platform.config.classifier, platform.taxonomy))
-        return opened[-1]
+        return make_backend(platform.config.classifier, platform.taxonomy)
 
     store = ObjectStore.open(repo)
     try:
@@ -82,10 +80,9 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
         print_json(impact)
     else:
         say(impact_text(impact))
-    for backend in opened:
-        show_usage(backend)
+    show_usage(*(backends or ()))
     if problems:
         raise InputError(problems)
-    if impact.effect is not None and impact.unmeasured is not None:
-        raise IncompleteError(impact.unmeasured)
+    if impact.is_incomplete:
+        raise IncompleteError(str(impact.unmeasured))
     return 0

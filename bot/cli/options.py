@@ -14,6 +14,7 @@ import click
 from pydantic import BaseModel
 
 from bot.classifier.model import Backend, Progress
+from bot.classifier.usage import Usage, total
 from bot.config import CONFIG_FILE
 from bot.curator.entry import Lag, utc
 from bot.curator.lock import sole_curator
@@ -142,12 +143,13 @@ def open_backend(platform: Platform) -> Backend:
     return make_backend(platform.config.classifier, platform.taxonomy)
 
 
-def show_usage(backend: Backend) -> None:
-    """Say on standard error what asking a model has cost; nothing for a backend that costs nothing."""
+def show_usage(*backends: Backend, besides: Usage | None = None) -> None:
+    """Say on standard error what asking models has cost in all; nothing where nothing costs."""
     from bot.report.usage import told
 
-    if backend.usage is not None:
-        click.echo(told(backend.usage), err=True)
+    usage = total([*(backend.usage for backend in backends), besides])
+    if usage is not None:
+        click.echo(told(usage), err=True)
 
 
 SHOWN_SHORTFALLS = 10

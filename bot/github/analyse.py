@@ -78,7 +78,9 @@ def analyse(
         at=at,
         held=held,
         touches=touches,
-        set_changes=_set_changes(snapshot, changes),
+        set_changes=tuple(
+            item for item in _set_changes(snapshot, changes) if measured.follows.get(item.path) != (item.after or "")
+        ),
         identity=IdentityFacts.of(identity),
         submissions=found.submissions,
         problems=tuple(ProblemFacts.of(problem) for problem in InputError(problems).problems),

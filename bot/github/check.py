@@ -68,6 +68,9 @@ def result_of(judgement: Judgement, decided: bool = False) -> Result:
     if review is not None and review.unclassified:
         labels.append(Label.INCOMPLETE)
         code = IncompleteError.exit_code
+    if analysis.impact is not None and analysis.impact.is_incomplete:
+        labels.append(Label.INCOMPLETE)
+        code = IncompleteError.exit_code
     if analysis.stopped is not None:
         titles.append(analysis.stopped.message)
         code = analysis.stopped.exit_code

@@ -11,15 +11,20 @@ from dataclasses import dataclass, field
 from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import known_by
 from bot.classifier.usage import Usage, total
+from bot.config import CONFIG_FILE, REVIEWED_FILES
+from bot.curator.store import is_part
 from bot.errors import InputError, Problem
 from bot.github.known import under, with_findings
-from bot.impact.measure import measure, read_agents
+from bot.impact.measure import Change, measure, read_agents
 from bot.impact.model import Impact
 from bot.impact.reading import backends_of, read_change
 from bot.ledger.model import StoredClassification
-from bot.object_store import ObjectStore
+from bot.migrating.plan import plan_migration
+from bot.object_store import ObjectStore, blob_id
 from bot.pipeline import Platform, unsettled
 from bot.renewal import query_of
+from bot.snapshot import Overlay
+from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.migration import carried_questions
 
 ASK_A_CURATOR = "it is measured once a curator says `/incumbent run`"
@@ -27,12 +32,17 @@ ASK_A_CURATOR = "it is measured once a curator says `/incumbent run`"
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """The impact (``None``: the files cannot be read), the faults of what changed, what a model said, and its cost."""
+    """The impact (``None``: the files cannot be read), the faults of what changed, what a model said, and its cost.
+
+    ``follows`` maps files of the regression set to the id of the content that a migration gives them: who writes just
+    that changes nothing by hand.
+    """
 
     impact: Impact | None = None
     problems: tuple[Problem, ...] = ()
     remembered: Mapping[str, StoredClassification] = field(default_factory=dict)
     usage: Usage | None = None
+    follows: Mapping[str, str] = field(default_factory=dict)
 
 
 UNTOUCHED = Measured()
@@ -59,8 +69,9 @@ def measure_impact(
         change, problems = read_change(store, base, head)
     except InputError as error:
         return Measured(problems=error.problems)
+    follows = _follows(store, base, head, change)
     if make is None:
-        return Measured(problems=problems)
+        return Measured(problems=problems, follows=follows)
     known = under(known, carried_questions(change.migration, change.before.taxonomy, change.after.taxonomy))
     if trusted:
         backends, why = backends_of(change, lambda platform: with_findings(make(platform), known), None)
@@ -80,4 +91,19 @@ def measure_impact(
                 if findings.capabilities or findings.tools:
                     remembered[key] = StoredClassification(judgements={}, findings={key: findings})
     usage = total(item.usage for item in backends or ())
-    return Measured(impact=impact, problems=problems, remembered=remembered, usage=usage)
+    return Measured(impact=impact, problems=problems, remembered=remembered, usage=usage, follows=follows)
+
+
+def _follows(store: ObjectStore, base: str, head: str, change: Change) -> dict[str, str]:
+    """What `incumbent migrate` makes of the set on ``base`` under the taxonomy of ``head``, where that can be."""
+    if change.before.taxonomy == change.after.taxonomy:
+        return {}
+    text = store.snapshot(head).read(TAXONOMY_FILE, REVIEWED_FILES)
+    try:
+        plan = plan_migration(
+            Overlay(store.snapshot(base), {TAXONOMY_FILE: text}), change.before.taxonomy, {}, CONFIG_FILE
+        )
+    except InputError:
+        return {}
+    changed = [item for item in plan.file_changes if is_part(item.path)]
+    return {item.path: blob_id(item.content) for item in changed if item.content is not None}

@@ -135,6 +135,16 @@ class Impact(FileModel):
     unmeasured: Text | None
 
     @property
+    def asks_again(self) -> bool:
+        """Whether something of the set or of what was left out is another question to the classifier now."""
+        return bool(self.changes or self.again or self.cost.entries or self.cost.queries)
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether measuring began and did not come to its end; what is not measured on purpose is not incomplete."""
+        return self.effect is not None and self.unmeasured is not None
+
+    @property
     def is_nothing(self) -> bool:
         """Whether nothing that verdicts rest on has changed."""
         return not (self.changes or self.config or self.again) and self.version.is_right

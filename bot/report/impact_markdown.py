@@ -55,7 +55,7 @@ def _blocks(impact: Impact, table: Table, detail: Detail) -> Iterator[str]:
     if impact.config:
         keys = [(quoted(item.key), _value(item.before), _value(item.after)) for item in impact.config]
         yield table(("key of the config", "before", "after"), keys)
-    if impact.changes or impact.again:
+    if impact.asks_again:
         yield _cost(impact)
     if impact.unmeasured is not None:
         yield f"> What it would do is not known in full: {quoted(impact.unmeasured)}."

@@ -26,7 +26,7 @@ def _lines(impact: Impact) -> Iterator[str]:
     for key in impact.config:
         yield f"- {key.key}: {key.before or '–'} becomes {key.after or '–'}"
     cost = impact.cost
-    if impact.changes or impact.again:
+    if impact.asks_again:
         pairs = counted(cost.pairs, "pair", "pairs")
         entries, queries = counted(cost.entries, "entry", "entries"), counted(cost.queries, "query", "queries")
         price = "no request" if cost.requests is None else f"at most {counted(cost.requests, 'request', 'requests')}"
@@ -72,6 +72,11 @@ def _capability(item: CapabilitySides) -> str:
     if item.before != item.after:
         name = f"{item.before or 'new'} → {item.after or 'gone'}"
     return (
-        f"{name}: champion {item.champion_before or '–'} → {item.champion_after or '–'}; coverers "
+        f"{name}: champion {_champion(item.champion_before, item.score_before)} → "
+        f"{_champion(item.champion_after, item.score_after)}; coverers "
         f"{item.coverers_before} → {item.coverers_after}; floor {item.floor_before} → {item.floor_after}"
     )
+
+
+def _champion(entry: str | None, score: float | None) -> str:
+    return "–" if entry is None else f"{entry} {score:.2f}"

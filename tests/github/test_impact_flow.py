@@ -26,9 +26,11 @@ from bot.github.world import World, remembered_of
 from bot.impact.model import Impact
 from bot.impact.reading import ANOTHER_MODEL
 from bot.ledger.model import BRANCH
+from bot.migrating.plan import plan_migration
 from bot.pipeline import Platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
+from bot.snapshot import Overlay
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.model import Taxonomy
 from tests.impact.scenes import BASE, Counting, capability, grown
@@ -161,6 +163,50 @@ def desk(
 def impact_of(analysis: Analysis) -> Impact:
     assert analysis.impact is not None
     return analysis.impact
+
+
+# Entries that follow
+
+
+@pytest.mark.parametrize(("more", "by_hand"), [("", False), ("# mine\n", True)])
+def test_entries_just_as_migrate_writes_them_are_no_change_by_hand(more: str, by_hand: bool) -> None:
+    here = desk()
+    files = here.hub.repository.files(MAIN)
+    over = Overlay(here.hub.repository.snapshot(here.hub.repository.branches[MAIN]), written(RENAMED))
+    plan = plan_migration(over, BASE, {}, CONFIG_FILE)
+    entries = {item.path: (item.content or "") + more for item in plan.file_changes if item.path != CONFIG_FILE}
+    assert entries
+    assert all(files[path] != text for path, text in entries.items())
+    number = here.offer({**written(RENAMED), **entries})
+    analysis = here.review(number)
+    assert bool(analysis.set_changes) is by_hand
+    conclusion = here.hub.checks[here.hub.pulls[number].head].conclusion
+    assert conclusion == ("failure" if by_hand else "success")
+
+
+def test_the_same_entries_without_the_taxonomy_are_changed_by_hand() -> None:
+    here = desk()
+    over = Overlay(here.hub.repository.snapshot(here.hub.repository.branches[MAIN]), written(RENAMED))
+    entries: dict[str, str | None] = {
+        item.path: item.content for item in plan_migration(over, BASE, {}, CONFIG_FILE).file_changes
+    }
+    assert here.review(here.offer({**entries, **written(grown(BASE, "1.1.0", capability("f")))})).set_changes
+
+
+def test_an_effect_that_could_not_be_measured_to_its_end_fails_the_check() -> None:
+    here = desk({"q1": OF_F})
+    number = here.offer(written(WITH_F))
+    analysis = here.analyse(number)
+    assert analysis.impact is not None
+    assert analysis.impact.effect is not None
+    cut = analysis.impact.model_copy(update={"unmeasured": "the budget is used up"})
+    stopped = analysis.model_copy(update={"impact": cut})
+    publish_event(here.event(number), stopped, here.world, here.hub, _no_race, dry_run=False)
+    check = here.hub.checks[here.hub.pulls[number].head]
+    assert check.conclusion == "failure"
+    assert "incumbent: incomplete" in here.hub.pulls[number].labels
+    publish_event(here.event(number), analysis, here.world, here.hub, _no_race, dry_run=False)
+    assert here.hub.checks[here.hub.pulls[number].head].conclusion == "success"
 
 
 # Trust

@@ -169,7 +169,8 @@ def test_a_wrong_version_and_what_is_not_known_stand_out() -> None:
 def test_where_nothing_changes_little_is_said() -> None:
     assert markdown(UNCHANGED) == "### Nothing that verdicts rest on changes"
     assert impact_text(UNCHANGED) == "Nothing that verdicts rest on changes"
-    idle = make_impact(changes=(), again=(), effect=NOTHING_CHANGES)
+    nothing = Cost(entries=0, queries=0, pairs=0, requests=None)
+    idle = make_impact(changes=(), again=(), effect=NOTHING_CHANGES, cost=nothing)
     assert "No champion, pin, floor, suggestion or verdict changes." in markdown(idle)
     assert "#### " not in markdown(idle)
     assert impact_text(idle).count("\n") == 1
@@ -188,10 +189,10 @@ def test_a_console_gets_it_line_by_line() -> None:
         "- acme/desk/q2: INCLUDE direct NEW_COVERAGE → none",
         "",
         "Capabilities (4)",
-        "- a: champion r1 → r2; coverers 2 → 1; floor 2 → 2",
-        "- new → f: champion – → r2; coverers 0 → 3; floor 0 → 2",
-        "- a → gone: champion r1 → –; coverers 2 → 0; floor 2 → 0",
-        "- a → z: champion r1 → r2; coverers 2 → 1; floor 2 → 2",
+        "- a: champion r1 0.90 → r2 0.80; coverers 2 → 1; floor 2 → 2",
+        "- new → f: champion – → r2 0.80; coverers 0 → 3; floor 0 → 2",
+        "- a → gone: champion r1 0.90 → –; coverers 2 → 0; floor 2 → 0",
+        "- a → z: champion r1 0.90 → r2 0.80; coverers 2 → 1; floor 2 → 2",
         "",
         "Pins (1)",
         "- r1: champion:a → –",
@@ -199,6 +200,9 @@ def test_a_console_gets_it_line_by_line() -> None:
         "Suggested evictions (1)",
         "- r2: none → redundant",
     ]
+    again = make_impact(changes=(), again=(), effect=NOTHING_CHANGES, cost=FREE)
+    assert "To classify again: 2 entries" in impact_text(again)
+    assert "To classify again: 2 entries" in markdown(again)
     quiet = make_impact(again=(EntryAgain(entry="r1", capabilities=("f",)),))
     assert "- r1" not in impact_text(quiet).partition("Capabilities")[0]
 
