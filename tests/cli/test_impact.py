@@ -252,6 +252,7 @@ def test_a_model_is_asked_only_when_that_is_said(paid: Path, incumbent: Incumben
     assert found.code == 0, found.err
     assert "say --ask" in found.out
     assert "at most " in found.out
+    assert "asked" not in found.err
     asked = impact(incumbent, paid, "--ask")
     assert asked.code == 2
     assert "NO_SUCH_KEY" in asked.err
@@ -261,4 +262,6 @@ def test_a_model_that_is_new_is_not_asked_at_all(paid: Path, incumbent: Incumben
     found = impact(incumbent, paid, "--ask")
     assert found.code == 0, found.err
     assert "asked only once this is merged" in found.out
+    assert "at most " in found.out
+    assert "asked" not in found.err
     assert "classifier.backend" in found.out
