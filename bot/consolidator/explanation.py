@@ -99,7 +99,7 @@ def _scores(bench: Bench, outcome: Outcome) -> list[ScoreChange]:
             scores = {key: value for key, value in query.scores.items() if key != name}
             if to is not None:
                 scores[name] = to
-            other = replace(query, scores=scores, arbitrated=query.arbitrated - {name})
+            other = replace(query, scores=scores)
             _, ruling = bench.judged(bench.live, other)
             change = ScoreChange(capability=name, now=now, to=to, ruling=ruling)
             key = name, Outcome.of(ruling)
@@ -121,7 +121,31 @@ def _score_marks(bench: Bench, name: str) -> Iterator[float | None]:
 
 
 def _absences(bench: Bench, outcome: Outcome) -> Iterator[Absence]:
-    for id in sorted(item.id for item in bench.turn.others):
+    for id in sorted(_that_matter(bench)):
         _, ruling = bench.judged(bench.live_with(bench.config, id), bench.turn.query, absent=id)
         if Outcome.of(ruling) is not outcome:
             yield Absence(id=id, ruling=ruling)
+
+
+def _that_matter(bench: Bench) -> set[str]:
+    """Those whose absence may change a fact.
+
+    Of a query that beats nobody these are the most similar one, the champions of what it exercises, and whoever alone
+    carries a capability or a combination of it.  One that beats somebody asks about floors, and so about everybody.
+    """
+    if bench.facts.wins:
+        return {item.id for item in bench.turn.others}
+    live = bench.live
+    own = live.profile(bench.turn.query)
+    champions = (live.champions[index] for index, _ in own.items)
+    found = {item.id for item in champions if item is not None} | {bench.facts.most_similar or ""}
+    merits = {1 << index for index, _ in own.items if own.caps >> index & 1}
+    carriers: dict[tuple[str, int], list[str]] = {}
+    for item in (*live.members, *live.waiting):
+        for mask in live.capabilities.carried(item) & own.combinations:
+            carriers.setdefault(("combination", mask), []).append(item.id)
+        for bit in merits if item.rank >= 0 else ():
+            if item.caps & bit:
+                carriers.setdefault(("capability", bit), []).append(item.id)
+    found |= {ids[0] for ids in carriers.values() if len(ids) == 1}
+    return found & {item.id for item in bench.turn.others}

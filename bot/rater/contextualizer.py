@@ -49,7 +49,7 @@ class LiveSet:
         self._to_beat: list[float] = [-1.0] * count
         self._carried: set[int] = set()
         self._offered: set[int] = set()
-        self._waiting: list[Profile] = []
+        self.waiting: list[Profile] = []
         for rank, resident in enumerate(by_admission(residents)):
             self._enter(
                 self.capabilities.profile(resident.id, resident.turns, resident.scores, rank=rank, pin=resident.pin)
@@ -65,7 +65,7 @@ class LiveSet:
 
     def await_review(self, profile: Profile) -> None:
         """Count ``profile`` for novelty alone: it waits for a person."""
-        self._waiting.append(profile)
+        self.waiting.append(profile)
         self._offered |= self.capabilities.carried(profile)
 
     def key(self, profile: Profile) -> Key:
@@ -120,7 +120,7 @@ class LiveSet:
 
     def _offering(self, lacking: frozenset[int]) -> tuple[str, ...]:
         return tuple(
-            waiting.id for waiting in self._waiting if not lacking.isdisjoint(self.capabilities.carried(waiting))
+            waiting.id for waiting in self.waiting if not lacking.isdisjoint(self.capabilities.carried(waiting))
         )
 
     def _enter(self, profile: Profile) -> None:

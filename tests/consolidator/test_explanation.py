@@ -42,7 +42,7 @@ def scored(item: ScoredQuery, name: str, to: float | None) -> ScoredQuery:
     """``item`` with another score; ``None``: it does not exercise the capability."""
     rest = {key: value for key, value in item.scores.items() if key != name}
     scores = rest if to is None else {**rest, name: to}
-    return replace(item, scores=scores, arbitrated=item.arbitrated - {name})
+    return replace(item, scores=scores)
 
 
 def turned(config: Curation, knob: str, capability: str | None, to: float) -> Curation:
