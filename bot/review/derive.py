@@ -40,7 +40,8 @@ def responses_of(events: Sequence[Event]) -> tuple[Response, ...]:
 
     Left out are bots, accounts that GitHub knows no more, pins, and decisions on what had no verdict.  Who said the
     same of the same content and verdict again, without having said otherwise in between, counts once, with the first
-    word.  A merge is implicit agreement only where nobody decided on that content by a command on that pull request.
+    word.  A merge is implicit agreement only where nobody decided on that content by a command on that pull request, or
+    where all such commands were taken back.
     Logins are in lower case: GitHub compares them so.
     """
     told = _Told()
@@ -104,8 +105,8 @@ class _Told:
 
     def _decide(self, event: Decided) -> None:
         self.decided.append(event)
-        self.decided_contents.add((event.pull_request, event.content))
         if _decision(event) not in self.withdrawn:
+            self.decided_contents.add((event.pull_request, event.content))
             words = _person(event.by), event.content, event.action
             self.last_words[words] = max(self.last_words.get(words, _NEVER), (event.at, event.comment))
 

@@ -142,6 +142,16 @@ def test_of_content_that_was_decided_on_the_command_counts_and_not_the_merge() -
     assert [item.explicit for item in responses_of([passed(), decided(pull_request=8)])] == [True, False]
 
 
+def test_a_command_that_was_taken_back_leaves_the_merge_to_count() -> None:
+    for action in ("accept", "reject"):
+        word = decided(action=action)
+        found = responses_of([shown(), word, withdrawn(word), passed()])
+        assert [(item.explicit, item.reversed) for item in found] == [(True, True), (False, False)]
+        again = decided(action=action, at=day(3), comment=2)
+        found = responses_of([shown(), word, withdrawn(word), again, passed()])
+        assert [(item.explicit, item.reversed) for item in found] == [(True, True), (True, False)]
+
+
 # Suggestions
 
 
