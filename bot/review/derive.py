@@ -70,6 +70,7 @@ class _Told:
     last_words: dict[tuple[str, str, str], _Word] = field(default_factory=dict)
     last_answers: dict[tuple[str, str, bool], str] = field(default_factory=dict)
     remaining: dict[int, Mapping[str, int]] = field(default_factory=dict)
+    let_in: dict[int, str] = field(default_factory=dict)
     taken_out: dict[str, str] = field(default_factory=dict)
     brought_back: dict[str, str] = field(default_factory=dict)
     without_effect: set[tuple[str, str, int]] = field(default_factory=set)
@@ -89,6 +90,8 @@ class _Told:
                 self.passed.append(event)
             case Suggested():
                 self.remaining[event.pull_request] = event.remaining
+                if event.admits is not None:
+                    self.let_in[event.pull_request] = event.admits
             case Answered(by_bot=False) if is_person(event.by):
                 self.answered.append(event)
                 answer = _person(event.by), event.branch, event.agrees
@@ -195,8 +198,6 @@ def _last(shown: Sequence[Shown], at: str) -> Shown | None:
 def _of_answer(event: Answered, told: _Told) -> Response:
     """One response for one pull request, however many entries it names; it stands under the first of them."""
     decision = _OFFERED.get(event.suggestion, EVICT)
-    moved = told.is_out if decision == ADMIT else told.is_back
-    back = event.agrees and any(moved(entry, event.at) for entry in event.entries)
     other = _person(event.by), event.branch, not event.agrees
     return Response(
         subject=event.branch,
@@ -210,9 +211,18 @@ def _of_answer(event: Answered, told: _Told) -> Response:
         by=_person(event.by),
         at=event.at,
         pull_request=event.pull_request,
-        reversed=back or told.last_answers.get(other, "") > event.at,
+        reversed=(event.agrees and _is_undone(event, decision, told)) or told.last_answers.get(other, "") > event.at,
         remaining=told.remaining.get(event.pull_request, {}),
     )
+
+
+def _is_undone(event: Answered, decision: str, told: _Told) -> bool:
+    """Whether people undid what the merge of a suggestion did: of an offer all, of any other a part is enough."""
+    if decision == ADMIT:
+        return bool(event.entries) and all(told.is_out(entry, event.at) for entry in event.entries)
+    admitted = told.let_in.get(event.pull_request)
+    swapped_back = admitted is not None and told.is_out(admitted, event.at)
+    return swapped_back or any(told.is_back(entry, event.at) for entry in event.entries)
 
 
 def _each_once(events: Iterable[Event]) -> Iterator[Event]:
