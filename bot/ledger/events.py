@@ -110,7 +110,9 @@ class Applied(_Event):
 
 
 class Passed(_OnPullRequest):
-    """A pull request was merged with a verdict that nobody had to agree to: implicit agreement of who merged it."""
+    """A pull request was merged with a verdict that nobody had to agree to, an admission or an EXCLUDE: implicit
+    agreement of who merged it.
+    """
 
     kind: Literal["passed"] = "passed"
     by: Login
