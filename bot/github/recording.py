@@ -62,7 +62,7 @@ def _facts(verdict: Verdict, review: Review, entries: Mapping[str, str]) -> Verd
         taxonomy=review.platform.taxonomy.version,
         classifier=classifier_key(review.identity),
         scores={name: rounded(score) for name, score in sorted(query.scores.items())},
-        arbitrated=tuple(sorted(query.arbitrated)),
+        arbitrated=tuple(sorted(query.arbitrated & query.scores.keys())),
         attempt=query.attempt,
         new=facts.new_capabilities,
         won={name: rounded(score) for name, score in sorted(facts.champion_scores.items())},
