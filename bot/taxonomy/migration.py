@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -98,6 +98,40 @@ def _declared_in(capabilities: Collection[Capability], before: Collection[str], 
         if item.split in given_up and item.was is None and item.split not in renames:
             splits[item.split] = (*splits.get(item.split, ()), item.id)
     return Migration(renames=renames, splits=splits)
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """Migrations one after the other, oldest first, for what may name capabilities as any version did.
+
+    Unlike :meth:`Migration.then` it speaks of ids that arose in between as well.
+    """
+
+    steps: tuple[Migration, ...] = ()
+
+    def renamed(self, id: str) -> str:
+        """What ``id``, of whatever version, is called in the end; one that is split keeps its id."""
+        for step in self.steps:
+            id = step.renamed(id)
+        return id
+
+
+def lineage(taxonomy: Taxonomy, named: Iterable[str], former: Callable[[], Sequence[Taxonomy]]) -> Lineage:
+    """What carries the capabilities ``named``, which may be of any version, to the ids of ``taxonomy``.
+
+    Ids are never used again, so that all declarations count.  Where those of ``taxonomy`` leave an id that it does not
+    have, those of the ``former`` taxonomies, which come oldest first and take long to read, go before them: a
+    capability may have been called something else more than once.
+    """
+    last = declared(taxonomy)
+    if all(part in taxonomy.by_id for name in named for part in last.became(name)):
+        return Lineage((last,))
+    steps: list[Migration] = []
+    for step in (*map(declared, former()), last):
+        # Most versions declare what those before them did.
+        if not step.is_nothing and step not in steps:
+            steps.append(step)
+    return Lineage(tuple(steps))
 
 
 def carried_definitions(migration: Migration, old: Taxonomy, new: Taxonomy) -> dict[str, str]:

@@ -15,6 +15,7 @@ from bot.review.held_out import Agreement, fold_of
 from bot.review.replay import Standing
 from bot.review.standing import reader
 from bot.snapshot import WorkingTree
+from bot.taxonomy.migration import Lineage
 from tests.factories import REPOSITORY, SHIPPED, make_config
 from tests.review.factories import COMMIT, answered, day, decided, facts, name_of, passed, response, shown
 
@@ -121,7 +122,7 @@ def test_what_stood_is_read_once_with_the_config_of_then() -> None:
         return WorkingTree(REPOSITORY) if commit == COMMIT else None
 
     present = make_config(ceiling=7, competence_bar=0.9, per_capability={"x": {"competence_bar": 0.1}})
-    read = reader(open_commit, present, "config/curation.yaml")
+    read = reader(open_commit, present, "config/curation.yaml", Lineage())
     standing = read(COMMIT)
     assert standing is not None
     assert read(COMMIT) is standing
@@ -133,7 +134,7 @@ def test_what_stood_is_read_once_with_the_config_of_then() -> None:
 
 @pytest.mark.parametrize("path", ["config/nowhere.yaml", "taxonomy/taxonomy.yaml"])
 def test_what_cannot_be_read_by_todays_rules_did_not_stand(path: str) -> None:
-    assert reader(lambda _: WorkingTree(REPOSITORY), SHIPPED, path)(COMMIT) is None
+    assert reader(lambda _: WorkingTree(REPOSITORY), SHIPPED, path, Lineage())(COMMIT) is None
 
 
 def test_overrides_of_then_are_read(tmp_path: Path) -> None:
@@ -144,6 +145,6 @@ def test_overrides_of_then_are_read(tmp_path: Path) -> None:
         "per_capability: {}", "per_capability: {a: {winning_margin: 0.3}}"
     )
     config.write_text(text[: text.index("calibration:")], encoding="utf-8")  # as a file from before had it
-    standing = reader(lambda _: WorkingTree(tmp_path), SHIPPED, "config/curation.yaml")(COMMIT)
+    standing = reader(lambda _: WorkingTree(tmp_path), SHIPPED, "config/curation.yaml", Lineage())(COMMIT)
     assert standing is not None
     assert standing.config.winning_margin("a") == 0.3
