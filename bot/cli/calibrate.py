@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,20 +58,21 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
     from bot.review.calibrating import find
     from bot.review.config_edit import edit_config
     from bot.review.standing import reader
-    from bot.taxonomy.migration import lineage
+    from bot.taxonomy.migration import comparable_since, lineage
 
     platform = open_platform(repo, config_path)
     with ExitStack() as stack:
         ledger = _ledger(repo, stack)
         recorded = load_events(None if ledger is None else ledger.snapshot)
-        former = tuple if ledger is None else ledger.former_taxonomies
+        former = tuple if ledger is None else cache(ledger.former_taxonomies)
         descent = lineage(platform.taxonomy, capabilities_in(recorded.events), former)
         open_commit = (lambda _: None) if ledger is None else ledger.open_commit
         read = reader(open_commit, platform.config, config_path, descent)
         identity = platform.regression_set.identity
         classifier = None if identity is None else classifier_key(identity)
         known = migrated_events(recorded.events, descent)
-        finding = find(known, read, platform.config, platform.taxonomy.by_id, classifier)
+        comparable = comparable_since(platform.taxonomy, former)
+        finding = find(known, read, platform.config, platform.taxonomy.by_id, classifier, comparable)
     text = (repo / config_path).read_text(encoding="utf-8")
     edit = edit_config(config_path, text, finding.estimates)
     output = CalibrateOutput.of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 
 from bot.taxonomy.model import Capability, Taxonomy
@@ -134,7 +135,7 @@ def lineage(taxonomy: Taxonomy, named: Iterable[str], former: Callable[[], Seque
     return Lineage(tuple(steps))
 
 
-def carried_definitions(migration: Migration, old: Taxonomy, new: Taxonomy) -> dict[str, str]:
+def carried_definitions(migration: Migration | Lineage, old: Taxonomy, new: Taxonomy) -> dict[str, str]:
     """Old id → definition in ``new``, of each capability that the classifier sees as it did, but for ids.
 
     Scores that were given under its old definition are as good under the new one.
@@ -149,6 +150,27 @@ def carried_definitions(migration: Migration, old: Taxonomy, new: Taxonomy) -> d
             seen["requires"] = migration.renamed(before.requires)
         if seen == after.seen:
             found[id] = after.definition
+    return found
+
+
+def comparable_since(taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]]) -> Callable[[str], frozenset[str]]:
+    """From a version to the capabilities of ``taxonomy`` whose scores of then are comparable with those of now.
+
+    These are the ones that the classifier saw then as it does now, but for ids.  ``former`` taxonomies come oldest
+    first, and are asked for versions other than that of ``taxonomy``; of one that is not among them nothing is known,
+    and so nothing comparable.
+    """
+
+    @cache
+    def found(version: str) -> frozenset[str]:
+        if version == taxonomy.version:
+            return frozenset(taxonomy.by_id)
+        old = next((item for item in former() if item.version == version), None)
+        if old is None:
+            return frozenset()
+        line = lineage(taxonomy, old.by_id, former)
+        return frozenset(line.renamed(id) for id in carried_definitions(line, old, taxonomy))
+
     return found
 
 

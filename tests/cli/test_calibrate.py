@@ -104,6 +104,18 @@ def test_answers_follow_a_capability_through_several_renames(curated: Path, incu
     assert [item["capability"] for item in overridden] == [CAPABILITY]
 
 
+def test_answers_on_what_was_defined_otherwise_teach_nothing(curated: Path, incumbent: Incumbent) -> None:
+    file = curated / "taxonomy" / "taxonomy.yaml"
+    text = file.read_text(encoding="utf-8").replace("version: 1.0.0", "version: 1.0.1")
+    fewer = text.replace("        - What's my balance?\n", "", 1)  # an exemplar of it
+    assert fewer != text
+    file.write_text(fewer, encoding="utf-8")
+    found = incumbent("calibrate", "--repo", curated, "--json").json
+    assert (found["answers"]["other_definition"], found["answers"]["about_knobs"], found["estimates"]) == (40, 0, [])
+    told = incumbent("calibrate", "--repo", curated).out
+    assert "left out of both as far as the capability was defined otherwise then: 40\n" in told
+
+
 def test_json_has_its_schema_and_the_whole_config(curated: Path, incumbent: Incumbent) -> None:
     outcome = incumbent("calibrate", "--repo", curated, "--json")
     Draft202012Validator(schema("calibrate-output")).validate(outcome.json)

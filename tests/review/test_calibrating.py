@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,15 @@ def events(bar: float) -> list[Event]:
     return [event for number in range(1, 41) for event in reviewed(number, 0.5 + number / 100, bar)]
 
 
-def found(told: list[Event], classifier: str | None = None) -> Finding:
-    return find(told, lambda _: Standing(residents=(), config=SHIPPED), SHIPPED, {"c"}, classifier)
+def found(
+    told: list[Event], classifier: str | None = None, capabilities: Collection[str] = "c", **versions: Collection[str]
+) -> Finding:
+    """What ``told`` teaches; ``versions`` map those of the taxonomy to what each defined as it is."""
+    standing = Standing(residents=(), config=SHIPPED)
+    comparable = {"1.0.0": capabilities} | versions
+    return find(
+        told, lambda _: standing, SHIPPED, capabilities, classifier, lambda version: comparable.get(version, ())
+    )
 
 
 def test_a_bar_that_people_hold_higher_is_proposed_and_does_what_held_out_answers_want() -> None:
@@ -56,8 +64,41 @@ def test_a_bar_that_people_hold_higher_is_proposed_and_does_what_held_out_answer
 
 
 def test_of_what_is_no_capability_any_more_nothing_is_learnt() -> None:
-    told = events(0.7)
-    assert find(told, lambda _: Standing(residents=(), config=SHIPPED), SHIPPED, {"d"}, None).estimates == ()
+    finding = found(events(0.7), capabilities="d")
+    assert (finding.estimates, finding.other_definition) == ((), 0)
+
+
+def under(version: str, told: list[Event]) -> list[Event]:
+    """``told`` as of another version of the taxonomy."""
+    return [
+        event.model_copy(update={"facts": event.facts.model_copy(update={"taxonomy": version})})
+        if isinstance(event, Shown) and event.facts is not None
+        else event
+        for event in told
+    ]
+
+
+def test_of_scores_under_another_definition_nothing_is_learnt() -> None:
+    told = under("0.9.0", events(0.7))
+    for other in (found(told), found(told, capabilities="cd", **{"0.9.0": "d"})):
+        assert (other.other_definition, other.about, other.estimates) == (40, 0, ())
+        assert (other.held_out.words.count, other.held_out.lost) == (0, 40)
+    same = found(told, **{"0.9.0": "c"})
+    assert (same.other_definition, same.about, len(same.proposed), same.held_out.lost) == (0, 40, 1, 0)
+
+
+def test_beside_a_capability_that_was_defined_otherwise_the_others_teach() -> None:
+    told = facts(scores={"c": 0.9, "d": 0.8}, new=("c", "d"), taxonomy="0.9.0")
+    both: list[Event] = [
+        shown("q50", facts=told, place=0, pull_request=50),
+        decided("q50", comment=50, pull_request=50),
+    ]
+    finding = found([*both, *events(0.7)], capabilities="cd", **{"0.9.0": "d"})
+    assert (finding.other_definition, finding.about, finding.held_out.lost) == (1, 41, 1)
+    assert {item.capability: item.weight for item in finding.estimates} == {"c": 40.0, "d": 0.5}
+    # A capability that is none any more was not redefined.
+    finding = found(both, capabilities="d", **{"0.9.0": "d"})
+    assert (finding.other_definition, finding.about, finding.held_out.lost) == (0, 1, 0)
 
 
 def test_of_scores_of_another_classifier_nothing_is_learnt() -> None:

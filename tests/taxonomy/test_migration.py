@@ -14,6 +14,7 @@ from bot.taxonomy.migration import (
     Migration,
     carried_definitions,
     carried_questions,
+    comparable_since,
     declared,
     lineage,
     migration_between,
@@ -192,6 +193,36 @@ def test_former_taxonomies_are_not_read_where_the_last_one_tells_all() -> None:
     assert line == Lineage((declared(THIRD),))
     with pytest.raises(AssertionError):
         lineage(THIRD, ["never"], former)
+
+
+def test_scores_of_then_are_comparable_where_the_definition_is_the_same_but_for_ids() -> None:
+    def version(number: str, of: Taxonomy) -> Taxonomy:
+        return of.model_copy(update={"version": number})
+
+    needs = {"source": "spec", "when": "true"}
+    before = version("1.0.0", taxonomy(capability("a"), capability("k"), capability("n", requires="a", **needs)))
+    middle = taxonomy(capability("b", was="a"), capability("k"), capability("n", requires="b", **needs), retired=("a",))
+    between = version("1.1.0", middle)
+    now = version(
+        "2.0.0",
+        taxonomy(
+            capability("c", was="b", name="Another name"),
+            capability("k", description="Something else."),
+            capability("n", requires="c", **needs),
+            retired=("a", "b"),
+        ),
+    )
+    read = []
+
+    def former() -> tuple[Taxonomy, ...]:
+        read.append(1)
+        return before, between
+
+    comparable = comparable_since(now, former)
+    assert comparable("2.0.0") == {"c", "k", "n"}
+    assert read == []
+    assert comparable("1.0.0") == comparable("1.1.0") == {"c", "n"}
+    assert comparable("0.9.0") == frozenset()
 
 
 def test_definitions_that_differ_by_ids_alone_are_carried() -> None:
