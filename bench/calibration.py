@@ -7,7 +7,8 @@ Ten capabilities, each with a true bar, margin and floor.  Queries with one capa
 the real engine; five reviewers answer by the true values, and say the opposite with a probability of 10, 20 or 30 %.
 What goes to review is always answered.  A direct verdict is overridden by who has read it and disagrees, and otherwise
 merged in silence, or with one explicit agreement in ten; `read` is the share of those who read.  One question in five
-is answered by a second person as well.  All of it runs through validation, evidence and fit as the command does.
+is answered by a second person as well; the first one merges.  What is shown, said and merged are events, by the same
+functions as the product's, and run through responses, validation, evidence and fit as the command does.
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ from statistics import fmean
 from typing import Final
 
 from bot.config import Curation, load_config
+from bot.consolidator.verdict import Route
 from bot.consolidator.verdict_engine import decide
-from bot.ledger.events import Shown, VerdictFacts
+from bot.github.recording import merge_events
+from bot.ledger.events import Answered, Decided, Event, Shown, Suggested, VerdictFacts
+from bot.ledger.model import Displayed, Merged, PullRequestRecord
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import Resident, ScoredQuery
+from bot.report.wording import admitting_route
 from bot.review.calibration import calibrate, present_value, with_proposals
+from bot.review.derive import responses_of
 from bot.review.evidence import Knob, evidence_of
 from bot.review.replay import Judged, Replayed, Standing, replay
-from bot.review.responses import Response
 from bot.review.validation import validate_responses
 from bot.snapshot import WorkingTree
 
@@ -54,7 +59,7 @@ class World:
     """What was shown and answered so far; ``fresh`` was not replayed yet."""
 
     knob: Knob
-    responses: list[Response] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     fresh: list[Shown] = field(default_factory=list)
     situations: dict[Judged, Replayed] = field(default_factory=dict)
     number: int = 0
@@ -127,7 +132,7 @@ def error(config: Curation, knob: Knob, true: Truth) -> float:
 
 def fit(world: World, config: Curation) -> Curation:
     """``config`` with what calibration proposes."""
-    validated = validate_responses(world.responses, (), config.calibration)
+    validated = validate_responses(responses_of(world.events), (), config.calibration)
 
     def read(commit: str) -> Standing:
         return Standing(residents=residents(world.knob, names()[int(commit)]), config=config)
@@ -157,9 +162,8 @@ def ask(
     number = world.number
     if knob is Knob.REDUNDANCY_FLOOR:
         remaining = draw.randint(int(present_value(knob, name, config)), 5)
-        for by in reviewers(draw):
-            agrees = (remaining >= value) != (draw.random() < noise)
-            world.responses.append(suggestion(name, number, remaining, agrees, by))
+        answers = [(by, (remaining >= value) != (draw.random() < noise)) for by in reviewers(draw)]
+        world.events += suggestion(name, number, remaining, answers)
         return
     if knob is Knob.COMPETENCE_BAR:
         score = round(draw.uniform(0.2, 1.0), 4)
@@ -170,13 +174,16 @@ def ask(
     shown = show(config, knob, name, number, scores)
     world.fresh.append(shown)
     decision, route = shown.codes.split()[:2]
-    for by in reviewers(draw):
+    people = reviewers(draw)
+    world.events.append(shown)
+    for by in people:
         wants = enough != (draw.random() < noise)
         agrees = wants == (decision != "EXCLUDE")
         seen = draw.random() < read
         spoken = draw.random() < SPOKEN
-        explicit = route == "review" or (seen and (not agrees or spoken))
-        world.responses.append(response(shown, agrees if explicit else True, explicit, by))
+        if route == "review" or (seen and (not agrees or spoken)):
+            world.events.append(command(shown, wants, agrees, by))
+    world.events += merge(shown, people[0])
 
 
 def reviewers(draw: random.Random) -> list[str]:
@@ -212,41 +219,56 @@ def show(config: Curation, knob: Knob, name: str, number: int, scores: dict[str,
     )
 
 
-def response(shown: Shown, agrees: bool, explicit: bool, by: str) -> Response:
-    """An answer to what was ``shown``."""
-    decision, route, *reasons = shown.codes.split()
-    return Response(
-        subject=shown.content,
-        entry=shown.entry,
-        content=shown.content,
-        decision=decision,
-        route=route,
-        reasons=tuple(reasons),
-        agrees=agrees,
-        explicit=explicit,
-        by=by,
+def command(shown: Shown, wants: bool, agrees: bool, by: str) -> Decided:
+    """What a person says of what was ``shown``."""
+    return Decided(
         at=AT,
         pull_request=shown.pull_request,
-        author=shown.author,
-        said=None if agrees else "because",
-        base=shown.base,
-        facts=shown.facts,
+        entry=shown.entry,
+        content=shown.content,
+        verdict=shown.verdict,
+        codes=shown.codes,
+        action="accept" if wants else "reject",
+        by=by,
+        comment=1,
+        reason=None if agrees else "because",
     )
 
 
-def suggestion(name: str, number: int, remaining: int, agrees: bool, by: str) -> Response:
-    """An answer to a suggested eviction that leaves ``remaining`` coverers of ``name``."""
-    return Response(
-        subject=f"incumbent/evict/{number}",
-        entry=f"r{number}",
-        content="",
-        decision="EVICT",
-        route="review",
-        reasons=("redundant",),
-        agrees=agrees,
-        explicit=True,
-        by=by,
+def merge(shown: Shown, by: str) -> tuple[Event, ...]:
+    """The merge of what was ``shown``, as the product records it."""
+    seen = (shown.entry,) if admitting_route(shown.codes) is Route.DIRECT else ()
+    record = PullRequestRecord(
+        pull_request=shown.pull_request, head=shown.head, merged=Merged(commit=shown.head, at=AT, seen=seen)
+    )
+    displayed = {shown.entry: Displayed(verdict=shown.verdict, codes=shown.codes, since=AT)}
+    return merge_events(record, displayed, {shown.entry: shown.content}, (by, AT))
+
+
+def suggestion(name: str, number: int, remaining: int, answers: Sequence[tuple[str, bool]]) -> list[Event]:
+    """A suggested eviction that leaves ``remaining`` coverers of ``name``, and the ``answers`` to it."""
+    branch, entries = f"incumbent/evict/{number}", (f"r{number}",)
+    opened = Suggested(
         at=AT,
         pull_request=number,
+        branch=branch,
+        suggestion="redundant",
+        entries=entries,
         remaining={name: remaining},
     )
+    return [
+        opened,
+        *(
+            Answered(
+                at=AT,
+                pull_request=number,
+                branch=branch,
+                suggestion="redundant",
+                entries=entries,
+                agrees=agrees,
+                by=by,
+                by_bot=False,
+            )
+            for by, agrees in answers
+        ),
+    ]

@@ -12,8 +12,9 @@ from bot.cli.options import json_option, moment, print_json, say, show_problems,
 from bot.errors import InputError
 
 if TYPE_CHECKING:
+    from bot.cli.ledger import LocalLedger
     from bot.ledger.event_files import Recorded
-    from bot.taxonomy.migration import Migration
+    from bot.ledger.events import Event
 
 
 @click.command("agreement")
@@ -49,14 +50,12 @@ def command(
       incumbent agreement --since 2026-10-01 --until 2027-01-01 --plot plots
       incumbent agreement --json
     """
-    from bot.ledger.migrated import migrated_events
     from bot.report.agreement_output import AgreementOutput
     from bot.review.agreement import agreement_of
     from bot.review.derive import responses_of
 
     recorded = _recorded(repo)
     events, problems = ((), ()) if recorded is None else (recorded.events, recorded.problems)
-    events = migrated_events(events, _renames(repo))
     # Of all events, so that what was reversed after that time is known as such.
     responses = [
         item
@@ -83,26 +82,29 @@ def command(
     return InputError.exit_code if problems else 0
 
 
-def _renames(repo: Path) -> Migration:
-    """What the taxonomy declares of capabilities that older events name; nothing where it cannot be read."""
-    from bot.snapshot import WorkingTree
-    from bot.taxonomy.loading import load_taxonomy
-    from bot.taxonomy.migration import NOTHING, declared
-
-    try:
-        return declared(load_taxonomy(WorkingTree(repo)))
-    except InputError:
-        return NOTHING
-
-
 def _recorded(repo: Path) -> Recorded | None:
     """The events of the local clone's ledger; where there is none, says so on standard error."""
     from bot.cli.ledger import open_ledger
-    from bot.ledger.event_files import load_events
+    from bot.ledger.event_files import Recorded, load_events
 
     with ExitStack() as stack:
         found = open_ledger(repo, stack)
         if isinstance(found, str):
             say(found, err=True)
             return None
-        return load_events(found.snapshot)
+        recorded = load_events(found.snapshot)
+        return Recorded(_carried(recorded.events, repo, found), recorded.problems)
+
+
+def _carried(events: tuple[Event, ...], repo: Path, ledger: LocalLedger) -> tuple[Event, ...]:
+    """``events`` under the ids of the taxonomy of now; as they are where it cannot be read."""
+    from bot.ledger.migrated import capabilities_in, migrated_events
+    from bot.snapshot import WorkingTree
+    from bot.taxonomy.loading import load_taxonomy
+    from bot.taxonomy.migration import lineage
+
+    try:
+        taxonomy = load_taxonomy(WorkingTree(repo))
+    except InputError:
+        return events
+    return migrated_events(events, lineage(taxonomy, capabilities_in(events), ledger.former_taxonomies))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,10 @@ from bot.errors import InputError, UsageError
 from bot.report.escaping import visible
 
 if TYPE_CHECKING:
+    from bot.cli.ledger import LocalLedger
     from bot.github.calibration_offer import Offer
-    from bot.ledger.event_files import Recorded
     from bot.report.calibration_output import CalibrateOutput
     from bot.review.config_edit import ConfigEdit
-    from bot.review.replay import Reader
-    from bot.snapshot import Snapshot
 
 
 @click.command("calibrate")
@@ -51,59 +50,59 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
       incumbent calibrate --json | jq '.estimates[] | select(.outcome == "proposed")'
       GH_TOKEN=$(gh auth token) incumbent calibrate --pull-request
     """
+    from bot.ledger.event_files import load_events
     from bot.ledger.keys import classifier_key
-    from bot.ledger.migrated import migrated_events
+    from bot.ledger.migrated import capabilities_in, migrated_events
     from bot.report.calibration_output import CalibrateOutput
     from bot.report.calibration_text import calibration_lines
     from bot.review.calibrating import find
     from bot.review.config_edit import edit_config
     from bot.review.standing import reader
-    from bot.taxonomy.migration import declared
+    from bot.taxonomy.migration import comparable_since, lineage
 
     platform = open_platform(repo, config_path)
     with ExitStack() as stack:
-        recorded, open_commit = _ledger(repo, stack)
-        events, problems = ((), ()) if recorded is None else (recorded.events, recorded.problems)
-        migration = declared(platform.taxonomy)
-        read: Reader = reader(open_commit, platform.config, config_path, migration)
+        ledger = _ledger(repo, stack)
+        recorded = load_events(None if ledger is None else ledger.snapshot)
+        former = tuple if ledger is None else cache(ledger.former_taxonomies)
+        descent = lineage(platform.taxonomy, capabilities_in(recorded.events), former)
+        open_commit = (lambda _: None) if ledger is None else ledger.open_commit
+        read = reader(open_commit, platform.config, config_path, descent)
         identity = platform.regression_set.identity
         classifier = None if identity is None else classifier_key(identity)
-        known = migrated_events(events, migration)
-        finding = find(known, read, platform.config, platform.taxonomy.by_id, classifier)
+        known = migrated_events(recorded.events, descent)
+        comparable = comparable_since(platform.taxonomy, former)
+        finding = find(known, read, platform.config, platform.taxonomy.by_id, classifier, comparable)
     text = (repo / config_path).read_text(encoding="utf-8")
     edit = edit_config(config_path, text, finding.estimates)
     output = CalibrateOutput.of(
-        finding, ledger=recorded is not None, config=None if edit is None else edit.text, unread=len(problems)
+        finding,
+        ledger=ledger is not None,
+        config=None if edit is None else edit.text,
+        unread=len(recorded.problems),
     )
     if as_json:
         print_json(output)
     else:
         for line in calibration_lines(output, visible):
             say(line)
-    show_problems(problems)
+    show_problems(recorded.problems)
     if offers and edit is not None:
         _tell(_offer(edit, text, output, _repository(repository, repo), os.environ))
     elif offers:
         say("nothing is proposed, so there is nothing to offer", err=True)
-    return InputError.exit_code if problems else 0
+    return InputError.exit_code if recorded.problems else 0
 
 
-def _ledger(repo: Path, stack: ExitStack) -> tuple[Recorded | None, Callable[[str], Snapshot | None]]:
-    """The local clone's events (``None``: there is no ledger, which is said), and what opens its commits."""
+def _ledger(repo: Path, stack: ExitStack) -> LocalLedger | None:
+    """The local clone's ledger; where there is none, says so on standard error."""
     from bot.cli.ledger import open_ledger
-    from bot.ledger.event_files import load_events
 
     found = open_ledger(repo, stack)
     if isinstance(found, str):
         say(found, err=True)
-        return None, lambda commit: None
-    store = found.store
-    folder = repo.resolve().relative_to(found.top.resolve()).as_posix()
-
-    def open_commit(name: str) -> Snapshot | None:
-        return store.snapshot(name, "" if folder == "." else folder) if store.exists(name) else None
-
-    return load_events(found.snapshot), open_commit
+        return None
+    return found
 
 
 def _repository(given: str | None, repo: Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,6 @@ from bot.evaluation.corrections import Corrected, corrected
 from bot.evaluation.labels import LEFT_OUT, LabelledQuery, Vocabulary, join
 from bot.evaluation.predictions import IdentityFile, Predictions, predict
 from bot.evaluation.reading import DOCUMENTS, read_labels
-from bot.git import read_commit
 from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
@@ -27,14 +26,12 @@ from bot.ledger.keys import text_key
 from bot.ledger.migrated import migrated_corrections
 from bot.ledger.model import BRANCH, CorrectionRecord
 from bot.ledger.store import load_corrections
-from bot.object_store import ObjectStore
 from bot.pipeline import Platform
 from bot.settling import content_of
 from bot.snapshot import WorkingTree
 from bot.submission import submission_folders
 from bot.suggest import perhaps
-from bot.taxonomy.history import History
-from bot.taxonomy.migration import declared
+from bot.taxonomy.migration import lineage
 from bot.taxonomy.model import Taxonomy
 from bot.validation import validate
 
@@ -124,33 +121,10 @@ def read_corrections(repo: Path, platform: Platform, vocabulary: Vocabulary) -> 
         if isinstance(found, str):
             raise UsageError(found)
         record = load_corrections(found.snapshot) or CorrectionRecord()
-        carried = _carried(record, platform.taxonomy, lambda: _former(found.store, found.top))
+        # Corrections do not say of which version they are.
+        named = {name for tags in record.texts.values() for name in tags}
+        carried = migrated_corrections(record, lineage(platform.taxonomy, named, found.former_taxonomies))
     return corrected(carried, _texts(repo, platform), vocabulary)
-
-
-def _former(store: ObjectStore, top: Path) -> tuple[Taxonomy, ...]:
-    """The taxonomies of the line that is checked out in ``top``; none where it cannot be told."""
-    try:
-        return History(store, read_commit(top, "HEAD")).all()
-    except (UsageError, InputError):
-        return ()
-
-
-def _carried(
-    record: CorrectionRecord, taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]]
-) -> CorrectionRecord:
-    """``record`` under the ids of ``taxonomy``.
-
-    Corrections do not say of which version they are, and ids are never used again: all declarations count.  Where
-    they leave an id that the taxonomy does not have, those of ``former`` taxonomies, which take long to read, go first:
-    a capability may have been called something else more than once.
-    """
-    carried = migrated_corrections(record, declared(taxonomy))
-    if all(name in taxonomy.by_id for tags in carried.texts.values() for name in tags):
-        return carried
-    for before in former():
-        record = migrated_corrections(record, declared(before))
-    return migrated_corrections(record, declared(taxonomy))
 
 
 def _texts(repo: Path, platform: Platform) -> dict[str, tuple[str, ...]]:

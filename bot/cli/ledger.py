@@ -6,18 +6,36 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.git import read_top
+from bot.errors import InputError, UsageError
+from bot.git import read_commit, read_top
 from bot.ledger.model import BRANCH
 from bot.object_store import CommitSnapshot, ObjectStore
+from bot.taxonomy.history import History
+from bot.taxonomy.model import Taxonomy
 
 
 @dataclass(frozen=True)
 class LocalLedger:
-    """What the ledger holds, in the ``store`` of the repository whose top folder is ``top``."""
+    """What the ledger holds, in the ``store`` of the repository whose top folder is ``top``.
+
+    The platform lies in ``folder`` of it (the empty string: in the top folder itself).
+    """
 
     snapshot: CommitSnapshot
     store: ObjectStore
     top: Path
+    folder: str
+
+    def open_commit(self, commit: str) -> CommitSnapshot | None:
+        """The platform as of ``commit``; ``None`` where that is not here."""
+        return self.store.snapshot(commit, self.folder) if self.store.exists(commit) else None
+
+    def former_taxonomies(self) -> tuple[Taxonomy, ...]:
+        """The taxonomies of the line that is checked out, oldest first; none where it cannot be told."""
+        try:
+            return History(self.store, read_commit(self.top, "HEAD"), self.folder).all()
+        except (UsageError, InputError):
+            return ()
 
 
 def find_ledger(store: ObjectStore) -> str | None:
@@ -35,4 +53,5 @@ def open_ledger(repo: Path, stack: ExitStack) -> LocalLedger | str:
     commit = find_ledger(store)
     if commit is None:
         return f"there is no branch {BRANCH} here: `git fetch origin {BRANCH}:{BRANCH}` gets it"
-    return LocalLedger(store.snapshot(commit), store, top)
+    folder = repo.resolve().relative_to(top.resolve()).as_posix()
+    return LocalLedger(store.snapshot(commit), store, top, "" if folder == "." else folder)

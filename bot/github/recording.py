@@ -16,6 +16,7 @@ from bot.ledger.keys import classifier_key
 from bot.ledger.model import Decision, Displayed, PullRequestRecord
 from bot.ledger.people import is_bot
 from bot.pipeline import Review
+from bot.report.wording import leaves_out
 from bot.rounding import rounded
 
 
@@ -61,7 +62,7 @@ def _facts(verdict: Verdict, review: Review, entries: Mapping[str, str]) -> Verd
         taxonomy=review.platform.taxonomy.version,
         classifier=classifier_key(review.identity),
         scores={name: rounded(score) for name, score in sorted(query.scores.items())},
-        arbitrated=tuple(sorted(query.arbitrated)),
+        arbitrated=tuple(sorted(query.arbitrated & query.scores.keys())),
         attempt=query.attempt,
         new=facts.new_capabilities,
         won={name: rounded(score) for name, score in sorted(facts.champion_scores.items())},
@@ -85,10 +86,12 @@ def merge_events(
     """That the pull request of ``record`` was merged, and what passed with it without a word.
 
     ``displayed`` is what its comment showed then, ``contents`` maps entries to digests of what they would hold;
-    ``merged`` says who merged it, and when.
+    ``merged`` says who merged it, and when.  What was left out passes like what was let in: who hears the objections to
+    it alone would conclude that all of it is wrong.
     """
     by, at = merged
     assert record.merged is not None
+    left_out = sorted(entry for entry, item in displayed.items() if leaves_out(item.codes))
     closed = Closed(at=at, pull_request=record.pull_request, commit=record.merged.commit)
     passed = [
         Passed(
@@ -101,7 +104,7 @@ def merge_events(
             by=by,
             by_bot=is_bot(by),
         )
-        for entry in record.merged.seen
+        for entry in (*record.merged.seen, *left_out)
         if entry in contents
     ]
     return (*passed, closed)

@@ -6,15 +6,15 @@ it.  Times are GitHub's, or those of commits.  Bots are never counted as people:
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, model_validator
 
 from bot.curator.entry import EntryId, Timestamp
 from bot.digests import digest
 from bot.ledger.model import CommitId, Digest, Login
 from bot.taxonomy.model import Identifier
-from bot.validation import FileModel, Score, Text, Tuple
+from bot.validation import DemandError, FileModel, Score, Text, Tuple
 
 EVENTS = "events"
 SET_EVENTS = f"{EVENTS}/regression_set.jsonl"
@@ -25,11 +25,17 @@ ADMISSION = "admission"
 
 Number = Annotated[int, Field(ge=1)]
 
+MOST: Final = 1_000_000_000
+"""What no count of queries or entries reaches; beyond it, computing with one may take more than machines hold."""
+
+Amount = Annotated[int, Field(ge=0, le=MOST)]
+
 
 class VerdictFacts(FileModel):
     """What a verdict rested on, without the text: the query's scores, and what related them to R in its turn.
 
     ``won`` maps capabilities to the score of the champion that the query beat; ``displaces`` are those champions.
+    ``arbitrated``, ``new`` and ``won`` are among those of ``scores``.
     """
 
     taxonomy: Text = Field(description="version of the taxonomy")
@@ -42,6 +48,14 @@ class VerdictFacts(FileModel):
     similarity: Score
     most_similar: EntryId | None = None
     displaces: Tuple[EntryId] = ()
+
+    @model_validator(mode="after")
+    def _rests_on_scores(self) -> Self:
+        for name in ("arbitrated", "new", "won"):
+            if not self.scores.keys() >= set(getattr(self, name)):
+                wanted = f"given with a score for each capability of `{name}`"
+                raise DemandError(wanted, "add the scores that are missing, or take the line out")
+        return self
 
 
 class _Event(FileModel):
@@ -71,7 +85,7 @@ class Shown(_OnPullRequest):
     kind: Literal["shown"] = "shown"
     base: CommitId = Field(description="the commit of the default branch that it was judged against")
     head: CommitId
-    place: Annotated[int, Field(ge=0)] = Field(description="its place in the cycle's order, from 0")
+    place: Amount = Field(description="its place in the cycle's order, from 0")
     author: Login = Field(description="who brings the pull request")
     facts: VerdictFacts | None = Field(description="null: there was no verdict, as of what a person rejected")
 
@@ -110,7 +124,9 @@ class Applied(_Event):
 
 
 class Passed(_OnPullRequest):
-    """A pull request was merged with a verdict that nobody had to agree to: implicit agreement of who merged it."""
+    """A pull request was merged with a verdict that nobody had to agree to, an admission or an EXCLUDE: implicit
+    agreement of who merged it.
+    """
 
     kind: Literal["passed"] = "passed"
     by: Login
@@ -147,7 +163,7 @@ class Suggested(_Event):
     )
     entries: Tuple[EntryId]
     admits: EntryId | None = None
-    remaining: dict[Identifier, Annotated[int, Field(ge=0)]] = Field(
+    remaining: dict[Identifier, Amount] = Field(
         default_factory=dict, description="capability that it covers: competent coverers that would stay"
     )
 

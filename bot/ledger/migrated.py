@@ -6,18 +6,19 @@ from collections.abc import Iterable, Mapping
 
 from bot.ledger.events import Event, Shown, Suggested, VerdictFacts
 from bot.ledger.model import Correction, CorrectionRecord
-from bot.taxonomy.migration import Migration
+from bot.taxonomy.migration import Lineage, Migration
 
 
-def migrated_corrections(record: CorrectionRecord, migration: Migration) -> CorrectionRecord:
+def migrated_corrections(record: CorrectionRecord, lineage: Lineage) -> CorrectionRecord:
     """``record`` under the new ids, by the rule of labels.
 
     FALSE of a capability that was split is FALSE of each part; with anything else nobody can tell of which part it
     was.  What was said of a new id itself counts before what was said of the old one.
     """
-    return record.model_copy(
-        update={"texts": {text: _migrated(tags, migration) for text, tags in record.texts.items()}}
-    )
+    for step in lineage.steps:
+        texts = {text: _migrated(tags, step) for text, tags in record.texts.items()}
+        record = record.model_copy(update={"texts": texts})
+    return record
 
 
 def _migrated(tags: Mapping[str, Correction], migration: Migration) -> dict[str, Correction]:
@@ -32,28 +33,42 @@ def _migrated(tags: Mapping[str, Correction], migration: Migration) -> dict[str,
     return found
 
 
-def migrated_events(events: Iterable[Event], migration: Migration) -> tuple[Event, ...]:
+def capabilities_in(events: Iterable[Event]) -> frozenset[str]:
+    """The capabilities that verdicts and suggestions rest on, by the ids of then."""
+    found: set[str] = set()
+    for event in events:
+        match event:
+            case Shown(facts=VerdictFacts() as facts):
+                found |= facts.scores.keys()
+            case Suggested(remaining=remaining):
+                found |= remaining.keys()
+            case _:
+                pass
+    return frozenset(found)
+
+
+def migrated_events(events: Iterable[Event], lineage: Lineage) -> tuple[Event, ...]:
     """``events`` with the capabilities that verdicts and suggestions rest on under their new ids.
 
     What was split or removed stays under its old id: nobody can tell of which part it was.
     """
-    if not migration.renames:
+    if not any(step.renames for step in lineage.steps):
         return tuple(events)
     found: list[Event] = []
     for event in events:
         match event:
             case Shown(facts=VerdictFacts() as facts):
-                found.append(event.model_copy(update={"facts": _facts(facts, migration)}))
+                found.append(event.model_copy(update={"facts": _facts(facts, lineage)}))
             case Suggested(remaining=remaining):
-                update = {"remaining": {migration.renamed(name): count for name, count in remaining.items()}}
+                update = {"remaining": {lineage.renamed(name): count for name, count in remaining.items()}}
                 found.append(event.model_copy(update=update))
             case _:
                 found.append(event)
     return tuple(found)
 
 
-def _facts(facts: VerdictFacts, migration: Migration) -> VerdictFacts:
-    renamed = migration.renamed
+def _facts(facts: VerdictFacts, lineage: Lineage) -> VerdictFacts:
+    renamed = lineage.renamed
     return facts.model_copy(
         update={
             "scores": {renamed(name): score for name, score in facts.scores.items()},

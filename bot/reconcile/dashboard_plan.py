@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -21,7 +21,7 @@ from bot.github.values import (
     WriteLedger,
 )
 from bot.ledger.events import Event
-from bot.ledger.migrated import migrated_events
+from bot.ledger.migrated import capabilities_in, migrated_events
 from bot.ledger.model import RUNS, PullRequestRecord, Run, RunRecord
 from bot.ledger.store import record_text
 from bot.pipeline import Platform
@@ -41,7 +41,8 @@ from bot.report.dashboard import (
 from bot.report.wording import admitting_route
 from bot.review.agreement import agreement_of
 from bot.review.derive import responses_of
-from bot.taxonomy.migration import declared
+from bot.taxonomy.migration import lineage
+from bot.taxonomy.model import Taxonomy
 
 RUNS_KEPT = 10
 """Runs that the dashboard lists."""
@@ -54,7 +55,7 @@ class Scene:
     ``open`` are our open pull requests, ``beyond`` proposals that are not open, ``barred`` branches for which GitHub
     lets us open none.  ``left`` are numbers of those that hold people's commits; ``pushed`` how many queries no pull
     request brought; ``noted`` is the commit up to which changes of the set by hand were noted.  ``events`` are all
-    that the ledger holds.
+    that the ledger holds; ``former`` tells the taxonomies that there were, oldest first.
     """
 
     commit: str
@@ -74,6 +75,7 @@ class Scene:
     runs: RunRecord
     noted: str | None
     events: tuple[Event, ...]
+    former: Callable[[], Sequence[Taxonomy]]
     written: tuple[Operation, ...]
 
 
@@ -96,6 +98,7 @@ def plan_dashboard(platform: Platform, scene: Scene) -> tuple[tuple[int | None, 
 def _dashboard(platform: Platform, scene: Scene, runs: RunRecord) -> Dashboard:
     by_branch = {proposal.branch: proposal for proposal in scene.wanted.proposals}
     shown = [(pull, by_branch[pull.branch]) for pull in scene.open if pull.branch in by_branch]
+    told = migrated_events(scene.events, lineage(platform.taxonomy, capabilities_in(scene.events), scene.former))
     notices = [
         f"The ledger names pull request {item.pull_request} as a refusal, which it is not: ignored."
         for item in scene.wanted.forged
@@ -130,7 +133,7 @@ def _dashboard(platform: Platform, scene: Scene, runs: RunRecord) -> Dashboard:
         pending=tuple(_pending(scene.records)),
         runs=tuple(LastRun(at=item.at, commit=item.commit, did=item.did, run=item.run) for item in runs.runs),
         notices=tuple(notices),
-        agreement=agreement_of(responses_of(migrated_events(scene.events, declared(platform.taxonomy)))),
+        agreement=agreement_of(responses_of(told)),
     )
 
 

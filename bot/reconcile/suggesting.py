@@ -18,6 +18,7 @@ from bot.reconcile.answers import closed_by_bots
 from bot.reconcile.suggestion_plan import plan_suggestions
 from bot.reconcile.tip import Staged, Tip
 from bot.reconcile.wishes import Branch, Scene, own, wish
+from bot.taxonomy.history import History
 
 
 def suggest_changes(tip: Tip) -> Staged:
@@ -53,6 +54,7 @@ def suggest_changes(tip: Tip) -> Staged:
         runs=tip.known(load_runs, RunRecord()),
         noted=tip.carried.noted,
         events=load_events(tip.ledger).events,
+        former=History(tip.world.store, tip.commit).all,
         written=tip.written,
     )
     dashboard = dashboard_plan.plan_dashboard(tip.platform, told)

@@ -37,6 +37,11 @@ class AnswersOutput(BaseModel):
     other_classifier: int = Field(
         ge=0, description="of both, those on scores of another classifier: they teach nothing"
     )
+    other_definition: int = Field(
+        ge=0,
+        description="of the others, those on scores under another definition of a capability, or one that is not "
+        "known: they teach nothing of it",
+    )
     about_knobs: int = Field(ge=0, description="answers kept that speak of a knob at all")
     weights: dict[str, float] = Field(description="person: what each of their answers weighs, in (0, 1]")
 
@@ -164,6 +169,7 @@ class CalibrateOutput(BaseModel):
                 kept=len(validated.kept),
                 silent=len(validated.silent),
                 other_classifier=finding.other_classifier,
+                other_definition=finding.other_definition,
                 about_knobs=finding.about,
                 weights={name: rounded(weight) for name, weight in validated.weights.items()},
             ),

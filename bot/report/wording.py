@@ -266,6 +266,12 @@ def admitting_route(shown: str) -> Route | None:
     return Route(route) if admits else None
 
 
+def leaves_out(shown: str) -> bool:
+    """Whether these :func:`codes` tell of an EXCLUDE that needs nobody."""
+    decision, route, *_ = [*shown.split(), "", ""]
+    return (decision, route) == (Decision.EXCLUDE.value, Route.DIRECT.value)
+
+
 def alternates(review: Review) -> dict[str, tuple[str, ...]]:
     """Waiting leader → the queries that would take its place, in the cycle's order."""
     behind: dict[str, list[str]] = {}

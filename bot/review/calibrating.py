@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from bot.config import Curation
 from bot.ledger.events import Event, Shown
 from bot.review.calibration import Estimate, calibrate, with_proposals
 from bot.review.derive import responses_of
-from bot.review.evidence import evidence_of
+from bot.review.evidence import Evidence, evidence_of
 from bot.review.held_out import HeldOut, hold_out
 from bot.review.replay import Reader, judged, replay
 from bot.review.responses import Response
-from bot.review.validation import Validated, validate_responses
+from bot.review.validation import Validated, Weighted, validate_responses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,8 @@ class Changed:
 class Finding:
     """What people's answers teach.
 
-    ``other_classifier`` counts the answers left out since the scores that they are on are another classifier's.
+    ``other_classifier`` counts the answers left out since the scores that they are on are another classifier's,
+    ``other_definition`` those of which something is left out, since its capability was defined otherwise.
     ``about`` counts the explicit answers that speak of a knob at all.  ``held_out`` is agreement on answers that the
     fit had not seen; ``changed`` are past verdicts under the whole proposal.
     """
@@ -46,6 +47,7 @@ class Finding:
     responses: int
     validated: Validated
     other_classifier: int
+    other_definition: int
     about: int
     estimates: tuple[Estimate, ...]
     check: SelfCheck
@@ -59,20 +61,40 @@ class Finding:
 
 
 def find(
-    events: Sequence[Event], read: Reader, config: Curation, capabilities: Collection[str], classifier: str | None
+    events: Sequence[Event],
+    read: Reader,
+    config: Curation,
+    capabilities: Collection[str],
+    classifier: str | None,
+    comparable: Callable[[str], Collection[str]],
 ) -> Finding:
     """What the ``events`` teach about ``config``; ``read`` tells what stood at a commit.
 
     What is no capability any more, of those that there are, nothing is learnt of; nor of scores of another
-    ``classifier`` than R's, which goes by its digest (``None``: R is empty, so that none is another one).
+    ``classifier`` than R's, which goes by its digest (``None``: R is empty, so that none is another one); nor of those
+    under another definition: ``comparable`` tells the capabilities that a version of the taxonomy defined as today.
     """
+
+    def is_comparable(capability: str, response: Response) -> bool:
+        return response.facts is None or capability in comparable(response.facts.taxonomy)
+
+    def about(answers: Sequence[Weighted]) -> list[Evidence]:
+        return [item for item in evidence_of(answers, situations) if item.capability in capabilities]
+
+    def teaching(answers: Sequence[Weighted]) -> list[Evidence]:
+        return [item for item in about(answers) if is_comparable(item.capability, item.response)]
+
+    def can_test(response: Response) -> bool:
+        known = () if response.facts is None else response.facts.scores
+        return all(is_comparable(name, response) for name in known if name in capabilities)
+
     responses = responses_of(events)
     validated = validate_responses(responses, config.curators, config.calibration)
     usable = (*validated.kept, *validated.silent)
     answers = tuple(item for item in usable if _is_comparable(item.response, classifier))
     shown = [event for event in events if isinstance(event, Shown)]
     situations = replay(shown, read, None)
-    evidence = tuple(item for item in evidence_of(answers, situations) if item.capability in capabilities)
+    evidence = teaching(answers)
     estimates = calibrate(evidence, config)
     proposed = with_proposals(config, estimates)
     before = replay(shown, read, config)
@@ -82,6 +104,9 @@ def find(
         responses=len(responses),
         validated=validated,
         other_classifier=len(usable) - len(answers),
+        other_definition=len(
+            {id(item.response) for item in about(answers) if not is_comparable(item.capability, item.response)}
+        ),
         about=len({id(item.response) for item in evidence if not item.silent}),
         estimates=estimates,
         check=SelfCheck(
@@ -92,7 +117,7 @@ def find(
         changed=tuple(
             Changed(shown=old.shown, before=old.codes, after=new.codes) for old, new in pairs if old.codes != new.codes
         ),
-        held_out=hold_out(answers, shown, read, config, situations),
+        held_out=hold_out(answers, shown, read, config, teaching, can_test),
     )
 
 

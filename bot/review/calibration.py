@@ -131,7 +131,8 @@ def _estimate(knob: Knob, capability: str, evidence: tuple[Evidence, ...], confi
     present = present_value(knob, capability, config)
     likeliest, gain, outcome = None, 0.0, Outcome.THIN
     if sum(1 for item in evidence if not item.silent) >= settings.minimum:
-        likeliest, gain = _likeliest(knob, evidence, present, _global(knob, config), fit, settings)
+        values = _candidates(knob, evidence, fit, config.ceiling, present)
+        likeliest, gain = _likeliest(knob, evidence, values, present, _global(knob, config), fit, settings)
         far = rounded(abs(likeliest - present)) >= rounded(fit.least_change)
         sure = gain >= settings.least_gain
         outcome = Outcome.CLOSE if not far else Outcome.PROPOSED if sure else Outcome.UNSURE
@@ -158,13 +159,16 @@ def _is_against(item: Evidence, value: float) -> bool:
 def _likeliest(
     knob: Knob,
     evidence: Sequence[Evidence],
+    values: Sequence[float],
     present: float,
     centre: float,
     fit: KnobFit,
     settings: CalibrationSettings,
 ) -> tuple[float, float]:
-    """The likeliest value and its gain over ``present``; of equals the one nearest to ``centre``, then the lower."""
-    values = _candidates(knob, evidence, fit, present)
+    """The likeliest of ``values`` and its gain over ``present``, which is one of them.
+
+    Of equals it is the one nearest to ``centre``, then the lower.
+    """
     # What stands exactly at the knob is enough for a bar and a floor, and no win: it turns half a step beside it.
     half = -fit.step / 2 if knob is Knob.WINNING_MARGIN else fit.step / 2
     order = sorted(evidence, key=lambda item: (item.at, item.met, item.silent, item.asked, item.weight))
@@ -188,9 +192,12 @@ def _likeliest(
     return values[best], rounded(scores[best] - scores[values.index(present)])
 
 
-def _candidates(knob: Knob, evidence: Sequence[Evidence], fit: KnobFit, present: float) -> list[float]:
-    """The multiples of the step that the knob may take, and what it is at ``present``."""
-    top = 1.0 if knob is not Knob.REDUNDANCY_FLOOR else max(item.at for item in evidence) + 1
+def _candidates(knob: Knob, evidence: Sequence[Evidence], fit: KnobFit, ceiling: int, present: float) -> list[float]:
+    """The multiples of the step that the knob may take, and what it is at ``present``.
+
+    No floor is above the ``ceiling``: so many entries R never has.
+    """
+    top = 1.0 if knob is not Knob.REDUNDANCY_FLOOR else min(max(item.at for item in evidence) + 1, ceiling)
     steps = floor(rounded(top / fit.step))
     return sorted({*(rounded(count * fit.step) for count in range(steps + 1)), present})
 

@@ -40,7 +40,8 @@ def responses_of(events: Sequence[Event]) -> tuple[Response, ...]:
 
     Left out are bots, accounts that GitHub knows no more, pins, and decisions on what had no verdict.  Who said the
     same of the same content and verdict again, without having said otherwise in between, counts once, with the first
-    word.  A merge is implicit agreement only where nobody decided on that content by a command on that pull request.
+    word.  A merge is implicit agreement only where nobody decided on that content by a command on that pull request, or
+    where all such commands were taken back.
     Logins are in lower case: GitHub compares them so.
     """
     told = _Told()
@@ -69,6 +70,7 @@ class _Told:
     last_words: dict[tuple[str, str, str], _Word] = field(default_factory=dict)
     last_answers: dict[tuple[str, str, bool], str] = field(default_factory=dict)
     remaining: dict[int, Mapping[str, int]] = field(default_factory=dict)
+    let_in: dict[int, str] = field(default_factory=dict)
     taken_out: dict[str, str] = field(default_factory=dict)
     brought_back: dict[str, str] = field(default_factory=dict)
     without_effect: set[tuple[str, str, int]] = field(default_factory=set)
@@ -88,6 +90,8 @@ class _Told:
                 self.passed.append(event)
             case Suggested():
                 self.remaining[event.pull_request] = event.remaining
+                if event.admits is not None:
+                    self.let_in[event.pull_request] = event.admits
             case Answered(by_bot=False) if is_person(event.by):
                 self.answered.append(event)
                 answer = _person(event.by), event.branch, event.agrees
@@ -104,8 +108,8 @@ class _Told:
 
     def _decide(self, event: Decided) -> None:
         self.decided.append(event)
-        self.decided_contents.add((event.pull_request, event.content))
         if _decision(event) not in self.withdrawn:
+            self.decided_contents.add((event.pull_request, event.content))
             words = _person(event.by), event.content, event.action
             self.last_words[words] = max(self.last_words.get(words, _NEVER), (event.at, event.comment))
 
@@ -194,8 +198,6 @@ def _last(shown: Sequence[Shown], at: str) -> Shown | None:
 def _of_answer(event: Answered, told: _Told) -> Response:
     """One response for one pull request, however many entries it names; it stands under the first of them."""
     decision = _OFFERED.get(event.suggestion, EVICT)
-    moved = told.is_out if decision == ADMIT else told.is_back
-    back = event.agrees and any(moved(entry, event.at) for entry in event.entries)
     other = _person(event.by), event.branch, not event.agrees
     return Response(
         subject=event.branch,
@@ -209,9 +211,18 @@ def _of_answer(event: Answered, told: _Told) -> Response:
         by=_person(event.by),
         at=event.at,
         pull_request=event.pull_request,
-        reversed=back or told.last_answers.get(other, "") > event.at,
+        reversed=(event.agrees and _is_undone(event, decision, told)) or told.last_answers.get(other, "") > event.at,
         remaining=told.remaining.get(event.pull_request, {}),
     )
+
+
+def _is_undone(event: Answered, decision: str, told: _Told) -> bool:
+    """Whether people undid what the merge of a suggestion did: of an offer all, of any other a part is enough."""
+    if decision == ADMIT:
+        return bool(event.entries) and all(told.is_out(entry, event.at) for entry in event.entries)
+    admitted = told.let_in.get(event.pull_request)
+    swapped_back = admitted is not None and told.is_out(admitted, event.at)
+    return swapped_back or any(told.is_back(entry, event.at) for entry in event.entries)
 
 
 def _each_once(events: Iterable[Event]) -> Iterator[Event]:

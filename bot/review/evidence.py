@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.consolidator.verdict import Reason, Route
-from bot.ledger.events import VerdictFacts
 from bot.review.replay import Judged, Replayed
 from bot.review.responses import Response
 from bot.review.validation import Weighted
@@ -89,7 +88,7 @@ def _about(response: Response, situations: Mapping[Judged, Replayed]) -> tuple[d
     if response.decision == "EXCLUDE":
         key = judged_of(response)
         situation = situations.get(key) if key is not None and reasons == {Reason.REDUNDANT} else None
-        return ({} if situation is None else _short_of(situation, facts)), not response.agrees
+        return ({} if situation is None else _short_of(situation)), not response.agrees
     if Reason.NEW_COVERAGE in reasons and reasons <= _NEW:
         return {(Knob.COMPETENCE_BAR, name): facts.scores[name] for name in facts.new}, response.agrees
     if reasons <= _WON:
@@ -104,7 +103,7 @@ def _scarcest(remaining: Mapping[str, int]) -> dict[tuple[Knob, str], float]:
     return {(Knob.REDUNDANCY_FLOOR, name): float(count) for name, count in remaining.items() if count == least}
 
 
-def _short_of(situation: Replayed, facts: VerdictFacts) -> dict[tuple[Knob, str], float]:
-    bars = {(Knob.COMPETENCE_BAR, name): facts.scores[name] for name in situation.uncovered}
+def _short_of(situation: Replayed) -> dict[tuple[Knob, str], float]:
+    bars = {(Knob.COMPETENCE_BAR, name): score for name, score in situation.uncovered.items()}
     margins = {(Knob.WINNING_MARGIN, name): lead for name, lead in situation.behind.items()}
     return {**bars, **margins}

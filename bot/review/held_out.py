@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.config import Curation
 from bot.digests import digest
 from bot.ledger.events import Shown
 from bot.review.calibration import calibrate, with_proposals
-from bot.review.evidence import REDUNDANT, evidence_of, judged_of
+from bot.review.evidence import REDUNDANT, Evidence, judged_of
 from bot.review.replay import Judged, Reader, Replayed, replay
 from bot.review.responses import Response
 from bot.review.validation import Weighted, question_of, wants_change
@@ -28,7 +28,8 @@ class Agreement:
 class HeldOut:
     """The answers of all folds, each judged by a fit to the other folds; silent ones stand apart.
 
-    ``lost`` answers could not be judged again: their verdicts cannot be replayed, or they are about no floor.
+    ``lost`` answers could not be judged again: their verdicts cannot be replayed, or rest on scores under another
+    definition, or they are about no floor.
     """
 
     words: Agreement
@@ -46,11 +47,13 @@ def hold_out(
     shown: Sequence[Shown],
     read: Reader,
     config: Curation,
-    situations: Mapping[Judged, Replayed],
+    teaching: Callable[[Sequence[Weighted]], Sequence[Evidence]],
+    can_test: Callable[[Response], bool],
 ) -> HeldOut:
     """Fit to all folds of ``answers`` but one and judge that one again, for each fold.
 
-    ``situations`` are those of :func:`evidence_of`.
+    ``teaching`` is what answers say of knobs; ``can_test`` tells whether the knobs of today are about the scores that
+    an answer is on.
     """
     folds = config.calibration.folds
     parts = [fold_of(item.response, folds) for item in answers]
@@ -58,8 +61,8 @@ def hold_out(
     pairs: list[tuple[Weighted, bool, bool]] = []
     for fold in sorted(set(parts)):
         others = [item for item, part in zip(answers, parts, strict=True) if part != fold]
-        fitted = with_proposals(config, calibrate(evidence_of(others, situations), config))
-        tested = [item for item, part in zip(answers, parts, strict=True) if part == fold]
+        fitted = with_proposals(config, calibrate(teaching(others), config))
+        tested = [item for item, part in zip(answers, parts, strict=True) if part == fold and can_test(item.response)]
         after = present if fitted == config else replay(_reviews_of(tested, shown), read, fitted)
         for item in tested:
             old = _agrees(item.response, present, config)

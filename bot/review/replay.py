@@ -48,13 +48,13 @@ _Told: TypeAlias = tuple[Shown, VerdictFacts]
 class Replayed:
     """A verdict that was ``shown``, and what it would be.
 
-    ``uncovered`` are the query's capabilities with a score under the bar, which nobody in R covered competently;
-    ``behind`` maps those in which it beat the champion, but not by the margin, to its lead (> 0).
+    ``uncovered`` maps the query's capabilities with a score under the bar, which nobody in R covered competently, to
+    that score; ``behind`` those in which it beat the champion, but not by the margin, to its lead (> 0).
     """
 
     shown: Shown
     ruling: Ruling
-    uncovered: tuple[str, ...]
+    uncovered: Mapping[str, float]
     behind: Mapping[str, float]
 
     @property
@@ -139,16 +139,16 @@ def _doubted(ruling: Ruling, codes: str) -> Ruling:
     return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, *doubts))
 
 
-def _shortfalls(live: LiveSet, profile: Profile) -> tuple[tuple[str, ...], dict[str, float]]:
+def _shortfalls(live: LiveSet, profile: Profile) -> tuple[dict[str, float], dict[str, float]]:
     """Where a knob alone kept the query from merit: capabilities under the bar, and leads within the margin."""
     known = live.capabilities
-    uncovered: list[str] = []
+    uncovered: dict[str, float] = {}
     behind: dict[str, float] = {}
     for index, score in sorted(profile.items):
         champion = live.champions[index]
         if not profile.caps >> index & 1 and not live.covered >> index & 1:
-            uncovered.append(known.names[index])
+            uncovered[known.names[index]] = score
         lead = 0.0 if champion is None else rounded(score - champion.score(index))
         if 0 < lead <= rounded(known.margins[index]):
             behind[known.names[index]] = lead
-    return tuple(uncovered), behind
+    return uncovered, behind

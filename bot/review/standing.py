@@ -12,16 +12,14 @@ from bot.errors import IncumbentError
 from bot.review.replay import Reader, Standing
 from bot.snapshot import Snapshot
 from bot.taxonomy.loading import load_taxonomy
-from bot.taxonomy.migration import NOTHING, Migration
+from bot.taxonomy.migration import Lineage
 from bot.validation import validate
 
 
-def reader(
-    open_commit: Callable[[str], Snapshot | None], present: Curation, path: str, migration: Migration = NOTHING
-) -> Reader:
+def reader(open_commit: Callable[[str], Snapshot | None], present: Curation, path: str, lineage: Lineage) -> Reader:
     """Reads each commit once; ``open_commit`` gives its files (``None``: it is not here), ``path`` is the config's.
 
-    Capabilities go by the ids that ``migration`` gives them.
+    Capabilities go by the ids that ``lineage`` gives them.
 
     Of the config of then the parts that verdicts rest on are taken, and the rest from ``present``: an older file lacks
     keys that are required today.
@@ -32,7 +30,7 @@ def reader(
         if commit not in known:
             try:
                 snapshot = open_commit(commit)
-                known[commit] = None if snapshot is None else _standing(snapshot, present, path, migration)
+                known[commit] = None if snapshot is None else _standing(snapshot, present, path, lineage)
             except IncumbentError:
                 # What cannot be read by today's rules cannot be judged again; the report says how many these are.
                 known[commit] = None
@@ -41,17 +39,17 @@ def reader(
     return read
 
 
-def _standing(snapshot: Snapshot, present: Curation, path: str, migration: Migration) -> Standing:
+def _standing(snapshot: Snapshot, present: Curation, path: str, lineage: Lineage) -> Standing:
     taxonomy = load_taxonomy(snapshot)
     regression_set = load_regression_set(snapshot, taxonomy)
     residents = tuple(
-        replace(item, scores={migration.renamed(name): score for name, score in item.scores.items()})
+        replace(item, scores={lineage.renamed(name): score for name, score in item.scores.items()})
         for item in (*regression_set.residents(taxonomy)[0], *regression_set.in_line(taxonomy)[0])
     )
     document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
     raw = as_mapping(document.data)
     overrides = {
-        migration.renamed(str(name)): validate(Overrides, document, item, ("per_capability", str(name)))
+        lineage.renamed(str(name)): validate(Overrides, document, item, ("per_capability", str(name)))
         for name, item in as_mapping(raw.get("per_capability")).items()
     }
     decisive = {

@@ -15,11 +15,16 @@ _VERSION = re.compile(rb"^version:[ \t]*[\"']?(\d+\.\d+\.\d+)\b", re.MULTILINE)
 
 
 class History:
-    """The taxonomies up to the commit ``tip``, one for each version, on its line of first parents."""
+    """The taxonomies up to the commit ``tip``, one for each version, on its line of first parents.
 
-    def __init__(self, store: ObjectStore, tip: str) -> None:
+    They are those of the platform in ``folder`` of the repository.
+    """
+
+    def __init__(self, store: ObjectStore, tip: str, folder: str = "") -> None:
         self._store = store
         self._tip = tip
+        self._folder = folder
+        self._path = f"{folder}/{TAXONOMY_FILE}" if folder else TAXONOMY_FILE
         self._load = cache(self._read)
 
     def since(self, version: str) -> tuple[Taxonomy, ...]:
@@ -28,7 +33,7 @@ class History:
         What a version held first counts: whoever was classified under it may have been by that.
         """
         line: dict[str, str] = {}
-        for commit in self._store.history(self._tip, TAXONOMY_FILE):
+        for commit in self._store.history(self._tip, self._path):
             named = self._version(commit)
             if version in line and named != version:
                 break
@@ -42,7 +47,7 @@ class History:
     def all(self) -> tuple[Taxonomy, ...]:
         """Every taxonomy that can be read, as each version was last, oldest first."""
         line: dict[str, str] = {}
-        for commit in self._store.history(self._tip, TAXONOMY_FILE):
+        for commit in self._store.history(self._tip, self._path):
             named = self._version(commit)
             if named is not None:
                 line.setdefault(named, commit)
@@ -50,7 +55,7 @@ class History:
         return tuple(item for item in found if item is not None)
 
     def _version(self, commit: str) -> str | None:
-        snapshot = self._store.snapshot(commit)
+        snapshot = self._store.snapshot(commit, self._folder)
         if not snapshot.exists(TAXONOMY_FILE):
             return None
         named = _VERSION.search(snapshot.read(TAXONOMY_FILE, REVIEWED_FILES))
@@ -58,6 +63,6 @@ class History:
 
     def _read(self, commit: str) -> Taxonomy | None:
         try:
-            return load_taxonomy(self._store.snapshot(commit))
+            return load_taxonomy(self._store.snapshot(commit, self._folder))
         except InputError:
             return None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 
 from bot.taxonomy.model import Capability, Taxonomy
@@ -100,7 +101,41 @@ def _declared_in(capabilities: Collection[Capability], before: Collection[str], 
     return Migration(renames=renames, splits=splits)
 
 
-def carried_definitions(migration: Migration, old: Taxonomy, new: Taxonomy) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """Migrations one after the other, oldest first, for what may name capabilities as any version did.
+
+    Unlike :meth:`Migration.then` it speaks of ids that arose in between as well.
+    """
+
+    steps: tuple[Migration, ...] = ()
+
+    def renamed(self, id: str) -> str:
+        """What ``id``, of whatever version, is called in the end; one that is split keeps its id."""
+        for step in self.steps:
+            id = step.renamed(id)
+        return id
+
+
+def lineage(taxonomy: Taxonomy, named: Iterable[str], former: Callable[[], Sequence[Taxonomy]]) -> Lineage:
+    """What carries the capabilities ``named``, which may be of any version, to the ids of ``taxonomy``.
+
+    Ids are never used again, so that all declarations count.  Where those of ``taxonomy`` leave an id that it does not
+    have, those of the ``former`` taxonomies, which come oldest first and take long to read, go before them: a
+    capability may have been called something else more than once.
+    """
+    last = declared(taxonomy)
+    if all(part in taxonomy.by_id for name in named for part in last.became(name)):
+        return Lineage((last,))
+    steps: list[Migration] = []
+    for step in (*map(declared, former()), last):
+        # Most versions declare what those before them did.
+        if not step.is_nothing and step not in steps:
+            steps.append(step)
+    return Lineage(tuple(steps))
+
+
+def carried_definitions(migration: Migration | Lineage, old: Taxonomy, new: Taxonomy) -> dict[str, str]:
     """Old id → definition in ``new``, of each capability that the classifier sees as it did, but for ids.
 
     Scores that were given under its old definition are as good under the new one.
@@ -115,6 +150,27 @@ def carried_definitions(migration: Migration, old: Taxonomy, new: Taxonomy) -> d
             seen["requires"] = migration.renamed(before.requires)
         if seen == after.seen:
             found[id] = after.definition
+    return found
+
+
+def comparable_since(taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]]) -> Callable[[str], frozenset[str]]:
+    """From a version to the capabilities of ``taxonomy`` whose scores of then are comparable with those of now.
+
+    These are the ones that the classifier saw then as it does now, but for ids.  ``former`` taxonomies come oldest
+    first, and are asked for versions other than that of ``taxonomy``; of one that is not among them nothing is known,
+    and so nothing comparable.
+    """
+
+    @cache
+    def found(version: str) -> frozenset[str]:
+        if version == taxonomy.version:
+            return frozenset(taxonomy.by_id)
+        old = next((item for item in former() if item.version == version), None)
+        if old is None:
+            return frozenset()
+        line = lineage(taxonomy, old.by_id, former)
+        return frozenset(line.renamed(id) for id in carried_definitions(line, old, taxonomy))
+
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +80,40 @@ def test_proposals_say_where_they_come_from(curated: Path, incumbent: Incumbent)
     assert "and 9 more" in outcome.out
     with git.Repo(curated) as repository:
         assert not repository.is_dirty(untracked_files=True)
+
+
+def test_answers_follow_a_capability_through_several_renames(curated: Path, incumbent: Incumbent) -> None:
+    names = [CAPABILITY, "backend.use", "backend.act"]
+    file = curated / "taxonomy" / "taxonomy.yaml"
+    for step, (old, new) in enumerate(pairwise(names), 1):
+        text = re.sub(r"(?m)^    was: .*\n", "", file.read_text(encoding="utf-8"))
+        text = text.replace(f"- id: {old}\n", f"- id: {new}\n    was: {old}\n")
+        text = text.replace(f"requires: {old}", f"requires: {new}")
+        text = re.sub(r"(?m)^retired: .*", f"retired: [{', '.join(names[:step])}]", text)
+        file.write_text(re.sub(r"(?m)^version: .*", f"version: 1.{step}.0", text), encoding="utf-8")
+        with git.Repo(curated) as repository:
+            repository.git.commit("-am", f"It is called {new}")
+    outcome = incumbent("calibrate", "--repo", curated)
+    assert outcome.code == 0, outcome.err
+    assert "backend.act competence_bar: 0.5 -> 0.7" in outcome.out
+    assert "judged again under the config of then: 40, of which exactly as shown: 40" in outcome.out
+    overridden = incumbent("agreement", "--repo", curated, "--json").json["overridden"]
+    assert [item["capability"] for item in overridden] == ["backend.act"]
+    file.write_text("version: 1.2.0\n", encoding="utf-8")
+    overridden = incumbent("agreement", "--repo", curated, "--json").json["overridden"]
+    assert [item["capability"] for item in overridden] == [CAPABILITY]
+
+
+def test_answers_on_what_was_defined_otherwise_teach_nothing(curated: Path, incumbent: Incumbent) -> None:
+    file = curated / "taxonomy" / "taxonomy.yaml"
+    text = file.read_text(encoding="utf-8").replace("version: 1.0.0", "version: 1.0.1")
+    fewer = text.replace("        - What's my balance?\n", "", 1)  # an exemplar of it
+    assert fewer != text
+    file.write_text(fewer, encoding="utf-8")
+    found = incumbent("calibrate", "--repo", curated, "--json").json
+    assert (found["answers"]["other_definition"], found["answers"]["about_knobs"], found["estimates"]) == (40, 0, [])
+    told = incumbent("calibrate", "--repo", curated).out
+    assert "left out of both as far as the capability was defined otherwise then: 40\n" in told
 
 
 def test_json_has_its_schema_and_the_whole_config(curated: Path, incumbent: Incumbent) -> None:

@@ -162,12 +162,19 @@ def test_what_people_take_back_or_say_otherwise_is_recorded() -> None:
 
 
 @pytest.mark.parametrize(("by", "bot"), [("cora", False), ("renovate[bot]", True)])
-def test_who_merges_agrees_with_what_was_shown_as_admitted_unless_it_is_a_bot(by: str, bot: bool) -> None:
+def test_who_merges_agrees_with_what_was_shown_and_needed_nobody_unless_it_is_a_bot(by: str, bot: bool) -> None:
     world = after().seen()
     world.more["merged_by"] = lambda number: (by, MERGED_AT)
     world.run()
-    (passed,) = recorded(world.hub, Passed)
-    assert (passed.entry, passed.by, passed.by_bot, passed.at) == (id_of("q01"), by, bot, MERGED_AT)
+    passed = recorded(world.hub, Passed)
+    assert {(item.by, item.by_bot, item.at) for item in passed} == {(by, bot, MERGED_AT)}
+    shown = {item.entry: item for item in recorded(world.hub, Shown)}
+    assert [(item.entry, item.codes) for item in passed] == [
+        (id_of("q01"), "INCLUDE direct NEW_COVERAGE"),
+        *((entry, item.codes) for entry, item in sorted(shown.items()) if item.codes.startswith("EXCLUDE direct")),
+    ]
+    assert len(passed) > 1
+    assert all(item.verdict == shown[item.entry].verdict for item in passed)
     (closed,) = recorded(world.hub, Closed)
     assert closed.commit == MERGE
     before = world.hub.ledger[events_path(7)]
@@ -231,9 +238,24 @@ def test_only_what_is_new_since_the_record_was_heard() -> None:
 
 def test_of_what_was_seen_only_what_the_merge_still_brought_has_passed() -> None:
     record = make_record(seen=(id_of("q1"), id_of("q2")))
-    displayed = {id_of("q1"): Displayed(verdict="0" * 24, codes="INCLUDE direct NEW_COVERAGE", since=MERGED_AT)}
-    found = merge_events(record, displayed, {id_of("q1"): "1" * 24}, ("cora", MERGED_AT))
-    assert [(item.kind, getattr(item, "entry", None)) for item in found] == [("passed", id_of("q1")), ("closed", None)]
+    codes = {
+        "q1": "INCLUDE direct NEW_COVERAGE",
+        "q3": "INCLUDE review NOVEL_COMBO",
+        "q5": "EXCLUDE direct CLONE",
+        "q4": "EXCLUDE direct REDUNDANT",
+        "q6": "EXCLUDE direct OFF_TAXONOMY",
+        "q7": "none",
+    }
+    displayed = {id_of(name): Displayed(verdict="0" * 24, codes=each, since=MERGED_AT) for name, each in codes.items()}
+    contents = {id_of(name): "1" * 24 for name in codes if name != "q6"}
+    found = merge_events(record, displayed, contents, ("cora", MERGED_AT))
+    assert [(item.kind, getattr(item, "entry", None)) for item in found] == [
+        ("passed", id_of("q1")),
+        ("passed", id_of("q4")),
+        ("passed", id_of("q5")),
+        ("closed", None),
+    ]
+    assert [item.codes for item in found if isinstance(item, Passed)] == [codes[name] for name in ("q1", "q4", "q5")]
 
 
 def test_pull_requests_that_were_closed_unmerged_are_said_to_be() -> None:

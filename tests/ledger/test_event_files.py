@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, get_args
 
@@ -22,6 +23,7 @@ from bot.ledger.events import (
     Reopened,
     Settled,
     Suggested,
+    VerdictFacts,
     events_path,
 )
 from bot.snapshot import WorkingTree
@@ -97,6 +99,40 @@ def test_a_line_that_cannot_be_read_costs_no_other(line: str, message: str, tmp_
     assert (problem.file, problem.line) == ("events/7.jsonl", 3)
     assert message in problem.message
     assert problem.fix
+
+
+def line_of(event: Event, **more: Any) -> str:
+    """The line of ``event``, with ``more`` in it, or in its facts, in whose place nothing was checked."""
+    data = event.model_dump(mode="json")
+    (data["facts"] if more.keys() <= VerdictFacts.model_fields.keys() else data).update(more)
+    return json.dumps(data)
+
+
+SUGGESTED = Suggested(at=day(3), pull_request=20, branch="b", suggestion="redundant", entries=("q1",))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (line_of(shown(), new=["a", "c"]), "facts: must be given with a score for each capability of `new`"),
+        (line_of(shown(), won={"c": 0.5}), "a score for each capability of `won`"),
+        (line_of(shown(), arbitrated=["c"]), "a score for each capability of `arbitrated`"),
+        (line_of(shown(), place=10**30), "place"),
+        (line_of(shown(), place=-1), "place"),
+        (line_of(SUGGESTED, remaining={"a": 10**400}), "remaining.a"),
+    ],
+)
+def test_what_nobody_can_compute_with_is_no_event(line: str, message: str, tmp_path: Path) -> None:
+    found = loaded(tmp_path, **{"7": f"{line}\n"})
+    assert found.events == ()
+    (problem,) = found.problems
+    assert message in problem.message
+    assert problem.fix
+
+
+def test_what_a_verdict_rests_on_has_scores(tmp_path: Path) -> None:
+    event = shown(place=10**9, facts=facts(new=("a",), won={"b": 0.5}, arbitrated=("a", "b")))
+    assert loaded(tmp_path, **{"7": line_of(event)}).events == (event,)
 
 
 def test_a_file_that_is_no_text_costs_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.ledger.migrated import migrated_corrections
 from bot.ledger.model import Correction, CorrectionRecord
-from bot.taxonomy.migration import NOTHING, Migration
+from bot.taxonomy.migration import NOTHING, Lineage, Migration
 
 TEXT, SAID = "1" * 24, "0" * 24
 MIGRATION = Migration(renames={"a": "a2"}, splits={"c": ("c1", "c2")})
@@ -19,7 +19,7 @@ def correction(value: bool | None, by: str = "robin") -> Correction:
 
 
 def carried(tags: dict[str, Correction], migration: Migration) -> dict[str, Correction]:
-    return migrated_corrections(CorrectionRecord(texts={TEXT: tags}), migration).texts[TEXT]
+    return migrated_corrections(CorrectionRecord(texts={TEXT: tags}), Lineage((migration,))).texts[TEXT]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.ledger.events import Shown, Suggested
-from bot.ledger.migrated import migrated_events
-from bot.taxonomy.migration import NOTHING, Migration
+from bot.ledger.migrated import capabilities_in, migrated_events
+from bot.taxonomy.migration import NOTHING, Lineage, Migration
 from tests.review.factories import day, decided, facts, shown
 
 TOLD = shown(facts=facts(new=("a",), won={"b": 0.5}, arbitrated=("a",)))
@@ -15,7 +15,9 @@ SUGGESTED = Suggested(
 
 def test_a_rename_is_followed_by_all_that_a_verdict_rests_on() -> None:
     migration = Migration(renames={"a": "z"}, splits={"b": ("y", "x")})
-    first, second, third, fourth = migrated_events([TOLD, SUGGESTED, decided(), shown(facts=None)], migration)
+    first, second, third, fourth = migrated_events(
+        [TOLD, SUGGESTED, decided(), shown(facts=None)], Lineage((migration,))
+    )
     assert isinstance(first, Shown)
     assert first.facts is not None
     assert first.facts.scores == {"z": 0.9, "b": 0.6}
@@ -26,6 +28,20 @@ def test_a_rename_is_followed_by_all_that_a_verdict_rests_on() -> None:
 
 
 def test_where_nothing_is_renamed_all_stays() -> None:
-    assert migrated_events([TOLD, SUGGESTED], NOTHING) == (TOLD, SUGGESTED)
-    there, back = Migration(renames={"a": "z"}), Migration(renames={"z": "a"})
+    assert migrated_events([TOLD, SUGGESTED], Lineage((NOTHING,))) == (TOLD, SUGGESTED)
+    there, back = Lineage((Migration(renames={"a": "z"}),)), Lineage((Migration(renames={"z": "a"}),))
     assert migrated_events(migrated_events([TOLD, SUGGESTED], there), back) == (TOLD, SUGGESTED)
+
+
+def test_who_was_renamed_twice_is_found_from_either_id() -> None:
+    twice = Lineage((Migration(renames={"a": "z"}), Migration(renames={"z": "y"})))
+    between = shown("q2", facts=facts(scores={"z": 0.4}))
+    found = migrated_events([TOLD, between], twice)
+    assert [item.facts.scores for item in found if isinstance(item, Shown) and item.facts is not None] == [
+        {"y": 0.9, "b": 0.6},
+        {"y": 0.4},
+    ]
+
+
+def test_the_capabilities_that_events_rest_on_are_told() -> None:
+    assert capabilities_in([TOLD, SUGGESTED, decided(), shown(facts=None)]) == {"a", "b", "c"}

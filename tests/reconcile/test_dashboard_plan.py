@@ -23,8 +23,11 @@ from bot.github.values import (
 from bot.ledger.model import RUNS, Refusal, Run, RunRecord, Showing, Shown
 from bot.reconcile.dashboard_plan import RUNS_KEPT, Scene, plan_dashboard
 from bot.report.dashboard import MARKER, TITLE
+from tests.factories import make_taxonomy
 from tests.reconcile.merges import TIP, commit, decided, make_pull, make_record
 from tests.reconcile.proposing import OFFER, Suggesting, make_platform
+from tests.review.factories import decided as decided_on
+from tests.review.factories import facts, shown
 
 PAGE = "https://github.example/o/r/actions/runs/2"
 NOW = "2026-11-23T10:00:00Z"
@@ -49,6 +52,7 @@ def make_scene(world: Suggesting | None = None, **more: Any) -> Scene:
         "ledger": "f" * 40,
         "noted": None,
         "events": (),
+        "former": tuple,
         "runs": RunRecord(),
         "written": (),
     }
@@ -115,6 +119,17 @@ def test_what_is_suggested_and_what_could_go_is_told() -> None:
     assert "#6" not in body
     assert "`best2`" in body
     assert "compare" not in body
+
+
+def test_what_was_renamed_before_stands_under_the_name_of_now() -> None:
+    events = (shown(facts=facts(scores={"x": 0.9}, new=("x",))), decided_on("q1", action="reject", reason="No."))
+    now = make_taxonomy("a", "b")
+    renamed = now.capabilities[0].model_copy(update={"was": "x"})
+    before = now.model_copy(update={"retired": ("x",), "capabilities": (renamed, *now.capabilities[1:])})
+    assert "`x`" in body_of(make_scene(events=events))
+    body = body_of(make_scene(events=events, former=lambda: (before,)))
+    assert f"| *{now.by_id['a'].name}* | 1 of 1 |" in body
+    assert "`x`" not in body
 
 
 def test_an_offer_of_admissions_is_told_among_what_is_open() -> None:

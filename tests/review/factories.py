@@ -34,7 +34,9 @@ def name_of(text: str) -> str:
 
 
 def facts(**more: Any) -> VerdictFacts:
-    defaults: dict[str, Any] = {"taxonomy": "1.0.0", "scores": {"a": 0.9, "b": 0.6}, "similarity": 0.1}
+    """Facts with a score for all that they rest on."""
+    scores = {**dict.fromkeys((*more.get("new", ()), *more.get("won", ())), 0.9), "a": 0.9, "b": 0.6}
+    defaults: dict[str, Any] = {"taxonomy": "1.0.0", "scores": scores, "similarity": 0.1}
     return VerdictFacts(**defaults | more)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from bot.review.held_out import Agreement, fold_of
 from bot.review.replay import Standing
 from bot.review.standing import reader
 from bot.snapshot import WorkingTree
+from bot.taxonomy.migration import Lineage
 from tests.factories import REPOSITORY, SHIPPED, make_config
 from tests.review.factories import COMMIT, answered, day, decided, facts, name_of, passed, response, shown
 
@@ -37,8 +39,15 @@ def events(bar: float) -> list[Event]:
     return [event for number in range(1, 41) for event in reviewed(number, 0.5 + number / 100, bar)]
 
 
-def found(told: list[Event], classifier: str | None = None) -> Finding:
-    return find(told, lambda _: Standing(residents=(), config=SHIPPED), SHIPPED, {"c"}, classifier)
+def found(
+    told: list[Event], classifier: str | None = None, capabilities: Collection[str] = "c", **versions: Collection[str]
+) -> Finding:
+    """What ``told`` teaches; ``versions`` map those of the taxonomy to what each defined as it is."""
+    standing = Standing(residents=(), config=SHIPPED)
+    comparable = {"1.0.0": capabilities} | versions
+    return find(
+        told, lambda _: standing, SHIPPED, capabilities, classifier, lambda version: comparable.get(version, ())
+    )
 
 
 def test_a_bar_that_people_hold_higher_is_proposed_and_does_what_held_out_answers_want() -> None:
@@ -55,8 +64,41 @@ def test_a_bar_that_people_hold_higher_is_proposed_and_does_what_held_out_answer
 
 
 def test_of_what_is_no_capability_any_more_nothing_is_learnt() -> None:
-    told = events(0.7)
-    assert find(told, lambda _: Standing(residents=(), config=SHIPPED), SHIPPED, {"d"}, None).estimates == ()
+    finding = found(events(0.7), capabilities="d")
+    assert (finding.estimates, finding.other_definition) == ((), 0)
+
+
+def under(version: str, told: list[Event]) -> list[Event]:
+    """``told`` as of another version of the taxonomy."""
+    return [
+        event.model_copy(update={"facts": event.facts.model_copy(update={"taxonomy": version})})
+        if isinstance(event, Shown) and event.facts is not None
+        else event
+        for event in told
+    ]
+
+
+def test_of_scores_under_another_definition_nothing_is_learnt() -> None:
+    told = under("0.9.0", events(0.7))
+    for other in (found(told), found(told, capabilities="cd", **{"0.9.0": "d"})):
+        assert (other.other_definition, other.about, other.estimates) == (40, 0, ())
+        assert (other.held_out.words.count, other.held_out.lost) == (0, 40)
+    same = found(told, **{"0.9.0": "c"})
+    assert (same.other_definition, same.about, len(same.proposed), same.held_out.lost) == (0, 40, 1, 0)
+
+
+def test_beside_a_capability_that_was_defined_otherwise_the_others_teach() -> None:
+    told = facts(scores={"c": 0.9, "d": 0.8}, new=("c", "d"), taxonomy="0.9.0")
+    both: list[Event] = [
+        shown("q50", facts=told, place=0, pull_request=50),
+        decided("q50", comment=50, pull_request=50),
+    ]
+    finding = found([*both, *events(0.7)], capabilities="cd", **{"0.9.0": "d"})
+    assert (finding.other_definition, finding.about, finding.held_out.lost) == (1, 41, 1)
+    assert {item.capability: item.weight for item in finding.estimates} == {"c": 40.0, "d": 0.5}
+    # A capability that is none any more was not redefined.
+    finding = found(both, capabilities="d", **{"0.9.0": "d"})
+    assert (finding.other_definition, finding.about, finding.held_out.lost) == (0, 1, 0)
 
 
 def test_of_scores_of_another_classifier_nothing_is_learnt() -> None:
@@ -121,7 +163,7 @@ def test_what_stood_is_read_once_with_the_config_of_then() -> None:
         return WorkingTree(REPOSITORY) if commit == COMMIT else None
 
     present = make_config(ceiling=7, competence_bar=0.9, per_capability={"x": {"competence_bar": 0.1}})
-    read = reader(open_commit, present, "config/curation.yaml")
+    read = reader(open_commit, present, "config/curation.yaml", Lineage())
     standing = read(COMMIT)
     assert standing is not None
     assert read(COMMIT) is standing
@@ -133,7 +175,7 @@ def test_what_stood_is_read_once_with_the_config_of_then() -> None:
 
 @pytest.mark.parametrize("path", ["config/nowhere.yaml", "taxonomy/taxonomy.yaml"])
 def test_what_cannot_be_read_by_todays_rules_did_not_stand(path: str) -> None:
-    assert reader(lambda _: WorkingTree(REPOSITORY), SHIPPED, path)(COMMIT) is None
+    assert reader(lambda _: WorkingTree(REPOSITORY), SHIPPED, path, Lineage())(COMMIT) is None
 
 
 def test_overrides_of_then_are_read(tmp_path: Path) -> None:
@@ -144,6 +186,6 @@ def test_overrides_of_then_are_read(tmp_path: Path) -> None:
         "per_capability: {}", "per_capability: {a: {winning_margin: 0.3}}"
     )
     config.write_text(text[: text.index("calibration:")], encoding="utf-8")  # as a file from before had it
-    standing = reader(lambda _: WorkingTree(tmp_path), SHIPPED, "config/curation.yaml")(COMMIT)
+    standing = reader(lambda _: WorkingTree(tmp_path), SHIPPED, "config/curation.yaml", Lineage())(COMMIT)
     assert standing is not None
     assert standing.config.winning_margin("a") == 0.3

@@ -34,6 +34,13 @@ def one(found: list[Evidence], config: Curation = SHIPPED) -> Estimate:
     return estimate
 
 
+def test_no_floor_is_above_the_ceiling() -> None:
+    found = [evidence(1e9, False, Knob.REDUNDANCY_FLOOR) for _ in range(MINIMUM)]
+    likeliest = one(found, make_config(ceiling=6)).likeliest
+    assert likeliest is not None
+    assert likeliest <= 6
+
+
 def test_no_evidence_is_no_estimate() -> None:
     assert calibrate([], SHIPPED) == ()
     assert with_proposals(SHIPPED, ()) == SHIPPED

@@ -142,6 +142,16 @@ def test_of_content_that_was_decided_on_the_command_counts_and_not_the_merge() -
     assert [item.explicit for item in responses_of([passed(), decided(pull_request=8)])] == [True, False]
 
 
+def test_a_command_that_was_taken_back_leaves_the_merge_to_count() -> None:
+    for action in ("accept", "reject"):
+        word = decided(action=action)
+        found = responses_of([shown(), word, withdrawn(word), passed()])
+        assert [(item.explicit, item.reversed) for item in found] == [(True, True), (False, False)]
+        again = decided(action=action, at=day(3), comment=2)
+        found = responses_of([shown(), word, withdrawn(word), again, passed()])
+        assert [(item.explicit, item.reversed) for item in found] == [(True, True), (True, False)]
+
+
 # Suggestions
 
 
@@ -373,17 +383,42 @@ def test_the_order_of_events_says_nothing_beyond_their_times(events: list[Event]
 
 
 @pytest.mark.parametrize(
-    ("event", "reversed"),
+    ("events", "reversed"),
     [
-        (requested("q2", "undo"), True),
-        (by_hand(removed=("q2",)), True),
-        (by_hand(added=("q2",)), False),
-        (requested("q2", "undo", at=day(4)), False),
+        ([requested("q1"), by_hand(removed=("q2",))], True),
+        ([by_hand(removed=("q1", "q2"))], True),
+        ([requested("q2")], False),
+        ([by_hand(removed=("q2", "q3"))], False),
+        ([requested("q1"), requested("q2", at=day(4))], False),
+        ([by_hand(removed=("q1", "q2")), by_hand(added=("q2",), at=day(9))], False),
+        ([by_hand(added=("q1", "q2"))], False),
     ],
 )
-def test_an_offer_of_admissions_is_reversed_by_who_takes_an_entry_out(event: Event, reversed: bool) -> None:
-    (found,) = responses_of([event, answered(entries=("q1", "q2"), suggestion="admission")])
+def test_an_offer_of_admissions_is_reversed_by_who_takes_all_of_it_out(events: list[Event], reversed: bool) -> None:
+    found = only(*events, answered(entries=("q1", "q2"), suggestion="admission"))
     assert found.reversed is reversed
+    assert not only(*events, answered(entries=("q1", "q2"), suggestion="admission", agrees=False)).reversed
+    assert not only(*events, answered(entries=(), suggestion="admission")).reversed
+
+
+@pytest.mark.parametrize(
+    ("event", "reversed"),
+    [
+        (requested("new"), True),
+        (by_hand(removed=("new",)), True),
+        (requested("q1", "restore"), True),
+        (requested("q1"), False),
+        (requested("new", at=day(4)), False),
+        (by_hand(added=("new",)), False),
+    ],
+)
+def test_a_swap_is_reversed_by_who_undoes_either_half(event: Event, reversed: bool) -> None:
+    swap = Suggested(
+        at=day(3), pull_request=20, branch="incumbent/swap/new", suggestion="swap", entries=("q1",), admits="new"
+    )
+    answer = {"branch": swap.branch, "suggestion": "swap"}
+    assert only(swap, event, answered(**answer)).reversed is reversed
+    assert not only(swap, event, answered(agrees=False, **answer)).reversed
 
 
 def test_an_answer_to_a_suggestion_knows_how_many_coverers_would_be_left() -> None:

@@ -28,7 +28,7 @@ def said(item: Response, weight: float = 1.0, situation: Replayed | None = None)
 
 
 def short_of(**more: Any) -> Replayed:
-    defaults: dict[str, Any] = {"uncovered": (), "behind": {}}
+    defaults: dict[str, Any] = {"uncovered": {}, "behind": {}}
     ruling = Ruling(Decision.EXCLUDE, Route.DIRECT, ())
     return Replayed(shown=shown(), ruling=ruling, **defaults | more)
 
@@ -71,12 +71,15 @@ def test_what_may_be_about_something_else_is_about_no_knob(more: dict[str, Any])
 @pytest.mark.parametrize("agrees", [True, False])
 def test_an_exclusion_speaks_of_what_it_fell_short_of(agrees: bool) -> None:
     item = speaking(decision="EXCLUDE", reasons=("REDUNDANT",), agrees=agrees)
-    situation = short_of(uncovered=("b",), behind={"a": 0.03})
+    situation = short_of(uncovered={"b": 0.6}, behind={"a": 0.03})
     assert judged_of(item) == judged(situation.shown)
     assert said(item, 1.0, situation) == [
         (Knob.COMPETENCE_BAR, "b", 0.6, not agrees, 0.5),
         (Knob.WINNING_MARGIN, "a", 0.03, not agrees, 0.5),
     ]
+    # What was shown once more with other scores is one verdict: that which was judged again.
+    again = short_of(uncovered={"elsewhere": 0.4})
+    assert said(item, 1.0, again) == [(Knob.COMPETENCE_BAR, "elsewhere", 0.4, not agrees, 1.0)]
 
 
 def test_a_suggested_eviction_speaks_of_the_scarcest_capabilities() -> None:

@@ -58,7 +58,7 @@ def test_another_config_gives_another_verdict() -> None:
     stricter = make_config(per_capability={"c": {"competence_bar": 0.8}})
     found = only(replay([past], stand(), stricter))
     assert (found.codes, found.changed) == ("EXCLUDE direct REDUNDANT", True)
-    assert (found.uncovered, found.behind) == (("c",), {})
+    assert (found.uncovered, found.behind) == ({"c": 0.7}, {})
 
 
 def test_doubts_of_then_keep_no_verdict_that_admits_nothing() -> None:
@@ -72,9 +72,9 @@ def test_doubts_of_then_keep_no_verdict_that_admits_nothing() -> None:
 
 def test_a_lead_within_the_margin_and_a_score_under_the_bar_are_told() -> None:
     found = only(replay([showing({"a": 0.73, "c": 0.4}, "EXCLUDE direct REDUNDANT")], stand(), None))
-    assert (found.uncovered, found.behind) == (("c",), {"a": 0.03})
+    assert (found.uncovered, found.behind) == ({"c": 0.4}, {"a": 0.03})
     covered = only(replay([showing({"b": 0.4}, "EXCLUDE direct REDUNDANT")], stand(), None))
-    assert (covered.uncovered, covered.behind) == ((), {})
+    assert (covered.uncovered, covered.behind) == ({}, {})
 
 
 def test_those_judged_before_stand_in_r_or_wait() -> None:
@@ -85,7 +85,7 @@ def test_those_judged_before_stand_in_r_or_wait() -> None:
     assert [found[judged(item)].changed for item in (first, second, waiting)] == [False, False, False]
     stricter = make_config(per_capability={"c": {"competence_bar": 0.71}})
     again = replay([second, first], stand(), stricter)
-    assert again[judged(second)].uncovered == ("c",)
+    assert again[judged(second)].uncovered == {"c": 0.7}
 
 
 def test_a_review_shown_anew_takes_what_stood_from_before() -> None:

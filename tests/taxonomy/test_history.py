@@ -22,6 +22,7 @@ class Line:
 
     origin: Origin
     commits: list[str] = field(default_factory=list)
+    folder: str = ""
 
     def add(self, version: str, *names: str, note: str = "") -> None:
         """A version with these capabilities; without any its file is faulty."""
@@ -32,7 +33,8 @@ class Line:
         self._commit(None)
 
     def _commit(self, content: bytes | None) -> None:
-        files = {"README.md": b"x"} | ({} if content is None else {TAXONOMY_FILE: content})
+        path = f"{self.folder}/{TAXONOMY_FILE}" if self.folder else TAXONOMY_FILE
+        files = {"README.md": b"x"} | ({} if content is None else {path: content})
         self.commits.append(self.origin.commit(files, *self.commits[-1:]))
 
 
@@ -105,3 +107,12 @@ def test_all_versions_are_told_as_each_was_last(line: Line, store: ObjectStore) 
     line.add("1.2.0", "a", "d")
     found = History(store, line.commits[-1]).all()
     assert [(item.version, tuple(item.by_id)) for item in found] == [("1.0.0", ("a", "c")), ("1.2.0", ("a", "d"))]
+
+
+def test_a_platform_may_lie_in_a_folder(line: Line, store: ObjectStore) -> None:
+    line.folder = "the platform"
+    line.add("1.0.0", "a", "b")
+    line.add("1.1.0", "a", "c")
+    found = History(store, line.commits[-1], line.folder).all()
+    assert [(item.version, tuple(item.by_id)) for item in found] == [("1.0.0", ("a", "b")), ("1.1.0", ("a", "c"))]
+    assert History(store, line.commits[-1]).all() == ()

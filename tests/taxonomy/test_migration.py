@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from bot.taxonomy.migration import (
     NOTHING,
+    Lineage,
     Migration,
     carried_definitions,
     carried_questions,
+    comparable_since,
     declared,
+    lineage,
     migration_between,
 )
 from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
@@ -167,6 +170,59 @@ def test_what_a_taxonomy_declares_of_whatever_version() -> None:
         capability("d", was="a"), capability("b", was="z"), capability("e", split="y"), retired=("a", "y", "z")
     )
     assert declared(new) == Migration(renames={"a": "d", "z": "b"}, splits={"y": ("e",)})
+
+
+FIRST, SECOND, THIRD = (
+    taxonomy(capability("a"), capability("k")),
+    taxonomy(capability("b", was="a"), capability("k"), retired=("a",)),
+    taxonomy(capability("c", was="b"), capability("k"), capability("s", split="t"), retired=("a", "b", "t")),
+)
+
+
+def test_who_was_renamed_twice_is_found_from_any_id() -> None:
+    line = lineage(THIRD, ["a"], lambda: (FIRST, SECOND, SECOND, THIRD))
+    assert line.steps == (declared(SECOND), declared(THIRD))
+    assert [line.renamed(name) for name in ("a", "b", "c", "k", "t", "never")] == ["c", "c", "c", "k", "t", "never"]
+
+
+def test_former_taxonomies_are_not_read_where_the_last_one_tells_all() -> None:
+    def former() -> tuple[Taxonomy, ...]:
+        raise AssertionError
+
+    line = lineage(THIRD, ["b", "c", "k", "t"], former)
+    assert line == Lineage((declared(THIRD),))
+    with pytest.raises(AssertionError):
+        lineage(THIRD, ["never"], former)
+
+
+def test_scores_of_then_are_comparable_where_the_definition_is_the_same_but_for_ids() -> None:
+    def version(number: str, of: Taxonomy) -> Taxonomy:
+        return of.model_copy(update={"version": number})
+
+    needs = {"source": "spec", "when": "true"}
+    before = version("1.0.0", taxonomy(capability("a"), capability("k"), capability("n", requires="a", **needs)))
+    middle = taxonomy(capability("b", was="a"), capability("k"), capability("n", requires="b", **needs), retired=("a",))
+    between = version("1.1.0", middle)
+    now = version(
+        "2.0.0",
+        taxonomy(
+            capability("c", was="b", name="Another name"),
+            capability("k", description="Something else."),
+            capability("n", requires="c", **needs),
+            retired=("a", "b"),
+        ),
+    )
+    read = []
+
+    def former() -> tuple[Taxonomy, ...]:
+        read.append(1)
+        return before, between
+
+    comparable = comparable_since(now, former)
+    assert comparable("2.0.0") == {"c", "k", "n"}
+    assert read == []
+    assert comparable("1.0.0") == comparable("1.1.0") == {"c", "n"}
+    assert comparable("0.9.0") == frozenset()
 
 
 def test_definitions_that_differ_by_ids_alone_are_carried() -> None:
