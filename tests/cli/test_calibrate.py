@@ -154,6 +154,9 @@ class Hub:
     def pull_requests_of(self, branch: str, base: str) -> tuple[PullRequest, ...]:
         return self.pulls
 
+    def closed_by(self, number: int) -> tuple[str, str]:
+        return "ann", "2026-11-22T10:00:00Z"
+
     def apply(self, number: int | None, operation: Operation, tree: str | None = None) -> None:
         assert isinstance(operation, PushBranch) == (tree is not None)
         self.applied.append(operation)
