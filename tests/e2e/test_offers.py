@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot.ledger.event_files import parsed
+from bot.ledger.events import SET_EVENTS
+from bot.ledger.model import BRANCH as LEDGER
+from bot.ledger.model import SUGGESTIONS
+from bot.ledger.replay import replay
 from tests.e2e.bot import BRANCH_LINE, Bot, customer_files, platform_files
 from tests.e2e.harness.messages import error
 from tests.e2e.harness.people import CURATOR, JOB
@@ -25,6 +31,15 @@ def bot(world: World, tmp_path: Path) -> Bot:
 def offers(world: World, state: str = "open") -> list[Any]:
     pulls = world.pages(f"/pulls?state={state}")
     return [pull for pull in pulls if pull["head"]["ref"].startswith("incumbent/admit/")]
+
+
+def refused(world: World) -> list[int]:
+    """The pull requests that people refused, as the events of the ledger give them, which is as its record has them."""
+    events = replay(parsed(world.read(LEDGER, SET_EVENTS))).refused
+    record = json.loads(world.read(LEDGER, SUGGESTIONS) or "{}")
+    remembered = sorted((item["pull_request"], item["branch"]) for item in record.get("refusals", ()))
+    assert [(item.pull_request, item.branch) for item in events] == remembered
+    return [number for number, _ in remembered]
 
 
 def settled(bot: Bot) -> None:
@@ -66,6 +81,7 @@ def test_what_people_turned_down_is_not_offered_again_in_another_guise(world: Wo
     world.close(offer["number"])
     assert bot.on("pull_request_target", number=offer["number"], action="closed").codes == (0, 0)
     assert offers(world) == []
+    assert refused(world) == [offer["number"]]
     assert "People closed the pull request that offered" in sticky(world, number)
     settled(bot)
     # A curator lets another query of the same pull request in: it is offered alone.
@@ -86,9 +102,11 @@ def test_who_reopens_an_offer_takes_the_refusal_back(world: World, bot: Bot) -> 
     (offer,) = offers(world)
     world.close(offer["number"])
     bot.on("pull_request_target", number=offer["number"], action="closed")
+    assert refused(world) == [offer["number"]]
     world.act(CURATOR, "PATCH", f"/pulls/{offer['number']}", {"state": "open"})
     assert bot.on("pull_request_target", number=offer["number"], action="reopened").codes == (0, 0)
     assert [item["number"] for item in offers(world)] == [offer["number"]]
+    assert refused(world) == []
     assert merged(world, bot, offer["number"]).codes == (0, 0)
     assert len(entries(world) - known) == 1
     settled(bot)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.ledger.events import Applied, Decided, Event, Forgotten, Reopened, Settled
+from bot.ledger.events import ADMISSION, Applied, Decided, Event, Forgotten, Reopened, Settled
 from bot.ledger.replay import Standing, replay
 from tests.review.factories import answered, by_hand, day, decided, passed, requested, shown, withdrawn
 
@@ -53,6 +53,7 @@ def test_pull_requests_are_told_apart() -> None:
 
 
 NO = answered(agrees=False)
+OFFER = answered(agrees=False, pull_request=21, branch="incumbent/admit/1", suggestion=ADMISSION, entries=("q8", "q9"))
 AGAIN = Reopened(at=day(5), pull_request=20, branch=NO.branch, answers=1)
 
 
@@ -62,6 +63,8 @@ AGAIN = Reopened(at=day(5), pull_request=20, branch=NO.branch, answers=1)
         ([NO], (NO,)),
         ([answered(agrees=False, by="stale[bot]", by_bot=True)], ()),
         ([answered()], ()),
+        ([OFFER], (OFFER,)),
+        ([NO, OFFER, AGAIN], (OFFER,)),
         ([NO, AGAIN], ()),
         ([AGAIN], ()),
         ([NO, AGAIN, answered()], ()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from bot.curator.prune import EvictionKind
 from bot.ledger.event_files import parsed
 from bot.ledger.events import Answered
 from bot.ledger.model import Refusal
+from bot.ledger.replay import replay
 from bot.reconcile.proposals import EVICT, branch_of, grounds_in
 from bot.report.suggestion import closing
 from tests.reconcile.merges import BOT, make_pull
@@ -110,6 +112,32 @@ def test_a_refused_offer_is_remembered_with_what_it_offers() -> None:
     assert [item.branch for item in world.wish.refusals] == [OFFER.branch]
     world.closed.clear()
     assert world.wish.offers == {}
+
+
+def test_what_the_events_give_as_refused_is_what_the_record_remembers_offers_included() -> None:
+    world = Suggesting(offer=OFFER)
+    world.opened(OFFER.proposal, 8)
+    world.settle()
+    offer = world.open.pop()
+    world.closed.append(replace(offer, closed=True))
+    world.offer = None
+    close(world, "spare")
+
+    def refused() -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+        world.settle()
+        by_events = [(item.pull_request, item.branch) for item in replay(parsed(world.events)).refused]
+        return by_events, sorted((item.pull_request, item.branch) for item in world.record.refusals)
+
+    by_events, remembered = refused()
+    assert by_events == remembered
+    assert [number for number, _ in by_events] == [5, 8]
+    # Who opens the offer again takes its refusal back.
+    world.closed = [pull for pull in world.closed if pull.number != 8]
+    world.open.append(offer)
+    world.offer = OFFER
+    by_events, remembered = refused()
+    assert by_events == remembered
+    assert [number for number, _ in by_events] == [5]
 
 
 def test_what_a_curator_wants_taken_back_and_what_lost_its_source_is_suggested() -> None:
