@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from bot.cli.options import json_option, moment, print_json, say, show_problems, whole_text
 from bot.errors import InputError
-
-if TYPE_CHECKING:
-    from bot.ledger.event_files import Recorded
-    from bot.taxonomy.migration import Migration
 
 
 @click.command("agreement")
@@ -49,25 +43,11 @@ def command(
       incumbent agreement --since 2026-10-01 --until 2027-01-01 --plot plots
       incumbent agreement --json
     """
-    from bot.ledger.migrated import migrated_events
-    from bot.report.agreement_output import AgreementOutput
-    from bot.review.agreement import agreement_of
-    from bot.review.derive import responses_of
+    from bot.report.agreement_overview import agreement_overview
 
-    recorded = _recorded(repo)
-    events, problems = ((), ()) if recorded is None else (recorded.events, recorded.problems)
-    events = migrated_events(events, _renames(repo))
-    # Of all events, so that what was reversed after that time is known as such.
-    responses = [
-        item
-        for item in responses_of(events)
-        if (since is None or since <= item.at)
-        and (until is None or item.at < until)
-        and (by is None or item.by == by.casefold())
-    ]
-    output = AgreementOutput.of(
-        agreement_of(responses), ledger=recorded is not None, since=since, until=until, by=by, unread=len(problems)
-    )
+    output, problems, without = agreement_overview(repo, since, until, by)
+    if without is not None:
+        say(without, err=True)
     if plot is not None:
         from bot.cli.evaluation_sources import write_files
         from bot.report.agreement_plots import plots
@@ -81,28 +61,3 @@ def command(
         print_agreement(output)
     show_problems(problems)
     return InputError.exit_code if problems else 0
-
-
-def _renames(repo: Path) -> Migration:
-    """What the taxonomy declares of capabilities that older events name; nothing where it cannot be read."""
-    from bot.snapshot import WorkingTree
-    from bot.taxonomy.loading import load_taxonomy
-    from bot.taxonomy.migration import NOTHING, declared
-
-    try:
-        return declared(load_taxonomy(WorkingTree(repo)))
-    except InputError:
-        return NOTHING
-
-
-def _recorded(repo: Path) -> Recorded | None:
-    """The events of the local clone's ledger; where there is none, says so on standard error."""
-    from bot.cli.ledger import open_ledger
-    from bot.ledger.event_files import load_events
-
-    with ExitStack() as stack:
-        found = open_ledger(repo, stack)
-        if isinstance(found, str):
-            say(found, err=True)
-            return None
-        return load_events(found.snapshot)

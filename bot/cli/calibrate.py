@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.options import json_option, open_platform, print_json, repository_options, say, show_problems
+from bot.cli.options import json_option, print_json, repository_options, say, show_problems
 from bot.errors import InputError, UsageError
+from bot.opening import open_platform
 from bot.report.escaping import visible
 
 if TYPE_CHECKING:
@@ -90,8 +91,8 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
 
 def _ledger(repo: Path, stack: ExitStack) -> tuple[Recorded | None, Callable[[str], Snapshot | None]]:
     """The local clone's events (``None``: there is no ledger, which is said), and what opens its commits."""
-    from bot.cli.ledger import open_ledger
     from bot.ledger.event_files import load_events
+    from bot.ledger.local import open_ledger
 
     found = open_ledger(repo, stack)
     if isinstance(found, str):

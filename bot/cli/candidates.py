@@ -10,11 +10,8 @@ import click
 from bot.classifier.classify import classify
 from bot.cli.options import (
     json_option,
-    open_backend,
-    open_platform,
     print_json,
     progress_bar,
-    refuse_incomplete,
     repository_options,
     say,
     show_problems,
@@ -28,6 +25,8 @@ from bot.extension.language_model import named
 from bot.extension.model import Candidate, Core, Observed
 from bot.extension.observing import observe_all
 from bot.extension.refused import RefusedCandidates
+from bot.opening import open_backend, open_platform
+from bot.refusals import refuse_incomplete
 from bot.report.candidates_output import CandidatesOutput
 from bot.report.escaping import shortened, visible
 from bot.secrets import redacted
