@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, Field
 
-from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import Basis, Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
@@ -57,9 +56,9 @@ class Unclassified(BaseModel):
     why: Marked
 
 
-def unclassified(result: ClassifierResult) -> list[Unclassified]:
-    """The queries of ``result`` that could not be classified."""
-    return [Unclassified(id=mark(id), why=mark_text(why)) for id, why in result.shortfalls.items()]
+def unclassified(shortfalls: Mapping[str, str]) -> list[Unclassified]:
+    """The queries that could not be classified, of each of which ``shortfalls`` says why."""
+    return [Unclassified(id=mark(id), why=mark_text(why)) for id, why in shortfalls.items()]
 
 
 class ClassifiedRow(BaseModel):

@@ -105,7 +105,7 @@ class Judging:
                 queries=[
                     ClassifiedRow.of(item, by_id[item.query_id], texts=texts, every_value=every_value) for item in rows
                 ],
-                unclassified=unclassified(result),
+                unclassified=unclassified(result.shortfalls),
                 unread=Unread.of(package.submission.problems),
                 usage=usage,
             )
@@ -144,7 +144,7 @@ class Judging:
                     )
                     for item in rows
                 ],
-                unclassified=unclassified(result),
+                unclassified=unclassified(result.shortfalls),
                 unread=Unread.of(package.submission.problems),
                 usage=usage,
             )
@@ -261,7 +261,7 @@ class Judging:
                 settled=len(outcome.settled),
                 attempts=[mark(id) for id in outcome.attempts],
                 coverage_gained=coverage_gained(outcome),
-                unclassified=[item for result in outcome.results for item in unclassified(result)],
+                unclassified=unclassified(outcome.shortfalls),
                 unread=Unread.of(outcome.problems),
                 lagging=len(outcome.lags),
                 usage=spent(backend.usage),

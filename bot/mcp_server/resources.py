@@ -109,12 +109,22 @@ def _entries(desk: Desk, offset: int, limit: int) -> str:
 
 
 def _entry(entry: Entry, place: str) -> str:
-    """``entry`` with its texts marked; what the classifier said of it, and its moment, are ours."""
+    """``entry`` with what people wrote in it marked; what the classifier and the curator say of it is ours."""
     data = entry.model_dump(mode="json")
-    ours = {name: data[name] for name in ("scores", "classified")}
-    shapes = {name: _fields(data[name]) for name in ("source", "admitted", "setup")}
-    theirs = {name: marked_data(data[name]) for name in ("turns", "expected", "pin")}
-    shown = {"id": mark(entry.id), "place": place, **theirs, **shapes, **ours}
+    admitted = data["admitted"]
+    admitted |= {name: marked_data(admitted[name]) for name in ("by", "override", "displaces")}
+    shown = {
+        "id": mark(entry.id),
+        "place": place,
+        "turns": marked_data(data["turns"]),
+        "scores": data["scores"],
+        "admitted": admitted,
+        "classified": data["classified"],
+        "source": _fields(data["source"]),
+        "expected": marked_data(data["expected"]),
+        "setup": _fields(data["setup"]),
+        "pin": marked_data(data["pin"]),
+    }
     return json.dumps(shown, ensure_ascii=False)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from importlib import metadata
 from typing import Any, Final
@@ -19,7 +18,9 @@ from bot.mcp_server.judging import Judging
 from bot.mcp_server.overviews import Overviews
 from bot.mcp_server.prompts import add_prompts
 from bot.mcp_server.resources import add_resources
+from bot.mcp_server.strict_tool import StrictTool
 from bot.mcp_server.working import Workers
+from bot.mcp_server.writing import Writing
 
 INSTRUCTIONS: Final = """\
 Incumbent keeps a regression eval set small and wide: it judges each query that a customer brings, and says why. \
@@ -59,7 +60,7 @@ def make_server(desk: Desk) -> MCPServer[None]:
 def _tools(desk: Desk, workers: Workers) -> list[Tool]:
     judging, overviews = Judging(desk, workers), Overviews(desk, workers)
     asks = _asks_a_model(desk)
-    return [
+    tools: list[Tool] = [
         _reading(judging.classify, "Classify queries", asks=asks),
         _reading(judging.rate, "Rate queries", asks=asks),
         _reading(judging.consolidate, "From scores to verdicts"),
@@ -71,6 +72,13 @@ def _tools(desk: Desk, workers: Workers) -> list[Tool]:
         _reading(overviews.suggest_evictions, "Suggest evictions"),
         _reading(overviews.agreement, "How far people agree"),
     ]
+    if desk.writes:
+        writing = Writing(desk, workers)
+        tools += [
+            _writing(writing.stage_admission, "Stage admissions", idempotent=True),
+            _writing(writing.record_decision, "Record a decision", idempotent=False),
+        ]
+    return tools
 
 
 def _asks_a_model(desk: Desk) -> bool:
@@ -81,8 +89,8 @@ def _asks_a_model(desk: Desk) -> bool:
         return True
 
 
-def _reading(function: Callable[..., Any], title: str, *, asks: bool = False) -> Tool:
-    return strict_tool(
+def _reading(function: Callable[..., Any], title: str, *, asks: bool = False) -> StrictTool:
+    return StrictTool.of(
         function,
         ToolAnnotations(
             title=title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=asks
@@ -90,13 +98,11 @@ def _reading(function: Callable[..., Any], title: str, *, asks: bool = False) ->
     )
 
 
-def strict_tool(function: Callable[..., Any], annotations: ToolAnnotations) -> Tool:
-    """``function`` as a tool; an argument that it does not know is an error, and not silently left out."""
-    tool = Tool.from_function(
-        function, title=annotations.title, description=inspect.getdoc(function), annotations=annotations
+def _writing(function: Callable[..., Any], title: str, *, idempotent: bool) -> StrictTool:
+    """Both may change files of people's, and reach GitHub."""
+    return StrictTool.of(
+        function,
+        ToolAnnotations(
+            title=title, read_only_hint=False, destructive_hint=True, idempotent_hint=idempotent, open_world_hint=True
+        ),
     )
-    model = tool.fn_metadata.arg_model
-    model.model_config["extra"] = "forbid"
-    model.model_rebuild(force=True)
-    tool.parameters = model.model_json_schema(by_alias=True)
-    return tool
