@@ -13,7 +13,7 @@ from bot.mcp_server.untrusted import Marked, mark, mark_text
 from bot.report.agreement_output import AgreementOutput, MonthOutput, OverriddenOutput, ReversedOutput, RowOutput
 from bot.report.output import PruneOutput, StatusOutput
 
-SHOWN_IDS = 10
+SHOWN_IDS = 5
 """Ids that stand beside a count; `find_entries` has them all."""
 
 

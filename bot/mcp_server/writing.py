@@ -27,7 +27,10 @@ from bot.report.output import Spent
 from bot.report.wording import counted
 
 Reason: TypeAlias = Annotated[str, Field(min_length=1, max_length=500, description="in the person's own words")]
-Decision: TypeAlias = Literal["accept", "reject", "pin", "unpin"]
+Decision: TypeAlias = Annotated[
+    Literal["accept", "reject", "pin", "unpin"],
+    Field(description="reject and pin need a reason; pin and unpin may speak of an entry"),
+]
 
 
 class FileRow(BaseModel):
