@@ -61,6 +61,7 @@ def serve_http(server: MCPServer[None], host: str, port: int, announce: Any) -> 
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((address, port))
+            listener.listen()  # who reads the address may call at once
         except OSError as error:
             raise OutsideError(f"port {port} of {host}: {error.strerror}; choose another --port") from None
         port = int(listener.getsockname()[1])

@@ -96,7 +96,7 @@ def test_a_tool_that_asks_a_language_model_says_so(platform: Path) -> None:
     async def hints() -> dict[str, bool | None]:
         async with in_process(platform) as client:
             tools = (await client.list_tools()).tools
-            return {tool.name: tool.annotations and tool.annotations.open_world_hint for tool in tools}
+            return {tool.name: tool.annotations.open_world_hint for tool in tools if tool.annotations is not None}
 
     found = drive(hints)
     assert {name for name, asks in found.items() if asks} == {"classify", "rate", "classify_to_verdict", "explain"}

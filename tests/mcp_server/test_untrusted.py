@@ -26,7 +26,9 @@ from bot.mcp_server.working import told
 from tests.factories import REPOSITORY
 from tests.mcp_server.conftest import outside_marks
 
-TAGS = st.sampled_from([CLOSING, OPENING, "</UNTRUSTED>", "＜/untrusted＞", "&lt;/untrusted&gt;", "<\u200b/untrusted>"])
+TAGS = st.sampled_from(
+    [CLOSING, OPENING, "</UNTRUSTED>", "\uff1c/untrusted\uff1e", "&lt;/untrusted&gt;", "<\u200b/untrusted>"]
+)
 HOSTILE = st.lists(st.text() | TAGS, max_size=6).map("".join)
 INNER = re.compile(r"[^<>]*")
 
@@ -56,7 +58,9 @@ def test_marking_what_people_see_is_undone(text: str) -> None:
     assert mark(unmarked(shown)) == shown
 
 
-@given(st.recursive(st.none() | HOSTILE | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(HOSTILE, inner)))
+@given(
+    st.recursive(st.none() | HOSTILE | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(HOSTILE, inner))
+)
 def test_plain_data_holds_no_word_outside_a_mark(data: object) -> None:
     def strings(value: object) -> list[str]:
         if isinstance(value, dict):
