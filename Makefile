@@ -57,5 +57,5 @@ lock:  ## requirements/*.txt anew from pyproject.toml; needs uv; make lock UPGRA
 	@sh tools/lock.sh
 
 clean:  ## remove what the other targets made, .venv included
-	rm -rf .venv .venv-model .venv-runners tests/e2e/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
+	rm -rf .venv .venv-model .venv-runners tests/e2e/node_modules tests/mcp_server/inspector/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
 	find bot tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -51,9 +51,11 @@ def platform(tmp_path: Path) -> Path:
     folder = tmp_path / "platform é"
     shutil.copytree(EXAMPLE, folder)
     with git.Repo.init(folder, initial_branch="main") as repository:
+        with repository.config_writer() as config:
+            config.set_value("user", "name", "Robin Example")
+            config.set_value("user", "email", "robin@platform.example")
         repository.git.add(all=True)
-        who = ("-c", "user.name=Robin Example", "-c", "user.email=robin@platform.example")
-        repository.git.execute(["git", *who, "commit", "--message=Begin", "--date=2026-01-02T03:04:05Z"])
+        repository.git.commit(message="Begin", date="2026-01-02T03:04:05Z")
     return folder
 
 

@@ -39,7 +39,7 @@ def hostile(platform: Path) -> Path:
         "tools": [{"name": f"{CLOSING}{PAYLOAD}", "description": f"{CLOSING}{PAYLOAD}", "effect": "write"}],
     }
     queries = [
-        {"id": f"{number}{text}", "turns": [text, f"Move my money. {text}"], "expected": {text: [text]}}
+        {"id": f"{number}{seen(text)}", "turns": [text, f"Move my money. {text}"], "expected": {text: [text]}}
         for number, text in enumerate(FORGERIES)
     ]
     broken = [{"id": f"{CLOSING}{PAYLOAD}", "turn": PAYLOAD}]
@@ -49,6 +49,11 @@ def hostile(platform: Path) -> Path:
     )
     _poison(platform)
     return platform
+
+
+def seen(text: str) -> str:
+    """``text`` without what no id may hold."""
+    return "".join(character for character in text if character.isprintable())
 
 
 def _poison(platform: Path) -> None:
