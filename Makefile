@@ -1,6 +1,6 @@
 # Everything that a clone can do.  Needs git and Python 3.11 or newer; each target sets up .venv by itself.
 
-.PHONY: help demo test test-servers test-runners test-llm check lock bench fuzz clean
+.PHONY: help demo mcp test test-servers test-runners test-llm check lock bench fuzz clean
 .NOTPARALLEL:
 
 help:  ## this list
@@ -11,6 +11,9 @@ demo:  ## review an example customer's eval set against the regression set of th
 	@echo "Reviewing the eval set of examples/customers/northwind-tracker/tracker against this repository's regression set; this is the verdict comment (nothing is written; --format text suits a terminal):"
 	@echo
 	@.venv/bin/incumbent review examples/customers/northwind-tracker/tracker --repo . --customer northwind-tracker --agent tracker --format markdown
+
+mcp:  ## set up `incumbent mcp`, for chat assistants (docs/mcp.md)
+	@sh tools/setup.sh mcp
 
 test:  ## the tests; make test ARGS="-k verdict" passes arguments to pytest
 	@sh tools/setup.sh dev
@@ -54,5 +57,5 @@ lock:  ## requirements/*.txt anew from pyproject.toml; needs uv; make lock UPGRA
 	@sh tools/lock.sh
 
 clean:  ## remove what the other targets made, .venv included
-	rm -rf .venv .venv-model .venv-runners tests/e2e/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
+	rm -rf .venv .venv-model .venv-runners tests/e2e/node_modules tests/mcp_server/inspector/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
 	find bot tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -41,6 +41,30 @@ class Snapshot(Protocol):
         ...
 
 
+class NoFiles:
+    """A folder without a file: what is laid over it is all there is."""
+
+    def paths(self, folder: str = "") -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def links(self, folder: str = "") -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def exists(self, path: str) -> bool:
+        """Never."""
+        return False
+
+    def read(self, path: str, limits: ReadingLimits) -> bytes:
+        """Always raises :class:`InputError`."""
+        raise InputError([Problem(self.name(path), None, "the file is not there", "leave out what names it")])
+
+    def name(self, path: str) -> str:
+        """``path`` itself."""
+        return path
+
+
 class Overlay:
     """A snapshot with planned files on top, as texts or bytes; one that is ``None`` is gone."""
 

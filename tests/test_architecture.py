@@ -32,7 +32,8 @@ ROWS = [
     {"submission"},
     {"settling"},
     {"pipeline"},
-    {"explaining", "importing", "renewal", "extension"},
+    {"opening", "refusals"},
+    {"admitting", "explaining", "importing", "renewal", "extension"},
     {"ledger"},
     {"impact"},
     {"evaluation", "review"},
@@ -42,6 +43,7 @@ ROWS = [
     {"reconcile"},
     {"doctor"},
     {"schemas"},
+    {"mcp_server"},
     {"cli", "__main__"},
 ]
 PURE = [

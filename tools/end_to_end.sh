@@ -1,17 +1,20 @@
 #!/bin/sh
-# Install what the end-to-end tests need from npm (an emulator of GitHub, its API description, its event payloads), pinned
-# and hashed in tests/e2e/package-lock.json, or find it ready.  Without npm nothing is done: those tests skip and say so.
+# Install what tests need from npm, pinned and hashed in a package-lock.json each, or find it ready: an emulator of GitHub
+# with its API description and event payloads (tests/e2e), and the inspector of the Model Context Protocol
+# (tests/mcp_server/inspector).  Without npm nothing is done: those tests skip and say so.
 # Exit codes: 0 ready, or no npm; 4 the packages could not be installed.
 set -eu
 unset CDPATH
-cd "$(dirname "$0")/../tests/e2e"
+cd "$(dirname "$0")/.."
 
-ready=node_modules/.incumbent-lock
-if cmp -s package-lock.json "$ready"; then exit 0; fi
-if ! npm --version >/dev/null 2>&1; then
-    echo "end-to-end tests: npm is missing, so they are skipped" >&2
-    exit 0
-fi
-echo "end-to-end tests: installing the packages of tests/e2e/package-lock.json" >&2
-npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2 || exit 4
-cp package-lock.json "$ready"
+for folder in tests/e2e tests/mcp_server/inspector; do
+    ready=$folder/node_modules/.incumbent-lock
+    if cmp -s "$folder/package-lock.json" "$ready"; then continue; fi
+    if ! npm --version >/dev/null 2>&1; then
+        echo "end-to-end tests: npm is missing, so they are skipped" >&2
+        exit 0
+    fi
+    echo "end-to-end tests: installing the packages of $folder/package-lock.json" >&2
+    (cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2) || exit 4
+    cp "$folder/package-lock.json" "$ready"
+done

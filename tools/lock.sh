@@ -21,9 +21,10 @@ compile() {
         --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" ${UPGRADE:+--upgrade}
 }
 
-# dev.txt holds everything; the other two are parts of it, at the same versions.
+# dev.txt holds everything; the others are parts of it, at the same versions.
 compile requirements/dev.txt pyproject.toml --group dev
 compile requirements/run.txt pyproject.toml --constraint requirements/dev.txt
+compile requirements/mcp.txt pyproject.toml --extra mcp --constraint requirements/dev.txt
 compile requirements/build.txt --group build --constraint requirements/dev.txt
 compile requirements/model_server.txt --group model_server --constraint requirements/dev.txt
 for runner in runner_inspect runner_deepeval runner_azure; do

@@ -2,7 +2,8 @@
 # Make the virtual environment .venv, or mend it, or find it ready.
 #
 #   tools/setup.sh run    what the product needs
-#   tools/setup.sh dev    that, and what the tests and checks need
+#   tools/setup.sh mcp    that, and what `incumbent mcp` needs
+#   tools/setup.sh dev    all that, and what the tests and checks need
 #
 # PYTHON=/path/to/python chooses the interpreter; otherwise the first that is new enough and can make environments.
 # Everything installed is pinned and hashed in requirements/.  A .venv that this script did not make is set aside,
@@ -98,7 +99,7 @@ choose_python() {
 
 fingerprint() { cat "$@" | cksum | tr ' \t' '--'; }
 
-write_state() {                     # $1: building, run or dev
+write_state() {                     # $1: building, run, mcp or dev
     (cd "$venv"/lib/python3*/site-packages && ls) >"$contents"
     printf '%s\n' "$1" "$packages" "$project" "$(describe "$venv/bin/python")" "$(pwd -P)" >"$state"
 }
@@ -107,7 +108,7 @@ recorded() { sed -n "$1p" "$state" 2>/dev/null || true; }
 
 # Whether .venv is whole, of these pins, at this place, and of the Python asked for.
 current() {
-    [ "$(recorded 1)" = run ] || [ "$(recorded 1)" = dev ] || return 1
+    case $(recorded 1) in run | mcp | dev) ;; *) return 1 ;; esac
     [ "$(recorded 2)" = "$packages" ] && [ "$(recorded 5)" = "$(pwd -P)" ] || return 1
     about=$(describe "$venv/bin/python") && [ "$(recorded 4)" = "$about" ] || return 1
     [ -x "$venv/bin/incumbent" ] && [ -s "$contents" ] || return 1
@@ -115,7 +116,9 @@ current() {
     [ -z "${PYTHON:-}" ] || [ "$(describe "$PYTHON" || true)" = "$about" ]
 }
 
-holds() { [ "$(recorded 1)" = dev ] || [ "$(recorded 1)" = "$1" ]; }
+holds() {
+    case $(recorded 1)/$1 in dev/* | mcp/mcp | */run) ;; *) return 1 ;; esac
+}
 
 ready() { current && holds "$kind" && [ "$(recorded 3)" = "$project" ]; }
 
@@ -159,9 +162,9 @@ pip_install() {
     }
 }
 
-install_packages() {                # $1: run or dev
+install_packages() {                # $1: run, mcp or dev
     case $1 in
-        run) set -- --requirement requirements/run.txt --requirement requirements/build.txt ;;
+        run | mcp) set -- --requirement "requirements/$1.txt" --requirement requirements/build.txt ;;
         dev) set -- --requirement requirements/dev.txt ;;
     esac
     pip_install --require-hashes --only-binary :all: "$@"
@@ -179,8 +182,8 @@ install_project() {
 
 kind=${1:-}
 case $kind in
-    run | dev) ;;
-    *) missing "say what to set up." "Usage: tools/setup.sh run|dev" ;;
+    run | mcp | dev) ;;
+    *) missing "say what to set up." "Usage: tools/setup.sh run|mcp|dev" ;;
 esac
 
 check_git

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
+from bot.admitting import admit_package, admit_waiting
 from bot.classifier.usage import Usage
 from bot.cli.options import (
     agent_options,
     at_option,
     by_option,
     dry_run_option,
-    entry_text,
     json_option,
-    occasion,
     one_at_a_time,
-    open_backend,
-    open_package,
-    open_platform,
     print_json,
     progress_bar,
-    refuse_incomplete,
-    refuse_lag,
     repository_options,
     require_text,
     say,
@@ -31,12 +25,12 @@ from bot.cli.options import (
     show_usage,
     whole_text,
 )
-from bot.curator.answers import Answer
 from bot.curator.changes import apply
 from bot.curator.entry import Entry
-from bot.curator.staging import Occasion, Staging, stage_waiting
+from bot.curator.staging import Staging
 from bot.errors import InputError, Problem, UsageError
-from bot.pipeline import Platform, Review, classify_package, judge, stage_admissions
+from bot.opening import entry_text, occasion, open_backend, open_package, open_platform
+from bot.refusals import refuse_incomplete
 from bot.report.output import AdmissionOutput
 
 
@@ -98,29 +92,27 @@ def command(
     if eval_set_dir is None:
         if accepted or reason:
             raise UsageError("--accept and --reason go with EVAL_SET_DIR: what waits for a slot was accepted before")
-        staging = _from_the_line(platform, occasion(repo, at, by))
+        staging = admit_waiting(platform, occasion(repo, at, by))
     else:
         package = open_package(platform, repo, eval_set_dir, customer, agent)
         backend = open_backend(platform)
-        classified = classify_package(platform, package, backend, progress_bar("classifying"))
-        show_usage(backend)
-        usage = backend.usage
-        if classified.result.stopped is not None:
-            # Who enters depends on who else is judged, and the next run goes on where this one ended.  A query that
-            # falls short by itself may do so for ever, and holds up nobody.
-            raise classified.result.stopped
         now = occasion(repo, at, by)
         why = reason and require_text(reason, "--reason")
-        answers = [
-            Answer(id=id, accepts=True, by=now.by or "a person", reason=why, insists=why is not None) for id in accepted
-        ]
-        outcome = judge(platform, [classified], backend.identity, answers)
-        refuse_lag(outcome.lags)
-        _serve_the_line_first(platform, now)
-        _refuse_without_effect(outcome, answers)
-        texts = {entry.id: entry_text(repo, entry.id) for entry in outcome.edited.values()}
-        staging = stage_admissions(outcome, texts, now)
-        shortfalls, problems = outcome.shortfalls, outcome.problems
+        try:
+            admission = admit_package(
+                platform,
+                package,
+                backend,
+                progress_bar("classifying"),
+                now,
+                accepted,
+                why,
+                lambda id: entry_text(repo, id),
+            )
+        finally:
+            show_usage(backend)
+        staging, usage = admission.staging, admission.usage
+        shortfalls, problems = admission.shortfalls, admission.problems
     if not dry_run:
         apply(staging.file_changes, repo)
     if as_json:
@@ -130,57 +122,6 @@ def command(
     show_problems(problems)
     refuse_incomplete(shortfalls, None)
     return InputError.exit_code if problems else 0
-
-
-def _serve_the_line_first(platform: Platform, now: Occasion) -> None:
-    """Newcomers do not pass those that wait for a slot."""
-    ready = _from_the_line(platform, now).admitted
-    if ready:
-        raise InputError(
-            [
-                Problem(
-                    f"regression_set/waiting/{entry.id}.yaml",
-                    None,
-                    "the entry waits for a slot, and one is free",
-                    "run `incumbent admit --waiting` first",
-                )
-                for entry in ready
-            ]
-        )
-
-
-def _refuse_without_effect(outcome: Review, answers: Sequence[Answer]) -> None:
-    """Raise what is wrong with acceptances that change nothing: whoever gave them thinks that they do."""
-    named = {answer.id for answer in answers}
-    refuse_incomplete({id: why for id, why in outcome.shortfalls.items() if id in named}, None)
-    problems = [
-        _refused(id, "there is no such query that is not settled", f"use one of: {', '.join(sorted(outcome.scored))}")
-        for id in dict.fromkeys(answer.id for answer in answers)
-        if id not in outcome.scored
-    ]
-    verdicts = {verdict.id: verdict for verdict in outcome.verdicts}
-    for answer in outcome.derivation.unheard:
-        verdict = verdicts[answer.id]
-        if verdict.admitted:
-            problems.append(_refused(answer.id, "it is admitted already, without a person", "leave it out"))
-        else:
-            said = f"its verdict is EXCLUDE ({', '.join(verdict.reasons)}) after what was admitted before it"
-            fix = "leave it out, or give --reason to override the verdict"
-            problems.append(_refused(answer.id, said, fix))
-    if problems:
-        raise InputError(problems)
-
-
-def _refused(id: str, message: str, fix: str) -> Problem:
-    return Problem(f"--accept {id}", None, message, fix)
-
-
-def _from_the_line(platform: Platform, now: Occasion) -> Staging:
-    known = platform.regression_set
-    residents, lags = known.residents(platform.taxonomy)
-    _, lags_in_line = known.in_line(platform.taxonomy)
-    refuse_lag((*lags, *lags_in_line))
-    return stage_waiting(tuple(known.waiting.values()), residents, platform.config, platform.taxonomy, now)
 
 
 def _show(staging: Staging, dry_run: bool) -> None:

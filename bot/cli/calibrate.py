@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.options import json_option, open_platform, print_json, repository_options, say, show_problems
+from bot.cli.options import json_option, print_json, repository_options, say, show_problems
 from bot.errors import InputError, UsageError
+from bot.opening import open_platform
 from bot.report.escaping import visible
 
 if TYPE_CHECKING:
-    from bot.cli.ledger import LocalLedger
     from bot.github.calibration_offer import Offer
+    from bot.ledger.local import LocalLedger
     from bot.report.calibration_output import CalibrateOutput
     from bot.review.config_edit import ConfigEdit
 
@@ -96,7 +97,7 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
 
 def _ledger(repo: Path, stack: ExitStack) -> LocalLedger | None:
     """The local clone's ledger; where there is none, says so on standard error."""
-    from bot.cli.ledger import open_ledger
+    from bot.ledger.local import open_ledger
 
     found = open_ledger(repo, stack)
     if isinstance(found, str):

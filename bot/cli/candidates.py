@@ -11,11 +11,8 @@ from bot.classifier.classify import classify
 from bot.classifier.usage import total
 from bot.cli.options import (
     json_option,
-    open_backend,
-    open_platform,
     print_json,
     progress_bar,
-    refuse_incomplete,
     repository_options,
     say,
     show_problems,
@@ -29,6 +26,8 @@ from bot.extension.language_model import named
 from bot.extension.model import Candidate, Core, Observed
 from bot.extension.observing import observe_all
 from bot.extension.refused import RefusedCandidates
+from bot.opening import open_backend, open_platform
+from bot.refusals import refuse_incomplete
 from bot.report.candidates_output import CandidatesOutput
 from bot.report.escaping import shortened, visible
 from bot.secrets import redacted

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from pydantic import BaseModel
 
-from bot.cli.options import open_backend, progress_bar, show_usage
+from bot.cli.options import progress_bar, show_usage
 from bot.errors import InputError, OutsideError, UsageError
+from bot.opening import open_backend
 
 if TYPE_CHECKING:
     from bot.classifier.model import Backend

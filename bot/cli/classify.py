@@ -9,12 +9,8 @@ import click
 from bot.classifier.classify import classify
 from bot.cli.options import (
     json_option,
-    open_backend,
-    open_package,
-    open_platform,
     print_json,
     progress_bar,
-    refuse_incomplete,
     repository_options,
     say,
     show_problems,
@@ -22,6 +18,8 @@ from bot.cli.options import (
     submission_options,
 )
 from bot.errors import InputError
+from bot.opening import open_backend, open_package, open_platform
+from bot.refusals import refuse_incomplete
 from bot.report.output import ClassifyOutput
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import json_option, open_platform, print_json, repository_options, say, warn_of_lag
+from bot.cli.options import json_option, print_json, repository_options, say, warn_of_lag
 from bot.consolidator.cycle import run_cycle
 from bot.documents import parse
 from bot.errors import InputError, Problem
+from bot.opening import open_platform
 from bot.rater.scores import read_scores
 from bot.report.output import ConsolidateOutput, VerdictOutput
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.options import Command, json_option, open_platform, print_json, repository_options
+from bot.cli.options import Command, json_option, print_json, repository_options
 from bot.errors import IncompleteError, UsageError
+from bot.opening import open_platform
 
 if TYPE_CHECKING:
     from bot.cli.evaluation_sources import Predicted

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from bot.classifier.classify import classify
 from bot.classifier.usage import Usage
-from bot.cli.ledger import open_ledger
 from bot.cli.options import progress_bar, say, show_usage
 from bot.config import REVIEWED_FILES, ClassifierSettings
 from bot.documents import parse_json
@@ -23,6 +22,7 @@ from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
 from bot.ledger.keys import text_key
+from bot.ledger.local import open_ledger
 from bot.ledger.migrated import migrated_corrections
 from bot.ledger.model import BRANCH, CorrectionRecord
 from bot.ledger.store import load_corrections

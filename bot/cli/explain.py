@@ -9,9 +9,6 @@ import click
 from bot.cli.options import (
     agent_options,
     json_option,
-    open_backend,
-    open_package,
-    open_platform,
     print_json,
     progress_bar,
     repository_options,
@@ -20,6 +17,7 @@ from bot.cli.options import (
 )
 from bot.errors import UsageError
 from bot.explaining import explain_entry, explain_query
+from bot.opening import open_backend, open_package, open_platform
 from bot.pipeline import review
 from bot.report.explanation_output import ExplainOutput
 from bot.report.explanation_text import explanation_lines

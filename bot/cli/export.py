@@ -7,12 +7,20 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import dry_run_option, json_option, one_of, open_platform, print_json, repository_options, say
+from bot.cli.options import (
+    dry_run_option,
+    json_option,
+    one_of,
+    print_json,
+    repository_options,
+    say,
+)
 from bot.curator.entry import Entry
 from bot.curator.store import FOLDER, entry_path
 from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
 from bot.export.plan import Export, plan_export
 from bot.export.registry import writers
+from bot.opening import open_platform
 from bot.pipeline import Platform
 from bot.report.output import ExportOutput
 

@@ -36,12 +36,12 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     """
     from bot.classifier.backends import make_backend
     from bot.classifier.model import Backend
-    from bot.cli.ledger import find_ledger
     from bot.git import read_commit, read_top
     from bot.github.known import under, with_findings
     from bot.github.world import rejections_of, remembered_of
     from bot.impact.measure import measure, read_agents
     from bot.impact.reading import backends_of, read_change
+    from bot.ledger.local import find_ledger
     from bot.object_store import ObjectStore
     from bot.pipeline import Platform
     from bot.report.impact_text import impact_text

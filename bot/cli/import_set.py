@@ -17,16 +17,10 @@ from bot.cli.options import (
     at_option,
     by_option,
     dry_run_option,
-    entry_text,
     json_option,
-    occasion,
     one_at_a_time,
-    open_backend,
-    open_platform,
     print_json,
     progress_bar,
-    refuse_incomplete,
-    refuse_lag,
     repository_options,
     show_usage,
 )
@@ -39,9 +33,11 @@ from bot.importing.reading import Part, Spoken, read_agent, read_bundles
 from bot.intake.eval_sets import Named
 from bot.intake.eval_sets.columns import Columns, DeclaredFile
 from bot.intake.eval_sets.registry import readers
+from bot.opening import entry_text, occasion, open_backend, open_platform
 from bot.pipeline import Platform
 from bot.rater.adapter import rate
 from bot.rater.model import ScoredQuery
+from bot.refusals import refuse_incomplete, refuse_lag
 from bot.report.import_output import import_overview
 from bot.snapshot import WorkingTree
 from bot.suggest import perhaps

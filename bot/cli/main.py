@@ -39,6 +39,7 @@ COMMANDS = {
     "impact": "Say what a change of taxonomy or config would do, before it is merged.",
     "export": "Write the regression set in the form that another tool's runner reads.",
     "status": "Size, coverage, pins and waiting entries of the regression set.",
+    "mcp": "Serve the pipeline to chat assistants, over the Model Context Protocol.",
     "validate": "Check taxonomy, config, regression set and eval sets; all errors at once.",
     "ci": "Review the pull request that a GitHub event is about: what the Action runs.",
     "doctor": "Check settings, permissions and token of a repository on GitHub.",

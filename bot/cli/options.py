@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
@@ -18,13 +18,8 @@ from bot.classifier.usage import Usage, total
 from bot.config import CONFIG_FILE
 from bot.curator.entry import Lag, utc
 from bot.curator.lock import sole_curator
-from bot.curator.staging import Occasion
-from bot.curator.store import entry_path
-from bot.errors import IncompleteError, IncumbentError, InputError, Problem, UsageError
-from bot.pipeline import Platform, load_platform
+from bot.errors import InputError, Problem, UsageError
 from bot.report.escaping import printable, visible
-from bot.snapshot import WorkingTree
-from bot.submission import Package, read_package, refuse_shared_ids
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -116,33 +111,6 @@ def one_at_a_time(function: Command) -> Command:
     return cast(Command, alone)
 
 
-def open_platform(repo: Path, config_path: str) -> Platform:
-    """The platform repository in the working tree at ``repo``."""
-    return load_platform(WorkingTree(repo, "" if repo == Path() else repo.as_posix()), config_path)
-
-
-def open_package(platform: Platform, repo: Path, folder: Path, customer: str | None, agent: str | None) -> Package:
-    """The package and its eval sets in ``folder``; its names are those given, or those of the folders."""
-    resolved = folder.resolve()
-    inside = resolved.is_relative_to(repo.resolve())
-    shown = resolved.relative_to(repo.resolve()).as_posix() if inside else folder.as_posix()
-    package = read_package(
-        WorkingTree(folder, shown),
-        customer or resolved.parent.name or "customer",
-        agent or resolved.name or "agent",
-        shown,
-        platform.config.limits,
-    )
-    return refuse_shared_ids([package], platform.regression_set)[0]
-
-
-def open_backend(platform: Platform) -> Backend:
-    """The inference backend that the config names."""
-    from bot.classifier.backends import make_backend
-
-    return make_backend(platform.config.classifier, platform.taxonomy)
-
-
 def show_usage(*backends: Backend, besides: Usage | None = None) -> None:
     """Say on standard error what asking models has cost in all; nothing where nothing costs."""
     from bot.report.usage import told
@@ -150,50 +118,6 @@ def show_usage(*backends: Backend, besides: Usage | None = None) -> None:
     usage = total([*(backend.usage for backend in backends), besides])
     if usage is not None:
         click.echo(told(usage), err=True)
-
-
-SHOWN_SHORTFALLS = 10
-"""How many queries an error names that have no verdict."""
-
-
-def refuse_incomplete(shortfalls: Mapping[str, str], stopped: IncumbentError | None) -> None:
-    """Raise what kept the classifier from going on, or that queries lack a verdict; ``shortfalls`` says of each why."""
-    if stopped is not None:
-        raise stopped
-    if shortfalls:
-        shown = [f"{id}: {why}" for id, why in list(shortfalls.items())[:SHOWN_SHORTFALLS]]
-        if len(shortfalls) > len(shown):
-            shown.append(f"and {len(shortfalls) - len(shown)} more")
-        raise IncompleteError(f"not classified: {'; '.join(shown)}; run again, or see the endpoint")
-
-
-def occasion(repo: Path, at: str | None, by: str | None) -> Occasion:
-    """When and by whom the curator acts: as told, or by the commit at hand and git's user."""
-    if at is not None:
-        return Occasion(at=at, commit=None, by=by)
-    from bot.git import read_head
-
-    head = read_head(repo)
-    return Occasion(at=head.at, commit=head.commit, by=by or head.user)
-
-
-def entry_text(repo: Path, id: str) -> str:
-    """The file of the entry ``id`` as people left it, to be edited and not written anew."""
-    return (repo / entry_path(id)).read_text(encoding="utf-8")
-
-
-def refuse_lag(lags: Sequence[Lag]) -> None:
-    """Raise :class:`InputError` while entries lag behind: old and new scores cannot be compared."""
-    if lags:
-        raise InputError(
-            Problem(
-                lag.id,
-                None,
-                f"the entry lags behind: it was {lag.reason}",
-                "run `incumbent reclassify` and commit, so that old and new scores can be compared",
-            )
-            for lag in lags
-        )
 
 
 def warn_of_lag(lags: Sequence[Lag]) -> None:

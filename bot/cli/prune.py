@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import json_option, open_platform, print_json, repository_options, say, warn_of_lag
+from bot.cli.options import json_option, print_json, repository_options, say, warn_of_lag
+from bot.opening import open_platform
 from bot.report.overview import prune_overview
 
 

@@ -8,19 +8,17 @@ import click
 
 from bot.cli.options import (
     dry_run_option,
-    entry_text,
     json_option,
     one_at_a_time,
-    open_backend,
-    open_platform,
     print_json,
     progress_bar,
-    refuse_incomplete,
     repository_options,
     say,
     show_usage,
 )
 from bot.curator.changes import admit, apply, let_wait
+from bot.opening import entry_text, open_backend, open_platform
+from bot.refusals import refuse_incomplete
 from bot.renewal import all_tasks, renew
 from bot.report.output import ReclassifyOutput, UsageOutput
 from bot.snapshot import WorkingTree

@@ -11,7 +11,6 @@ from bot.cli.options import (
     json_option,
     one_at_a_time,
     one_of,
-    open_platform,
     print_json,
     repository_options,
     say,
@@ -20,6 +19,7 @@ from bot.curator import changes
 from bot.curator.staging import restoration
 from bot.curator.store import tombstone_path, unknown_scores
 from bot.errors import InputError, Problem
+from bot.opening import open_platform
 from bot.report.output import AdmissionOutput
 
 

@@ -7,19 +7,17 @@ from pathlib import Path
 import click
 
 from bot.cli.options import (
-    open_backend,
-    open_package,
-    open_platform,
     print_json,
     progress_bar,
-    refuse_incomplete,
     repository_options,
     show_problems,
     show_usage,
     submission_options,
 )
 from bot.errors import InputError
+from bot.opening import open_backend, open_package, open_platform
 from bot.pipeline import review
+from bot.refusals import refuse_incomplete
 
 
 @click.command("review")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import json_option, open_platform, print_json, repository_options, say
+from bot.cli.options import json_option, print_json, repository_options, say
+from bot.opening import open_platform
 from bot.report.escaping import visible
 from bot.report.output import StatusOutput
 from bot.report.overview import status_overview

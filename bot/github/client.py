@@ -81,6 +81,10 @@ class GitHubClient:
             auth=Auth.Token(token), base_url=api_url, seconds_between_requests=None, seconds_between_writes=None
         ).requester
 
+    def account(self) -> str:
+        """The login of the person whose token it is."""
+        return str(self._send("GET", "/user")["login"])
+
     def pull_request(self, number: int) -> PullRequest:
         """The pull request ``number`` as it stands now."""
         return pull_request_of(self._ask("GET", f"/pulls/{number}"))
@@ -305,13 +309,24 @@ class GitHubClient:
         body: Mapping[str, Any] | None = None,
         instead: Mapping[int, Any] = MappingProxyType({}),
     ) -> Any:
-        """GitHub's answer; ``instead`` holds what stands in for an answer with one of its status codes."""
+        """GitHub's answer about the repository; ``instead`` holds what stands in for one with its status codes."""
+        return self._send(verb, path, parameters, body, instead, self._place)
+
+    def _send(
+        self,
+        verb: str,
+        path: str,
+        parameters: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        instead: Mapping[int, Any] = MappingProxyType({}),
+        place: str = "",
+    ) -> Any:
         import requests
         from github import GithubException
 
         try:
             _, data = self._requester.requestJsonAndCheck(
-                verb, self._place + path, dict(parameters) if parameters else None, input=dict(body) if body else None
+                verb, place + path, dict(parameters) if parameters else None, input=dict(body) if body else None
             )
         except GithubException as error:
             if error.status in instead:

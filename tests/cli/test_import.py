@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from bot.classifier.backends import make_backend
-from bot.cli.options import open_platform
 from bot.errors import IncompleteError
 from bot.object_store import ObjectStore
+from bot.opening import open_platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.renames import follow_renames
 from bot.reconcile.survey import survey

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from threading import Lock
 from typing import Final
 
 from bot.classifier.consistency import agree
@@ -38,6 +39,7 @@ class EmbeddedBackend:
         self._settings = settings
         self._samples = samples
         self._cache = cache
+        self._fitting = Lock()
 
     @property
     def identity(self) -> Identity:
@@ -69,10 +71,10 @@ class EmbeddedBackend:
         """What each member says of ``request``: one valid sample a member."""
         by_name = dict.fromkeys(request.capabilities, (0.0,) * self._samples)
         if request.capabilities:
-            fitted = self._model.probabilities(request.turns).round(_DECIMALS).tolist()
-            by_name |= {
-                name: row for name, row in zip(self._model.capabilities, fitted, strict=True) if name in by_name
-            }
+            with self._fitting:  # of several threads that come at once, one does it for all
+                model = self._model
+            fitted = model.probabilities(request.turns).round(_DECIMALS).tolist()
+            by_name |= {name: row for name, row in zip(model.capabilities, fitted, strict=True) if name in by_name}
         return tuple(
             Sample(
                 votes={name: values[member] >= _DECISION for name, values in by_name.items()},

@@ -1,0 +1,117 @@
+"""What an admission would do to the regression set: planned for a whole package, or for those that wait for a slot.
+
+The time of writing belongs to whoever applies the plan; nothing here writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.classifier.model import Backend, Progress
+from bot.classifier.usage import Usage
+from bot.curator.answers import Answer
+from bot.curator.staging import Occasion, Staging, stage_waiting
+from bot.errors import InputError, Problem
+from bot.pipeline import Platform, Review, classify_package, judge, stage_admissions
+from bot.refusals import refuse_incomplete, refuse_lag
+from bot.submission import Package
+
+
+@dataclass(frozen=True, kw_only=True)
+class Admission:
+    """A ``staging`` to apply; ``shortfalls`` say of queries why they have no verdict, ``problems`` are unread rows."""
+
+    staging: Staging
+    shortfalls: Mapping[str, str]
+    problems: tuple[Problem, ...]
+    usage: Usage | None
+
+
+def admit_package(
+    platform: Platform,
+    package: Package,
+    backend: Backend,
+    progress: Progress,
+    now: Occasion,
+    accepted: Sequence[str],
+    reason: str | None,
+    text_of: Callable[[str], str],
+) -> Admission:
+    """The direct admissions of ``package``, and the queries that a person ``accepted``.
+
+    ``reason`` says why those enter whose verdict is EXCLUDE; ``text_of`` gives the file of an entry that is edited.
+    Raises :class:`InputError` where entries lag behind, where others come first, and for an acceptance without effect.
+    """
+    classified = classify_package(platform, package, backend, progress)
+    if classified.result.stopped is not None:
+        # Who enters depends on who else is judged, and the next run goes on where this one ended.  A query that
+        # falls short by itself may do so for ever, and holds up nobody.
+        raise classified.result.stopped
+    answers = [
+        Answer(id=id, accepts=True, by=now.by or "a person", reason=reason, insists=reason is not None)
+        for id in accepted
+    ]
+    outcome = judge(platform, [classified], backend.identity, answers)
+    refuse_lag(outcome.lags)
+    _serve_the_line_first(platform, now)
+    _refuse_without_effect(outcome, answers)
+    texts = {entry.id: text_of(entry.id) for entry in outcome.edited.values()}
+    return Admission(
+        staging=stage_admissions(outcome, texts, now),
+        shortfalls=outcome.shortfalls,
+        problems=outcome.problems,
+        usage=backend.usage,
+    )
+
+
+def admit_waiting(platform: Platform, now: Occasion) -> Staging:
+    """Those of the entries in line that find a slot, judged again; raises :class:`InputError` where entries lag."""
+    known = platform.regression_set
+    residents, lags = known.residents(platform.taxonomy)
+    _, lags_in_line = known.in_line(platform.taxonomy)
+    refuse_lag((*lags, *lags_in_line))
+    return stage_waiting(tuple(known.waiting.values()), residents, platform.config, platform.taxonomy, now)
+
+
+def _serve_the_line_first(platform: Platform, now: Occasion) -> None:
+    """Newcomers do not pass those that wait for a slot."""
+    ready = admit_waiting(platform, now).admitted
+    if ready:
+        raise InputError(
+            [
+                Problem(
+                    f"regression_set/waiting/{entry.id}.yaml",
+                    None,
+                    "the entry waits for a slot, and one is free",
+                    "run `incumbent admit --waiting` first",
+                )
+                for entry in ready
+            ]
+        )
+
+
+def _refuse_without_effect(outcome: Review, answers: Sequence[Answer]) -> None:
+    """Raise what is wrong with acceptances that change nothing: whoever gave them thinks that they do."""
+    named = {answer.id for answer in answers}
+    refuse_incomplete({id: why for id, why in outcome.shortfalls.items() if id in named}, None)
+    problems = [
+        _refused(id, "there is no such query that is not settled", f"use one of: {', '.join(sorted(outcome.scored))}")
+        for id in dict.fromkeys(answer.id for answer in answers)
+        if id not in outcome.scored
+    ]
+    verdicts = {verdict.id: verdict for verdict in outcome.verdicts}
+    for answer in outcome.derivation.unheard:
+        verdict = verdicts[answer.id]
+        if verdict.admitted:
+            problems.append(_refused(answer.id, "it is admitted already, without a person", "leave it out"))
+        else:
+            said = f"its verdict is EXCLUDE ({', '.join(verdict.reasons)}) after what was admitted before it"
+            fix = "leave it out, or give --reason to override the verdict"
+            problems.append(_refused(answer.id, said, fix))
+    if problems:
+        raise InputError(problems)
+
+
+def _refused(id: str, message: str, fix: str) -> Problem:
+    return Problem(f"--accept {id}", None, message, fix)

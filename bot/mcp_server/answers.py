@@ -1,0 +1,230 @@
+"""What the judging tools answer, as models: small by default, strangers' words marked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel, Field
+
+from bot.classifier.model import Basis, Classification
+from bot.classifier.usage import Usage
+from bot.consolidator.verdict import Verdict
+from bot.errors import Problem
+from bot.intake.query import Query
+from bot.mcp_server.untrusted import Marked, mark, mark_text
+from bot.pipeline import Review
+from bot.report.output import Spent, UsageOutput, ValueOutput
+
+Item = TypeVar("Item")
+
+Outcome: TypeAlias = Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"]
+
+SHOWN_PROBLEMS = 5
+
+
+class Page(BaseModel):
+    """Where the rows of an answer stand among all that were asked for."""
+
+    total: int = Field(ge=0, description="rows that fit what was asked, on all pages")
+    next_offset: int | None = Field(description="`offset` of the next page; null: there is none")
+
+
+def page(rows: Sequence[Item], offset: int, limit: int) -> tuple[list[Item], int, int | None]:
+    """The rows of one page, how many there are on all, and where the next one begins."""
+    end = offset + limit
+    return list(rows[offset:end]), len(rows), end if end < len(rows) else None
+
+
+class Unread(BaseModel):
+    """What of the input could not be read; the rest was."""
+
+    count: int = Field(ge=0, description="rows and files that could not be read")
+    first: list[Marked] = Field(description="file, line, fault and fix of the first few")
+
+    @staticmethod
+    def of(problems: Sequence[Problem]) -> Unread:
+        """``problems`` for output."""
+        return Unread(count=len(problems), first=[mark_text(str(item)) for item in problems[:SHOWN_PROBLEMS]])
+
+
+class Unclassified(BaseModel):
+    """A query that has no verdict, and why."""
+
+    id: Marked
+    why: Marked
+
+
+def unclassified(shortfalls: Mapping[str, str]) -> list[Unclassified]:
+    """The queries that could not be classified, of each of which ``shortfalls`` says why."""
+    return [Unclassified(id=mark(id), why=mark_text(why)) for id, why in shortfalls.items()]
+
+
+class ClassifiedRow(BaseModel):
+    """What one query exercises."""
+
+    id: Marked
+    turns: list[Marked] | None = Field(description="null: not asked for")
+    exercises: dict[str, float] = Field(description="confidence κ in [0, 1] by capability that is TRUE")
+    values: dict[str, ValueOutput] | None = Field(description="every capability, if asked for; κ in [0, 1]")
+    off_taxonomy: list[str] = Field(description="exactly-one groups none of whose members fits")
+    attempt: bool = Field(description="whether it argues with the classifier, or hides text from people")
+    basis: Basis | None = Field(description="the weakest that an inferred confidence rests on; null: none was inferred")
+
+    @staticmethod
+    def of(item: Classification, query: Query, *, texts: bool, every_value: bool) -> ClassifiedRow:
+        """``item``, which is what was found of ``query``, for output."""
+        values = {
+            name: ValueOutput(value=judged.value, confidence=judged.confidence, path=judged.path)
+            for name, judged in item.judgements.items()
+        }
+        return ClassifiedRow(
+            id=mark(item.query_id),
+            turns=[mark_text(turn) for turn in query.turns] if texts else None,
+            exercises={name: judged.confidence for name, judged in values.items() if judged.value},
+            values=values if every_value else None,
+            off_taxonomy=list(item.off_taxonomy),
+            attempt=item.attempt,
+            basis=item.basis,
+        )
+
+
+class ClassifyAnswer(Page):
+    """What the queries exercise."""
+
+    taxonomy: str = Field(description="version of the taxonomy")
+    queries: list[ClassifiedRow] = Field(description="in the order of the eval sets")
+    unclassified: list[Unclassified]
+    unread: Unread
+    usage: Spent
+
+
+class RatedRow(BaseModel):
+    """The intrinsic half of the rating of one query."""
+
+    id: Marked
+    turns: list[Marked] | None = Field(description="null: not asked for")
+    scores: dict[str, float] = Field(description="cs in [0, 1] by capability that the query exercises")
+
+
+class RateAnswer(Page):
+    """Scores, as `consolidate` and `cs_to_verdict` take them together with the turns."""
+
+    queries: list[RatedRow] = Field(description="in the order of the eval sets")
+    unclassified: list[Unclassified]
+    unread: Unread
+    usage: Spent
+
+
+class FactsRow(BaseModel):
+    """The relational facts that a verdict rests on, as of its own turn in the cycle."""
+
+    competent: list[str] = Field(description="capabilities covered at or above the competence bar")
+    new_capabilities: list[str]
+    new_combinations: list[list[str]]
+    wins: dict[str, Marked] = Field(description="capability: the champion beaten")
+    max_similarity: float = Field(ge=0, le=1, description="text similarity to the most similar entry")
+    most_similar: Marked | None
+    novel: bool
+
+    @staticmethod
+    def of(verdict: Verdict) -> FactsRow:
+        """The facts of ``verdict`` for output."""
+        facts = verdict.facts
+        return FactsRow(
+            competent=list(facts.competent),
+            new_capabilities=list(facts.new_capabilities),
+            new_combinations=[list(names) for names in facts.new_combinations],
+            wins={name: mark(champion) for name, champion in facts.wins.items()},
+            max_similarity=facts.max_similarity,
+            most_similar=None if facts.most_similar is None else mark(facts.most_similar),
+            novel=facts.novel,
+        )
+
+
+class VerdictRow(BaseModel):
+    """One verdict."""
+
+    id: Marked
+    outcome: Outcome
+    decision: Literal["INCLUDE", "EXCLUDE", "REPLACE", "KEEP-BOTH"]
+    route: Literal["direct", "review"]
+    reasons: list[str] = Field(description="codes, in order; docs/verdicts.md explains them")
+    why: str = Field(description="the reason in plain words; names in it are marked")
+    displaces: list[Marked] = Field(description="entries that become candidates for eviction")
+    alternate_of: list[Marked] = Field(description="queries waiting for a person that offer the same")
+    turns: list[Marked] | None = Field(description="null: not asked for")
+    facts: FactsRow | None = Field(description="null: not asked for")
+
+
+class VerdictCounts(BaseModel):
+    """How many queries had which outcome."""
+
+    admitted: int = Field(ge=0, description="enter without a person")
+    waiting_for_slot: int = Field(ge=0, description="deserve a slot and the set is full")
+    waiting_for_review: int = Field(ge=0, description="enter if a person accepts them")
+    excluded: int = Field(ge=0)
+    reasons: dict[str, int] = Field(description="reason code: queries that have it")
+
+    @staticmethod
+    def of(rows: Sequence[VerdictRow]) -> VerdictCounts:
+        """The counts over all ``rows``."""
+        found = Counter(row.outcome for row in rows)
+        return VerdictCounts(
+            admitted=found["admitted"],
+            waiting_for_slot=found["waiting-for-slot"],
+            waiting_for_review=found["waiting-for-review"],
+            excluded=found["excluded"],
+            reasons=dict(sorted(Counter(reason for row in rows for reason in row.reasons).items())),
+        )
+
+
+class ConsolidateAnswer(Page):
+    """Verdicts on scored queries."""
+
+    counts: VerdictCounts
+    verdicts: list[VerdictRow] = Field(description="in the cycle's order")
+    lagging: int = Field(ge=0, description="entries without comparable scores, which count for nothing here")
+
+
+class Turned(BaseModel):
+    """A query whose verdict is another against the set as it is."""
+
+    id: Marked
+    now: Outcome = Field(description="its outcome against the set as it is")
+    then: Outcome = Field(description="its outcome against the set as it would be")
+
+
+class CsToVerdictAnswer(ConsolidateAnswer):
+    """Verdicts on scored queries against an updated regression set."""
+
+    without: list[Marked] = Field(description="entries that were taken for gone")
+    turned: list[Turned] = Field(description="queries whose outcome those entries decide")
+
+
+class ClassifyToVerdictAnswer(Page):
+    """An eval set judged, from classifying to verdicts."""
+
+    headline: str
+    size: int = Field(ge=0, description="entries in the regression set before the review")
+    ceiling: int = Field(ge=0, description="most entries that it may hold")
+    counts: VerdictCounts
+    verdicts: list[VerdictRow] = Field(description="in the cycle's order")
+    settled: int = Field(ge=0, description="queries that an entry or a tombstone settles; they are not judged again")
+    attempts: list[Marked] = Field(description="queries that argue with the classifier, or hide text from people")
+    coverage_gained: dict[str, str] = Field(description="capability: competent coverers before → after")
+    unclassified: list[Unclassified]
+    unread: Unread
+    lagging: int = Field(ge=0, description="entries without comparable scores, which count for nothing here")
+    usage: Spent
+
+
+def spent(usage: Usage | None) -> UsageOutput | None:
+    """What asking a model has cost."""
+    return UsageOutput.of(usage)
+
+
+def coverage_gained(review: Review) -> dict[str, str]:
+    """The capabilities of which the direct admissions change how many entries cover them."""
+    return {item.capability: f"{item.before} → {item.after}" for item in review.coverage if item.before != item.after}

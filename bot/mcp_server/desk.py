@@ -1,0 +1,109 @@
+"""The desk that all tools work at: one platform repository, opened anew for each call, and nothing outside of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Lock
+
+from bot.classifier.model import Backend
+from bot.errors import InputError, Problem
+from bot.mcp_server.inputs import AgentInput, QueryInput, inline_package, one_of_both
+from bot.opening import open_backend, open_package
+from bot.pipeline import Platform, Review, load_platform
+from bot.snapshot import WorkingTree
+from bot.submission import Package, submission_folders
+from bot.suggest import perhaps
+
+_MOST_BACKENDS = 4
+"""Fitted models that are kept: of the taxonomies that were edited since, the oldest go."""
+
+
+class Desk:
+    """The platform repository at ``root`` under the config ``config_path``.
+
+    ``writes`` says whether tools may change it; ``environment`` holds tokens; ``make_backend`` builds the classifier
+    that the config names.  ``latest`` is the last review that was made here.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        config_path: str,
+        *,
+        writes: bool = False,
+        environment: Mapping[str, str] = os.environ,
+        make_backend: Callable[[Platform], Backend] = open_backend,
+    ) -> None:
+        self.root = root.resolve()
+        self.config_path = config_path
+        self.writes = writes
+        self.environment = environment
+        self.latest: Review | None = None
+        self._make_backend = make_backend
+        self._backends: dict[str, Backend] = {}
+        self._fitting = Lock()
+
+    @property
+    def files(self) -> WorkingTree:
+        """The repository's files, named relative to it."""
+        return WorkingTree(self.root, "")
+
+    def platform(self) -> Platform:
+        """The platform as its files say now; all their faults at once as :class:`InputError`."""
+        return load_platform(self.files, self.config_path)
+
+    def backend(self, platform: Platform) -> Backend:
+        """The classifier of ``platform``; one that has to be fitted is fitted once, by whoever comes first.
+
+        One that costs something is made for each call, so that each is told what it has cost.
+        """
+        key = f"{platform.config.classifier.model_dump_json()} {platform.taxonomy.model_dump_json()}"
+        with self._fitting:
+            if key in self._backends:
+                return self._backends[key]
+            backend = self._make_backend(platform)
+            if backend.usage is None:
+                self._backends[key] = backend
+                for old in list(self._backends)[:-_MOST_BACKENDS]:
+                    del self._backends[old]
+            return backend
+
+    def package(
+        self,
+        platform: Platform,
+        folder: str | None,
+        queries: list[QueryInput] | None = None,
+        agent: AgentInput | None = None,
+        customer: str | None = None,
+        agent_name: str | None = None,
+    ) -> Package:
+        """What a call brings: the package in ``folder``, or the one that ``queries`` and ``agent`` make.
+
+        Raises :class:`UsageError` for both or neither, and :class:`InputError` for what cannot be read.
+        """
+        one_of_both(folder, queries, agent)
+        if queries is not None:
+            return inline_package(platform, queries, agent)
+        assert folder is not None
+        return open_package(platform, self.root, self.folder(folder), customer, agent_name)
+
+    def folder(self, named: str) -> Path:
+        """The folder of the repository that ``named`` means once links are followed.
+
+        Raises :class:`InputError` for any other place.
+        """
+        fix = "name a folder of the platform repository, relative to it, such as eval_sets/CUSTOMER/AGENT"
+        try:
+            place = (self.root / named).resolve()
+            inside = place.is_relative_to(self.root)
+            there = inside and place.is_dir()
+        except (OSError, ValueError, RuntimeError):
+            inside, there = True, False
+        if not inside:
+            raise InputError([Problem(named, None, "the path leads out of the platform repository", fix)])
+        if not there:
+            near = perhaps(named.strip("/"), submission_folders(self.files))
+            raise InputError([Problem(named, None, f"there is no such folder in the platform repository{near}", fix)])
+        return place

@@ -1,0 +1,143 @@
+"""The tool that says why a verdict is what it is, and what would turn it; writes nothing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from mcp_types import CallToolResult
+from pydantic import BaseModel, Field
+
+from bot.classifier.model import Progress
+from bot.errors import UsageError
+from bot.explaining import Explained, explain_entry, explain_query
+from bot.mcp_server.answers import FactsRow
+from bot.mcp_server.desk import Desk
+from bot.mcp_server.inputs import Folder, FolderName
+from bot.mcp_server.untrusted import Marked, MarkedVoice, Named, find_name, mark, mark_text
+from bot.mcp_server.working import Call, Workers
+from bot.pipeline import review
+from bot.refusals import refuse_incomplete
+from bot.report.explanation_output import (
+    ContestOutput,
+    ExplainOutput,
+    KnobChangeOutput,
+    OutcomeName,
+    RulingOutput,
+    ScoreChangeOutput,
+)
+from bot.report.output import Spent
+from bot.report.wording import why
+
+
+class ContestRow(ContestOutput):
+    """How the query stands in one capability that it exercises."""
+
+    champion: Marked | None = Field(description="who holds the capability; null: nobody exercises it")
+
+
+class AbsenceRow(BaseModel):
+    """An entry, or a query of the same cycle, without which the verdict would turn."""
+
+    id: Marked
+    then: RulingOutput
+
+
+class ExplainAnswer(BaseModel):
+    """Why a verdict is what it is, and the smallest changes that would turn it.
+
+    A verdict turns where its outcome changes. Each change is judged by the whole cascade, all else being as it was.
+    """
+
+    kind: Literal["query", "entry"] = Field(description="entry: judged as if it came today")
+    id: Marked
+    outcome: OutcomeName
+    ruling: RulingOutput
+    why: str = Field(description="the reason in plain words; names in it are marked")
+    displaces: list[Marked] = Field(description="entries that become candidates for eviction")
+    alternate_of: list[Marked] = Field(description="queries waiting for a person that offer the same")
+    facts: FactsRow
+    pinned: list[Marked] = Field(description="what keeps an entry: champion:CAPABILITY or person:REASON")
+    contests: list[ContestRow] = Field(description="by capability that the query exercises")
+    scores: list[ScoreChangeOutput] = Field(description="other scores that would turn it, the smallest change first")
+    absences: list[AbsenceRow] = Field(description="each suffices alone; sorted by id")
+    knobs: list[KnobChangeOutput] = Field(description="the smallest change of each knob, global ones first")
+    left_out: int = Field(ge=0, description="changes that `most` cut off")
+    usage: Spent
+
+    @staticmethod
+    def of(explained: Explained, output: ExplainOutput, most: int) -> ExplainAnswer:
+        """``output``, what the command prints of ``explained``, marked, with at most ``most`` changes of each kind."""
+        return ExplainAnswer(
+            kind=output.kind,
+            id=mark(output.verdict.id),
+            outcome=output.outcome,
+            ruling=RulingOutput(
+                outcome=output.outcome,
+                decision=output.verdict.decision,
+                route=output.verdict.route,
+                reasons=output.verdict.reasons,
+            ),
+            why=why(explained.verdict, explained, MarkedVoice(explained.platform.taxonomy)),
+            displaces=[mark(id) for id in output.verdict.displaces],
+            alternate_of=[mark(id) for id in output.verdict.alternate_of],
+            facts=FactsRow.of(explained.verdict),
+            pinned=[mark_text(reason) for reason in output.pinned],
+            contests=[
+                ContestRow(**item.model_dump() | {"champion": None if item.champion is None else mark(item.champion)})
+                for item in output.contests
+            ],
+            scores=output.scores[:most],
+            absences=[AbsenceRow(id=mark(item.id), then=item.then) for item in output.absences[:most]],
+            knobs=output.knobs[:most],
+            left_out=sum(max(0, len(found) - most) for found in (output.scores, output.absences, output.knobs)),
+            usage=output.usage,
+        )
+
+
+class Explaining:
+    """The tool over ``desk``, each call worked on by one of ``workers``."""
+
+    def __init__(self, desk: Desk, workers: Workers) -> None:
+        self._desk = desk
+        self._workers = workers
+
+    async def explain(
+        self,
+        ctx: Call,
+        folder: Folder | None = None,
+        query: Annotated[Named, Field(description="id of a query of `folder`")] | None = None,
+        entry: Annotated[Named, Field(description="id of an entry, instead of `folder` and `query`")] | None = None,
+        customer: FolderName | None = None,
+        agent_name: FolderName | None = None,
+        most: Annotated[int, Field(ge=1, le=100, description="changes of each kind to tell, 1 to 100")] = 5,
+    ) -> Annotated[CallToolResult, ExplainAnswer]:
+        """Why a query, or an entry, has its verdict, and the smallest changes that would turn it.
+
+        Which score by how much, whose absence, which knob: computed, not guessed. Give `folder` and `query`, or
+        `entry`. Like `incumbent explain`.
+        """
+
+        def work(progress: Progress) -> ExplainAnswer:
+            platform = self._desk.platform()
+            if entry is not None:
+                if folder is not None or query is not None:
+                    raise UsageError("`entry` stands alone: leave `folder` and `query` out")
+                known = {**platform.regression_set.waiting, **platform.regression_set.entries}
+                explained = explain_entry(platform, find_name(entry, known, "entry", "take an id of `find_entries`"))
+                return ExplainAnswer.of(explained, ExplainOutput.of(explained), most)
+            if folder is None or query is None:
+                raise UsageError("give `folder` and `query`, or `entry`")
+            package = self._desk.package(platform, folder, customer=customer, agent_name=agent_name)
+            name = find_name(
+                query,
+                {item.id for item in package.submission.queries},
+                "query",
+                "take an id that `classify_to_verdict` with only=all answers",
+            )
+            backend = self._desk.backend(platform)
+            outcome = review(platform, package, backend, progress)
+            refuse_incomplete({}, outcome.stopped)
+            explained = explain_query(outcome, name)
+            return ExplainAnswer.of(explained, ExplainOutput.of(explained, backend.usage), most)
+
+        return await self._workers.answer(ctx, work)

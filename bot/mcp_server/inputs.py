@@ -1,0 +1,118 @@
+"""What callers give: the parameters that several tools share, as types with their meaning, units and ranges."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from bot.config import Limits
+from bot.documents import parse_json
+from bot.errors import UsageError
+from bot.intake.agents.agent_file import AgentTool, Kind
+from bot.intake.specification import AuthMode
+from bot.mcp_server.untrusted import Named
+from bot.pipeline import Platform
+from bot.rater.model import ScoredQuery
+from bot.rater.scores import read_scores
+from bot.snapshot import NoFiles, Overlay
+from bot.submission import Package, read_package, refuse_shared_ids
+from bot.validation import FileModel, Score, Text, Tuple
+
+MOST_ROWS: Final = 200
+MOST_INLINE: Final = 500
+"""Queries that one call may bring; more of them belong in a folder."""
+
+
+class QueryInput(FileModel):
+    """One query of one turn or several."""
+
+    id: Named | None = Field(default=None, description="unique in this call; made from the turns if absent")
+    turns: Annotated[Tuple[Named], Field(min_length=1)] = Field(description="what the user says, in order")
+
+
+class AgentInput(FileModel):
+    """What the agent declares of itself, as in agent.yaml (docs/specification.md); what is left out is not declared."""
+
+    name: Text = Field(description="name of the agent")
+    platform: Text = Field(default="inline", description="name of the platform that runs the agent, free text")
+    description: str | None = None
+    auth_modes: Tuple[AuthMode] | None = Field(default=None, description="how its tools authenticate; [none] if not")
+    tools: Tuple[AgentTool] | None = Field(default=None, description="what the agent can call; [] for nothing")
+    knowledge: Tuple[Kind] | None = Field(default=None, description="what it answers from; [] for nothing")
+
+
+class ScoredInput(FileModel):
+    """One query that comes with its scores."""
+
+    id: Named = Field(description="unique in this call")
+    turns: Annotated[Tuple[Named], Field(min_length=1)] = Field(description="what the user says, in order")
+    scores: dict[str, Score] = Field(
+        description="cs by capability id, each in [0, 1]; only of what the query exercises (what `rate` answers)"
+    )
+
+
+Folder: TypeAlias = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=1000,
+        description="folder of the platform repository, such as eval_sets/CUSTOMER/AGENT, that holds an agent "
+        "specification and its eval sets; relative to the repository",
+    ),
+]
+Inline: TypeAlias = Annotated[
+    list[QueryInput],
+    Field(min_length=1, max_length=MOST_INLINE, description="queries, instead of a folder; together with `agent`"),
+]
+Agent: TypeAlias = Annotated[
+    AgentInput, Field(description="the agent that `queries` are for; without it, nothing is declared")
+]
+Scored: TypeAlias = Annotated[
+    list[ScoredInput], Field(min_length=1, max_length=MOST_INLINE, description="queries with their scores; any order")
+]
+FolderName: TypeAlias = Annotated[
+    Text,
+    Field(max_length=200, pattern=r"^[^/\x00-\x1f]+$", description="default: the name of the folder"),
+]
+Limit: TypeAlias = Annotated[int, Field(ge=1, le=MOST_ROWS, description="rows of this page, 1 to 200")]
+Offset: TypeAlias = Annotated[int, Field(ge=0, description="rows to leave out first: `next_offset` of the page before")]
+Texts: TypeAlias = Annotated[bool, Field(description="whether the rows hold the queries' texts")]
+Show: TypeAlias = Annotated[
+    Literal["matters", "all", "admitted", "waiting-for-slot", "waiting-for-review", "excluded"],
+    Field(description="rows to show; `matters`: all but the excluded"),
+]
+
+
+def inline_package(platform: Platform, queries: list[QueryInput], agent: AgentInput | None) -> Package:
+    """The package that ``queries`` and ``agent`` make, read as if they had come as files.
+
+    So what is checked of files, and how much there may be of it, is checked of them; raises :class:`InputError`.
+    """
+    limits: Limits = platform.config.limits
+    declared = {} if agent is None else agent.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    name = "inline" if agent is None else agent.name
+    stated = {"agent": 1, "name": name, "platform": "inline"} | declared
+    brought = {"eval_set": 1, "queries": [query.model_dump(mode="json", exclude_none=True) for query in queries]}
+    files: dict[str, str | bytes | None] = {
+        "agent.yaml": json.dumps(stated, ensure_ascii=False),
+        "queries.json": json.dumps(brought, ensure_ascii=False),
+    }
+    package = read_package(Overlay(NoFiles(), files), "inline", name, "inline", limits)
+    return refuse_shared_ids([package], platform.regression_set)[0]
+
+
+def scored_queries(platform: Platform, queries: list[ScoredInput]) -> tuple[ScoredQuery, ...]:
+    """``queries`` as the consolidator takes them; every fault at once as :class:`InputError`."""
+    content = json.dumps({"queries": [query.model_dump(mode="json") for query in queries]}, ensure_ascii=False)
+    document = parse_json(content.encode("utf-8", "replace"), "queries.json", platform.config.limits.reading)
+    return read_scores(document, platform.taxonomy.by_id)
+
+
+def one_of_both(folder: str | None, queries: list[QueryInput] | None, agent: AgentInput | None) -> None:
+    """Raise :class:`UsageError` unless the queries come either from a folder or with the call."""
+    if (folder is None) == (queries is None):
+        raise UsageError("give either `folder` or `queries`")
+    if folder is not None and agent is not None:
+        raise UsageError("`agent` goes with `queries`: a folder holds its own specification")

@@ -1,0 +1,298 @@
+"""The tools that follow the pipeline: each step, and the ranges that are asked for most; none of them writes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, TypeAlias
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from bot.classifier.classify import ClassifierResult, classify
+from bot.classifier.model import Progress
+from bot.consolidator.cycle import run_cycle
+from bot.consolidator.verdict import Verdict
+from bot.curator.entry import Lag
+from bot.mcp_server.answers import (
+    ClassifiedRow,
+    ClassifyAnswer,
+    ClassifyToVerdictAnswer,
+    ConsolidateAnswer,
+    CsToVerdictAnswer,
+    RateAnswer,
+    RatedRow,
+    Turned,
+    Unread,
+    VerdictCounts,
+    coverage_gained,
+    page,
+    spent,
+    unclassified,
+)
+from bot.mcp_server.desk import Desk
+from bot.mcp_server.inputs import (
+    Agent,
+    AgentInput,
+    Folder,
+    FolderName,
+    Inline,
+    Limit,
+    Offset,
+    QueryInput,
+    Scored,
+    Show,
+    Texts,
+    scored_queries,
+)
+from bot.mcp_server.untrusted import Named, find_name, mark, mark_text
+from bot.mcp_server.verdict_rows import outcome_of, shown, verdict_rows
+from bot.mcp_server.working import Call, Workers
+from bot.pipeline import Platform, review
+from bot.rater.adapter import rate
+from bot.rater.model import ScoredQuery
+from bot.refusals import refuse_incomplete
+from bot.report.output import UsageOutput
+from bot.report.wording import headline
+from bot.submission import Package, Submission
+
+Facts: TypeAlias = Annotated[bool, Field(description="whether the rows hold the facts that each verdict rests on")]
+Without: TypeAlias = Annotated[
+    list[Named], Field(max_length=200, description="ids of entries to take for gone, as if they had been evicted")
+]
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What the reasons of verdicts on scored queries are told from; nobody brought these."""
+
+    platform: Platform
+    origins: Mapping[str, Submission] = field(default_factory=dict)
+
+
+class Judging:
+    """The tools over ``desk``, each call worked on by one of ``workers``."""
+
+    def __init__(self, desk: Desk, workers: Workers) -> None:
+        self._desk = desk
+        self._workers = workers
+
+    async def classify(
+        self,
+        ctx: Call,
+        folder: Folder | None = None,
+        queries: Inline | None = None,
+        agent: Agent | None = None,
+        every_value: Annotated[bool, Field(description="whether the rows hold FALSE capabilities too")] = False,
+        texts: Texts = False,
+        limit: Limit = 20,
+        offset: Offset = 0,
+    ) -> Annotated[CallToolResult, ClassifyAnswer]:
+        """Step 1: which capabilities each query exercises, and how surely.
+
+        Give `folder`, or `queries` with `agent`. Like `incumbent classify`.
+        """
+
+        def work(progress: Progress) -> ClassifyAnswer:
+            platform = self._desk.platform()
+            package, result, usage = self._classified(platform, folder, queries, agent, progress)
+            by_id = {query.id: query for query in package.submission.queries}
+            rows, total, after = page(result.classifications, offset, limit)
+            return ClassifyAnswer(
+                total=total,
+                next_offset=after,
+                taxonomy=platform.taxonomy.version,
+                queries=[
+                    ClassifiedRow.of(item, by_id[item.query_id], texts=texts, every_value=every_value) for item in rows
+                ],
+                unclassified=unclassified(result.shortfalls),
+                unread=Unread.of(package.submission.problems),
+                usage=usage,
+            )
+
+        return await self._workers.answer(ctx, work)
+
+    async def rate(
+        self,
+        ctx: Call,
+        folder: Folder | None = None,
+        queries: Inline | None = None,
+        agent: Agent | None = None,
+        texts: Texts = False,
+        limit: Limit = 20,
+        offset: Offset = 0,
+    ) -> Annotated[CallToolResult, RateAnswer]:
+        """Steps 1 and 2: the score cs of each query in each capability that it exercises.
+
+        Give `folder`, or `queries` with `agent`. The scores can be kept, and judged later by `cs_to_verdict`.
+        """
+
+        def work(progress: Progress) -> RateAnswer:
+            platform = self._desk.platform()
+            package, result, usage = self._classified(platform, folder, queries, agent, progress)
+            turns = {query.id: query.turns for query in package.submission.queries}
+            rated = [rate(item, turns[item.query_id]) for item in result.classifications]
+            rows, total, after = page(rated, offset, limit)
+            return RateAnswer(
+                total=total,
+                next_offset=after,
+                queries=[
+                    RatedRow(
+                        id=mark(item.id),
+                        turns=[mark_text(turn) for turn in item.turns] if texts else None,
+                        scores=dict(item.scores),
+                    )
+                    for item in rows
+                ],
+                unclassified=unclassified(result.shortfalls),
+                unread=Unread.of(package.submission.problems),
+                usage=usage,
+            )
+
+        return await self._workers.answer(ctx, work)
+
+    async def consolidate(
+        self,
+        ctx: Call,
+        queries: Scored,
+        only: Show = "all",
+        facts: Facts = False,
+        texts: Texts = False,
+        limit: Limit = 20,
+        offset: Offset = 0,
+    ) -> Annotated[CallToolResult, ConsolidateAnswer]:
+        """Step 3: verdicts on queries that come with their scores, against the regression set as it is.
+
+        The ceiling plays no part. Like `incumbent consolidate --scores`.
+        """
+
+        def work(_: Progress) -> ConsolidateAnswer:
+            platform = self._desk.platform()
+            scored = scored_queries(platform, queries)
+            verdicts, lags = _consolidated(platform, scored)
+            rows = verdict_rows(verdicts, _Judged(platform), _turns(scored), texts=texts, facts=facts)
+            part, total, after = page(shown(rows, only), offset, limit)
+            return ConsolidateAnswer(
+                total=total, next_offset=after, counts=VerdictCounts.of(rows), verdicts=part, lagging=len(lags)
+            )
+
+        return await self._workers.answer(ctx, work)
+
+    async def cs_to_verdict(
+        self,
+        ctx: Call,
+        queries: Scored,
+        without: Without | None = None,
+        only: Show = "all",
+        facts: Facts = False,
+        texts: Texts = False,
+        limit: Limit = 20,
+        offset: Offset = 0,
+    ) -> Annotated[CallToolResult, CsToVerdictAnswer]:
+        """From kept scores to verdicts against an updated regression set: the files as they are now, less `without`.
+
+        Nothing is classified again. `turned` says which queries those entries decide about.
+        """
+
+        def work(_: Progress) -> CsToVerdictAnswer:
+            platform = self._desk.platform()
+            scored = scored_queries(platform, queries)
+            known = {**platform.regression_set.waiting, **platform.regression_set.entries}
+            gone = [find_name(id, known, "without", "take ids that `find_entries` answers") for id in without or ()]
+            verdicts, lags = _consolidated(platform, scored, gone)
+            now = {item.id: outcome_of(item) for item in _consolidated(platform, scored)[0]}
+            rows = verdict_rows(verdicts, _Judged(platform), _turns(scored), texts=texts, facts=facts)
+            part, total, after = page(shown(rows, only), offset, limit)
+            return CsToVerdictAnswer(
+                total=total,
+                next_offset=after,
+                counts=VerdictCounts.of(rows),
+                verdicts=part,
+                lagging=len(lags),
+                without=[mark(id) for id in gone],
+                turned=[
+                    Turned(id=mark(item.id), now=now[item.id], then=outcome_of(item))
+                    for item in verdicts
+                    if now[item.id] != outcome_of(item)
+                ],
+            )
+
+        return await self._workers.answer(ctx, work)
+
+    async def classify_to_verdict(
+        self,
+        ctx: Call,
+        folder: Folder | None = None,
+        queries: Inline | None = None,
+        agent: Agent | None = None,
+        customer: FolderName | None = None,
+        agent_name: FolderName | None = None,
+        only: Show = "matters",
+        facts: Facts = False,
+        texts: Texts = False,
+        limit: Limit = 20,
+        offset: Offset = 0,
+    ) -> Annotated[CallToolResult, ClassifyToVerdictAnswer]:
+        """The whole pipeline: judge an eval set against the regression set, and say why of each query.
+
+        Give `folder`, or `queries` with `agent`. Start a triage here. Writes nothing; like `incumbent review`.
+        """
+
+        def work(progress: Progress) -> ClassifyToVerdictAnswer:
+            platform = self._desk.platform()
+            package = self._desk.package(platform, folder, queries, agent, customer, agent_name)
+            backend = self._desk.backend(platform)
+            outcome = review(platform, package, backend, progress)
+            refuse_incomplete({}, outcome.stopped)
+            if folder is not None:
+                self._desk.latest = outcome
+            full = {verdict.id for verdict in outcome.plan.waiting_for_slot}
+            turns = {id: query.turns for id, query in outcome.queries.items()}
+            rows = verdict_rows(outcome.verdicts, outcome, turns, full, texts=texts, facts=facts)
+            part, total, after = page(shown(rows, only), offset, limit)
+            return ClassifyToVerdictAnswer(
+                total=total,
+                next_offset=after,
+                headline=headline(outcome),
+                size=len(platform.regression_set.entries),
+                ceiling=platform.config.ceiling,
+                counts=VerdictCounts.of(rows),
+                verdicts=part,
+                settled=len(outcome.settled),
+                attempts=[mark(id) for id in outcome.attempts],
+                coverage_gained=coverage_gained(outcome),
+                unclassified=unclassified(outcome.shortfalls),
+                unread=Unread.of(outcome.problems),
+                lagging=len(outcome.lags),
+                usage=spent(backend.usage),
+            )
+
+        return await self._workers.answer(ctx, work)
+
+    def _classified(
+        self,
+        platform: Platform,
+        folder: str | None,
+        queries: list[QueryInput] | None,
+        agent: AgentInput | None,
+        progress: Progress,
+    ) -> tuple[Package, ClassifierResult, UsageOutput | None]:
+        package = self._desk.package(platform, folder, queries, agent)
+        backend = self._desk.backend(platform)
+        result = classify(package.submission.queries, package.specification, platform.taxonomy, backend, progress)
+        refuse_incomplete({}, result.stopped)
+        return package, result, spent(backend.usage)
+
+
+def _consolidated(
+    platform: Platform, scored: Sequence[ScoredQuery], gone: Collection[str] = ()
+) -> tuple[tuple[Verdict, ...], tuple[Lag, ...]]:
+    """The verdicts on ``scored`` against the set and those that wait, but for the entries that are ``gone``."""
+    residents, lags = platform.regression_set.residents(platform.taxonomy)
+    in_line, _ = platform.regression_set.in_line(platform.taxonomy)
+    left = tuple(item for item in (*residents, *in_line) if item.id not in gone)
+    return run_cycle(scored, left, platform.config), lags
+
+
+def _turns(scored: Sequence[ScoredQuery]) -> dict[str, tuple[str, ...]]:
+    return {item.id: item.turns for item in scored}

@@ -1,0 +1,155 @@
+"""The tools that look at the regression set: its state, its entries, what could go, and how far people agree."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal, TypeAlias
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from bot.classifier.model import Progress
+from bot.curator.entry import Entry, utc
+from bot.curator.roles import derive_roles
+from bot.mcp_server.answers import page
+from bot.mcp_server.desk import Desk
+from bot.mcp_server.inputs import Limit, Offset, Texts
+from bot.mcp_server.set_answers import (
+    AgreementAnswer,
+    EntriesAnswer,
+    EntryRow,
+    StatusAnswer,
+    SuggestionsAnswer,
+)
+from bot.mcp_server.untrusted import Named, find_name
+from bot.mcp_server.working import Call, Workers, without_places
+from bot.pipeline import Platform
+from bot.report.agreement_overview import agreement_overview
+from bot.report.overview import prune_overview, status_overview
+
+Capability: TypeAlias = Annotated[
+    str, Field(max_length=200, description="id of a capability, as in incumbent://taxonomy")
+]
+Role: TypeAlias = Literal["champion", "pinned", "in-set", "waiting", "evicted"]
+
+
+class Overviews:
+    """The tools over ``desk``, each call worked on by one of ``workers``."""
+
+    def __init__(self, desk: Desk, workers: Workers) -> None:
+        self._desk = desk
+        self._workers = workers
+
+    async def status(
+        self,
+        ctx: Call,
+        only: Annotated[
+            Literal["short", "uncovered", "all"],
+            Field(description="capabilities to show: below their floor, without any coverer, or all"),
+        ] = "short",
+        limit: Limit = 50,
+        offset: Offset = 0,
+    ) -> Annotated[CallToolResult, StatusAnswer]:
+        """Size against the ceiling, coverage per capability, pins, and who waits. Like `incumbent status`."""
+
+        def work(_: Progress) -> StatusAnswer:
+            return StatusAnswer.of(status_overview(self._desk.platform()), only, offset, limit)
+
+        return await self._workers.answer(ctx, work)
+
+    async def find_entries(
+        self,
+        ctx: Call,
+        role: Annotated[
+            Role, Field(description="champion of something, pinned, all in the set, waiting for a slot, or evicted")
+        ] = "in-set",
+        capability: Capability | None = None,
+        customer: Annotated[Named, Field(description="entries of this customer alone")] | None = None,
+        text: Annotated[str, Field(min_length=1, max_length=500, description="what a turn contains, case aside")]
+        | None = None,
+        scores: Annotated[bool, Field(description="whether the rows hold the score of every capability")] = False,
+        texts: Texts = False,
+        limit: Limit = 20,
+        offset: Offset = 0,
+    ) -> Annotated[CallToolResult, EntriesAnswer]:
+        """Find entries by role, capability, customer or text; the best score in `capability` first, else by id."""
+
+        def work(_: Progress) -> EntriesAnswer:
+            platform = self._desk.platform()
+            if capability is not None:
+                find_name(capability, platform.taxonomy.by_id, "capability", "take an id of incumbent://taxonomy")
+            roles = derive_roles(platform.regression_set.residents(platform.taxonomy)[0], platform.config)
+            champions: dict[str, list[str]] = {}
+            for name, id in roles.champions.items():
+                champions.setdefault(id, []).append(name)
+            found = [
+                entry
+                for entry in _of_role(platform, role)
+                if (capability is None or capability in entry.scores)
+                and (customer is None or (entry.source is not None and entry.source.customer == customer))
+                and (text is None or any(text.casefold() in turn.casefold() for turn in entry.turns))
+                and (role != "champion" or entry.id in champions)
+                and (role != "pinned" or entry.id in roles.pinned)
+            ]
+            if capability is not None:
+                found.sort(key=lambda entry: (-entry.scores[capability], entry.id))
+            rows, total, after = page(found, offset, limit)
+            return EntriesAnswer(
+                total=total,
+                next_offset=after,
+                entries=[
+                    EntryRow.of(
+                        entry,
+                        champions.get(entry.id, []),
+                        roles.pinned.get(entry.id, ()),
+                        capability,
+                        scores=scores,
+                        texts=texts,
+                    )
+                    for entry in rows
+                ],
+            )
+
+        return await self._workers.answer(ctx, work)
+
+    async def suggest_evictions(
+        self, ctx: Call, limit: Limit = 20, offset: Offset = 0
+    ) -> Annotated[CallToolResult, SuggestionsAnswer]:
+        """Entries that could go without losing anything, and at the ceiling swaps. Like `incumbent prune`.
+
+        Any subset of the suggestions, confirmed in any order, leaves every floor and every pin intact. People confirm.
+        """
+
+        def work(_: Progress) -> SuggestionsAnswer:
+            return SuggestionsAnswer.of(prune_overview(self._desk.platform()), offset, limit)
+
+        return await self._workers.answer(ctx, work)
+
+    async def agreement(
+        self,
+        ctx: Call,
+        since: Annotated[datetime, Field(description="responses from this time on, ISO 8601")] | None = None,
+        until: Annotated[datetime, Field(description="responses before this time, ISO 8601")] | None = None,
+        by: Annotated[str, Field(max_length=100, description="login: responses of this person alone")] | None = None,
+        months: Annotated[bool, Field(description="whether to count by month too")] = False,
+        most: Annotated[int, Field(ge=0, le=100, description="reasons and capabilities to tell, 0 to 100")] = 5,
+    ) -> Annotated[CallToolResult, AgreementAnswer]:
+        """How far people agree with the verdicts and suggestions that they were shown. Like `incumbent agreement`.
+
+        What they answered is read from the branch incumbent/ledger of the local clone.
+        """
+
+        def work(_: Progress) -> AgreementAnswer:
+            bounds = [None if moment is None else utc(moment.isoformat()) for moment in (since, until)]
+            found = agreement_overview(self._desk.root, bounds[0], bounds[1], by)
+            to_do = None if found.without is None else without_places(found.without, self._desk.root)
+            return AgreementAnswer.of(found.output, to_do, months=months, most=most)
+
+        return await self._workers.answer(ctx, work)
+
+
+def _of_role(platform: Platform, role: Role) -> list[Entry]:
+    """The entries that may have ``role``, sorted by id."""
+    known = platform.regression_set
+    found = {"waiting": known.waiting, "evicted": known.evicted}.get(role, known.entries)
+    return sorted(found.values(), key=lambda entry: entry.id)

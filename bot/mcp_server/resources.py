@@ -1,0 +1,145 @@
+"""What an assistant may read: the taxonomy, the config, the entries, and the latest report."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Final
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+
+from bot.curator.entry import Entry
+from bot.errors import IncumbentError
+from bot.mcp_server.desk import Desk
+from bot.mcp_server.inputs import MOST_ROWS
+from bot.mcp_server.set_answers import StatusAnswer
+from bot.mcp_server.untrusted import CLOSING, OPENING, mark, marked_data, unmarked
+from bot.mcp_server.working import Workers, told
+from bot.report.markdown import render_markdown
+from bot.report.overview import status_overview
+from bot.taxonomy.model import Taxonomy
+
+JSON: Final = "application/json"
+_OUR_HTML: Final = re.compile(r"</?(?:sub|details|summary)>|<!--.*?-->")
+_PAGE: Final = 100
+
+
+def add_resources(server: MCPServer[None], desk: Desk, workers: Workers) -> None:
+    """Offer the resources of ``desk`` on ``server``."""
+
+    async def read(work: Callable[[], str]) -> str:
+        try:
+            return await workers.read(work)
+        except IncumbentError as error:
+            raise ResourceError(told(error, desk.root)) from None
+
+    @server.resource("incumbent://taxonomy", name="taxonomy", mime_type=JSON)
+    async def taxonomy() -> str:
+        """The capabilities: id, name, what it means, whether a specification or a classifier decides it."""
+        return await read(lambda: _taxonomy(desk.platform().taxonomy))
+
+    @server.resource("incumbent://config", name="config", mime_type=JSON)
+    async def config() -> str:
+        """Ceiling, knobs, options and limits that verdicts are judged by."""
+        return await read(lambda: desk.platform().config.model_dump_json(exclude={"classifier": {"openai"}}))
+
+    @server.resource("incumbent://report", name="report", mime_type="text/markdown")
+    async def report() -> str:
+        """The latest review that was made here, as people read it; before the first, the state of the set."""
+        return await read(lambda: _report(desk))
+
+    @server.resource("incumbent://entries", name="entries", mime_type=JSON)
+    async def first_entries() -> str:
+        """The first hundred entries of the set, by id, with where the rest begins."""
+        return await read(lambda: _entries(desk, 0, _PAGE))
+
+    @server.resource("incumbent://entries{?offset,limit}", name="entries-page", mime_type=JSON)
+    async def entries(offset: int = 0, limit: int = _PAGE) -> str:
+        """A page of the entries, by id: `offset` to leave out first, `limit` of 1 to 200."""
+        if offset < 0 or not 1 <= limit <= MOST_ROWS:
+            raise ResourceError(f"offset must be 0 or more, and limit 1 to {MOST_ROWS}")
+        return await read(lambda: _entries(desk, offset, limit))
+
+    @server.resource("incumbent://entries/{id}", name="entry", mime_type=JSON)
+    async def entry(id: str) -> str:
+        """One entry, whole: in the set, waiting for a slot, or evicted."""
+
+        def work() -> str:
+            known = desk.platform().regression_set
+            everybody = {**known.evicted, **known.waiting, **known.entries}
+            name = unmarked(id)
+            if name not in everybody:
+                raise ResourceNotFoundError("there is no such entry: `find_entries` answers their ids")
+            place = "in the set" if name in known.entries else "waiting" if name in known.waiting else "evicted"
+            return _entry(everybody[name], place)
+
+        return await read(work)
+
+
+def _taxonomy(taxonomy: Taxonomy) -> str:
+    capabilities = [
+        {
+            "id": item.id,
+            "name": item.name,
+            "description": " ".join(item.description.split()),
+            "decided_by": item.source,
+        }
+        for item in taxonomy.capabilities
+    ]
+    return json.dumps({"version": taxonomy.version, "capabilities": capabilities}, ensure_ascii=False)
+
+
+def _entries(desk: Desk, offset: int, limit: int) -> str:
+    known = desk.platform().regression_set.entries
+    ids = sorted(known)
+    after = offset + limit
+    return json.dumps(
+        {
+            "total": len(ids),
+            "next": f"incumbent://entries?offset={after}&limit={limit}" if after < len(ids) else None,
+            "entries": [
+                {"id": mark(id), "exercises": len(known[id].scores), "admitted": known[id].admitted.at}
+                for id in ids[offset:after]
+            ],
+        },
+        ensure_ascii=False,
+    )
+
+
+def _entry(entry: Entry, place: str) -> str:
+    """``entry`` with what people wrote in it marked; what the classifier and the curator say of it is ours."""
+    data = entry.model_dump(mode="json")
+    admitted = data["admitted"]
+    admitted |= {name: marked_data(admitted[name]) for name in ("by", "override", "displaces")}
+    shown = {
+        "id": mark(entry.id),
+        "place": place,
+        "turns": marked_data(data["turns"]),
+        "scores": data["scores"],
+        "admitted": admitted,
+        "classified": data["classified"],
+        "source": _fields(data["source"]),
+        "expected": marked_data(data["expected"]),
+        "setup": _fields(data["setup"]),
+        "pin": marked_data(data["pin"]),
+    }
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def _fields(value: dict[str, object] | None) -> dict[str, object] | None:
+    """A part of an entry: the names of its fields are ours, what stands in them is not."""
+    return None if value is None else {name: marked_data(item) for name, item in value.items()}
+
+
+def _report(desk: Desk) -> str:
+    if desk.latest is None:
+        state = StatusAnswer.of(status_overview(desk.platform()), "short", 0, 50)
+        return (
+            "No eval set was reviewed here yet: call `classify_to_verdict` with a folder. The set as it is:\n\n"
+            f"```json\n{state.model_dump_json(indent=1)}\n```\n"
+        )
+    readable = _OUR_HTML.sub("", render_markdown(desk.latest)).replace("<br>", " / ")
+    escaped = readable.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return f"{OPENING}\n{escaped}\n{CLOSING}\n"

@@ -1,0 +1,83 @@
+"""How the server is reached: over this process's standard streams, or over HTTP from this machine alone."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from typing import Any, Final
+
+import anyio
+from mcp.server.mcpserver import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
+
+from bot.errors import OutsideError, UsageError
+
+PATH: Final = "/mcp"
+MOST_BYTES: Final = 4 * 1024 * 1024
+"""Of one request over HTTP."""
+MOST_SESSIONS: Final = 200
+
+
+def serve_stdio(server: MCPServer[None]) -> None:
+    """Serve one client over standard input and output, until it closes them."""
+    anyio.run(server.run_stdio_async)
+
+
+def loopback(host: str) -> str:
+    """``host`` as an address of this machine's own; :class:`UsageError` for one that others can reach."""
+    address = "127.0.0.1" if host == "localhost" else host.strip("[]")
+    try:
+        if ipaddress.ip_address(address).is_loopback:
+            return address
+    except ValueError:
+        pass
+    raise UsageError(
+        f"--host {host}: only this machine may be served, since there is no password: use 127.0.0.1 or ::1"
+    )
+
+
+def security(address: str, port: int) -> TransportSecuritySettings:
+    """Who may ask: requests to this server by one of its own names, from no web page but one of its own.
+
+    A page of the web that resolves its name to this machine says another host; one that posts here says its origin.
+    """
+    names = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]", _written(address))]
+    return TransportSecuritySettings(
+        allowed_hosts=sorted(set(names)), allowed_origins=sorted({f"http://{name}" for name in names})
+    )
+
+
+def serve_http(server: MCPServer[None], host: str, port: int, announce: Any) -> None:
+    """Serve clients on ``host`` and ``port`` (0: any that is free) until interrupted; ``announce`` is told the address.
+
+    Raises :class:`UsageError` for a host that others can reach, :class:`OutsideError` where the port is taken.
+    """
+    import uvicorn
+
+    address = loopback(host)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((address, port))
+            listener.listen()  # who reads the address may call at once
+        except OSError as error:
+            raise OutsideError(f"port {port} of {host}: {error.strerror}; choose another --port") from None
+        port = int(listener.getsockname()[1])
+        app = server.streamable_http_app(
+            streamable_http_path=PATH,
+            max_request_body_size=MOST_BYTES,
+            max_sessions=MOST_SESSIONS,
+            transport_security=security(address, port),
+            host=address,
+        )
+        announce(f"http://{_written(address)}:{port}{PATH}")
+        config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
+        anyio.run(lambda: uvicorn.Server(config).serve(sockets=[listener]))
+    finally:
+        listener.close()
+
+
+def _written(address: str) -> str:
+    return f"[{address}]" if ":" in address else address

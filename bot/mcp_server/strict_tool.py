@@ -1,0 +1,59 @@
+"""A tool that knows its arguments: one that it does not know is an error, and every error says how to call it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Self
+
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import ToolAnnotations
+from pydantic import ValidationError
+
+from bot.report.escaping import shortened, visible
+from bot.suggest import perhaps
+
+_MOST_FAULTS = 20
+
+
+class StrictTool(Tool):
+    """The SDK's tool, which by itself leaves unknown arguments out without a word."""
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], annotations: ToolAnnotations) -> Self:
+        """``function`` as a tool; its docstring is what an assistant is told of it."""
+        tool = cls.from_function(
+            function, title=annotations.title, description=inspect.getdoc(function), annotations=annotations
+        )
+        assert isinstance(tool, cls)
+        model = tool.fn_metadata.arg_model
+        model.model_config["extra"] = "forbid"
+        model.model_rebuild(force=True)
+        tool.parameters = model.model_json_schema(by_alias=True)
+        return tool
+
+    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
+        """Run the tool; arguments that do not fit are told all at once, with what would fit."""
+        try:
+            return await super().run(arguments, context, convert_result)
+        except ToolError as error:
+            if isinstance(error, UnexpectedToolError) or not isinstance(error.__cause__, ValidationError):
+                raise
+            raise ToolError(self._misfit(error.__cause__)) from error.__cause__
+
+    def _misfit(self, error: ValidationError) -> str:
+        known = list(self.parameters["properties"])
+        lines = [f"The arguments of {self.name} do not fit. Mend each, then call again:"]
+        faults = error.errors(include_url=False, include_context=False, include_input=False)
+        for fault in faults[:_MOST_FAULTS]:
+            place = shortened(visible(".".join(map(str, fault["loc"]))))
+            if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1:
+                lines.append(f"- {place}: there is no such argument{perhaps(place, known)}")
+            else:
+                lines.append(f"- {place}: {shortened(visible(fault['msg']))}")
+        if len(faults) > _MOST_FAULTS:
+            lines.append(f"and {len(faults) - _MOST_FAULTS} more")
+        lines.append(f"It takes: {', '.join(known)}")
+        return "\n".join(lines)

@@ -1,0 +1,55 @@
+"""Verdicts as rows: which of them were asked for, and what each says."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from bot.consolidator.verdict import Verdict
+from bot.mcp_server.answers import FactsRow, Outcome, VerdictRow
+from bot.mcp_server.inputs import Show
+from bot.mcp_server.untrusted import MarkedVoice, mark, mark_text
+from bot.report.wording import Judged, why
+
+
+def outcome_of(verdict: Verdict, full: Collection[str] = ()) -> Outcome:
+    """What becomes of the query; ``full`` are those that the ceiling keeps waiting."""
+    if verdict.id in full:
+        return "waiting-for-slot"
+    if not verdict.decision.admits:
+        return "excluded"
+    return "admitted" if verdict.admitted else "waiting-for-review"
+
+
+def verdict_rows(
+    verdicts: Sequence[Verdict],
+    judged: Judged,
+    turns: Mapping[str, Sequence[str]],
+    full: Collection[str] = (),
+    *,
+    texts: bool,
+    facts: bool,
+) -> list[VerdictRow]:
+    """A row for each of the ``verdicts``; ``turns`` are those of the queries, by id."""
+    voice = MarkedVoice(judged.platform.taxonomy)
+    return [
+        VerdictRow(
+            id=mark(verdict.id),
+            outcome=outcome_of(verdict, full),
+            decision=verdict.decision.value,
+            route=verdict.route.value,
+            reasons=[reason.value for reason in verdict.reasons],
+            why=why(verdict, judged, voice),
+            displaces=[mark(id) for id in verdict.displaces],
+            alternate_of=[mark(id) for id in verdict.alternate_of],
+            turns=[mark_text(turn) for turn in turns[verdict.id]] if texts else None,
+            facts=FactsRow.of(verdict) if facts else None,
+        )
+        for verdict in verdicts
+    ]
+
+
+def shown(rows: Sequence[VerdictRow], only: Show) -> list[VerdictRow]:
+    """Those of the ``rows`` that were asked for."""
+    if only == "matters":
+        return [row for row in rows if row.outcome != "excluded"]
+    return [row for row in rows if only in ("all", row.outcome)]

@@ -1,0 +1,108 @@
+"""One call of a tool: its work in a thread, its progress, its end, and what the assistant is told of faults."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final, TypeAlias
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel
+
+from bot.classifier.model import Progress
+from bot.errors import IncompleteError, IncumbentError, InputError, OutsideError, Problem, UsageError
+from bot.mcp_server.untrusted import mark
+
+Call: TypeAlias = Context[Any, Any]
+
+WORKERS: Final = max(1, min(4, os.cpu_count() or 1))
+"""Calls that are worked on at once; others wait their turn."""
+
+_PAUSE: Final = 0.2
+"""Seconds between two reports of progress."""
+
+_MOST_PROBLEMS: Final = 50
+"""Faults that one error tells; the rest is counted."""
+
+
+class Workers:
+    """A few threads for the calls of all clients."""
+
+    def __init__(self, root: Path, count: int = WORKERS) -> None:
+        self._root = root
+        self._limiter = anyio.CapacityLimiter(count)
+
+    async def answer(self, ctx: Call, work: Callable[[Progress], BaseModel]) -> CallToolResult:
+        """What ``work`` returns, as structured output and as compact JSON.
+
+        The progress that it reports goes to the client, and there it ends once the client gave up or went away: with
+        the exception of cancellation, which no code of ours catches.  Raises :class:`ToolError` for what went wrong.
+        """
+        try:
+            answer = await anyio.to_thread.run_sync(work, _progress(ctx), limiter=self._limiter)
+        except IncumbentError as error:
+            raise ToolError(told(error, self._root)) from None
+        return CallToolResult(
+            content=[TextContent(type="text", text=answer.model_dump_json())],
+            structured_content=answer.model_dump(mode="json"),
+        )
+
+    async def read(self, work: Callable[[], str]) -> str:
+        """What ``work`` returns, for a resource or a prompt."""
+        return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+
+
+def _progress(ctx: Call) -> Progress:
+    told_at = 0.0
+
+    def report(done: int, total: int) -> None:
+        nonlocal told_at
+        anyio.from_thread.check_cancelled()
+        if monotonic() - told_at >= _PAUSE or done == total:
+            told_at = monotonic()
+            anyio.from_thread.run(ctx.report_progress, done, total, f"{done} of {total} queries classified")
+
+    return report
+
+
+def told(error: IncumbentError, root: Path) -> str:
+    """All that is wrong, what to do next, and nothing of where the repository lies.
+
+    Faults quote what strangers wrote: they are marked, each by itself.
+    """
+    if isinstance(error, InputError):
+        problems = error.problems
+        count = "1 fault" if len(problems) == 1 else f"{len(problems)} faults"
+        lines = [f"{count} in the input. Mend each, then call again:"]
+        lines += [_fault(problem, root) for problem in problems[:_MOST_PROBLEMS]]
+        if len(problems) > _MOST_PROBLEMS:
+            lines.append(f"and {len(problems) - _MOST_PROBLEMS} more: `incumbent validate` lists all of a repository")
+        return "\n".join(lines)
+    said = mark(without_places(str(error), root), 2_000)
+    if isinstance(error, UsageError):
+        return f"The call cannot be followed: {said}"
+    if isinstance(error, IncompleteError):
+        return f"Not finished: {said}. What was found is kept: call again to go on."
+    if isinstance(error, OutsideError):
+        return f"Something outside failed: {said}. Call again later, or tell the person what it says."
+    return f"It failed: {said}"
+
+
+def _fault(problem: Problem, root: Path) -> str:
+    place = problem.file if problem.line is None else f"{problem.file}:{problem.line}"
+    said = mark(without_places(f"{place}: {problem.message}", root), 2_000)
+    return f"- {said}; fix: {mark(without_places(problem.fix, root), 2_000)}"
+
+
+def without_places(text: str, root: Path) -> str:
+    """``text`` without the absolute paths that it may name: they tell who works here, and help nobody."""
+    text = text.replace(f"{root.as_posix()}/", "").replace(root.as_posix(), "the platform repository")
+    home = Path.home().as_posix()
+    return text if home == "/" else text.replace(home, "~")

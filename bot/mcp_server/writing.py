@@ -1,0 +1,254 @@
+"""The tools that write, and exist only with ``--allow-writes``: to the working tree, or by a pull request."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Annotated, Literal, TypeAlias
+
+from mcp_types import CallToolResult
+from pydantic import BaseModel, Field
+
+from bot.admitting import Admission, admit_package, admit_waiting
+from bot.classifier.model import Progress
+from bot.curator.changes import admit, apply
+from bot.curator.lock import sole_curator
+from bot.curator.staging import Staging
+from bot.errors import UsageError
+from bot.github.commands import Verb
+from bot.mcp_server.answers import Unclassified, Unread, spent, unclassified
+from bot.mcp_server.desk import Desk
+from bot.mcp_server.inputs import Folder, FolderName
+from bot.mcp_server.on_github import command_line, comment, open_account, open_pull_request
+from bot.mcp_server.untrusted import Marked, Named, find_name, mark, mark_text
+from bot.mcp_server.working import Call, Workers
+from bot.opening import entry_text, occasion
+from bot.pipeline import Platform
+from bot.report.output import Spent
+from bot.report.wording import counted
+
+Reason: TypeAlias = Annotated[str, Field(min_length=1, max_length=500, description="in the person's own words")]
+Decision: TypeAlias = Annotated[
+    Literal["accept", "reject", "pin", "unpin"],
+    Field(description="reject and pin need a reason; pin and unpin may speak of an entry"),
+]
+
+
+class FileRow(BaseModel):
+    """A file that was changed, or would be."""
+
+    path: Marked = Field(description="relative to the platform repository")
+    change: Literal["write", "delete"]
+
+
+class StageAnswer(BaseModel):
+    """What enters the regression set."""
+
+    admitted: list[Marked] = Field(description="ids of entries, in order")
+    waiting: list[Marked] = Field(description="entries that wait for a slot")
+    leaving: list[Marked] = Field(description="entries that waited and no longer earn a slot")
+    files: list[FileRow]
+    written: Literal["nothing", "working tree", "pull request"]
+    pull_request: int | None = Field(description="its number; null: none was opened")
+    to_do: str = Field(description="what is left for the person")
+    unclassified: list[Unclassified] = Field(description="queries without a verdict, which hold up no other")
+    unread: Unread
+    usage: Spent
+
+
+class DecisionAnswer(BaseModel):
+    """A decision as it was recorded."""
+
+    recorded: Literal["comment", "working tree"]
+    by: Marked = Field(description="whose decision it is")
+    said: Marked = Field(description="the comment, or the file that was changed")
+    to_do: str = Field(description="what is left for the person")
+
+
+class Writing:
+    """The tools over ``desk``, each call worked on by one of ``workers``."""
+
+    def __init__(self, desk: Desk, workers: Workers) -> None:
+        self._desk = desk
+        self._workers = workers
+
+    async def stage_admission(
+        self,
+        ctx: Call,
+        folder: Folder | None = None,
+        waiting: Annotated[bool, Field(description="instead of `folder`: let in who waits for a slot")] = False,
+        accept: Annotated[
+            list[Named], Field(max_length=200, description="queries that wait for a review and that a person accepted")
+        ]
+        | None = None,
+        reason: Annotated[Reason, Field(description="why `accept` names queries whose verdict is EXCLUDE")]
+        | None = None,
+        by: Annotated[Named, Field(description="who accepted them; default: git's user")] | None = None,
+        customer: FolderName | None = None,
+        agent_name: FolderName | None = None,
+        dry_run: Annotated[bool, Field(description="plan, and write nothing")] = False,
+        pull_request: Annotated[
+            bool, Field(description="offer the files in a pull request, and leave the working tree as it is")
+        ] = False,
+    ) -> Annotated[CallToolResult, StageAnswer]:
+        """Stage the direct admissions of an eval set, and what a person accepted, into the regression set.
+
+        Call it only when the person asked for it. It writes files to the working tree, as `incumbent admit` does, and
+        commits nothing; or it opens a pull request.
+        """
+
+        def work(progress: Progress) -> StageAnswer:
+            with nullcontext() if dry_run else sole_curator(self._desk.root):
+                platform = self._desk.platform()
+                if (folder is None) != waiting:
+                    raise UsageError("give either `folder` or `waiting`")
+                if waiting and (accept or reason):
+                    raise UsageError("`accept` and `reason` go with `folder`: who waits was accepted before")
+                if reason and not accept:
+                    raise UsageError("`reason` goes with `accept`")
+                if pull_request and dry_run:
+                    raise UsageError("`dry_run` and `pull_request` exclude each other")
+                if folder is None:
+                    now = occasion(self._desk.root, None, by)
+                    admission = Admission(staging=admit_waiting(platform, now), shortfalls={}, problems=(), usage=None)
+                else:
+                    admission = self._admission(
+                        platform, folder, accept or [], reason, by, customer, agent_name, progress
+                    )
+                return self._staged(admission, dry_run=dry_run, offered=pull_request)
+
+        return await self._workers.answer(ctx, work)
+
+    async def record_decision(
+        self,
+        ctx: Call,
+        decision: Decision,
+        pull_request: Annotated[int, Field(ge=1, description="number of the pull request that brought the queries")]
+        | None = None,
+        queries: Annotated[
+            list[Named], Field(min_length=1, max_length=50, description="ids of its queries, as its review shows them")
+        ]
+        | None = None,
+        entry: Annotated[Named, Field(description="to pin or unpin in the working tree: the id of an entry")]
+        | None = None,
+        reason: Reason | None = None,
+    ) -> Annotated[CallToolResult, DecisionAnswer]:
+        """Record what a person decided: accept, reject, pin or unpin.
+
+        Call it only for what the person told you. On a pull request it is a comment in the name of the token's account,
+        since only curators' comments count; an entry is pinned or unpinned in its file of the working tree.
+        """
+
+        def work(_: Progress) -> DecisionAnswer:
+            if entry is not None:
+                if pull_request is not None or queries is not None:
+                    raise UsageError("give `entry`, or `pull_request` and `queries`")
+                return self._pin(decision, entry, reason)
+            if pull_request is None or queries is None:
+                raise UsageError("give `pull_request` and `queries`; or, to pin or unpin, `entry`")
+            verb = Verb(decision)
+            line = command_line(verb, queries, reason)
+            account = open_account(self._desk.root, self._desk.environment)
+            comment(account, self._desk.platform().config, pull_request, verb, line)
+            return DecisionAnswer(
+                recorded="comment",
+                by=mark(account.login),
+                said=mark_text(line),
+                to_do=f"the check on #{pull_request} follows within minutes; look whether it took the comment",
+            )
+
+        return await self._workers.answer(ctx, work)
+
+    def _admission(
+        self,
+        platform: Platform,
+        folder: str,
+        accept: list[str],
+        reason: str | None,
+        by: str | None,
+        customer: str | None,
+        agent_name: str | None,
+        progress: Progress,
+    ) -> Admission:
+        root = self._desk.root
+        package = self._desk.package(platform, folder, customer=customer, agent_name=agent_name)
+        known = {query.id for query in package.submission.queries}
+        names = [find_name(id, known, "accept", "take ids that `classify_to_verdict` answers") for id in accept]
+        return admit_package(
+            platform,
+            package,
+            self._desk.backend(platform),
+            progress,
+            occasion(root, None, by),
+            names,
+            reason,
+            lambda id: entry_text(root, id),
+        )
+
+    def _staged(self, admission: Admission, *, dry_run: bool, offered: bool) -> StageAnswer:
+        staging = admission.staging
+        number: int | None = None
+        written: Literal["nothing", "working tree", "pull request"] = "nothing"
+        to_do = "nothing was written"
+        if staging.file_changes and offered:
+            opened = open_pull_request(
+                open_account(self._desk.root, self._desk.environment),
+                self._desk.files,
+                self._desk.config_path,
+                staging.file_changes,
+                _title(staging),
+                _description(staging),
+            )
+            number, written = opened.number, "pull request"
+            word = "was opened" if opened.anew else "offers the same already"
+            to_do = f"#{number} {word}, to {opened.base}: a person reviews and merges it"
+        elif staging.file_changes and not dry_run:
+            apply(staging.file_changes, self._desk.root)
+            written = "working tree"
+            to_do = "a person looks at `git diff` and commits, on a branch of their own"
+        return StageAnswer(
+            admitted=[mark(entry.id) for entry in staging.admitted],
+            waiting=[mark(entry.id) for entry in staging.waiting],
+            leaving=[mark(entry.id) for entry in staging.leaving],
+            files=[
+                FileRow(path=mark(change.path), change="delete" if change.content is None else "write")
+                for change in staging.file_changes
+            ],
+            written=written,
+            pull_request=number,
+            to_do=to_do,
+            unclassified=unclassified(admission.shortfalls),
+            unread=Unread.of(admission.problems),
+            usage=spent(admission.usage),
+        )
+
+    def _pin(self, decision: Decision, entry: str, reason: str | None) -> DecisionAnswer:
+        if decision not in ("pin", "unpin"):
+            raise UsageError("an entry is pinned or unpinned; queries of a pull request are accepted or rejected")
+        if decision == "pin" and not (reason or "").strip():
+            raise UsageError("to pin needs a `reason`")
+        root = self._desk.root
+        with sole_curator(root):
+            known = self._desk.platform().regression_set.entries
+            found = known[find_name(entry, known, "entry", "take an id that `find_entries` answers")]
+            pin = " ".join((reason or "").split()) if decision == "pin" else None
+            change = admit(found.model_copy(update={"pin": pin}), entry_text(root, found.id))
+            apply([change], root)
+            user = occasion(root, None, None).by
+        return DecisionAnswer(
+            recorded="working tree",
+            by=mark(user or "a person"),
+            said=mark_text(change.path),
+            to_do="a person looks at `git diff` and commits, on a branch of their own",
+        )
+
+
+def _title(staging: Staging) -> str:
+    return f"Admit {counted(len(staging.admitted), 'entry', 'entries')} to the regression set"
+
+
+def _description(staging: Staging) -> str:
+    """Ids are slugs with a hash: nothing in them comes alive in Markdown."""
+    lines = ["Staged from a chat with `incumbent mcp`; the files say which verdict each rests on.", ""]
+    lines += [f"- `{entry.id}` ({entry.admitted.decision})" for entry in staging.admitted]
+    lines += [f"- `{entry.id}` waits for a slot" for entry in staging.waiting]
+    return "\n".join(lines)

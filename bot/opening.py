@@ -1,0 +1,54 @@
+"""What every face begins with: the platform, a package, a backend and the occasion, from folders of a working tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bot.classifier.model import Backend
+from bot.curator.staging import Occasion
+from bot.curator.store import entry_path
+from bot.pipeline import Platform, load_platform
+from bot.snapshot import WorkingTree
+from bot.submission import Package, read_package, refuse_shared_ids
+
+
+def open_platform(repo: Path, config_path: str) -> Platform:
+    """The platform repository in the working tree at ``repo``."""
+    return load_platform(WorkingTree(repo, "" if repo == Path() else repo.as_posix()), config_path)
+
+
+def open_package(platform: Platform, repo: Path, folder: Path, customer: str | None, agent: str | None) -> Package:
+    """The package and its eval sets in ``folder``; its names are those given, or those of the folders."""
+    resolved = folder.resolve()
+    inside = resolved.is_relative_to(repo.resolve())
+    shown = resolved.relative_to(repo.resolve()).as_posix() if inside else folder.as_posix()
+    package = read_package(
+        WorkingTree(folder, shown),
+        customer or resolved.parent.name or "customer",
+        agent or resolved.name or "agent",
+        shown,
+        platform.config.limits,
+    )
+    return refuse_shared_ids([package], platform.regression_set)[0]
+
+
+def open_backend(platform: Platform) -> Backend:
+    """The inference backend that the config names."""
+    from bot.classifier.backends import make_backend
+
+    return make_backend(platform.config.classifier, platform.taxonomy)
+
+
+def occasion(repo: Path, at: str | None, by: str | None) -> Occasion:
+    """When and by whom the curator acts: as told, or by the commit at hand and git's user."""
+    if at is not None:
+        return Occasion(at=at, commit=None, by=by)
+    from bot.git import read_head
+
+    head = read_head(repo)
+    return Occasion(at=head.at, commit=head.commit, by=by or head.user)
+
+
+def entry_text(repo: Path, id: str) -> str:
+    """The file of the entry ``id`` as people left it, to be edited and not written anew."""
+    return (repo / entry_path(id)).read_text(encoding="utf-8")

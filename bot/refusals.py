@@ -1,0 +1,36 @@
+"""What stops who would go on: entries that lag behind, and queries without a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bot.curator.entry import Lag
+from bot.errors import IncompleteError, IncumbentError, InputError, Problem
+
+SHOWN_SHORTFALLS = 10
+"""How many queries an error names that have no verdict."""
+
+
+def refuse_incomplete(shortfalls: Mapping[str, str], stopped: IncumbentError | None) -> None:
+    """Raise what kept the classifier from going on, or that queries lack a verdict; ``shortfalls`` says of each why."""
+    if stopped is not None:
+        raise stopped
+    if shortfalls:
+        shown = [f"{id}: {why}" for id, why in list(shortfalls.items())[:SHOWN_SHORTFALLS]]
+        if len(shortfalls) > len(shown):
+            shown.append(f"and {len(shortfalls) - len(shown)} more")
+        raise IncompleteError(f"not classified: {'; '.join(shown)}; run again, or see the endpoint")
+
+
+def refuse_lag(lags: Sequence[Lag]) -> None:
+    """Raise :class:`InputError` while entries lag behind: old and new scores cannot be compared."""
+    if lags:
+        raise InputError(
+            Problem(
+                lag.id,
+                None,
+                f"the entry lags behind: it was {lag.reason}",
+                "run `incumbent reclassify` and commit, so that old and new scores can be compared",
+            )
+            for lag in lags
+        )

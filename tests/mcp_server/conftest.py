@@ -1,0 +1,188 @@
+"""A platform repository of its own for every test, and servers over it: in this process, and as people start them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import git
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp_types import CallToolResult, TextContent
+
+from bot.cli.main import run
+from bot.config import CONFIG_FILE
+from bot.mcp_server.desk import Desk
+from bot.mcp_server.server import make_server
+from bot.mcp_server.untrusted import CLOSING, OPENING, unmarked
+from tests.factories import REPOSITORY
+
+EXAMPLE = REPOSITORY / "examples" / "other-platform"
+CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
+BRANCH_LINE = "eval_sets/quillow-savings/branch-line"
+PATIENCE = 120
+"""Seconds until a test that waits gives up: the first call of all fits a model."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """One cache of fitted models for the session, apart from the user's own."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("INCUMBENT_CACHE", str(tmp_path_factory.mktemp("cache")))
+    for name in ("GITHUB_TOKEN", "GH_TOKEN", "GITHUB_REPOSITORY"):
+        patch.delenv(name, raising=False)
+    yield
+    patch.undo()
+
+
+@pytest.fixture
+def platform(tmp_path: Path) -> Path:
+    """A committed copy of the example platform repository, in a folder whose name has a space and an accent."""
+    folder = tmp_path / "platform é"
+    shutil.copytree(EXAMPLE, folder)
+    with git.Repo.init(folder, initial_branch="main") as repository:
+        with repository.config_writer() as config:
+            config.set_value("user", "name", "Robin Example")
+            config.set_value("user", "email", "robin@platform.example")
+        repository.git.add(all=True)
+        repository.git.commit(message="Begin", date="2026-01-02T03:04:05Z")
+    return folder
+
+
+@pytest.fixture
+def json_of(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """What a command prints with ``--json``."""
+
+    def call(*arguments: str | Path) -> Any:
+        capsys.readouterr()
+        code = run([str(argument) for argument in (*arguments, "--json")])
+        captured = capsys.readouterr()
+        assert code == 0, captured.err
+        return json.loads(captured.out)
+
+    return call
+
+
+def desk_client(desk: Desk, mode: str = "auto") -> Client:
+    """The SDK's own client, on a server over ``desk`` in this process."""
+    return Client(make_server(desk), mode=mode)
+
+
+def in_process(platform: Path, *, writes: bool = False) -> Client:
+    """The same over ``platform``."""
+    return desk_client(Desk(platform, CONFIG_FILE, writes=writes, environment={}))
+
+
+def command(platform: Path, *options: str) -> list[str]:
+    """How a host starts the server."""
+    return [sys.executable, "-m", "bot", "mcp", "--repo", str(platform), *options]
+
+
+def over_stdio(platform: Path, *options: str) -> Client:
+    """The SDK's own client, on a server that it starts as a host does."""
+    first, *rest = command(platform, *options)
+    return Client(StdioServerParameters(command=first, args=rest, env=dict(os.environ), cwd=REPOSITORY))
+
+
+@contextmanager
+def http_server(platform: Path, *options: str) -> Iterator[str]:
+    """The address of a server over HTTP, on a port that was free."""
+    process = subprocess.Popen(
+        command(platform, "--http", "--port", "0", *options),
+        cwd=REPOSITORY,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    assert process.stdout is not None
+    try:
+        line = process.stderr.readline()
+        found = re.search(r"http://\S+/mcp", line)
+        assert found is not None, line + process.stderr.read()
+        yield found[0]
+    finally:
+        process.terminate()
+        out, _ = process.communicate(timeout=PATIENCE)
+    assert out == ""
+
+
+def drive(work: Callable[[], Any]) -> Any:
+    """Run the coroutine function ``work`` to its end, or give up."""
+
+    async def patiently() -> Any:
+        with anyio.fail_after(PATIENCE):
+            return await work()
+
+    return anyio.run(patiently)
+
+
+def ask(client: AbstractAsyncContextManager[Client], tool: str, **arguments: Any) -> Any:
+    """The structured answer of one call over ``client``."""
+    return answer_of(call(client, tool, **arguments))
+
+
+def call(client: AbstractAsyncContextManager[Client], tool: str, **arguments: Any) -> CallToolResult:
+    """The whole result of one call over ``client``."""
+
+    async def work() -> CallToolResult:
+        async with client as connected:
+            return await connected.call_tool(tool, arguments)
+
+    result = drive(work)
+    assert isinstance(result, CallToolResult)
+    return result
+
+
+def answer_of(result: CallToolResult) -> Any:
+    """Its structured content, which its text says too."""
+    assert not result.is_error, text_of(result)
+    assert json.loads(text_of(result)) == result.structured_content
+    return result.structured_content
+
+
+def text_of(result: CallToolResult) -> str:
+    """The only text of a result."""
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+def refusal_of(client: AbstractAsyncContextManager[Client], tool: str, **arguments: Any) -> str:
+    """What an assistant is told that calls ``tool`` in a way that cannot be followed."""
+    result = call(client, tool, **arguments)
+    assert result.is_error
+    return text_of(result)
+
+
+def bare(value: Any) -> Any:
+    """An answer with all marks taken off."""
+    if isinstance(value, str):
+        return unmarked(value)
+    if isinstance(value, dict):
+        return {name: bare(item) for name, item in value.items()}
+    return [bare(item) for item in value] if isinstance(value, list) else value
+
+
+def outside_marks(text: str) -> str:
+    """What of ``text`` stands outside of marks; fails where a mark is not closed, or closed twice."""
+    parts = re.split(f"({re.escape(OPENING)}|{re.escape(CLOSING)})", text)
+    outside, inside = [parts[0]], False
+    for tag, after in zip(parts[1::2], parts[2::2], strict=True):
+        assert (tag == CLOSING) is inside, text
+        inside = tag == OPENING
+        if not inside:
+            outside.append(after)
+    assert not inside, text
+    return "".join(outside)

@@ -1,0 +1,49 @@
+"""``incumbent mcp`` as a command: what it says where it cannot serve."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.cli.main import run
+from tests.factories import REPOSITORY
+
+
+def test_without_the_sdk_it_says_how_to_get_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.cli.mcp.find_spec", lambda _: None)
+    assert run(["mcp"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "make mcp" in captured.err
+    assert "pip install 'incumbent[mcp]'" in captured.err
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "platform.example"])
+def test_it_serves_nobody_but_this_machine(host: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["mcp", "--http", "--host", host]) == 2
+    assert "only this machine may be served" in capsys.readouterr().err
+
+
+def test_no_other_command_needs_the_sdk() -> None:
+    """Nor loads it: it is an extra, and slow to load."""
+    program = (
+        "import sys\n"
+        "sys.modules['mcp'] = None\n"
+        "from bot.cli.main import COMMANDS, run\n"
+        "import bot.cli.mcp\n"
+        "codes = [run([name, '--help']) for name in COMMANDS] + [run(['status'])]\n"
+        "sys.exit(any(codes) or any(name.startswith(('mcp.', 'bot.mcp_server')) for name in sys.modules))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stderr.decode()
+
+
+def test_nothing_else_of_the_product_imports_the_server() -> None:
+    others = [path for path in Path(REPOSITORY / "bot").rglob("*.py") if path.parent.name != "mcp_server"]
+    importing = [path.name for path in others if "bot.mcp_server" in path.read_text(encoding="utf-8")]
+    assert importing == ["mcp.py"]

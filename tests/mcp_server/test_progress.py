@@ -1,0 +1,139 @@
+"""Long classifications: progress as they go on, and an end when the client wants it, or is gone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import Client
+
+from bot.classifier.model import Consensus, Finding, Identity, InferenceRequest
+from bot.classifier.usage import Usage
+from bot.config import CONFIG_FILE
+from bot.mcp_server.desk import Desk
+from bot.mcp_server.working import WORKERS
+from tests.mcp_server.conftest import BRANCH_LINE, answer_of, ask, desk_client, drive
+
+PAUSE = 0.05
+"""Seconds that the slow backend takes for a query."""
+
+
+@dataclass
+class SlowBackend:
+    """A backend that takes its time, and remembers how many queries it was asked about, and how often at once."""
+
+    asked: int = 0
+    at_once: int = 0
+    most_at_once: int = 0
+    pause: float = PAUSE
+    begun: threading.Event = field(default_factory=threading.Event)
+    ended: threading.Event = field(default_factory=threading.Event)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(backend="slow", model="m", prompt="p", samples=1)
+
+    @property
+    def usage(self) -> Usage | None:
+        return None
+
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        with self._lock:
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            for place, request in enumerate(requests):
+                self.asked += 1
+                self.begun.set()
+                threading.Event().wait(self.pause)
+                yield place, Finding(consensus={name: Consensus(False, 0.1) for name in request.capabilities})
+        finally:
+            with self._lock:
+                self.at_once -= 1
+            self.ended.set()
+
+
+def many(count: int) -> list[dict[str, object]]:
+    return [{"id": f"q{number}", "turns": [f"Question number {number}?"]} for number in range(count)]
+
+
+@pytest.fixture
+def slow() -> SlowBackend:
+    return SlowBackend()
+
+
+@pytest.fixture
+def desk(platform: Path, slow: SlowBackend) -> Desk:
+    return Desk(platform, CONFIG_FILE, environment={}, make_backend=lambda _: slow)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_progress_is_told_and_ends_at_the_total(mode: str, desk: Desk) -> None:
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
+
+    async def work() -> None:
+        async with desk_client(desk, mode) as client:
+            answer_of(await client.call_tool("classify", {"queries": many(20)}, progress_callback=note))
+
+    drive(work)
+    assert told[-1] == (20, 20, "20 of 20 queries classified")
+    assert 2 <= len(told) <= 12  # some, and not one for every query
+    assert [done for done, _, _ in told] == sorted({done for done, _, _ in told})
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_call_that_is_given_up_ends_within_a_query(mode: str, desk: Desk, slow: SlowBackend) -> None:
+    async def work() -> None:
+        async with desk_client(desk, mode) as client:
+            with anyio.move_on_after(10 * PAUSE):
+                await client.call_tool("classify", {"queries": many(400)})
+            with anyio.fail_after(20 * PAUSE):
+                while not slow.ended.is_set():
+                    await anyio.sleep(PAUSE / 5)
+            asked = slow.asked
+            await anyio.sleep(4 * PAUSE)
+            assert slow.asked == asked < 40
+            # What was given up holds up nobody.
+            answer_of(await client.call_tool("status", {}))
+
+    drive(work)
+
+
+def test_all_share_a_few_threads_and_all_are_served(desk: Desk, slow: SlowBackend) -> None:
+    async def one(client: Client) -> None:
+        answer = answer_of(await client.call_tool("classify", {"queries": many(4)}))
+        assert answer["total"] == 4
+
+    async def work() -> None:
+        async with desk_client(desk) as client, anyio.create_task_group() as group:
+            for _ in range(3 * WORKERS):
+                group.start_soon(one, client)
+
+    drive(work)
+    assert slow.asked == 3 * WORKERS * 4
+    assert 1 <= slow.most_at_once <= WORKERS
+
+
+def test_a_classifier_is_made_once_and_anew_after_a_change_of_taxonomy(platform: Path) -> None:
+    made: list[SlowBackend] = []
+
+    def make(_: object) -> SlowBackend:
+        made.append(SlowBackend(pause=0))
+        return made[-1]
+
+    desk = Desk(platform, CONFIG_FILE, environment={}, make_backend=make)
+    for _ in range(3):
+        ask(desk_client(desk), "classify", folder=BRANCH_LINE)
+    assert len(made) == 1
+    taxonomy = platform / "taxonomy" / "taxonomy.yaml"
+    taxonomy.write_text(taxonomy.read_text(encoding="utf-8").replace("description: ", "description: Now ", 1))
+    ask(desk_client(desk), "classify", folder=BRANCH_LINE)
+    assert len(made) == 2

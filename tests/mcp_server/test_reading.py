@@ -1,0 +1,137 @@
+"""What is asked for in pieces: pages, filters, resources, prompts, and the set as it would be without some entries."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp_server.conftest import BRANCH_LINE, ask, bare, drive, in_process
+
+
+def read(platform: Path, *uris: str) -> list[str]:
+    async def work() -> list[str]:
+        async with in_process(platform) as client:
+            return [(await client.read_resource(uri)).contents[0].model_dump()["text"] for uri in uris]
+
+    found: list[str] = drive(work)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("tool", "rows", "more"),
+    [
+        ("classify", "queries", {"folder": BRANCH_LINE}),
+        ("rate", "queries", {"folder": BRANCH_LINE}),
+        ("classify_to_verdict", "verdicts", {"folder": BRANCH_LINE, "only": "all"}),
+        ("find_entries", "entries", {}),
+        ("status", "capabilities", {"only": "all"}),
+    ],
+)
+def test_the_pages_together_are_the_whole(tool: str, rows: str, more: dict[str, Any], platform: Path) -> None:
+    whole = ask(in_process(platform), tool, **more, limit=200)
+    assert whole["next_offset"] is None
+    collected: list[Any] = []
+    offset: int | None = 0
+    while offset is not None:
+        part = ask(in_process(platform), tool, **more, limit=3, offset=offset)
+        assert part["total"] == whole["total"]
+        assert len(part[rows]) <= 3
+        collected += part[rows]
+        offset = part["next_offset"]
+    assert collected == whole[rows]
+    assert len(collected) == whole["total"] > 3
+    assert ask(in_process(platform), tool, **more, offset=10_000)[rows] == []
+
+
+def test_texts_and_facts_come_only_when_asked_for(platform: Path) -> None:
+    short = ask(in_process(platform), "classify_to_verdict", folder=BRANCH_LINE, only="all")
+    whole = ask(in_process(platform), "classify_to_verdict", folder=BRANCH_LINE, only="all", texts=True, facts=True)
+    assert all(row["turns"] is None and row["facts"] is None for row in short["verdicts"])
+    assert all(row["turns"] and row["facts"] for row in whole["verdicts"])
+    assert len(json.dumps(short)) < len(json.dumps(whole)) / 2
+
+
+def test_by_default_only_what_matters_is_shown(platform: Path) -> None:
+    told = ask(in_process(platform), "classify_to_verdict", folder=BRANCH_LINE)
+    assert told["counts"]["excluded"] > 0
+    assert told["verdicts"]
+    assert all(row["outcome"] != "excluded" for row in told["verdicts"])
+    excluded = ask(in_process(platform), "classify_to_verdict", folder=BRANCH_LINE, only="excluded")
+    assert excluded["total"] == told["counts"]["excluded"]
+
+
+def test_entries_are_found_by_what_they_say_and_whose_they_are(platform: Path) -> None:
+    every = bare(ask(in_process(platform), "find_entries", texts=True))["entries"]
+    word = every[0]["turns"][0].split()[0].upper()
+    found = bare(ask(in_process(platform), "find_entries", text=word, texts=True))["entries"]
+    assert every[0]["id"] in {row["id"] for row in found}
+    assert all(any(word.casefold() in turn.casefold() for turn in row["turns"]) for row in found)
+    customer = every[0]["customer"]
+    theirs = bare(ask(in_process(platform), "find_entries", customer=customer))
+    assert theirs["total"] == sum(row["customer"] == customer for row in every)
+    assert ask(in_process(platform), "find_entries", customer="nobody")["total"] == 0
+    assert ask(in_process(platform), "find_entries", role="evicted")["total"] == 0
+
+
+def test_without_the_entry_that_covers_it_a_query_is_new(platform: Path) -> None:
+    every = bare(ask(in_process(platform), "find_entries", texts=True, scores=True))["entries"]
+    entry = next(row for row in every if row["champion_of"])
+    twin = {"id": "twin", "turns": entry["turns"], "scores": entry["scores"]}
+    as_it_is = ask(in_process(platform), "cs_to_verdict", queries=[twin])
+    assert as_it_is["verdicts"][0]["reasons"] == ["CLONE"]
+    assert as_it_is["turned"] == []
+    told = bare(ask(in_process(platform), "cs_to_verdict", queries=[twin], without=[entry["id"]]))
+    assert told["without"] == [entry["id"]]
+    assert told["verdicts"][0]["reasons"] != ["CLONE"]
+    assert [(row["id"], row["now"]) for row in told["turned"]] == [("twin", "excluded")]
+
+
+def test_the_taxonomy_the_config_and_each_entry_can_be_read(platform: Path) -> None:
+    taxonomy, config, entries = map(
+        json.loads, read(platform, *map("incumbent://{}".format, ("taxonomy", "config", "entries")))
+    )
+    assert [item["id"] for item in taxonomy["capabilities"]] == [
+        row["id"] for row in ask(in_process(platform), "status", only="all")["capabilities"]
+    ]
+    assert config["ceiling"] == 40
+    assert entries["total"] == len(entries["entries"]) == 5
+    ids = [bare(row["id"]) for row in entries["entries"]]
+    whole = [bare(json.loads(text)) for text in read(platform, *(f"incumbent://entries/{id}" for id in ids))]
+    assert [entry["id"] for entry in whole] == ids
+    assert all(entry["place"] == "in the set" and entry["turns"] and entry["scores"] for entry in whole)
+
+
+def test_entries_come_in_pages(platform: Path) -> None:
+    uri: str | None = "incumbent://entries?limit=2"
+    ids: list[str] = []
+    while uri is not None:
+        (text,) = read(platform, uri)
+        part = json.loads(text)
+        ids += [row["id"] for row in part["entries"]]
+        uri = part["next"]
+    assert len(ids) == len(set(ids)) == part["total"] == 5
+
+
+def test_the_report_is_the_state_of_the_set_until_something_was_reviewed(platform: Path) -> None:
+    (text,) = read(platform, "incumbent://report")
+    assert "call `classify_to_verdict`" in text
+    assert '"size": 5' in text
+
+
+def test_the_prompts_say_what_to_call(platform: Path) -> None:
+    async def work(writes: bool) -> list[str]:
+        async with in_process(platform, writes=writes) as client:
+            listed = {prompt.name for prompt in (await client.list_prompts()).prompts}
+            assert listed == {"triage_eval_set", "write_queries_for_gap"}
+            triage = await client.get_prompt("triage_eval_set", {"folder": BRANCH_LINE})
+            gap = await client.get_prompt("write_queries_for_gap", {"capability": "identity.anonymous"})
+            return [result.messages[0].model_dump()["content"]["text"] for result in (triage, gap)]
+
+    triage, gap = drive(lambda: work(False))
+    assert f'"{BRANCH_LINE}"' in triage
+    assert "record_decision" not in triage
+    assert "0 of 2 competent entries; the best score is none yet" in gap
+    assert "record_decision" in drive(lambda: work(True))[0]

@@ -1,0 +1,195 @@
+"""Each tool gives the same answer as its command: all that the command prints of what the tool tells."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.test_agreement import ledger, month
+from tests.factories import REPOSITORY
+from tests.mcp_server.conftest import BRANCH_LINE, CARD_LINE, ask, bare, in_process
+
+JsonOf = Callable[..., Any]
+LIMIT = 200
+
+
+def scored(platform: Path) -> list[dict[str, Any]]:
+    """Queries with scores in capabilities that the platform has."""
+    names = [row["id"] for row in ask(in_process(platform), "status", only="all")["capabilities"]]
+    return [
+        {"id": "q1", "turns": ["Freeze my card."], "scores": {names[0]: 0.9, names[1]: 0.8}},
+        {"id": "q2", "turns": ["Where is the next branch?"], "scores": {names[2]: 0.7}},
+        {"id": "q3", "turns": ["Hm."], "scores": {}},
+    ]
+
+
+def of(rows: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
+    """``rows`` with those fields alone."""
+    return [{name: row[name] for name in names} for row in rows]
+
+
+def test_classify(platform: Path, json_of: JsonOf) -> None:
+    told = bare(ask(in_process(platform), "classify", folder=CARD_LINE, every_value=True, texts=True, limit=LIMIT))
+    printed = json_of("classify", platform / CARD_LINE, "--repo", platform)
+    fields = ("id", "turns", "values", "off_taxonomy", "attempt", "basis")
+    assert of(told["queries"], *fields) == of(printed["queries"], *fields)
+    assert told["total"] == len(printed["queries"]) > 0
+    assert told["taxonomy"] == printed["taxonomy"]
+    for row in told["queries"]:
+        assert row["exercises"] == {name: item["confidence"] for name, item in row["values"].items() if item["value"]}
+
+
+def test_rate_gives_the_scores_of_a_review(platform: Path, json_of: JsonOf) -> None:
+    told = bare(ask(in_process(platform), "rate", folder=BRANCH_LINE, texts=True, limit=LIMIT))
+    printed = json_of("review", platform / BRANCH_LINE, "--repo", platform)["verdicts"]
+    assert {row["id"]: (row["scores"], row["turns"]) for row in told["queries"]} == {
+        row["id"]: (row["scores"], row["turns"]) for row in printed
+    }
+
+
+@pytest.mark.parametrize("folder", [CARD_LINE, BRANCH_LINE])
+def test_classify_to_verdict(folder: str, platform: Path, json_of: JsonOf) -> None:
+    arguments = {"folder": folder, "only": "all", "facts": True, "texts": True, "limit": LIMIT}
+    told = bare(ask(in_process(platform), "classify_to_verdict", **arguments))
+    printed = json_of("review", platform / folder, "--repo", platform)
+    fields = ("id", "outcome", "decision", "route", "reasons", "why", "displaces", "alternate_of", "turns", "facts")
+    assert [row | {"why": without_marks(row["why"])} for row in of(told["verdicts"], *fields)] == of(
+        printed["verdicts"], *fields
+    )
+    assert (told["headline"], told["size"], told["ceiling"]) == (
+        printed["headline"],
+        printed["size"],
+        printed["ceiling"],
+    )
+    assert told["settled"] == len(printed["settled"])
+    assert told["attempts"] == printed["attempts"]
+    assert told["coverage_gained"] == {
+        item["capability"]: f"{item['before']} → {item['after']}"
+        for item in printed["coverage"]
+        if item["before"] != item["after"]
+    }
+
+
+def without_marks(text: str) -> str:
+    return text.replace("<untrusted>", "").replace("</untrusted>", "")
+
+
+@pytest.mark.parametrize("tool", ["consolidate", "cs_to_verdict"])
+def test_scores_to_verdicts(tool: str, platform: Path, json_of: JsonOf) -> None:
+    queries = scored(platform)
+    told = bare(ask(in_process(platform), tool, queries=queries, facts=True, limit=LIMIT))
+    file = platform / "scores.json"
+    file.write_text(json.dumps({"queries": queries}), encoding="utf-8")
+    printed = json_of("consolidate", "--scores", file, "--repo", platform)["verdicts"]
+    fields = ("id", "decision", "route", "reasons", "displaces", "alternate_of", "facts")
+    assert of(told["verdicts"], *fields) == of(printed, *fields)
+    assert sum(told["counts"][name] for name in ("admitted", "waiting_for_review", "excluded")) == len(queries)
+
+
+def test_what_rate_tells_is_judged_as_the_folder_is(platform: Path) -> None:
+    rated = ask(in_process(platform), "rate", folder=BRANCH_LINE, texts=True, limit=LIMIT)["queries"]
+    kept = [{name: row[name] for name in ("id", "turns", "scores")} for row in rated]
+    told = ask(in_process(platform), "cs_to_verdict", queries=kept, limit=LIMIT)
+    whole = ask(in_process(platform), "classify_to_verdict", folder=BRANCH_LINE, only="all", limit=LIMIT)
+    fields = ("id", "decision", "route", "reasons")
+    assert of(told["verdicts"], *fields) == of(whole["verdicts"], *fields)
+
+
+def test_explain_a_query(platform: Path, json_of: JsonOf) -> None:
+    query = bare(ask(in_process(platform), "classify_to_verdict", folder=BRANCH_LINE, only="all"))["verdicts"][0]["id"]
+    told = bare(ask(in_process(platform), "explain", folder=BRANCH_LINE, query=query, most=100))
+    printed = json_of("explain", platform / BRANCH_LINE, query, "--repo", platform)
+    same_explanation(told, printed)
+
+
+def test_explain_an_entry(platform: Path, json_of: JsonOf) -> None:
+    entry = bare(ask(in_process(platform), "find_entries"))["entries"][0]["id"]
+    told = bare(ask(in_process(platform), "explain", entry=entry, most=100))
+    printed = json_of("explain", "--entry", entry, "--repo", platform)
+    same_explanation(told, printed)
+    assert told["pinned"] == printed["pinned"]
+
+
+def same_explanation(told: dict[str, Any], printed: dict[str, Any]) -> None:
+    fields = ("kind", "outcome", "contests", "scores", "absences", "knobs", "usage")
+    assert of([told], *fields) == of([printed], *fields)
+    assert without_marks(told["why"]) == printed["why"]
+    assert told["id"] == printed["verdict"]["id"]
+    assert told["facts"] == printed["verdict"]["facts"]
+    for name in ("decision", "route", "reasons"):
+        assert told["ruling"][name] == printed["verdict"][name]
+    assert told["left_out"] == 0
+
+
+def test_status(platform: Path, json_of: JsonOf) -> None:
+    told = bare(ask(in_process(platform), "status", only="all", limit=LIMIT))
+    printed = json_of("status", "--repo", platform)
+    assert told["capabilities"] == [
+        {
+            "id": row["id"],
+            "coverers": len(row["coverers"]),
+            "floor": row["floor"],
+            "champion": row["champion"],
+            "champion_score": row["champion_score"],
+        }
+        for row in printed["capabilities"]
+    ]
+    assert of([told], "size", "ceiling", "taxonomy", "combinations") == of(
+        [printed], "size", "ceiling", "taxonomy", "combinations"
+    )
+    for name in ("pinned", "waiting", "evicted"):
+        assert told[name] == {"count": len(printed[name]), "first": list(printed[name])[:5]}
+
+
+def test_find_entries_by_role_and_capability(platform: Path, json_of: JsonOf) -> None:
+    printed = json_of("status", "--repo", platform)
+    champions = {row["champion"] for row in printed["capabilities"] if row["champion"]}
+    told = bare(ask(in_process(platform), "find_entries", role="champion", limit=LIMIT))
+    assert {row["id"] for row in told["entries"]} == champions
+    assert {row["id"] for row in bare(ask(in_process(platform), "find_entries", role="pinned"))["entries"]} == set(
+        printed["pinned"]
+    )
+    row = next(row for row in printed["capabilities"] if row["champion"])
+    best = bare(ask(in_process(platform), "find_entries", capability=row["id"]))["entries"][0]
+    assert (best["id"], best["score"]) == (row["champion"], row["champion_score"])
+
+
+def test_suggest_evictions(json_of: JsonOf) -> None:
+    told = bare(ask(in_process(REPOSITORY), "suggest_evictions", limit=LIMIT))
+    printed = json_of("prune", "--repo", REPOSITORY)
+    assert told["total"] == len(printed["suggestions"]) > 0
+    assert [(row["id"], row["kind"], row["yields_to"], row["remaining"]) for row in told["suggestions"]] == [
+        (row["id"], row["grounds"]["kind"], row["grounds"]["yields_to"], row["remaining"])
+        for row in printed["suggestions"]
+    ]
+    assert told["swaps"] == printed["swaps"]
+    assert told["least_loss"] == printed["least_loss"]
+    assert (told["pinned"], told["over_ceiling"]) == (len(printed["pinned"]), printed["over_ceiling"])
+
+
+def test_agreement(platform: Path, json_of: JsonOf) -> None:
+    ledger(platform, month())
+    told = bare(ask(in_process(platform), "agreement", months=True, most=100))
+    printed = json_of("agreement", "--repo", platform)
+    assert printed["overall"]["explicit"]["count"] > 0
+    assert {name: told[name] for name in told if name not in ("to_do", "left_out")} == {
+        name: printed[name] for name in printed if name not in ("routes", "since", "until", "by")
+    }
+    since = "2026-03-15T00:00:00Z"
+    assert (
+        ask(in_process(platform), "agreement", since=since)["overall"]
+        == json_of("agreement", "--repo", platform, "--since", since)["overall"]
+    )
+
+
+def test_agreement_without_a_ledger(platform: Path, json_of: JsonOf) -> None:
+    told = bare(ask(in_process(platform), "agreement", months=True))
+    printed = json_of("agreement", "--repo", platform)
+    assert {name: told[name] for name in told if name not in ("to_do", "left_out")} == {
+        name: printed[name] for name in printed if name not in ("routes", "since", "until", "by")
+    }
+    assert "git fetch origin incumbent/ledger" in told["to_do"]

@@ -1,0 +1,207 @@
+"""Over standard input and output, as hosts start it: a real process, and a client that may do anything."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.factories import REPOSITORY
+from tests.mcp_server.conftest import (
+    BRANCH_LINE,
+    CARD_LINE,
+    PATIENCE,
+    answer_of,
+    ask,
+    bare,
+    command,
+    drive,
+    in_process,
+    over_stdio,
+)
+from tests.mcp_server.slow_model import PAUSE, asks, slow_model
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+class Wire:
+    """The streams of a server, line by line."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+
+    def send(self, message: object) -> None:
+        self.write(json.dumps(message).encode())
+
+    def write(self, line: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self) -> Any:
+        """The next message; that each line is one is what keeps the protocol whole."""
+        assert self.process.stdout is not None
+        return json.loads(self.process.stdout.readline())
+
+    def answer(self, id: int) -> Any:
+        """The answer to request ``id``, past whatever else is said before it."""
+        while (message := self.receive()).get("id") != id:
+            pass
+        return message
+
+    def call(self, id: int, tool: str, **arguments: Any) -> None:
+        parameters = {"name": tool, "arguments": arguments}
+        self.send({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": parameters})
+
+
+@contextmanager
+def wire(platform: Path) -> Iterator[Wire]:
+    """A server that was greeted in the way of most clients in the field."""
+    process = subprocess.Popen(
+        command(platform),
+        cwd=REPOSITORY,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"INCUMBENT_TEST_KEY": "k"},
+    )
+    try:
+        talk = Wire(process)
+        talk.send(HELLO)
+        assert talk.answer(0)["result"]["serverInfo"]["name"] == "incumbent"
+        talk.send(READY)
+        yield talk
+    finally:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            assert stream is not None
+            stream.close()
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_triage_with_the_sdks_own_client(mode: str, platform: Path) -> None:
+    async def work() -> None:
+        client = over_stdio(platform)
+        client.mode = mode
+        async with client as connected:
+            assert "<untrusted>" in (connected.instructions or "")
+            judged = answer_of(await connected.call_tool("classify_to_verdict", {"folder": BRANCH_LINE, "only": "all"}))
+            query = judged["verdicts"][0]["id"]
+            told = answer_of(await connected.call_tool("explain", {"folder": BRANCH_LINE, "query": query}))
+            assert told["id"] == query
+            report = (await connected.read_resource("incumbent://report")).contents[0]
+            assert judged["headline"] in report.model_dump()["text"]
+            prompt = await connected.get_prompt("triage_eval_set", {"folder": BRANCH_LINE})
+            assert BRANCH_LINE in prompt.messages[0].model_dump()["content"]["text"]
+
+    drive(work)
+
+
+def test_the_process_answers_as_the_library_does(platform: Path) -> None:
+    arguments = {"folder": CARD_LINE, "only": "all", "facts": True, "limit": 200}
+    here = ask(in_process(platform), "classify_to_verdict", **arguments)
+    assert ask(over_stdio(platform), "classify_to_verdict", **arguments) == here
+
+
+def test_lines_that_are_no_requests_harm_nobody(platform: Path) -> None:
+    with wire(platform) as talk:
+        deep = b"[" * 100_000
+        for line in (
+            b"",
+            b"{",
+            b"\xff\xfe",
+            b"null",
+            b"[]",
+            b'{"jsonrpc": "2.0"}',
+            b'{"id": 1}',
+            deep,
+            b'"' + b"x" * 10**6,
+        ):
+            talk.write(line)
+        talk.call(1, "status")
+        assert talk.answer(1)["result"]["structuredContent"]["size"] == 5
+
+
+def test_oversized_arguments_are_refused_and_the_next_call_is_answered(platform: Path) -> None:
+    with wire(platform) as talk:
+        talk.call(1, "classify", folder="x" * 5_000_000)
+        assert talk.answer(1)["result"]["isError"]
+        talk.call(2, "consolidate", queries=[{"id": "q", "turns": ["x" * 5_000_000], "scores": {}}])
+        refused = talk.answer(2)["result"]
+        assert refused["isError"]
+        assert len(refused["content"][0]["text"]) < 10_000
+        talk.call(3, "classify", queries=[{"turns": ["x"]}] * 501)
+        assert talk.answer(3)["result"]["isError"]
+        talk.call(4, "status", limit=1)
+        assert talk.answer(4)["result"]["structuredContent"]["total"] > 0
+
+
+def test_an_unknown_tool_and_an_unknown_method_are_errors(platform: Path) -> None:
+    with wire(platform) as talk:
+        talk.call(1, "stage_admission", folder=CARD_LINE)
+        told = talk.answer(1)
+        assert "error" in told or told["result"]["isError"]
+        talk.send({"jsonrpc": "2.0", "id": 2, "method": "tools/delete"})
+        assert talk.answer(2)["error"]["code"] == -32601
+
+
+def test_a_client_that_vanishes_mid_call_leaves_no_process_behind(platform: Path) -> None:
+    with slow_model() as model:
+        asks(platform, model)
+        with wire(platform) as talk:
+            talk.call(1, "classify", queries=[{"turns": [f"Question {number}?"]} for number in range(100)])
+            wait_for(lambda: len(model.asked) > 1)
+            assert talk.process.stdin is not None
+            talk.process.stdin.close()
+            talk.process.wait(timeout=PATIENCE)
+        asked = len(model.requests)
+        time.sleep(4 * PAUSE)
+        assert len(model.requests) == asked < 50
+
+
+def test_a_cancelled_call_stops_asking_and_the_server_goes_on(platform: Path) -> None:
+    with slow_model() as model:
+        asks(platform, model)
+        with wire(platform) as talk:
+            talk.call(1, "classify", queries=[{"turns": [f"Question {number}?"]} for number in range(100)])
+            wait_for(lambda: len(model.asked) > 1)
+            talk.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+            talk.call(2, "status", limit=1)
+            assert talk.answer(2)["result"]["structuredContent"]["size"] == 5
+            time.sleep(4 * PAUSE)
+            asked = len(model.requests)
+            time.sleep(4 * PAUSE)
+            assert len(model.requests) == asked < 50
+
+
+def wait_for(so: Any) -> None:
+    patience = time.monotonic() + PATIENCE
+    while not so():
+        assert time.monotonic() < patience
+        time.sleep(0.02)
+
+
+def test_a_file_that_changes_is_read_anew(platform: Path) -> None:
+    with wire(platform) as talk:
+        talk.call(1, "status")
+        before = talk.answer(1)["result"]["structuredContent"]
+        config = platform / "config" / "curation.yaml"
+        config.write_text(config.read_text(encoding="utf-8").replace("ceiling: 40", "ceiling: 41"), encoding="utf-8")
+        talk.call(2, "status")
+        after = talk.answer(2)["result"]["structuredContent"]
+    assert (before["ceiling"], after["ceiling"]) == (40, 41)
+    assert bare(before)["size"] == bare(after)["size"]

@@ -1,0 +1,170 @@
+"""The tools that write: as the command writes, only where they may, and never to a branch."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import git
+import pytest
+import yaml
+
+from bot.errors import UsageError
+from bot.github.commands import Verb
+from bot.mcp_server.on_github import command_line
+from tests.mcp_server.conftest import BRANCH_LINE, ask, bare, in_process, refusal_of
+
+JsonOf = Callable[..., Any]
+
+
+def files(platform: Path) -> dict[str, str]:
+    """The regression set as it is on disk."""
+    folder = platform / "regression_set"
+    return {
+        path.relative_to(platform).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*.yaml"))
+    }
+
+
+@pytest.fixture
+def twin(platform: Path) -> Path:
+    """The same platform once more, for the command."""
+    copy = platform.parent / "twin"
+    shutil.copytree(platform, copy)
+    return copy
+
+
+def test_it_writes_the_files_that_the_command_writes(platform: Path, twin: Path, json_of: JsonOf) -> None:
+    before = files(platform)
+    told = bare(ask(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE, by="Robin"))
+    printed = json_of("admit", twin / BRANCH_LINE, "--repo", twin, "--by", "Robin")
+    for name in ("admitted", "waiting", "leaving"):
+        assert told[name] == printed[name]
+    assert {row["path"]: row["change"] for row in told["files"]} == printed["files"]
+    assert files(platform) == files(twin) != before
+    assert told["written"] == "working tree"
+
+
+def test_it_commits_nothing(platform: Path) -> None:
+    with git.Repo(platform) as repository:
+        head = repository.head.commit.hexsha
+        ask(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE, by="Robin")
+        assert repository.head.commit.hexsha == head
+        assert repository.git.diff("--cached", "--name-only") == ""
+        assert [branch.name for branch in repository.branches] == ["main"]
+
+
+def test_a_dry_run_tells_the_same_and_writes_nothing(platform: Path) -> None:
+    before = files(platform)
+    client = in_process(platform, writes=True)
+    planned = bare(ask(client, "stage_admission", folder=BRANCH_LINE, by="Robin", dry_run=True))
+    assert files(platform) == before
+    assert planned["written"] == "nothing"
+    done = bare(ask(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE, by="Robin"))
+    assert (done["admitted"], done["files"]) == (planned["admitted"], planned["files"])
+
+
+def test_a_person_may_insist_with_a_reason(platform: Path, twin: Path, json_of: JsonOf) -> None:
+    judged = bare(ask(in_process(platform), "classify_to_verdict", folder=BRANCH_LINE, only="excluded"))
+    query = judged["verdicts"][0]["id"]
+    arguments = {"folder": BRANCH_LINE, "accept": [query], "by": "Robin"}
+    told = refusal_of(in_process(platform, writes=True), "stage_admission", **arguments)
+    assert "give --reason to override the verdict" in told
+    answer = bare(ask(in_process(platform, writes=True), "stage_admission", **arguments, reason="we need it"))
+    printed = json_of(
+        "admit", twin / BRANCH_LINE, "--repo", twin, "--by", "Robin", "--accept", query, "--reason", "we need it"
+    )
+    assert answer["admitted"] == printed["admitted"]
+    assert files(platform) == files(twin)
+
+
+def test_those_in_line_enter_as_with_the_command(platform: Path, twin: Path, json_of: JsonOf) -> None:
+    for place in (platform, twin):
+        entry = sorted((place / "regression_set").glob("*.yaml"))[0]
+        (place / "regression_set" / "waiting").mkdir()
+        entry.rename(place / "regression_set" / "waiting" / entry.name)
+    told = bare(ask(in_process(platform, writes=True), "stage_admission", waiting=True))
+    printed = json_of("admit", "--waiting", "--repo", twin)
+    assert told["admitted"] == printed["admitted"]
+    assert len(told["admitted"]) == 1
+    assert files(platform) == files(twin)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "give either `folder` or `waiting`"),
+        ({"folder": BRANCH_LINE, "waiting": True}, "give either `folder` or `waiting`"),
+        ({"waiting": True, "accept": ["q"]}, "who waits was accepted before"),
+        ({"folder": BRANCH_LINE, "reason": "x"}, "`reason` goes with `accept`"),
+        ({"folder": BRANCH_LINE, "accept": ["nobody"]}, "there is none of this name"),
+        ({"folder": BRANCH_LINE, "pull_request": True, "dry_run": True}, "exclude each other"),
+        ({"folder": BRANCH_LINE, "pull_request": True}, "there is no token: start the server with GITHUB_TOKEN"),
+    ],
+)
+def test_what_cannot_be_staged_is_told_and_writes_nothing(arguments: dict[str, Any], said: str, platform: Path) -> None:
+    before = files(platform)
+    assert said in refusal_of(in_process(platform, writes=True), "stage_admission", **arguments)
+    assert files(platform) == before
+
+
+def test_a_pin_is_written_into_its_entry_alone_and_taken_out_again(platform: Path) -> None:
+    entry = bare(ask(in_process(platform), "find_entries"))["entries"][0]["id"]
+    before = files(platform)
+    path = f"regression_set/{entry}.yaml"
+    arguments = {"decision": "pin", "entry": entry, "reason": "asked\nfor  it"}
+    told = bare(ask(in_process(platform, writes=True), "record_decision", **arguments))
+    assert (told["recorded"], told["said"], told["by"]) == ("working tree", path, "Robin Example")
+    after = files(platform)
+    assert yaml.safe_load(after[path])["pin"] == "asked for it"
+    assert {name for name in after if after[name] != before[name]} == {path}
+    ask(in_process(platform, writes=True), "record_decision", decision="unpin", entry=entry)
+    assert yaml.safe_load(files(platform)[path])["pin"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"decision": "accept"}, "give `pull_request` and `queries`"),
+        ({"decision": "accept", "entry": "x"}, "an entry is pinned or unpinned"),
+        ({"decision": "pin", "entry": "x"}, "to pin needs a `reason`"),
+        ({"decision": "pin", "entry": "x", "reason": "y"}, "there is none of this name"),
+        ({"decision": "pin", "entry": "x", "queries": ["q"], "reason": "y"}, "give `entry`, or"),
+        ({"decision": "reject", "pull_request": 1, "queries": ["q1"]}, "would not be read as meant"),
+        ({"decision": "accept", "pull_request": 1, "queries": ["q1"]}, "there is no token"),
+        ({"decision": "burn", "entry": "x"}, "decision: "),
+    ],
+)
+def test_decisions_that_cannot_be_recorded_are_told(arguments: dict[str, Any], said: str, platform: Path) -> None:
+    before = files(platform)
+    assert said in refusal_of(in_process(platform, writes=True), "record_decision", **arguments)
+    assert files(platform) == before
+
+
+@pytest.mark.parametrize(
+    ("verb", "names", "reason", "line"),
+    [
+        (Verb.ACCEPT, ["q1"], None, "/incumbent accept q1"),
+        (Verb.ACCEPT, ["q1", "q2"], "good one", "/incumbent accept q1 q2 good one"),
+        (Verb.REJECT, ["q1"], "  not\nours ", "/incumbent reject q1 not ours"),
+    ],
+)
+def test_a_decision_is_one_line(verb: Verb, names: list[str], reason: str | None, line: str) -> None:
+    assert command_line(verb, names, reason) == line
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        (["q1\n/incumbent accept q2"], None),
+        (["q1 q2"], None),
+        (["q1"], "and q1 too"),
+        (["q1"], "seen\u200b"),
+        ([], "because"),
+    ],
+)
+def test_what_would_be_read_otherwise_is_not_said(names: list[str], reason: str | None) -> None:
+    with pytest.raises(UsageError, match="would not be read as meant"):
+        command_line(Verb.ACCEPT, names, reason)
