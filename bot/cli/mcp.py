@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -50,4 +51,6 @@ def command(allow_writes: bool, http: bool, host: str, port: int, repo: Path, co
     if http:
         serve_http(server, host, port, lambda address: click.echo(f"serving {address}; Ctrl-C ends", err=True))
     else:
+        if sys.stdin.isatty():
+            click.echo("waiting for a client on standard input; an assistant starts this by itself", err=True)
         serve_stdio(server)

@@ -18,6 +18,7 @@ from bot.curator.entry import IMPORTED
 from bot.github.commands import Verb
 from bot.github.conversation import COMMANDS
 from tests.factories import REPOSITORY
+from tools.chat import PLACE, rendered
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\(([^)#:]+?)(?:#[^)]*)?\)")
@@ -70,6 +71,17 @@ def test_the_readme_shows_what_the_product_prints(
     printed = capsys.readouterr().out.split("\n")
     shown = [line.removeprefix(">").strip() for line in match.group(2).strip().split("\n")]
     assert [_without_numbers(line) for line in shown] == [_without_numbers(line.strip()) for line in printed[:-1]]
+
+
+def test_the_readme_shows_a_chat_as_it_passes() -> None:
+    """What was recorded is what passes now, but for digits."""
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    shown, passes = (_DIGITS.sub("0", PLACE.findall(each)[0][1]) for each in (text, rendered(text)))
+    assert shown == passes
+    assert "classify_to_verdict" in shown
+
+
+_DIGITS = re.compile(r"\d+\.\d+")
 
 
 def test_every_code_is_explained() -> None:
