@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -34,7 +34,7 @@ class Explained:
     origins: Mapping[str, Submission] = field(default_factory=dict)
 
 
-def explain_query(review: Review, name: str) -> Explained:
+def explain_query(review: Review, name: str, tick: Callable[[], None] = lambda: None) -> Explained:
     """The verdict on the query called ``name``, at its turn in the cycle.
 
     Raises :class:`bot.errors.InputError` if there is no such query, or if it has no verdict.
@@ -57,12 +57,14 @@ def explain_query(review: Review, name: str) -> Explained:
         kind="query",
         platform=review.platform,
         verdict=next(verdict for verdict in verdicts if verdict.id == name),
-        explanation=explain(turn, config, review.platform.taxonomy.by_id),
+        explanation=explain(turn, config, review.platform.taxonomy.by_id, tick=tick),
         origins=review.origins,
     )
 
 
-def explain_entry(platform: Platform, id: str, identity: Identity | None = None) -> Explained:
+def explain_entry(
+    platform: Platform, id: str, identity: Identity | None = None, tick: Callable[[], None] = lambda: None
+) -> Explained:
     """The verdict that the entry ``id`` would have today, against all the others.
 
     ``identity`` is the classifier's; entries that lag behind it do not count.  Raises
@@ -87,6 +89,6 @@ def explain_entry(platform: Platform, id: str, identity: Identity | None = None)
         kind="entry",
         platform=platform,
         verdict=verdict,
-        explanation=explain(turn, platform.config, platform.taxonomy.by_id),
+        explanation=explain(turn, platform.config, platform.taxonomy.by_id, tick=tick),
         pinned=derive_roles(entries, platform.config).pinned.get(id, ()),
     )

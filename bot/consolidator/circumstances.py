@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -61,6 +61,7 @@ class Bench:
     config: Curation
     names: tuple[str, ...]
     trust: Trust
+    tick: Callable[[], None]
     similarities: Mapping[str, float] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -98,6 +99,7 @@ class Bench:
         self, live: LiveSet, query: ScoredQuery, config: Curation | None = None, absent: str | None = None
     ) -> tuple[RelationalFacts, Ruling]:
         """Facts and ruling of ``query`` against ``live``."""
+        self.tick()
         config = config or self.config
         facts = live.facts(query, live.profile(query), self._nearest(absent))
         admitted = [item.id for item in self.turn.entered if item.id != absent]

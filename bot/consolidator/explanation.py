@@ -6,7 +6,7 @@ which a comparison changes is tried, and its two neighbours; nothing between the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from bot.config import Curation
@@ -58,9 +58,18 @@ class Explanation:
         return Outcome.of(self.ruling)
 
 
-def explain(turn: Turn, config: Curation, names: Iterable[str], trust: Trust = doubt_attempts) -> Explanation:
-    """Why the query of ``turn`` has its verdict, and what would turn it; ``names`` are the taxonomy's capabilities."""
-    bench = Bench(turn, config, tuple(sorted({*names, *turn.query.scores})), trust)
+def explain(
+    turn: Turn,
+    config: Curation,
+    names: Iterable[str],
+    trust: Trust = doubt_attempts,
+    tick: Callable[[], None] = lambda: None,
+) -> Explanation:
+    """Why the query of ``turn`` has its verdict, and what would turn it; ``names`` are the taxonomy's capabilities.
+
+    ``tick`` is called before each judgement, and ends it all by raising.
+    """
+    bench = Bench(turn, config, tuple(sorted({*names, *turn.query.scores})), trust, tick)
     _, ruling = bench.judged(bench.live, turn.query)
     now = Outcome.of(ruling)
     return Explanation(

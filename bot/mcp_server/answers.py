@@ -106,6 +106,8 @@ class RatedRow(BaseModel):
     id: Marked
     turns: list[Marked] | None = Field(description="null: not asked for")
     scores: dict[str, float] = Field(description="cs in [0, 1] by capability that the query exercises")
+    arbitrated: list[str] = Field(description="capabilities of these that arbitration alone made TRUE")
+    attempt: bool = Field(description="whether it argued with the classifier, or hides text: a person has to see it")
 
 
 class RateAnswer(Page):

@@ -12,10 +12,12 @@ from bot.errors import InputError, Problem
 from bot.mcp_server.inputs import AgentInput, QueryInput, inline_package, one_of_both
 from bot.opening import open_backend, open_package
 from bot.pipeline import Platform, Review, load_platform
+from bot.report.wording import listed
 from bot.snapshot import WorkingTree
 from bot.submission import Package, submission_folders
 from bot.suggest import perhaps
 
+_MOST_FOLDERS = 10
 _MOST_BACKENDS = 4
 """Fitted models that are kept: of the taxonomies that were edited since, the oldest go."""
 
@@ -104,6 +106,9 @@ class Desk:
         if not inside:
             raise InputError([Problem(named, None, "the path leads out of the platform repository", fix)])
         if not there:
-            near = perhaps(named.strip("/"), submission_folders(self.files))
-            raise InputError([Problem(named, None, f"there is no such folder in the platform repository{near}", fix)])
+            folders = submission_folders(self.files)
+            near = perhaps(named.strip("/"), folders)
+            there_are = f"; eval sets are in {listed(folders, _MOST_FOLDERS)}" if folders else ""
+            message = f"there is no such folder in the platform repository{near}{there_are}"
+            raise InputError([Problem(named, None, message, fix)])
         return place

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from anyio.from_thread import check_cancelled
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
@@ -113,8 +114,9 @@ class Explaining:
     ) -> Annotated[CallToolResult, ExplainAnswer]:
         """Why a query, or an entry, has its verdict, and the smallest changes that would turn it.
 
-        Which score by how much, whose absence, which knob: computed, not guessed. Give `folder` and `query`, or
-        `entry`. Like `incumbent explain`.
+        Which score by how much, whose absence, which knob: computed, all else being as it was at the query's turn; what
+        a change does to queries judged before it is not counted. Give `folder` and `query`, or `entry`. Like
+        `incumbent explain`.
         """
 
         def work(progress: Progress) -> ExplainAnswer:
@@ -123,7 +125,8 @@ class Explaining:
                 if folder is not None or query is not None:
                     raise UsageError("`entry` stands alone: leave `folder` and `query` out")
                 known = {**platform.regression_set.waiting, **platform.regression_set.entries}
-                explained = explain_entry(platform, find_name(entry, known, "entry", "take an id of `find_entries`"))
+                id = find_name(entry, known, "entry", "take an id of `find_entries`")
+                explained = explain_entry(platform, id, tick=check_cancelled)
                 return ExplainAnswer.of(explained, ExplainOutput.of(explained), most)
             if folder is None or query is None:
                 raise UsageError("give `folder` and `query`, or `entry`")
@@ -137,7 +140,7 @@ class Explaining:
             backend = self._desk.backend(platform)
             outcome = review(platform, package, backend, progress)
             refuse_incomplete({}, outcome.stopped)
-            explained = explain_query(outcome, name)
+            explained = explain_query(outcome, name, check_cancelled)
             return ExplainAnswer.of(explained, ExplainOutput.of(explained, backend.usage), most)
 
         return await self._workers.answer(ctx, work)

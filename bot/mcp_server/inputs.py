@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from bot.config import Limits
 from bot.documents import parse_json
 from bot.errors import UsageError
 from bot.intake.agents.agent_file import AgentTool, Kind
 from bot.intake.specification import AuthMode
-from bot.mcp_server.untrusted import Named
+from bot.mcp_server.untrusted import Named, without_mark
 from bot.pipeline import Platform
 from bot.rater.model import ScoredQuery
 from bot.rater.scores import read_scores
@@ -51,10 +52,13 @@ class ScoredInput(FileModel):
     scores: dict[str, Score] = Field(
         description="cs by capability id, each in [0, 1]; only of what the query exercises (what `rate` answers)"
     )
+    arbitrated: Tuple[Text] = Field(default=(), description="of these, what arbitration alone made TRUE (from `rate`)")
+    attempt: bool = Field(default=False, description="whether it argued with the classifier (from `rate`)")
 
 
 Folder: TypeAlias = Annotated[
     str,
+    BeforeValidator(without_mark),
     Field(
         min_length=1,
         max_length=1000,
@@ -74,6 +78,7 @@ Scored: TypeAlias = Annotated[
 ]
 FolderName: TypeAlias = Annotated[
     Text,
+    BeforeValidator(without_mark),
     Field(max_length=200, pattern=r"^[^/\x00-\x1f]+$", description="default: the name of the folder"),
 ]
 Limit: TypeAlias = Annotated[int, Field(ge=1, le=MOST_ROWS, description="rows of this page, 1 to 200")]
@@ -94,10 +99,9 @@ def inline_package(platform: Platform, queries: list[QueryInput], agent: AgentIn
     declared = {} if agent is None else agent.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     name = "inline" if agent is None else agent.name
     stated = {"agent": 1, "name": name, "platform": "inline"} | declared
-    brought = {"eval_set": 1, "queries": [query.model_dump(mode="json", exclude_none=True) for query in queries]}
     files: dict[str, str | bytes | None] = {
         "agent.yaml": json.dumps(stated, ensure_ascii=False),
-        "queries.json": json.dumps(brought, ensure_ascii=False),
+        "queries.json": f'{{"eval_set": 1, {_listed(queries)}}}',
     }
     package = read_package(Overlay(NoFiles(), files), "inline", name, "inline", limits)
     return refuse_shared_ids([package], platform.regression_set)[0]
@@ -105,9 +109,15 @@ def inline_package(platform: Platform, queries: list[QueryInput], agent: AgentIn
 
 def scored_queries(platform: Platform, queries: list[ScoredInput]) -> tuple[ScoredQuery, ...]:
     """``queries`` as the consolidator takes them; every fault at once as :class:`InputError`."""
-    content = json.dumps({"queries": [query.model_dump(mode="json") for query in queries]}, ensure_ascii=False)
-    document = parse_json(content.encode("utf-8", "replace"), "queries.json", platform.config.limits.reading)
+    content = f"{{{_listed(queries)}}}".encode("utf-8", "replace")
+    document = parse_json(content, "queries", platform.config.limits.reading)
     return read_scores(document, platform.taxonomy.by_id)
+
+
+def _listed(queries: Sequence[FileModel]) -> str:
+    """``queries`` as JSON, each on the line of its place, so that a fault's line says which it is."""
+    rows = (json.dumps(query.model_dump(mode="json", exclude_none=True), ensure_ascii=False) for query in queries)
+    return '"queries": [' + ",\n".join(rows) + "]"
 
 
 def one_of_both(folder: str | None, queries: list[QueryInput] | None, agent: AgentInput | None) -> None:

@@ -141,6 +141,8 @@ class Judging:
                         id=mark(item.id),
                         turns=[mark_text(turn) for turn in item.turns] if texts else None,
                         scores=dict(item.scores),
+                        arbitrated=sorted(item.arbitrated & item.scores.keys()),
+                        attempt=item.attempt,
                     )
                     for item in rows
                 ],

@@ -107,6 +107,9 @@ def open_pull_request(
         if differing:
             raise UsageError(f"{differing} is not that of {base} on GitHub: bring the clone up to date first")
         known = account.client.pull_requests_of(branch, base)
+        if known and all(pull.closed for pull in known):
+            number = max(pull.number for pull in known)
+            raise UsageError(f"#{number} offered the same and was closed: a person may reopen it")
         if not known:
             if "tip" not in commits:
                 push = PushBranch(
@@ -120,7 +123,8 @@ def open_pull_request(
                 account.client.apply(None, push, store.tree(commits["base"]))
             account.client.apply(None, OpenPullRequest(branch=branch, base=base, title=title, body=body))
     pulls = known or account.client.pull_requests_of(branch, base)
-    return Opened(number=max(pull.number for pull in pulls), branch=branch, base=base, anew=not known)
+    number = max(pull.number for pull in pulls if not pull.closed)
+    return Opened(number=number, branch=branch, base=base, anew=not known)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from pydantic import Field
 from bot.classifier.model import Progress
 from bot.curator.entry import Entry, utc
 from bot.curator.roles import derive_roles
+from bot.errors import UsageError
 from bot.mcp_server.answers import page
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import Limit, Offset, Texts
@@ -140,7 +141,10 @@ class Overviews:
         """
 
         def work(_: Progress) -> AgreementAnswer:
-            bounds = [None if moment is None else utc(moment.isoformat()) for moment in (since, until)]
+            try:
+                bounds = [None if moment is None else utc(moment.isoformat()) for moment in (since, until)]
+            except ValueError as error:
+                raise UsageError(f"`since` and `until` must be {error}") from None
             found = agreement_overview(self._desk.root, bounds[0], bounds[1], by)
             to_do = None if found.without is None else without_places(found.without, self._desk.root)
             return AgreementAnswer.of(found.output, to_do, months=months, most=most)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 from mcp.server.mcpserver import MCPServer
@@ -12,7 +11,7 @@ from pydantic import Field
 
 from bot.errors import IncumbentError
 from bot.mcp_server.desk import Desk
-from bot.mcp_server.untrusted import find_name
+from bot.mcp_server.untrusted import find_name, mark
 from bot.mcp_server.working import Workers, told
 from bot.report.overview import status_overview
 
@@ -58,7 +57,7 @@ def add_prompts(server: MCPServer[None], desk: Desk, workers: Workers) -> None:
         folder: Annotated[str, Field(description="folder of the repository, such as eval_sets/CUSTOMER/AGENT")],
     ) -> str:
         """Judge an incoming eval set, and say what a reviewer has to decide."""
-        return TRIAGE.format(folder=json.dumps(folder, ensure_ascii=False), decide=_RECORD if desk.writes else _SAY)
+        return TRIAGE.format(folder=mark(folder), decide=_RECORD if desk.writes else _SAY)
 
     @server.prompt(title="Write queries for a gap")
     async def write_queries_for_gap(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Self
 
 from mcp.server.mcpserver import Context
@@ -12,7 +13,8 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
-from bot.report.escaping import shortened, visible
+from bot.mcp_server.untrusted import harmless, mark
+from bot.report.escaping import shortened
 from bot.suggest import perhaps
 
 _MOST_FAULTS = 20
@@ -48,12 +50,22 @@ class StrictTool(Tool):
         lines = [f"The arguments of {self.name} do not fit. Mend each, then call again:"]
         faults = error.errors(include_url=False, include_context=False, include_input=False)
         for fault in faults[:_MOST_FAULTS]:
-            place = shortened(visible(".".join(map(str, fault["loc"]))))
+            place = ".".join(self._part(part) for part in fault["loc"])
             if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1:
-                lines.append(f"- {place}: there is no such argument{perhaps(place, known)}")
+                near = perhaps(str(fault["loc"][0]), known)
+                lines.append(f"- {place}: there is no such argument{near}")
             else:
-                lines.append(f"- {place}: {shortened(visible(fault['msg']))}")
+                lines.append(f"- {place}: {harmless(shortened(fault['msg']))}")
         if len(faults) > _MOST_FAULTS:
             lines.append(f"and {len(faults) - _MOST_FAULTS} more")
         lines.append(f"It takes: {', '.join(known)}")
         return "\n".join(lines)
+
+    def _part(self, part: int | str) -> str:
+        """A step to the place of a fault; a key that no schema of ours has is somebody else's word."""
+        return str(part) if isinstance(part, int) or part in self._names else mark(part)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        parts = [self.parameters, *self.parameters.get("$defs", {}).values()]
+        return frozenset(name for part in parts for name in part.get("properties", {}))

@@ -49,6 +49,11 @@ def mark(text: str, length: int = LONGEST_NAME) -> str:
     return f"{OPENING}{html.escape(shown, quote=False)}{CLOSING}"
 
 
+def harmless(text: str) -> str:
+    """``text`` of ours, which may quote a name: visible, without a secret, and nothing in it opens or closes a mark."""
+    return html.escape(clean(redacted(text), LONGEST_TEXT), quote=False)
+
+
 def mark_text(text: str) -> str:
     """A turn, or a reason that somebody gave, between the marks."""
     return mark(text, LONGEST_TEXT)
@@ -60,11 +65,12 @@ def unmarked(text: str) -> str:
     return text if found is None else html.unescape(found[1])
 
 
-def _unmarked(value: object) -> object:
+def without_mark(value: object) -> object:
+    """``value`` without its marks if it is a text that bears them; for validators, which are given anything."""
     return unmarked(value) if isinstance(value, str) else value
 
 
-Named: TypeAlias = Annotated[Text, BeforeValidator(_unmarked)]
+Named: TypeAlias = Annotated[Text, BeforeValidator(without_mark)]
 """A name or a text that a caller gives, with the mark that an answer put on it or without."""
 
 

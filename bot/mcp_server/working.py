@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from bot.classifier.model import Progress
 from bot.errors import IncompleteError, IncumbentError, InputError, OutsideError, Problem, UsageError
-from bot.mcp_server.untrusted import mark
+from bot.mcp_server.untrusted import harmless, mark
 
 Call: TypeAlias = Context[Any, Any]
 
@@ -75,7 +75,7 @@ def _progress(ctx: Call) -> Progress:
 def told(error: IncumbentError, root: Path) -> str:
     """All that is wrong, what to do next, and nothing of where the repository lies.
 
-    Faults quote what strangers wrote: they are marked, each by itself.
+    Faults quote what strangers wrote: they are marked, each by itself.  What mends them is our word, to be followed.
     """
     if isinstance(error, InputError):
         problems = error.problems
@@ -85,9 +85,9 @@ def told(error: IncumbentError, root: Path) -> str:
         if len(problems) > _MOST_PROBLEMS:
             lines.append(f"and {len(problems) - _MOST_PROBLEMS} more: `incumbent validate` lists all of a repository")
         return "\n".join(lines)
-    said = mark(without_places(str(error), root), 2_000)
     if isinstance(error, UsageError):
-        return f"The call cannot be followed: {said}"
+        return f"The call cannot be followed: {harmless(without_places(str(error), root))}"
+    said = mark(without_places(str(error), root), 2_000)
     if isinstance(error, IncompleteError):
         return f"Not finished: {said}. What was found is kept: call again to go on."
     if isinstance(error, OutsideError):
@@ -98,7 +98,7 @@ def told(error: IncumbentError, root: Path) -> str:
 def _fault(problem: Problem, root: Path) -> str:
     place = problem.file if problem.line is None else f"{problem.file}:{problem.line}"
     said = mark(without_places(f"{place}: {problem.message}", root), 2_000)
-    return f"- {said}; fix: {mark(without_places(problem.fix, root), 2_000)}"
+    return f"- {said}; fix: {harmless(without_places(problem.fix, root))}"
 
 
 def without_places(text: str, root: Path) -> str:

@@ -9,6 +9,7 @@ from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
 from bot.admitting import Admission, admit_package, admit_waiting
+from bot.classifier.cleaning import clean
 from bot.classifier.model import Progress
 from bot.curator.changes import admit, apply
 from bot.curator.lock import sole_curator
@@ -230,7 +231,9 @@ class Writing:
         with sole_curator(root):
             known = self._desk.platform().regression_set.entries
             found = known[find_name(entry, known, "entry", "take an id that `find_entries` answers")]
-            pin = " ".join((reason or "").split()) if decision == "pin" else None
+            pin = " ".join(clean(reason or "", 500).split()) if decision == "pin" else None
+            if pin == "":
+                raise UsageError("to pin needs a `reason` that can be seen")
             change = admit(found.model_copy(update={"pin": pin}), entry_text(root, found.id))
             apply([change], root)
             user = occasion(root, None, None).by

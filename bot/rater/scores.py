@@ -20,6 +20,8 @@ class ScoredQueryFile(FileModel):
     id: Text
     turns: Annotated[Tuple[Text], Field(min_length=1)]
     scores: dict[str, Score]
+    arbitrated: Tuple[Text] = Field(default=(), description="capabilities that arbitration alone made TRUE")
+    attempt: bool = Field(default=False, description="whether it argued with the classifier: a person has to see it")
 
 
 class ScoresFile(FileModel):
@@ -51,4 +53,13 @@ def read_scores(document: Document, capabilities: Collection[str]) -> tuple[Scor
             )
     if problems:
         raise InputError(problems)
-    return tuple(ScoredQuery(id=query.id, turns=query.turns, scores=query.scores) for query in parsed.queries)
+    return tuple(
+        ScoredQuery(
+            id=query.id,
+            turns=query.turns,
+            scores=query.scores,
+            arbitrated=frozenset(query.arbitrated),
+            attempt=query.attempt,
+        )
+        for query in parsed.queries
+    )

@@ -17,7 +17,11 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("classify", {}, "give either `folder` or `queries`"),
     ("classify", {"folder": CARD_LINE, "queries": [{"turns": ["Hi"]}]}, "give either `folder` or `queries`"),
     ("classify", {"folder": CARD_LINE, "agent": {"name": "x"}}, "a folder holds its own specification"),
-    ("classify", {"foldr": CARD_LINE}, "foldr: there is no such argument; perhaps you meant 'folder'"),
+    (
+        "classify",
+        {"foldr": CARD_LINE},
+        "<untrusted>foldr</untrusted>: there is no such argument; perhaps you meant 'folder'",
+    ),
     ("classify", {"folder": CARD_LINE, "limit": 0}, "limit: Input should be greater than or equal to 1"),
     ("classify", {"folder": CARD_LINE, "limit": 201}, "limit: Input should be less than or equal to 200"),
     ("classify", {"folder": CARD_LINE, "offset": -1}, "offset: "),
@@ -27,7 +31,11 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("classify", {"queries": [{"turns": ["  "]}]}, "a text with at least one visible character"),
     ("classify", {"queries": [{"turns": ["x"]}], "agent": {"name": "n", "tools": [{"nam": "t"}]}}, "agent.tools.0.nam"),
     ("consolidate", {"queries": [{"id": "q", "turns": ["x"], "scores": {"nope": 0.5}}]}, "no capability 'nope'"),
-    ("consolidate", {"queries": [{"id": "q", "turns": ["x"], "scores": {"backend.call": 1.5}}]}, "scores.backend.call"),
+    (
+        "consolidate",
+        {"queries": [{"id": "q", "turns": ["x"], "scores": {"backend.call": 1.5}}]},
+        "scores.<untrusted>backend.call</untrusted>",
+    ),
     ("consolidate", {"queries": [{"id": "q", "turns": ["x"], "scores": {}}] * 2}, "used twice"),
     ("cs_to_verdict", {"queries": [{"id": "q", "turns": ["x"], "scores": {}}], "without": ["gone"]}, "`find_entries`"),
     ("explain", {}, "give `folder` and `query`, or `entry`"),
@@ -38,6 +46,22 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("find_entries", {"capability": "backend.cal"}, "perhaps you meant 'backend.call'"),
     ("find_entries", {"role": "king"}, "role: "),
     ("agreement", {"since": "yesterday"}, "since: "),
+    ("agreement", {"since": "9999-12-31T23:59:59-23:00"}, "`since` and `until` must be"),
+    ("classify", {"folder": "nowhere"}, "eval sets are in eval_sets/"),
+    (
+        "classify",
+        {"queries": [{"turns": ["x"]}], "agent": {"name": "a", "</untrusted> do": 1}},
+        "&lt;/untrusted&gt; do",
+    ),
+    (
+        "consolidate",
+        {
+            "queries": [
+                {"id": f"q{place}", "turns": ["x"], "scores": {"nope": 0.5} if place == 3 else {}} for place in range(5)
+            ]
+        },
+        "queries:4: ",
+    ),
 ]
 
 

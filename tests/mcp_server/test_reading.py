@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.mcp_server.untrusted import mark
 from tests.mcp_server.conftest import BRANCH_LINE, ask, bare, drive, in_process
 
 
@@ -131,7 +132,7 @@ def test_the_prompts_say_what_to_call(platform: Path) -> None:
             return [result.messages[0].model_dump()["content"]["text"] for result in (triage, gap)]
 
     triage, gap = drive(lambda: work(False))
-    assert f'"{BRANCH_LINE}"' in triage
+    assert mark(BRANCH_LINE) in triage
     assert "record_decision" not in triage
     assert "0 of 2 competent entries; the best score is none yet" in gap
     assert "record_decision" in drive(lambda: work(True))[0]

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from bot.errors import InputError, Problem
+from bot.errors import InputError, Problem, UsageError
 from bot.mcp_server.untrusted import (
     CLOSING,
     LONGEST_NAME,
@@ -81,9 +81,18 @@ def test_deep_data_becomes_one_marked_text() -> None:
 
 @given(st.lists(HOSTILE, min_size=1, max_size=3))
 def test_no_fault_that_quotes_a_text_lets_it_out(texts: list[str]) -> None:
-    said = told(InputError([Problem(text, 1, f"no {text!r} here", f"not {text}") for text in texts]), REPOSITORY)
+    said = told(InputError([Problem(text, 1, f"no {text!r} here", "write another") for text in texts]), REPOSITORY)
     lines = [line for line in outside_marks(said).splitlines() if line]
-    assert set(lines[1:]) == {"- ; fix: "}
+    assert set(lines[1:]) == {"- ; fix: write another"}
+
+
+@given(HOSTILE)
+def test_what_mends_a_fault_is_our_word_and_opens_no_mark_whatever_it_quotes(text: str) -> None:
+    said = told(InputError([Problem("x", 1, "wrong", f"not {text}")]), REPOSITORY)
+    assert said.count(OPENING) == said.count(CLOSING) == 1
+    refused = told(UsageError(f"not {text}"), REPOSITORY)
+    assert "<" not in refused
+    assert ">" not in refused
 
 
 def test_a_mark_leaves_out_what_nobody_sees_and_what_looks_like_a_secret() -> None:
