@@ -45,7 +45,7 @@ from bot.mcp_server.inputs import (
     Texts,
     scored_queries,
 )
-from bot.mcp_server.untrusted import Named, find_name, mark, mark_text
+from bot.mcp_server.untrusted import Named, find_name, mark
 from bot.mcp_server.verdict_rows import outcome_of, shown, verdict_rows
 from bot.mcp_server.working import Call, Workers
 from bot.pipeline import Platform, review
@@ -131,6 +131,7 @@ class Judging:
             platform = self._desk.platform()
             package, result, usage = self._classified(platform, folder, queries, agent, progress)
             turns = {query.id: query.turns for query in package.submission.queries}
+            longest = platform.config.limits.turn_characters
             rated = [rate(item, turns[item.query_id]) for item in result.classifications]
             rows, total, after = page(rated, offset, limit)
             return RateAnswer(
@@ -139,7 +140,8 @@ class Judging:
                 queries=[
                     RatedRow(
                         id=mark(item.id),
-                        turns=[mark_text(turn) for turn in item.turns] if texts else None,
+                        # Whole, since similarity is judged on them once they are handed back.
+                        turns=[mark(turn, longest) for turn in item.turns] if texts else None,
                         scores=dict(item.scores),
                         arbitrated=sorted(item.arbitrated & item.scores.keys()),
                         attempt=item.attempt,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bot.mcp_server.untrusted import mark
 from tests.cli.test_agreement import ledger, month
 from tests.factories import REPOSITORY
 from tests.mcp_server.conftest import BRANCH_LINE, CARD_LINE, ask, bare, in_process
@@ -205,3 +206,10 @@ def test_scores_that_are_handed_back_keep_what_a_person_has_to_see(platform: Pat
     again = ask(in_process(platform), "cs_to_verdict", queries=kept, only="all")
     told = [(item["outcome"], item["reasons"]) for item in judged["verdicts"]]
     assert [(item["outcome"], item["reasons"]) for item in again["verdicts"]] == told
+
+
+def test_long_turns_come_back_whole(platform: Path) -> None:
+    turn = " ".join(f"Please freeze card number {number}." for number in range(200))
+    (row,) = ask(in_process(platform), "rate", queries=[{"id": "long", "turns": [turn]}], texts=True)["queries"]
+    assert row["turns"] == [mark(turn, len(turn))]
+    assert turn in row["turns"][0]
