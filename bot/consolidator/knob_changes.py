@@ -68,8 +68,12 @@ class _Knob:
 def _smallest(knob: _Knob, marks: Iterable[float]) -> Iterator[KnobChange]:
     """The change of ``knob`` to the nearest of ``marks`` that turns the verdict, if any does."""
     others = sorted({rounded(mark) for mark in marks} - {knob.now}, key=lambda mark: abs(mark - knob.now))
+    sides = [[mark for mark in others if (mark > knob.now) is up] for up in (False, True)]
     if knob.name == "competence_bar" and not knob.bench.facts.wins:
-        found = [_nearest_bar(knob, [mark for mark in others if (mark > knob.now) is up]) for up in (False, True)]
+        found = [_nearest_bar(knob, side) for side in sides]
+    elif knob.name == "redundancy_floor":
+        # A higher floor only ever makes more capabilities short of it, and all that counts is whether any is.
+        found = [_first(knob, side) for side in sides if side]
     else:
         found = [next(filter(knob.turns, others), None)]
     nearest = min((mark for mark in found if mark is not None), key=lambda mark: abs(mark - knob.now), default=None)
@@ -85,12 +89,17 @@ def _nearest_bar(knob: _Knob, marks: Sequence[float]) -> float | None:
     what becomes of it.  So the first that turns the verdict is found by bisection.
     """
     for _, group in groupby(marks, knob.competent):
-        alike = list(group)
-        if knob.turns(alike[0]):
-            return alike[0]
-        if knob.turns(alike[-1]):
-            return alike[bisect_left(alike, True, key=knob.turns)]
+        first = _first(knob, list(group))
+        if first is not None:
+            return first
     return None
+
+
+def _first(knob: _Knob, marks: Sequence[float]) -> float | None:
+    """The first of ``marks`` that turns the verdict, where all that follow such a one do, too."""
+    if knob.turns(marks[0]):
+        return marks[0]
+    return marks[bisect_left(marks, True, key=knob.turns)] if knob.turns(marks[-1]) else None
 
 
 def _with(config: Curation, knob: str, capability: str | None, to: float) -> Curation:
@@ -103,16 +112,20 @@ def _with(config: Curation, knob: str, capability: str | None, to: float) -> Cur
 
 
 def _bar_marks(bench: Bench, capability: str | None) -> Iterator[float]:
-    """The scores that a bar may pass.
+    """What a bar is once it has passed a score: a lower one that falls to it, or a higher one that rises above it.
 
     Of a query that beats nobody, which no bar changes, facts speak of nothing that it does not exercise itself.
     """
     own = bench.turn.query.scores
+    config = bench.config
+    now = rounded(config.knobs.competence_bar if capability is None else config.competence_bar(capability))
     beats = bool(bench.facts.wins)
     for item in (bench.turn.query, *bench.turn.others):
         for name, score in item.scores.items():
             if capability == name or (capability is None and (beats or name in own)):
-                yield from (value for value in (rounded(score), rounded(score + STEP)) if value <= 1.0)
+                passed = rounded(score) if rounded(score) < now else rounded(score + STEP)
+                if passed <= 1.0:
+                    yield passed
 
 
 def _margin_marks(bench: Bench, capability: str | None) -> Iterator[float]:
