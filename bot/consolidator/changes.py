@@ -68,5 +68,5 @@ class KnobChange:
 
 
 def around(mark: float) -> tuple[float, ...]:
-    """``mark`` and the values next to it, as far as they are not negative."""
-    return tuple(value for value in (rounded(mark - STEP), rounded(mark), rounded(mark + STEP)) if value >= 0.0)
+    """``mark`` and the values next to it, as far as they are shares."""
+    return tuple(value for value in (rounded(mark - STEP), rounded(mark), rounded(mark + STEP)) if 0.0 <= value <= 1.0)

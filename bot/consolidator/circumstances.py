@@ -77,15 +77,25 @@ class Bench:
         return self.live_with(self.config)
 
     @cached_property
+    def as_it_is(self) -> tuple[RelationalFacts, Ruling]:
+        """Facts and ruling of the query where nothing is changed."""
+        return self.judged(self.live, self.turn.query)
+
+    @property
     def facts(self) -> RelationalFacts:
         """The facts of the query as they are."""
-        return self.judged(self.live, self.turn.query)[0]
+        return self.as_it_is[0]
+
+    @cached_property
+    def _residents(self) -> tuple[Resident, ...]:
+        """R without its texts: they are compared once, elsewhere."""
+        return tuple(replace(item, turns=()) for item in self.turn.residents)
 
     def live_with(self, config: Curation, absent: str | None = None) -> LiveSet:
-        """The set under ``config``, without ``absent``; texts are compared once, elsewhere."""
+        """The set under ``config``, without ``absent``."""
         turn = self.turn
         everything = ScoredQuery(id="", turns=(), scores=dict.fromkeys(self.names, 0.0))
-        residents = [replace(item, turns=()) for item in turn.residents if item.id != absent]
+        residents = [item for item in self._residents if item.id != absent]
         live = LiveSet(residents, [everything, *turn.entered, *turn.waiting], config)
         for query in turn.entered:
             if query.id != absent:

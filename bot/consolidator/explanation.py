@@ -70,11 +70,11 @@ def explain(
     ``tick`` is called before each judgement, and ends it all by raising.
     """
     bench = Bench(turn, config, tuple(sorted({*names, *turn.query.scores})), trust, tick)
-    _, ruling = bench.judged(bench.live, turn.query)
+    facts, ruling = bench.as_it_is
     now = Outcome.of(ruling)
     return Explanation(
         query=turn.query,
-        facts=bench.facts,
+        facts=facts,
         ruling=ruling,
         contests=tuple(_contests(bench)),
         scores=tuple(_scores(bench, now)),
@@ -126,7 +126,7 @@ def _score_marks(bench: Bench, name: str) -> Iterator[float | None]:
         held = champion.score(index)
         marks += [held, held + live.capabilities.margins[index]]
     yield None
-    yield from sorted({value for mark in (*marks, 0.0, 1.0) for value in around(mark) if value <= 1.0})
+    yield from sorted({value for mark in (*marks, 0.0, 1.0) for value in around(mark)})
 
 
 def _absences(bench: Bench, outcome: Outcome) -> Iterator[Absence]:
@@ -147,7 +147,9 @@ def _that_matter(bench: Bench) -> set[str]:
     live = bench.live
     own = live.profile(bench.turn.query)
     champions = (live.champions[index] for index, _ in own.items)
-    found = {item.id for item in champions if item is not None} | {bench.facts.most_similar or ""}
+    found = {item.id for item in champions if item is not None}
+    if bench.facts.most_similar is not None:
+        found.add(bench.facts.most_similar)
     merits = {1 << index for index, _ in own.items if own.caps >> index & 1}
     carriers: dict[tuple[str, int], list[str]] = {}
     for item in (*live.members, *live.waiting):
@@ -156,5 +158,4 @@ def _that_matter(bench: Bench) -> set[str]:
         for bit in merits if item.rank >= 0 else ():
             if item.caps & bit:
                 carriers.setdefault(("capability", bit), []).append(item.id)
-    found |= {ids[0] for ids in carriers.values() if len(ids) == 1}
-    return found & {item.id for item in bench.turn.others}
+    return found | {ids[0] for ids in carriers.values() if len(ids) == 1}

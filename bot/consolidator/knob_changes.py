@@ -133,7 +133,7 @@ def _margin_marks(bench: Bench, capability: str | None) -> Iterator[float]:
     for name, score in bench.turn.query.scores.items():
         champion = live.champions[live.capabilities.index[name]]
         if champion is not None and capability in (None, name):
-            yield from _shares(score - champion.score(live.capabilities.index[name]))
+            yield from around(score - champion.score(live.capabilities.index[name]))
 
 
 def _floor_marks(bench: Bench, capability: str | None) -> Iterator[float]:
@@ -143,7 +143,7 @@ def _floor_marks(bench: Bench, capability: str | None) -> Iterator[float]:
 
 
 def _cutoff_marks(bench: Bench, capability: str | None) -> Iterator[float]:
-    yield from _shares(bench.facts.max_similarity)
+    yield from around(bench.facts.max_similarity)
 
 
 def _cap_marks(bench: Bench, capability: str | None) -> Iterator[float]:
@@ -154,11 +154,7 @@ def _cap_marks(bench: Bench, capability: str | None) -> Iterator[float]:
 def _honesty_marks(bench: Bench, capability: str | None) -> Iterator[float]:
     facts = bench.facts
     scope = bench.config.options.honesty_scope
-    yield from _shares(facts.top_score if scope == "all" else facts.evidence_score)
-
-
-def _shares(mark: float) -> Iterator[float]:
-    yield from (value for value in around(mark) if value <= 1.0)
+    yield from around(facts.top_score if scope == "all" else facts.evidence_score)
 
 
 _KNOBS: Final[Mapping[str, Callable[[Bench, str | None], Iterator[float]]]] = {

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import cache
 
 from bot.curator.prune import EvictionKind
 from bot.github.events import is_own
 from bot.github.values import CreateIssue, OpenPullRequest, PushCommits
 from bot.github.world import records_of, text_of
-from bot.ledger.event_files import load_events, parsed
+from bot.ledger.event_files import load_events
 from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import RunRecord
 from bot.ledger.store import load_runs
 from bot.reconcile import dashboard_plan, requests
-from bot.reconcile.answers import closed_by_bots
 from bot.reconcile.suggestion_plan import plan_suggestions
 from bot.reconcile.tip import Staged, Tip
 from bot.reconcile.wishes import Branch, Scene, own, wish
@@ -76,7 +76,6 @@ def _suggestion_scene(tip: Tip) -> Scene:
     branches = branches_of(tip, {pull.branch for pull in ours if pull.branch is not None})
     commits = {branches[pull.branch].commit for pull in ours if pull.branch in branches}
     commits |= {pull.head for pull in pulls if pull not in ours}
-    events = text_of(tip.ledger, SET_EVENTS)
     return Scene(
         login=github.login,
         default_branch=base,
@@ -94,10 +93,9 @@ def _suggestion_scene(tip: Tip) -> Scene:
         comments=github.comments,
         pull_request=github.find_pull_request,
         at=tip.inventory.at,
-        events=events,
+        events=text_of(tip.ledger, SET_EVENTS),
         merged_by=github.merged_by,
-        closed_by=github.closed_by,
-        by_bots=closed_by_bots(own(closed), parsed(events), github.closed_by),
+        closed_by=cache(github.closed_by),
     )
 
 

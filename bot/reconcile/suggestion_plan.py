@@ -24,7 +24,7 @@ from bot.github.values import (
     PushBranch,
     WriteLedger,
 )
-from bot.ledger.event_files import appended, parsed
+from bot.ledger.event_files import appended
 from bot.ledger.events import ADMISSION, SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.ledger.store import record_text
@@ -130,7 +130,7 @@ def _events(
     proposals: Mapping[str, Proposal], heads: Collection[str], platform: Platform, scene: Scene
 ) -> dict[str, str | None]:
     """The file of events with what became of our suggestions; none where nothing did."""
-    known = parsed(scene.events)
+    known = scene.known
     shown = [pull for pull in own(scene.open) if pull.branch in heads]
     ids = (*platform.regression_set.entries, *platform.regression_set.waiting, *platform.regression_set.tombstones)
     found = (

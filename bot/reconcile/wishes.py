@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 
 from bot.curator.prune import EvictionKind
 from bot.curator.suggestions import Suggestions, also_safe, suggest
 from bot.github.values import CheckRun, IssueComment, PullRequest
 from bot.ledger.event_files import parsed
+from bot.ledger.events import Event
 from bot.ledger.model import Refusal, SuggestionRecord
 from bot.pipeline import Platform
 from bot.reconcile.answers import closed_by_bots
@@ -51,7 +53,7 @@ class Scene:
     one, which its lists may not show yet.
     ``takes_no_commits`` tells that the default branch refused the last commits.  ``at`` is the time of ``base``;
     ``events`` is the ledger's file of events so far; ``merged_by`` and ``closed_by`` tell who ended a pull request, and
-    when; ``by_bots`` are those of ``closed`` that a bot closed unmerged.
+    when.
     ``comments`` reads those of a pull request, ``pull_request`` one that is in neither list.
     """
 
@@ -73,7 +75,16 @@ class Scene:
     events: str | None
     merged_by: Callable[[int], tuple[str, str]]
     closed_by: Callable[[int], tuple[str, str]]
-    by_bots: frozenset[int] = frozenset()
+
+    @cached_property
+    def known(self) -> tuple[Event, ...]:
+        """The events so far."""
+        return parsed(self.events)
+
+    @cached_property
+    def by_bots(self) -> frozenset[int]:
+        """Those of ``closed`` that a bot closed unmerged."""
+        return closed_by_bots(own(self.closed), self.known, self.closed_by)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,4 +181,4 @@ def _is_real(item: Refusal, scene: Scene) -> bool:
     pull = scene.pull_request(item.pull_request)
     if pull is None or not own([pull]) or pull.branch != item.branch or not was_refused(pull):
         return False
-    return not closed_by_bots([pull], parsed(scene.events), scene.closed_by)
+    return not closed_by_bots([pull], scene.known, scene.closed_by)

@@ -37,10 +37,8 @@ def explanation_lines(explained: Explained) -> list[str]:
 def _table(explained: Explained, voice: PlainVoice) -> list[str]:
     lines = [f"    most like: {_similar(explained, voice)}"]
     for item in explained.explanation.contests:
-        reached = "covers" if item.capability in explained.verdict.facts.competent else "below"
-        told = f"    {voice.capability(item.capability)}: {_number(item.score)}, {reached} the bar {_number(item.bar)}"
-        if reached == "covers":
-            told = f"    {voice.capability(item.capability)}: {_number(item.score)}, at or above {_number(item.bar)}"
+        reached = "at or above" if item.capability in explained.verdict.facts.competent else "below the bar"
+        told = f"    {voice.capability(item.capability)}: {_number(item.score)}, {reached} {_number(item.bar)}"
         if item.champion is None or item.held is None:
             lines.append(f"{told}; nobody holds it")
         else:
