@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from bot.config import Curation, Overrides
 from bot.consolidator.verdict import Route, Ruling
 from bot.rounding import DECIMALS, rounded
 
@@ -70,3 +71,12 @@ class KnobChange:
 def around(mark: float) -> tuple[float, ...]:
     """``mark`` and the values next to it, as far as they are shares."""
     return tuple(value for value in (rounded(mark - STEP), rounded(mark), rounded(mark + STEP)) if 0.0 <= value <= 1.0)
+
+
+def with_knob(config: Curation, knob: str, capability: str | None, to: float) -> Curation:
+    """``config`` with the value ``to`` of ``knob``: of the global one, or of the override for ``capability``."""
+    if capability is None:
+        return config.model_copy(update={"knobs": config.knobs.model_copy(update={knob: to})})
+    own = config.per_capability.get(capability, Overrides())
+    overrides = {**config.per_capability, capability: own.model_copy(update={knob: to})}
+    return config.model_copy(update={"per_capability": overrides})

@@ -87,6 +87,20 @@ class Bench:
         return self.as_it_is[0]
 
     @cached_property
+    def rivals(self) -> tuple[Resident | ScoredQuery, ...]:
+        """Those whose own coverage may decide, beyond that somebody covers a capability.
+
+        It is whoever might be beaten: the best where the query wins, all of equals.  And the best of equals where one
+        of those holds something: who covers more is champion there (semantics, section 4).
+        """
+        live = self.live
+        beaten = {id for name in self.facts.wins for id in _best(live, live.capabilities.index[name])}
+        held = {index for member in live.members if member.id in beaten for index, _ in member.items}
+        ties = [best for index in sorted(held) if len(best := _best(live, index)) > 1]
+        found = beaten.union(*ties)
+        return tuple(item for item in self.turn.members if item.id in found)
+
+    @cached_property
     def _residents(self) -> tuple[Resident, ...]:
         """R without its texts: they are compared once, elsewhere."""
         return tuple(replace(item, turns=()) for item in self.turn.residents)
@@ -121,3 +135,12 @@ class Bench:
             return Similarity(0.0, None)
         value, id = min(others)
         return Similarity(-value, id)
+
+
+def _best(live: LiveSet, index: int) -> list[str]:
+    """Who has the best score in the capability with this index, in the order of admission."""
+    champion = live.champions[index]
+    if champion is None:
+        return []
+    best = index, champion.score(index)
+    return [member.id for member in live.members if best in member.items]

@@ -6,7 +6,7 @@ which a comparison changes is tried, and its two neighbours; nothing between the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.config import Curation
@@ -16,7 +16,9 @@ from bot.consolidator.cycle import Trust
 from bot.consolidator.knob_changes import smallest_knobs
 from bot.consolidator.trust import doubt_attempts
 from bot.consolidator.verdict import Ruling
+from bot.rater.contextualizer import LiveSet
 from bot.rater.model import RelationalFacts, ScoredQuery
+from bot.rater.profile import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,14 +141,14 @@ def _absences(bench: Bench, outcome: Outcome) -> Iterator[Absence]:
 def _that_matter(bench: Bench) -> set[str]:
     """Those whose absence may change a fact.
 
-    Of a query that beats nobody these are the most similar one, the champions of what it exercises, and whoever alone
-    carries a capability or a combination of it.  One that beats somebody asks about floors, and so about everybody.
+    They are the most similar one; the champions of what the query exercises, and of what those that it beats do; and
+    whoever is the last that carries something, or one of the last that a capability has to keep.
     """
-    if bench.facts.wins:
-        return {item.id for item in bench.turn.others}
     live = bench.live
     own = live.profile(bench.turn.query)
-    champions = (live.champions[index] for index, _ in own.items)
+    beaten = set(bench.facts.wins.values())
+    leaving = [member for member in live.members if member.id in beaten]
+    champions = (live.champions[index] for profile in (own, *leaving) for index, _ in profile.items)
     found = {item.id for item in champions if item is not None}
     if bench.facts.most_similar is not None:
         found.add(bench.facts.most_similar)
@@ -158,4 +160,17 @@ def _that_matter(bench: Bench) -> set[str]:
         for bit in merits if item.rank >= 0 else ():
             if item.caps & bit:
                 carriers.setdefault(("capability", bit), []).append(item.id)
-    return found | {ids[0] for ids in carriers.values() if len(ids) == 1}
+    found |= {ids[0] for ids in carriers.values() if len(ids) == 1}
+    return found | _last_coverers(live, own, leaving)
+
+
+def _last_coverers(live: LiveSet, own: Profile, leaving: Sequence[Profile]) -> set[str]:
+    """Whoever keeps a capability at its floor, or from being the query's alone, once those ``leaving`` are gone."""
+    found: set[str] = set()
+    for index, floor in enumerate(live.capabilities.floors):
+        staying = [member.id for member in live.members if member.caps >> index & 1 and member not in leaving]
+        covers = own.caps >> index & 1
+        touched = any(member.caps >> index & 1 for member in leaving)
+        if (touched and len(staying) + covers == floor) or (leaving and covers and len(staying) == 1):
+            found.update(staying)
+    return found

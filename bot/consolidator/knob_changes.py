@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from typing import Final
 
-from bot.config import Curation, Overrides
-from bot.consolidator.changes import STEP, KnobChange, Outcome, around
+from bot.consolidator.changes import STEP, KnobChange, Outcome, around, with_knob
 from bot.consolidator.circumstances import Bench
 from bot.rounding import rounded
 
@@ -28,12 +27,13 @@ def smallest_knobs(bench: Bench, outcome: Outcome) -> Iterator[KnobChange]:
 
 @dataclass(frozen=True)
 class _Knob:
-    """A knob whose other values are tried."""
+    """A knob whose other values are tried; what was ruled with one is kept."""
 
     bench: Bench
     outcome: Outcome
     name: str
     capability: str | None
+    _tried: dict[float, KnobChange] = field(default_factory=dict)
 
     @cached_property
     def now(self) -> float:
@@ -46,83 +46,71 @@ class _Knob:
 
     def change(self, to: float) -> KnobChange:
         """What is ruled with the value ``to``."""
-        other = _with(self.bench.config, self.name, self.capability, to)
-        live = self.bench.live_with(other) if self.name in PER_CAPABILITY else self.bench.live
-        _, ruling = self.bench.judged(live, self.bench.turn.query, other)
-        return KnobChange(knob=self.name, capability=self.capability, now=self.now, to=to, ruling=ruling)
+        if to not in self._tried:
+            other = with_knob(self.bench.config, self.name, self.capability, to)
+            live = self.bench.live_with(other) if self.name in PER_CAPABILITY else self.bench.live
+            _, ruling = self.bench.judged(live, self.bench.turn.query, other)
+            self._tried[to] = KnobChange(knob=self.name, capability=self.capability, now=self.now, to=to, ruling=ruling)
+        return self._tried[to]
 
     def turns(self, to: float) -> bool:
         """Whether the value ``to`` turns the verdict."""
         return Outcome.of(self.change(to).ruling) is not self.outcome
 
-    def competent(self, bar: float) -> frozenset[str]:
-        """What the query would cover competently with this ``bar``."""
-        config = self.bench.config
-        if self.capability is None:
-            config = _with(config, self.name, None, bar)
-        scores = self.bench.turn.query.scores
-        bars = {name: bar if name == self.capability else config.competence_bar(name) for name in scores}
-        return frozenset(name for name, score in scores.items() if rounded(score) >= rounded(bars[name]))
+    def stretch(self, to: float) -> Hashable:
+        """Values side by side with the same stretch give each ruling side by side, too.
+
+        A higher floor only ever makes more capabilities short of it.  A higher bar only ever takes capabilities from
+        the others, one after the other, while those keep theirs that are compared one by one: what is new of the query,
+        what falls short and what it holds alone only grow.  Of other knobs each value is tried.
+        """
+        if self.name == "redundancy_floor":
+            return None
+        if self.name != "competence_bar":
+            return to
+        config = with_knob(self.bench.config, self.name, self.capability, to)
+        return tuple(
+            rounded(score) >= rounded(config.competence_bar(name))
+            for item in (self.bench.turn.query, *self.bench.rivals)
+            for name, score in item.scores.items()
+            if self.capability in (None, name)
+        )
 
 
 def _smallest(knob: _Knob, marks: Iterable[float]) -> Iterator[KnobChange]:
     """The change of ``knob`` to the nearest of ``marks`` that turns the verdict, if any does."""
     others = sorted({rounded(mark) for mark in marks} - {knob.now}, key=lambda mark: abs(mark - knob.now))
     sides = [[mark for mark in others if (mark > knob.now) is up] for up in (False, True)]
-    if knob.name == "competence_bar" and not knob.bench.facts.wins:
-        found = [_nearest_bar(knob, side) for side in sides]
-    elif knob.name == "redundancy_floor":
-        # A higher floor only ever makes more capabilities short of it, and all that counts is whether any is.
-        found = [_first(knob, side) for side in sides if side]
-    else:
-        found = [next(filter(knob.turns, others), None)]
-    nearest = min((mark for mark in found if mark is not None), key=lambda mark: abs(mark - knob.now), default=None)
-    if nearest is not None:
-        yield knob.change(nearest)
+    found = [mark for side in sides if (mark := _nearest(knob, side)) is not None]
+    if found:
+        yield knob.change(min(found, key=lambda mark: abs(mark - knob.now)))
 
 
-def _nearest_bar(knob: _Knob, marks: Sequence[float]) -> float | None:
-    """The first of ``marks`` that turns the verdict on a query that beats nobody.
-
-    While the query's own competent capabilities stay the same, a bar that moves on one way takes capabilities from the
-    others, or gives them some, one after the other: what is new of the query only grows, or only shrinks, and with it
-    what becomes of it.  So the first that turns the verdict is found by bisection.
-    """
-    for _, group in groupby(marks, knob.competent):
-        first = _first(knob, list(group))
-        if first is not None:
-            return first
+def _nearest(knob: _Knob, marks: Sequence[float]) -> float | None:
+    """The first of ``marks``, which lead away from the value as it is, that turns the verdict."""
+    for _, stretch in groupby(marks, knob.stretch):
+        left = list(stretch)
+        while left:
+            if knob.turns(left[0]):
+                return left[0]
+            ruling = knob.change(left[0]).ruling
+            if knob.change(left[-1]).ruling == ruling:
+                break
+            left = left[bisect_left(left, True, key=lambda mark: knob.change(mark).ruling != ruling) :]
     return None
-
-
-def _first(knob: _Knob, marks: Sequence[float]) -> float | None:
-    """The first of ``marks`` that turns the verdict, where all that follow such a one do, too."""
-    if knob.turns(marks[0]):
-        return marks[0]
-    return marks[bisect_left(marks, True, key=knob.turns)] if knob.turns(marks[-1]) else None
-
-
-def _with(config: Curation, knob: str, capability: str | None, to: float) -> Curation:
-    """``config`` with another value of ``knob``."""
-    if capability is None:
-        return config.model_copy(update={"knobs": config.knobs.model_copy(update={knob: to})})
-    own = config.per_capability.get(capability, Overrides())
-    overrides = {**config.per_capability, capability: own.model_copy(update={knob: to})}
-    return config.model_copy(update={"per_capability": overrides})
 
 
 def _bar_marks(bench: Bench, capability: str | None) -> Iterator[float]:
     """What a bar is once it has passed a score: a lower one that falls to it, or a higher one that rises above it.
 
-    Of a query that beats nobody, which no bar changes, facts speak of nothing that it does not exercise itself.
+    Of the others, facts speak of nothing but what the query exercises itself, and those that it beats.
     """
-    own = bench.turn.query.scores
     config = bench.config
     now = rounded(config.knobs.competence_bar if capability is None else config.competence_bar(capability))
-    beats = bool(bench.facts.wins)
+    told = {name for item in (bench.turn.query, *bench.rivals) for name in item.scores}
     for item in (bench.turn.query, *bench.turn.others):
         for name, score in item.scores.items():
-            if capability == name or (capability is None and (beats or name in own)):
+            if capability == name or (capability is None and name in told):
                 passed = rounded(score) if rounded(score) < now else rounded(score + STEP)
                 if passed <= 1.0:
                     yield passed
