@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.classifier.model import Identity
+from bot.consolidator.changes import Change, Outcome
 from bot.consolidator.circumstances import Turn
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import Explanation, explain
 from bot.consolidator.verdict import Verdict
+from bot.consolidator.whole_cycle import WholeCycle
 from bot.curator.roles import derive_roles
 from bot.errors import InputError, Problem
 from bot.pipeline import Platform, Review
@@ -23,15 +25,20 @@ from bot.suggest import perhaps
 class Explained:
     """What is explained, its verdict, and why; ``pinned`` says of an entry what keeps it in the set.
 
-    ``origins`` tell who brought the query; of an entry nobody asks.
+    ``cycle`` is the one that it was judged in; ``origins`` tell who brought the query; of an entry nobody asks.
     """
 
     kind: Literal["query", "entry"]
     platform: Platform
     verdict: Verdict
     explanation: Explanation
+    cycle: WholeCycle
     pinned: tuple[str, ...] = ()
     origins: Mapping[str, Submission] = field(default_factory=dict)
+
+    def in_cycle(self, change: Change) -> Outcome:
+        """What becomes of it where the whole cycle is judged with ``change``, and not its own turn alone."""
+        return self.cycle.outcome(self.verdict.id, change)
 
 
 def explain_query(review: Review, name: str, tick: Callable[[], None] = lambda: None) -> Explained:
@@ -58,6 +65,7 @@ def explain_query(review: Review, name: str, tick: Callable[[], None] = lambda: 
         platform=review.platform,
         verdict=next(verdict for verdict in verdicts if verdict.id == name),
         explanation=explain(turn, config, review.platform.taxonomy.by_id, tick=tick),
+        cycle=WholeCycle(queries=queries, residents=review.residents, config=config, tick=tick),
         origins=review.origins,
     )
 
@@ -90,5 +98,6 @@ def explain_entry(
         platform=platform,
         verdict=verdict,
         explanation=explain(turn, platform.config, platform.taxonomy.by_id, tick=tick),
+        cycle=WholeCycle(queries=[turn.query], residents=others, config=platform.config, tick=tick),
         pinned=derive_roles(entries, platform.config).pinned.get(id, ()),
     )

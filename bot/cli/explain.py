@@ -49,7 +49,8 @@ def command(
 
     Which score by how much, whose absence, which knob: each change is judged by the whole cascade, all else being as it
     was at the query's turn in the cycle. A verdict turns where the query would enter, wait for a person or stay out and
-    now does something else. With --entry it is an entry that is judged, against all the others.
+    now does something else; what becomes of it where the whole cycle is judged with the change is told where it
+    differs. With --entry it is an entry that is judged, against all the others.
 
     \b
     Examples:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias
 
 from bot.config import Curation, Overrides
 from bot.consolidator.verdict import Route, Ruling
+from bot.rater.model import ScoredQuery
 from bot.rounding import DECIMALS, rounded
 
 STEP: Final = 10.0**-DECIMALS
@@ -68,9 +69,18 @@ class KnobChange:
         return rounded(abs(self.to - self.now))
 
 
+Change: TypeAlias = ScoreChange | Absence | KnobChange
+
+
 def around(mark: float) -> tuple[float, ...]:
     """``mark`` and the values next to it, as far as they are shares."""
     return tuple(value for value in (rounded(mark - STEP), rounded(mark), rounded(mark + STEP)) if 0.0 <= value <= 1.0)
+
+
+def rescored(query: ScoredQuery, capability: str, to: float | None) -> ScoredQuery:
+    """``query`` with the score ``to`` for ``capability``; with ``None``, it does not exercise it."""
+    scores = {name: score for name, score in query.scores.items() if name != capability}
+    return replace(query, scores=scores if to is None else {**scores, capability: to})
 
 
 def with_knob(config: Curation, knob: str, capability: str | None, to: float) -> Curation:

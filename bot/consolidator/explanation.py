@@ -7,10 +7,10 @@ which a comparison changes is tried, and its two neighbours; nothing between the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bot.config import Curation
-from bot.consolidator.changes import Absence, KnobChange, Outcome, ScoreChange, around
+from bot.consolidator.changes import Absence, KnobChange, Outcome, ScoreChange, around, rescored
 from bot.consolidator.circumstances import Bench, Turn
 from bot.consolidator.cycle import Trust
 from bot.consolidator.knob_changes import smallest_knobs
@@ -107,11 +107,7 @@ def _scores(bench: Bench, outcome: Outcome) -> list[ScoreChange]:
     for name in bench.names:
         now = query.scores.get(name)
         for to in _score_marks(bench, name):
-            scores = {key: value for key, value in query.scores.items() if key != name}
-            if to is not None:
-                scores[name] = to
-            other = replace(query, scores=scores)
-            _, ruling = bench.judged(bench.live, other)
+            _, ruling = bench.judged(bench.live, rescored(query, name, to))
             change = ScoreChange(capability=name, now=now, to=to, ruling=ruling)
             key = name, Outcome.of(ruling)
             if key[1] is not outcome and (key not in found or change.distance < found[key].distance):

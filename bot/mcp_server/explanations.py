@@ -41,12 +41,14 @@ class AbsenceRow(BaseModel):
 
     id: Marked
     then: RulingOutput
+    in_cycle: OutcomeName = Field(description="what becomes of it where the whole cycle is judged with that")
 
 
 class ExplainAnswer(BaseModel):
     """Why a verdict is what it is, and the smallest changes that would turn it.
 
-    A verdict turns where its outcome changes. Each change is judged by the whole cascade, all else being as it was.
+    A verdict turns where its outcome changes. Each change is judged by the whole cascade: `then`, all else being as it
+    was at the query's turn; `in_cycle`, where the whole cycle is judged with it, and others may have entered before.
     """
 
     kind: Literal["query", "entry"] = Field(description="entry: judged as if it came today")
@@ -67,7 +69,8 @@ class ExplainAnswer(BaseModel):
 
     @staticmethod
     def of(explained: Explained, output: ExplainOutput, most: int) -> ExplainAnswer:
-        """``output``, what the command prints of ``explained``, marked, with at most ``most`` changes of each kind."""
+        """``output``, what the command prints of ``explained``, marked; it holds at most ``most`` changes of a kind."""
+        found = explained.explanation
         return ExplainAnswer(
             kind=output.kind,
             id=mark(output.verdict.id),
@@ -87,10 +90,10 @@ class ExplainAnswer(BaseModel):
                 ContestRow(**item.model_dump() | {"champion": None if item.champion is None else mark(item.champion)})
                 for item in output.contests
             ],
-            scores=output.scores[:most],
-            absences=[AbsenceRow(id=mark(item.id), then=item.then) for item in output.absences[:most]],
-            knobs=output.knobs[:most],
-            left_out=sum(max(0, len(found) - most) for found in (output.scores, output.absences, output.knobs)),
+            scores=output.scores,
+            absences=[AbsenceRow(id=mark(item.id), then=item.then, in_cycle=item.in_cycle) for item in output.absences],
+            knobs=output.knobs,
+            left_out=sum(max(0, len(changes) - most) for changes in (found.scores, found.absences, found.knobs)),
             usage=output.usage,
         )
 
@@ -114,9 +117,9 @@ class Explaining:
     ) -> Annotated[CallToolResult, ExplainAnswer]:
         """Why a query, or an entry, has its verdict, and the smallest changes that would turn it.
 
-        Which score by how much, whose absence, which knob: computed, all else being as it was at the query's turn; what
-        a change does to queries judged before it is not counted. Give `folder` and `query`, or `entry`. Like
-        `incumbent explain`.
+        Which score by how much, whose absence, which knob: computed, all else being as it was at the query's turn.
+        `in_cycle` tells what becomes of it where the whole cycle is judged with that change. Give `folder` and `query`,
+        or `entry`. Like `incumbent explain`.
         """
 
         def work(progress: Progress) -> ExplainAnswer:
@@ -127,7 +130,7 @@ class Explaining:
                 known = {**platform.regression_set.waiting, **platform.regression_set.entries}
                 id = find_name(entry, known, "entry", "take an id of `find_entries`")
                 explained = explain_entry(platform, id, tick=check_cancelled)
-                return ExplainAnswer.of(explained, ExplainOutput.of(explained), most)
+                return ExplainAnswer.of(explained, ExplainOutput.of(explained, most=most), most)
             if folder is None or query is None:
                 raise UsageError("give `folder` and `query`, or `entry`")
             package = self._desk.package(platform, folder, customer=customer, agent_name=agent_name)
@@ -141,6 +144,6 @@ class Explaining:
             outcome = review(platform, package, backend, progress)
             refuse_incomplete({}, outcome.stopped)
             explained = explain_query(outcome, name, check_cancelled)
-            return ExplainAnswer.of(explained, ExplainOutput.of(explained, backend.usage), most)
+            return ExplainAnswer.of(explained, ExplainOutput.of(explained, backend.usage, most), most)
 
         return await self._workers.answer(ctx, work)

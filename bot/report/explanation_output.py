@@ -56,6 +56,7 @@ class ScoreChangeOutput(BaseModel):
     to: float | None = Field(description="the nearest score that turns the verdict; null: not exercised")
     distance: float = Field(ge=0, le=1, description="by how much the score changes")
     then: RulingOutput
+    in_cycle: OutcomeName = Field(description="what becomes of it where the whole cycle is judged with that")
 
 
 class AbsenceOutput(BaseModel):
@@ -63,6 +64,7 @@ class AbsenceOutput(BaseModel):
 
     id: str
     then: RulingOutput
+    in_cycle: OutcomeName = Field(description="what becomes of it where the whole cycle is judged with that")
 
 
 class KnobChangeOutput(BaseModel):
@@ -73,13 +75,14 @@ class KnobChangeOutput(BaseModel):
     now: float = Field(ge=0)
     to: float = Field(ge=0, description="the nearest value that turns the verdict")
     then: RulingOutput
+    in_cycle: OutcomeName = Field(description="what becomes of it where the whole cycle is judged with that")
 
 
 class ExplainOutput(BaseModel):
     """`incumbent explain --json`: why a verdict is what it is, and the smallest changes that would turn it.
 
-    A verdict turns where its outcome changes.  Each change is judged by the whole cascade, all else being as it was at
-    the query's turn in the cycle.
+    A verdict turns where its outcome changes.  Each change is judged by the whole cascade: `then`, all else being as it
+    was at the query's turn; `in_cycle`, where the whole cycle is judged with it, and others may have entered before.
     """
 
     kind: Literal["query", "entry"] = Field(description="entry: judged as if it came today")
@@ -94,8 +97,8 @@ class ExplainOutput(BaseModel):
     usage: Spent
 
     @staticmethod
-    def of(explained: Explained, usage: Usage | None = None) -> ExplainOutput:
-        """``explained`` for output; ``usage`` is what classifying has cost now."""
+    def of(explained: Explained, usage: Usage | None = None, most: int | None = None) -> ExplainOutput:
+        """``explained`` for output, with at most ``most`` changes of each kind; ``usage`` is what it has cost now."""
         found = explained.explanation
         return ExplainOutput(
             kind=explained.kind,
@@ -111,10 +114,14 @@ class ExplainOutput(BaseModel):
                     to=item.to,
                     distance=item.distance,
                     then=RulingOutput.of(item.ruling),
+                    in_cycle=explained.in_cycle(item).value,
                 )
-                for item in found.scores
+                for item in found.scores[:most]
             ],
-            absences=[AbsenceOutput(id=item.id, then=RulingOutput.of(item.ruling)) for item in found.absences],
+            absences=[
+                AbsenceOutput(id=item.id, then=RulingOutput.of(item.ruling), in_cycle=explained.in_cycle(item).value)
+                for item in found.absences[:most]
+            ],
             knobs=[
                 KnobChangeOutput(
                     knob=item.knob,
@@ -122,8 +129,9 @@ class ExplainOutput(BaseModel):
                     now=item.now,
                     to=item.to,
                     then=RulingOutput.of(item.ruling),
+                    in_cycle=explained.in_cycle(item).value,
                 )
-                for item in found.knobs
+                for item in found.knobs[:most]
             ],
             usage=UsageOutput.of(usage),
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bot.consolidator.changes import Absence, KnobChange, Outcome, ScoreChange
+from collections.abc import Sequence
+
+from bot.consolidator.changes import Absence, Change, KnobChange, Outcome, ScoreChange
 from bot.explaining import Explained
 from bot.report.voices import PlainVoice
 from bot.report.wording import codes, verdict_words, why
@@ -27,9 +29,9 @@ def explanation_lines(explained: Explained) -> list[str]:
     lines += _table(explained, voice)
     lines += ["", f"It {found.outcome}. The smallest changes that would turn that:"]
     changes = [
-        *_cut([_score(item, voice) for item in found.scores], "scores"),
-        *_cut([_absence(item, voice) for item in found.absences], "absences"),
-        *_cut([_knob(item, voice) for item in found.knobs], "knobs"),
+        *_cut(explained, found.scores, "scores"),
+        *_cut(explained, found.absences, "absences"),
+        *_cut(explained, found.knobs, "knobs"),
     ]
     return lines + [f"    {line}" for line in changes or ["no single score, absence or knob turns it"]]
 
@@ -54,31 +56,35 @@ def _similar(explained: Explained, voice: PlainVoice) -> str:
     return f"{voice.name(facts.most_similar)} ({_number(facts.max_similarity)})"
 
 
-def _cut(lines: list[str], what: str) -> list[str]:
-    rest = len(lines) - SHOWN
-    return lines if rest <= 0 else [*lines[:SHOWN], f"({rest} more {what}: --json)"]
+def _cut(explained: Explained, changes: Sequence[Change], what: str) -> list[str]:
+    voice = PlainVoice(explained.platform.taxonomy)
+    lines = [f"{_told(change, voice)}: {_then(explained, change)}" for change in changes[:SHOWN]]
+    rest = len(changes) - SHOWN
+    return lines if rest <= 0 else [*lines, f"({rest} more {what}: --json)"]
 
 
-def _score(item: ScoreChange, voice: PlainVoice) -> str:
-    name = voice.capability(item.capability)
-    if item.to is None:
-        return f"{name} not exercised (now {_number(item.now or 0.0)}): {_then(item)}"
-    if item.now is None:
-        return f"{name} exercised, at {_number(item.to)}: {_then(item)}"
-    return f"{name} at {_number(item.to)} instead of {_number(item.now)} ({item.to - item.now:+.9g}): {_then(item)}"
+def _told(change: Change, voice: PlainVoice) -> str:
+    match change:
+        case ScoreChange(to=None):
+            return f"{voice.capability(change.capability)} not exercised (now {_number(change.now or 0.0)})"
+        case ScoreChange(now=None):
+            return f"{voice.capability(change.capability)} exercised, at {_number(change.to or 0.0)}"
+        case ScoreChange():
+            by = (change.to or 0.0) - (change.now or 0.0)
+            values = f"at {_number(change.to or 0.0)} instead of {_number(change.now or 0.0)} ({by:+.9g})"
+            return f"{voice.capability(change.capability)} {values}"
+        case Absence():
+            return f"without {voice.name(change.id)}"
+        case KnobChange():
+            of = "" if change.capability is None else f" of {voice.capability(change.capability)}"
+            return f"{change.knob}{of} at {_number(change.to)} instead of {_number(change.now)}"
 
 
-def _absence(item: Absence, voice: PlainVoice) -> str:
-    return f"without {voice.name(item.id)}: {_then(item)}"
-
-
-def _knob(item: KnobChange, voice: PlainVoice) -> str:
-    of = "" if item.capability is None else f" of {voice.capability(item.capability)}"
-    return f"{item.knob}{of} at {_number(item.to)} instead of {_number(item.now)}: {_then(item)}"
-
-
-def _then(item: ScoreChange | Absence | KnobChange) -> str:
-    return f"{Outcome.of(item.ruling)} [{' '.join((item.ruling.decision, item.ruling.route, *item.ruling.reasons))}]"
+def _then(explained: Explained, item: Change) -> str:
+    ruling, whole = item.ruling, explained.in_cycle(item)
+    codes = " ".join((ruling.decision, ruling.route, *ruling.reasons))
+    but = "" if whole is Outcome.of(ruling) else f"; with the whole cycle judged so, it {whole}"
+    return f"{Outcome.of(ruling)} [{codes}]{but}"
 
 
 def _number(value: float) -> str:

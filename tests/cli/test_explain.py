@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 
 from bot.schemas import schema
 from tests.cli.conftest import Incumbent
+from tests.factories import REPOSITORY
 
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 
@@ -80,3 +81,15 @@ def test_what_cannot_be_explained_says_why(
     outcome = incumbent("explain", *arguments)
     assert (outcome.code, outcome.out) == (code, "")
     assert message in outcome.err
+
+
+def test_a_change_that_the_rest_of_the_cycle_undoes_is_told_as_such(
+    monkeypatch: pytest.MonkeyPatch, incumbent: Incumbent
+) -> None:
+    """Without that entry it would win, and so would another query that has its turn before."""
+    monkeypatch.chdir(REPOSITORY)
+    asked = ("explain", "examples/customers/harbor-parcels/dispatch", "q-02cb9912e3")
+    undone = [item for item in incumbent(*asked, "--json").json["absences"] if item["in_cycle"] == "stays out"]
+    assert [item["then"]["outcome"] for item in undone] == ["enters"]
+    (line,) = [line for line in incumbent(*asked).out.splitlines() if f"without {undone[0]['id']}" in line]
+    assert line.endswith("; with the whole cycle judged so, it stays out")

@@ -1,0 +1,77 @@
+"""What becomes of a query where the whole cycle is judged with a change, and not its own turn alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.consolidator.changes import Absence, Change, KnobChange, Outcome, ScoreChange
+from bot.consolidator.circumstances import Turn
+from bot.consolidator.cycle import run_cycle
+from bot.consolidator.explanation import explain
+from bot.consolidator.whole_cycle import WholeCycle
+from bot.rater.model import Resident
+from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
+from tests.factories import make_config, query, resident
+from tests.oracle.strategies import Case, cases
+
+CONFIG = make_config(competence_bar=0.5, winning_margin=0.05, honesty_floor=0.4, redundancy_floor=1, novelty=2)
+HOLDER = resident("holder", {"a": 0.9})
+FIRST = query("first", {"a": 0.93})
+SECOND = query("second", {"a": 0.92})
+
+
+def changes(residents: list[Resident], id: str) -> dict[str, tuple[Outcome, Outcome]]:
+    """By what changes: what becomes of the query at its own turn, and in the whole cycle."""
+    queries = [FIRST, SECOND]
+    verdicts = run_cycle(queries, residents, CONFIG)
+    found = explain(Turn.of(id, queries, residents, verdicts), CONFIG, ["a", "b"])
+    cycle = WholeCycle(queries=queries, residents=residents, config=CONFIG)
+    everything: list[Change] = [*found.scores, *found.absences, *found.knobs]
+    return {named(change): (Outcome.of(change.ruling), cycle.outcome(id, change)) for change in everything}
+
+
+def named(change: Change) -> str:
+    match change:
+        case Absence():
+            return f"without {change.id}"
+        case ScoreChange():
+            return f"{change.capability} at {change.to}"
+        case KnobChange():
+            return f"{change.knob} {change.capability}"
+
+
+def test_without_an_entry_another_query_may_take_what_it_held() -> None:
+    assert changes([HOLDER], "first")["without holder"] == (Outcome.ENTERS, Outcome.ENTERS)
+    assert changes([HOLDER], "second")["without holder"] == (Outcome.ENTERS, Outcome.STAYS_OUT)
+
+
+def test_a_knob_holds_for_everybody_who_is_judged() -> None:
+    # With a smaller margin "first" beats the holder, too, and then there is somebody better to be beaten.
+    assert changes([HOLDER], "first")["winning_margin a"] == (Outcome.ENTERS, Outcome.ENTERS)
+    assert changes([HOLDER], "second")["winning_margin a"] == (Outcome.ENTERS, Outcome.STAYS_OUT)
+
+
+def test_with_other_scores_it_has_its_turn_before_the_others() -> None:
+    assert changes([HOLDER], "second")["a at 0.950000001"] == (Outcome.ENTERS, Outcome.ENTERS)
+
+
+@given(cases().filter(lambda case: len(case.queries) > 0), st.data())
+def test_alone_in_its_cycle_it_is_the_same(case: Case, data: st.DataObject) -> None:
+    residents, config = residents_of(case), config_of(case)
+    item = data.draw(st.sampled_from(queries_of(case)))
+    found = explain(Turn(query=item, residents=tuple(residents)), config, case.capabilities)
+    cycle = WholeCycle(queries=[item], residents=residents, config=config)
+    everything: list[Change] = [*found.scores, *found.absences, *found.knobs]
+    for change in everything:
+        assert cycle.outcome(item.id, change) is Outcome.of(change.ruling)
+
+
+def test_it_ends_where_it_is_told_to() -> None:
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    cycle = WholeCycle(queries=[SECOND], residents=[HOLDER], config=CONFIG, tick=stop)
+    with pytest.raises(KeyboardInterrupt):
+        cycle.outcome("second", Absence(id="holder", ruling=run_cycle([SECOND], [], CONFIG)[0].ruling))
