@@ -61,10 +61,11 @@ def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> 
             if query.id in settled:
                 continue
             id = _by_place(submission, query, regression_set)
-            if id in claimed:
-                # Its name is another's by now: what the text tells apart, the id has to.
-                customer, agent, item = submission.source(query.id)
-                id = entry_id(customer, agent, " ".join([item, *query.turns]))
+            customer, agent, item = submission.source(query.id)
+            while id in claimed:
+                # Its name is another's by now: what the text tells apart, the id has to; of a copy it tells it again.
+                item = " ".join([item, *query.turns])
+                id = entry_id(customer, agent, item)
             targets[query.id] = id
             entry = regression_set.entries.get(id)
             if entry is not None:
