@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from bot.curator.entry import Entry, Tombstone, entry_id
 from bot.curator.store import RegressionSet
+from bot.digests import digest
 from bot.intake.query import Query
 from bot.submission import Submission
 
@@ -27,17 +28,18 @@ class Settling:
     edited: Mapping[str, Entry]
     targets: Mapping[str, str]
 
+    @property
+    def entries(self) -> Mapping[str, str]:
+        """The id of the entry of each query: of the one that settles it, or that it would enter under."""
+        return {**{name: record.id for name, record in self.settled.items()}, **self.targets}
+
 
 def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> Settling:
     """Compare ``submissions`` with what ``regression_set`` holds of the same agents.
 
     The text decides before the name does: queries that trade their names were renamed, and nothing about them is new.
     """
-    known: dict[str, Entry | Tombstone] = {
-        **regression_set.tombstones,
-        **regression_set.waiting,
-        **regression_set.entries,
-    }
+    known = on_record(regression_set)
     settled: dict[str, Entry | Tombstone] = {}
     edited: dict[str, Entry] = {}
     targets: dict[str, str] = {}
@@ -46,14 +48,14 @@ def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> 
         left: list[Query] = []
         for query in submission.queries:
             id = _by_place(submission, query, regression_set)
-            if id in known and content_of(known[id]) == (query.turns, query.setup.attachments):
+            if id in known and content_of(known[id]) == asked(query):
                 settled[query.id] = known[id]
                 claimed.add(id)
             else:
                 left.append(query)
         texts = _by_text(submission, regression_set, claimed)
         for query in left:
-            renamed = texts.get((query.turns, query.setup.attachments), [])
+            renamed = texts.get(asked(query), [])
             if renamed:
                 settled[query.id] = known[renamed[0]]
                 claimed.add(renamed.pop(0))
@@ -61,15 +63,31 @@ def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> 
             if query.id in settled:
                 continue
             id = _by_place(submission, query, regression_set)
-            if id in claimed:
-                # Its name is another's by now: what the text tells apart, the id has to.
-                customer, agent, item = submission.source(query.id)
-                id = entry_id(customer, agent, " ".join([item, *query.turns]))
+            customer, agent, item = submission.source(query.id)
+            while id in claimed:
+                # Its name is another's by now: what the text tells apart, the id has to; of a copy it tells it again.
+                item = " ".join([item, *query.turns])
+                id = entry_id(customer, agent, item)
             targets[query.id] = id
             entry = regression_set.entries.get(id)
             if entry is not None:
                 edited[query.id] = entry
     return Settling(settled=settled, edited=edited, targets=targets)
+
+
+def on_record(regression_set: RegressionSet) -> Mapping[str, Entry | Tombstone]:
+    """What may settle a query, by id: entries, those in line, and tombstones."""
+    return {**regression_set.tombstones, **regression_set.waiting, **regression_set.entries}
+
+
+def asked(query: Query) -> Content:
+    """What ``query`` asks."""
+    return query.turns, query.setup.attachments
+
+
+def content_key(content: Content) -> str:
+    """A digest of ``content``: by it a query is known again whose turns were shown, and so perhaps cut or cleaned."""
+    return digest(content)
 
 
 def content_of(known: Entry | Tombstone) -> Content:

@@ -73,6 +73,16 @@ def test_texts_decide_before_names(texts: dict[str, str], expected: dict[str, st
     assert said(settle([submission(texts)], R)) == expected
 
 
+def test_a_copy_never_bears_the_id_of_the_entry_that_settles_the_other() -> None:
+    moved = known([entry("x", "tx"), entry("x", "copy", id=native("x copy"))])
+    texts = {"y": "copy", "z": "tx", "x": "copy"}
+    assert said(settle([submission(texts)], moved)) == {
+        "y": f"settled {native('x copy')}",
+        "z": X,
+        "x": f"new {native('x copy copy')}",
+    }
+
+
 def test_another_agents_entry_is_never_touched() -> None:
     assert said(settle([submission({"x": "tx"}, customer="other")], R)) == {"x": f"new {native('x', 'other', 'desk')}"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from bot.cli.options import json_option, print_json, repository_options, say, warn_of_lag
-from bot.consolidator.cycle import run_cycle
+from bot.consolidating import consolidate
 from bot.documents import parse
 from bot.errors import InputError, Problem
 from bot.opening import open_platform
@@ -26,6 +26,10 @@ def command(scores: str, repo: Path, config_path: str, as_json: bool) -> None:
     The input is {"queries": [{"id", "turns": [...], "scores": {CAPABILITY: cs}}]}; the order of the queries does not
     matter. Verdicts come in the cycle's order.
 
+    A query may name the "entry" that it has or would have: if that says the same, the query is settled, and else it is
+    judged without it. The input may name the "taxonomy" and the "classifier" of the scores: those of another version
+    are refused, and entries of another classifier do not count (schema: `incumbent schema scores`).
+
     \b
     Examples:
       incumbent consolidate --scores scores.json --json
@@ -34,18 +38,22 @@ def command(scores: str, repo: Path, config_path: str, as_json: bool) -> None:
     platform = open_platform(repo, config_path)
     name, content = ("<stdin>.json", sys.stdin.buffer.read()) if scores == "-" else (scores, _read(Path(scores)))
     document = parse(content, name, platform.config.limits.reading)
-    queries = read_scores(document, platform.taxonomy.by_id)
-    residents, lags = platform.regression_set.residents(platform.taxonomy)
-    in_line, _ = platform.regression_set.in_line(platform.taxonomy)
-    verdicts = run_cycle(queries, (*residents, *in_line), platform.config)
-    warn_of_lag(lags)
+    found = consolidate(platform, read_scores(document, platform.taxonomy))
+    warn_of_lag(found.lags)
     if as_json:
-        print_json(ConsolidateOutput(verdicts=[VerdictOutput.of(verdict) for verdict in verdicts]))
+        print_json(
+            ConsolidateOutput(
+                verdicts=[VerdictOutput.of(verdict) for verdict in found.verdicts],
+                settled={name: record.id for name, record in found.settled.items()},
+            )
+        )
         return
-    for verdict in verdicts:
+    for verdict in found.verdicts:
         names = [f"displaces {id}" for id in verdict.displaces]
         names += [f"alternate of {id}" for id in verdict.alternate_of]
         say("  ".join([verdict.id, verdict.decision.value, verdict.route.value, " ".join(verdict.reasons), *names]))
+    for name, record in found.settled.items():
+        say(f"{name}  settled by {record.id}")
 
 
 def _read(path: Path) -> bytes:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.classifier.classify import classify
+from bot.classifier.identity_file import IdentityFile
 from bot.classifier.usage import Usage
 from bot.cli.options import progress_bar, say, show_usage
 from bot.config import REVIEWED_FILES, ClassifierSettings
@@ -15,7 +16,7 @@ from bot.documents import parse_json
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.evaluation.corrections import Corrected, corrected
 from bot.evaluation.labels import LEFT_OUT, LabelledQuery, Vocabulary, join
-from bot.evaluation.predictions import IdentityFile, Predictions, predict
+from bot.evaluation.predictions import Predictions, predict
 from bot.evaluation.reading import DOCUMENTS, read_labels
 from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets

@@ -8,26 +8,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from bot.classifier.model import Classification, Identity, Judgement
+from bot.classifier.identity_file import IdentityFile
+from bot.classifier.model import Classification, Judgement
 from bot.evaluation.labels import LabelledQuery
 from bot.ledger.model import Digest
 from bot.validation import FileModel, Score, Text, Tuple
-
-
-class IdentityFile(FileModel):
-    """The classifier that predicted."""
-
-    backend: Text
-    model: Text
-    prompt: Text
-    samples: int = Field(ge=1)
-
-    @staticmethod
-    def of(identity: Identity) -> IdentityFile:
-        """``identity`` for storage."""
-        return IdentityFile(
-            backend=identity.backend, model=identity.model, prompt=identity.prompt, samples=identity.samples
-        )
 
 
 class Prediction(FileModel):

@@ -8,12 +8,14 @@ from typing import Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, Field
 
+from bot.classifier.identity_file import IdentityFile
 from bot.classifier.model import Basis, Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
+from bot.curator.entry import Entry, Tombstone
 from bot.errors import Problem
 from bot.intake.query import Query
-from bot.mcp_server.untrusted import Marked, mark, mark_text
+from bot.mcp_server.untrusted import Marked, mark, mark_entry, mark_text
 from bot.pipeline import Review
 from bot.report.output import Spent, UsageOutput, ValueOutput
 
@@ -22,6 +24,8 @@ Item = TypeVar("Item")
 Outcome: TypeAlias = Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"]
 
 SHOWN_PROBLEMS = 5
+
+SHOWN_SETTLED = 5
 
 
 class Page(BaseModel):
@@ -108,11 +112,15 @@ class RatedRow(BaseModel):
     scores: dict[str, float] = Field(description="cs in [0, 1] by capability that the query exercises")
     arbitrated: list[str] = Field(description="capabilities of these that arbitration alone made TRUE")
     attempt: bool = Field(description="whether it argued with the classifier, or hides text: a person has to see it")
+    entry: Marked | None = Field(description="the entry that it has or would have; null: it came with the call")
+    content: str | None = Field(description="digest of what was rated, to compare the entry with; null: likewise")
 
 
 class RateAnswer(Page):
-    """Scores, as `consolidate` and `cs_to_verdict` take them together with the turns."""
+    """Scores, as `consolidate` and `cs_to_verdict` take them: whole rows with their turns, taxonomy and classifier."""
 
+    taxonomy: str = Field(description="version of the taxonomy")
+    classifier: IdentityFile
     queries: list[RatedRow] = Field(description="in the order of the eval sets")
     unclassified: list[Unclassified]
     unread: Unread
@@ -182,11 +190,27 @@ class VerdictCounts(BaseModel):
         )
 
 
+class SettledRow(BaseModel):
+    """A query that is not judged, since its entry says the same."""
+
+    id: Marked
+    entry: Marked = Field(description="the entry or tombstone that settles it")
+
+
+def settled_rows(settled: Mapping[str, Entry | Tombstone]) -> list[SettledRow]:
+    """The first few of the queries that are ``settled``."""
+    return [
+        SettledRow(id=mark(id), entry=mark_entry(record.id)) for id, record in list(settled.items())[:SHOWN_SETTLED]
+    ]
+
+
 class ConsolidateAnswer(Page):
     """Verdicts on scored queries."""
 
     counts: VerdictCounts
     verdicts: list[VerdictRow] = Field(description="in the cycle's order")
+    settled: int = Field(ge=0, description="queries that an entry or a tombstone settles; they are not judged again")
+    settled_by: list[SettledRow] = Field(description="the first few of these")
     lagging: int = Field(ge=0, description="entries without comparable scores, which count for nothing here")
 
 

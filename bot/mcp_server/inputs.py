@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
+from bot.classifier.identity_file import IdentityFile
 from bot.config import Limits
 from bot.documents import parse_json
 from bot.errors import UsageError
@@ -15,8 +16,7 @@ from bot.intake.agents.agent_file import AgentTool, Kind
 from bot.intake.specification import AuthMode
 from bot.mcp_server.untrusted import Named, without_mark
 from bot.pipeline import Platform
-from bot.rater.model import ScoredQuery
-from bot.rater.scores import read_scores
+from bot.rater.scores import KeptScores, read_scores
 from bot.snapshot import NoFiles, Overlay
 from bot.submission import Package, read_package, refuse_shared_ids
 from bot.validation import FileModel, Score, Text, Tuple
@@ -54,6 +54,10 @@ class ScoredInput(FileModel):
     )
     arbitrated: Tuple[Text] = Field(default=(), description="of these, what arbitration alone made TRUE (from `rate`)")
     attempt: bool = Field(default=False, description="whether it argued with the classifier (from `rate`)")
+    entry: Named | None = Field(
+        default=None, description="entry that it has or would have (from `rate`): if that says the same, it is settled"
+    )
+    content: Text | None = Field(default=None, description="digest to compare that entry with (from `rate`)")
 
 
 Folder: TypeAlias = Annotated[
@@ -75,6 +79,13 @@ Agent: TypeAlias = Annotated[
 ]
 Scored: TypeAlias = Annotated[
     list[ScoredInput], Field(min_length=1, max_length=MOST_INLINE, description="queries with their scores; any order")
+]
+Version: TypeAlias = Annotated[
+    Text, Field(max_length=200, description="taxonomy of the scores (from `rate`); default: the platform's")
+]
+Classifier: TypeAlias = Annotated[
+    IdentityFile,
+    Field(description="who gave the scores (from `rate`): entries of another do not count; default: that of the set"),
 ]
 FolderName: TypeAlias = Annotated[
     Text,
@@ -107,11 +118,15 @@ def inline_package(platform: Platform, queries: list[QueryInput], agent: AgentIn
     return refuse_shared_ids([package], platform.regression_set)[0]
 
 
-def scored_queries(platform: Platform, queries: list[ScoredInput]) -> tuple[ScoredQuery, ...]:
+def kept_scores(
+    platform: Platform, queries: list[ScoredInput], taxonomy: str | None, classifier: IdentityFile | None
+) -> KeptScores:
     """``queries`` as the consolidator takes them; every fault at once as :class:`InputError`."""
-    content = f"{{{_listed(queries)}}}".encode("utf-8", "replace")
+    given = {"taxonomy": taxonomy, "classifier": None if classifier is None else classifier.model_dump(mode="json")}
+    about = "".join(f'"{name}": {json.dumps(value, ensure_ascii=False)}, ' for name, value in given.items())
+    content = f"{{{about}{_listed(queries)}}}".encode("utf-8", "replace")
     document = parse_json(content, "queries", platform.config.limits.reading)
-    return read_scores(document, platform.taxonomy.by_id)
+    return read_scores(document, platform.taxonomy)
 
 
 def _listed(queries: Sequence[FileModel]) -> str:

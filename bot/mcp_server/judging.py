@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, TypeAlias
 
@@ -10,10 +10,9 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from bot.classifier.classify import ClassifierResult, classify
-from bot.classifier.model import Progress
-from bot.consolidator.cycle import run_cycle
-from bot.consolidator.verdict import Verdict
-from bot.curator.entry import Lag
+from bot.classifier.identity_file import IdentityFile
+from bot.classifier.model import Backend, Progress
+from bot.consolidating import consolidate
 from bot.mcp_server.answers import (
     ClassifiedRow,
     ClassifyAnswer,
@@ -27,6 +26,7 @@ from bot.mcp_server.answers import (
     VerdictCounts,
     coverage_gained,
     page,
+    settled_rows,
     spent,
     unclassified,
 )
@@ -34,6 +34,7 @@ from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import (
     Agent,
     AgentInput,
+    Classifier,
     Folder,
     FolderName,
     Inline,
@@ -43,17 +44,18 @@ from bot.mcp_server.inputs import (
     Scored,
     Show,
     Texts,
-    scored_queries,
+    Version,
+    kept_scores,
 )
-from bot.mcp_server.untrusted import Named, find_name, mark
+from bot.mcp_server.untrusted import Named, find_name, mark, mark_entry
 from bot.mcp_server.verdict_rows import outcome_of, shown, verdict_rows
 from bot.mcp_server.working import Call, Workers
 from bot.pipeline import Platform, review
 from bot.rater.adapter import rate
 from bot.rater.model import ScoredQuery
 from bot.refusals import refuse_incomplete
-from bot.report.output import UsageOutput
 from bot.report.wording import headline
+from bot.settling import asked, content_key, settle
 from bot.submission import Package, Submission
 
 Facts: TypeAlias = Annotated[bool, Field(description="whether the rows hold the facts that each verdict rests on")]
@@ -95,7 +97,7 @@ class Judging:
 
         def work(progress: Progress) -> ClassifyAnswer:
             platform = self._desk.platform()
-            package, result, usage = self._classified(platform, folder, queries, agent, progress)
+            package, result, backend = self._classified(platform, folder, queries, agent, progress)
             by_id = {query.id: query for query in package.submission.queries}
             rows, total, after = page(result.classifications, offset, limit)
             return ClassifyAnswer(
@@ -107,7 +109,7 @@ class Judging:
                 ],
                 unclassified=unclassified(result.shortfalls),
                 unread=Unread.of(package.submission.problems),
-                usage=usage,
+                usage=spent(backend.usage),
             )
 
         return await self._workers.answer(ctx, work)
@@ -118,25 +120,34 @@ class Judging:
         folder: Folder | None = None,
         queries: Inline | None = None,
         agent: Agent | None = None,
+        customer: FolderName | None = None,
+        agent_name: FolderName | None = None,
         texts: Texts = False,
         limit: Limit = 20,
         offset: Offset = 0,
     ) -> Annotated[CallToolResult, RateAnswer]:
         """Steps 1 and 2: the score cs of each query in each capability that it exercises.
 
-        Give `folder`, or `queries` with `agent`. The scores can be kept, and judged later by `cs_to_verdict`.
+        Give `folder`, or `queries` with `agent`. Rows with their texts can be kept, and judged later by
+        `cs_to_verdict`, together with `taxonomy` and `classifier`.
         """
 
         def work(progress: Progress) -> RateAnswer:
             platform = self._desk.platform()
-            package, result, usage = self._classified(platform, folder, queries, agent, progress)
-            turns = {query.id: query.turns for query in package.submission.queries}
+            package, result, backend = self._classified(
+                platform, folder, queries, agent, progress, customer, agent_name
+            )
+            by_id = {query.id: query for query in package.submission.queries}
+            # Queries that come with the call are nobody's: they have no entry, and none would be theirs.
+            entries = {} if folder is None else settle([package.submission], platform.regression_set).entries
             longest = platform.config.limits.turn_characters
-            rated = [rate(item, turns[item.query_id]) for item in result.classifications]
+            rated = [rate(item, by_id[item.query_id].turns) for item in result.classifications]
             rows, total, after = page(rated, offset, limit)
             return RateAnswer(
                 total=total,
                 next_offset=after,
+                taxonomy=platform.taxonomy.version,
+                classifier=IdentityFile.of(backend.identity),
                 queries=[
                     RatedRow(
                         id=mark(item.id),
@@ -145,12 +156,14 @@ class Judging:
                         scores=dict(item.scores),
                         arbitrated=sorted(item.arbitrated & item.scores.keys()),
                         attempt=item.attempt,
+                        entry=mark_entry(entries[item.id]) if item.id in entries else None,
+                        content=content_key(asked(by_id[item.id])) if item.id in entries else None,
                     )
                     for item in rows
                 ],
                 unclassified=unclassified(result.shortfalls),
                 unread=Unread.of(package.submission.problems),
-                usage=usage,
+                usage=spent(backend.usage),
             )
 
         return await self._workers.answer(ctx, work)
@@ -159,6 +172,8 @@ class Judging:
         self,
         ctx: Call,
         queries: Scored,
+        taxonomy: Version | None = None,
+        classifier: Classifier | None = None,
         only: Show = "all",
         facts: Facts = False,
         texts: Texts = False,
@@ -172,12 +187,18 @@ class Judging:
 
         def work(_: Progress) -> ConsolidateAnswer:
             platform = self._desk.platform()
-            scored = scored_queries(platform, queries)
-            verdicts, lags = _consolidated(platform, scored)
-            rows = verdict_rows(verdicts, _Judged(platform), _turns(scored), texts=texts, facts=facts)
+            kept = kept_scores(platform, queries, taxonomy, classifier)
+            found = consolidate(platform, kept)
+            rows = verdict_rows(found.verdicts, _Judged(platform), _turns(kept.queries), texts=texts, facts=facts)
             part, total, after = page(shown(rows, only), offset, limit)
             return ConsolidateAnswer(
-                total=total, next_offset=after, counts=VerdictCounts.of(rows), verdicts=part, lagging=len(lags)
+                total=total,
+                next_offset=after,
+                counts=VerdictCounts.of(rows),
+                verdicts=part,
+                settled=len(found.settled),
+                settled_by=settled_rows(found.settled),
+                lagging=len(found.lags),
             )
 
         return await self._workers.answer(ctx, work)
@@ -186,6 +207,8 @@ class Judging:
         self,
         ctx: Call,
         queries: Scored,
+        taxonomy: Version | None = None,
+        classifier: Classifier | None = None,
         without: Without | None = None,
         only: Show = "all",
         facts: Facts = False,
@@ -200,23 +223,25 @@ class Judging:
 
         def work(_: Progress) -> CsToVerdictAnswer:
             platform = self._desk.platform()
-            scored = scored_queries(platform, queries)
+            kept = kept_scores(platform, queries, taxonomy, classifier)
             known = {**platform.regression_set.waiting, **platform.regression_set.entries}
             gone = [find_name(id, known, "without", "take ids that `find_entries` answers") for id in without or ()]
-            verdicts, lags = _consolidated(platform, scored, gone)
-            now = {item.id: outcome_of(item) for item in _consolidated(platform, scored)[0]}
-            rows = verdict_rows(verdicts, _Judged(platform), _turns(scored), texts=texts, facts=facts)
+            found = consolidate(platform, kept, gone)
+            now = {item.id: outcome_of(item) for item in consolidate(platform, kept).verdicts}
+            rows = verdict_rows(found.verdicts, _Judged(platform), _turns(kept.queries), texts=texts, facts=facts)
             part, total, after = page(shown(rows, only), offset, limit)
             return CsToVerdictAnswer(
                 total=total,
                 next_offset=after,
                 counts=VerdictCounts.of(rows),
                 verdicts=part,
-                lagging=len(lags),
+                settled=len(found.settled),
+                settled_by=settled_rows(found.settled),
+                lagging=len(found.lags),
                 without=[mark(id) for id in gone],
                 turned=[
                     Turned(id=mark(item.id), now=now[item.id], then=outcome_of(item))
-                    for item in verdicts
+                    for item in found.verdicts
                     if now[item.id] != outcome_of(item)
                 ],
             )
@@ -280,22 +305,14 @@ class Judging:
         queries: list[QueryInput] | None,
         agent: AgentInput | None,
         progress: Progress,
-    ) -> tuple[Package, ClassifierResult, UsageOutput | None]:
-        package = self._desk.package(platform, folder, queries, agent)
+        customer: str | None = None,
+        agent_name: str | None = None,
+    ) -> tuple[Package, ClassifierResult, Backend]:
+        package = self._desk.package(platform, folder, queries, agent, customer, agent_name)
         backend = self._desk.backend(platform)
         result = classify(package.submission.queries, package.specification, platform.taxonomy, backend, progress)
         refuse_incomplete({}, result.stopped)
-        return package, result, spent(backend.usage)
-
-
-def _consolidated(
-    platform: Platform, scored: Sequence[ScoredQuery], gone: Collection[str] = ()
-) -> tuple[tuple[Verdict, ...], tuple[Lag, ...]]:
-    """The verdicts on ``scored`` against the set and those that wait, but for the entries that are ``gone``."""
-    residents, lags = platform.regression_set.residents(platform.taxonomy)
-    in_line, _ = platform.regression_set.in_line(platform.taxonomy)
-    left = tuple(item for item in (*residents, *in_line) if item.id not in gone)
-    return run_cycle(scored, left, platform.config), lags
+        return package, result, backend
 
 
 def _turns(scored: Sequence[ScoredQuery]) -> dict[str, tuple[str, ...]]:

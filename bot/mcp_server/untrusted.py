@@ -59,6 +59,11 @@ def mark_text(text: str) -> str:
     return mark(text, LONGEST_TEXT)
 
 
+def mark_entry(id: str) -> str:
+    """The id of an entry between the marks, whole even if it looks like a secret: by it the entry is found again."""
+    return f"{OPENING}{html.escape(id, quote=False)}{CLOSING}"
+
+
 def unmarked(text: str) -> str:
     """What stands between the marks; a text without them as it is."""
     found = _MARK.fullmatch(text.strip())

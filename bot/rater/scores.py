@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from pydantic import Field
 
+from bot.classifier.identity_file import IdentityFile
+from bot.classifier.model import Identity
 from bot.documents import Document
 from bot.errors import InputError, Problem
 from bot.rater.model import ScoredQuery
 from bot.suggest import perhaps
+from bot.taxonomy.model import Taxonomy
 from bot.validation import FileModel, Score, Text, Tuple, validate
 
 
@@ -22,44 +26,96 @@ class ScoredQueryFile(FileModel):
     scores: dict[str, Score]
     arbitrated: Tuple[Text] = Field(default=(), description="capabilities that arbitration alone made TRUE")
     attempt: bool = Field(default=False, description="whether it argued with the classifier: a person has to see it")
+    entry: Text | None = Field(default=None, description="id of the entry that the query has or would have")
+    content: Text | None = Field(
+        default=None, description="digest of what was scored, by which the entry is compared instead of by its turns"
+    )
 
 
 class ScoresFile(FileModel):
     """`incumbent consolidate --scores FILE`."""
 
     queries: Tuple[ScoredQueryFile]
+    taxonomy: Text | None = Field(
+        default=None, description="version of the taxonomy that the queries were scored under; null: the platform's"
+    )
+    classifier: IdentityFile | None = Field(
+        default=None, description="by whom they were scored: entries of another do not count; null: by that of the set"
+    )
 
 
-def read_scores(document: Document, capabilities: Collection[str]) -> tuple[ScoredQuery, ...]:
-    """The scored queries of ``document``; every fault at once as :class:`InputError`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptScores:
+    """Scored queries, and what was kept with them.
+
+    ``entries`` maps queries to the ids of the entries that they have or would have, no two to the same; ``contents`` to
+    the digests of what was scored.  ``identity`` is the classifier's (``None``: not said).
+    """
+
+    queries: tuple[ScoredQuery, ...]
+    entries: Mapping[str, str] = field(default_factory=dict)
+    contents: Mapping[str, str] = field(default_factory=dict)
+    identity: Identity | None = None
+
+
+def read_scores(document: Document, taxonomy: Taxonomy) -> KeptScores:
+    """The scored queries of ``document``, given under ``taxonomy``; every fault at once as :class:`InputError`."""
     parsed = validate(ScoresFile, document)
-    problems: list[Problem] = []
-    seen: set[str] = set()
-    for place, query in enumerate(parsed.queries):
-        if query.id in seen:
-            problems.append(
-                document.problem(
-                    ("queries", place, "id"), f"the id {query.id!r} is used twice", "give every query an id of its own"
-                )
-            )
-        seen.add(query.id)
-        for name in sorted(set(query.scores) - set(capabilities)):
-            problems.append(
-                document.problem(
-                    ("queries", place, "scores", name),
-                    f"the taxonomy has no capability {name!r}{perhaps(name, capabilities)}",
-                    "use a capability id of taxonomy/taxonomy.yaml",
-                )
-            )
+    problems = _shared(document, parsed)
+    if parsed.taxonomy not in (None, taxonomy.version):
+        message = f"taxonomy: the scores are of version {parsed.taxonomy}, and the platform has {taxonomy.version}"
+        problems.append(
+            document.problem(("taxonomy",), message, "rate the queries again under the platform's taxonomy")
+        )
+    else:
+        # What another version has no name for is no second fault.
+        problems += _unknown(document, parsed, taxonomy)
     if problems:
         raise InputError(problems)
-    return tuple(
-        ScoredQuery(
-            id=query.id,
-            turns=query.turns,
-            scores=query.scores,
-            arbitrated=frozenset(query.arbitrated),
-            attempt=query.attempt,
-        )
-        for query in parsed.queries
+    return KeptScores(
+        queries=tuple(
+            ScoredQuery(
+                id=query.id,
+                turns=query.turns,
+                scores=query.scores,
+                arbitrated=frozenset(query.arbitrated),
+                attempt=query.attempt,
+            )
+            for query in parsed.queries
+        ),
+        entries={query.id: query.entry for query in parsed.queries if query.entry is not None},
+        contents={query.id: query.content for query in parsed.queries if query.content is not None},
+        identity=None if parsed.classifier is None else parsed.classifier.identity,
     )
+
+
+def _shared(document: Document, parsed: ScoresFile) -> list[Problem]:
+    """Ids of queries, and of entries, that two queries claim."""
+    problems: list[Problem] = []
+    seen: set[str] = set()
+    owners: dict[str, str] = {}
+    for place, query in enumerate(parsed.queries):
+        if query.id in seen:
+            message = f"the id {query.id!r} is used twice"
+            problems.append(document.problem(("queries", place, "id"), message, "give every query an id of its own"))
+        elif query.entry is not None and query.entry in owners:
+            message = f"the entry {query.entry!r} is that of {owners[query.entry]!r} already"
+            fix = "leave out one of the two queries, or the `entry` that is not its own"
+            problems.append(document.problem(("queries", place, "entry"), message, fix))
+        elif query.entry is not None:
+            owners[query.entry] = query.id
+        seen.add(query.id)
+    return problems
+
+
+def _unknown(document: Document, parsed: ScoresFile, taxonomy: Taxonomy) -> list[Problem]:
+    """Scores of capabilities that ``taxonomy`` does not have."""
+    return [
+        document.problem(
+            ("queries", place, "scores", name),
+            f"the taxonomy has no capability {name!r}{perhaps(name, taxonomy.by_id)}",
+            "use a capability id of taxonomy/taxonomy.yaml",
+        )
+        for place, query in enumerate(parsed.queries)
+        for name in sorted(set(query.scores) - set(taxonomy.by_id))
+    ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
+from bot.classifier.identity_file import IdentityFile
 from bot.classifier.usage import Usage
 from bot.evaluation.bootstrap import LEVEL, Interval, Sampling
 from bot.evaluation.measures import CapabilityMeasures, Comparison, Difference, Evaluation
-from bot.evaluation.predictions import IdentityFile
 from bot.report.output import Spent, UsageOutput
 from bot.rounding import rounded
 

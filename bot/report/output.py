@@ -170,6 +170,7 @@ class ConsolidateOutput(BaseModel):
     """`incumbent consolidate --json`: verdicts in the cycle's order."""
 
     verdicts: list[VerdictOutput]
+    settled: dict[str, str] = Field(description="query: the entry or tombstone that settles it; it has no verdict")
 
 
 class SuggestionOutput(BaseModel):

@@ -11,7 +11,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from bot.cli.main import COMMANDS
+from bot.curator.store import load_regression_set
 from bot.schemas import SCHEMAS, schema
+from bot.snapshot import WorkingTree
 from tests.cli.conftest import Incumbent
 from tests.factories import REPOSITORY
 
@@ -128,6 +130,7 @@ def test_consolidate_reads_standard_input(platform: Path) -> None:
             '{"queries": [{"id": "q", "turns": ["x"], "scores": {}}, {"id": "q", "turns": ["y"], "scores": {}}]}',
             "twice",
         ),
+        ('{"queries": [], "taxonomy": "0.9.0"}', "scores.json:1: taxonomy: the scores are of version 0.9.0"),
         ('{"querys": []}', "perhaps you meant 'queries'"),
         ("{", "not valid JSON"),
         ('{"queries": NaN}', "NaN"),
@@ -142,6 +145,27 @@ def test_faulty_scores_are_refused_with_the_fix(
     assert outcome.code == 1
     assert expected in outcome.err
     assert "fix:" in outcome.err
+
+
+def test_consolidate_tells_what_is_settled_and_judges_the_rest(
+    platform: Path, incumbent: Incumbent, tmp_path: Path
+) -> None:
+    (entry, *_) = incumbent("admit", platform / CARD_LINE, "--repo", platform, "--json").json["admitted"]
+    turns = load_regression_set(WorkingTree(platform), None).entries[entry].turns
+    rows = [
+        {"id": "q1", "turns": ["Freeze my card."], "scores": {}, "entry": "new"},
+        {"id": "q2", "turns": turns, "scores": {}, "entry": entry},
+    ]
+    scores = tmp_path / "scores.json"
+    scores.write_text(json.dumps({"queries": rows}), encoding="utf-8")
+    outcome = incumbent("consolidate", "--scores", scores, "--repo", platform)
+    assert outcome.out.splitlines() == ["q1  EXCLUDE  direct  OFF_TAXONOMY", f"q2  settled by {entry}"]
+    assert outcome.err == ""
+    printed = incumbent("consolidate", "--scores", scores, "--repo", platform, "--json").json
+    assert ([row["id"] for row in printed["verdicts"]], printed["settled"]) == (["q1"], {"q2": entry})
+    classifier = {"backend": "openai", "model": "m", "prompt": "p", "samples": 5}
+    scores.write_text(json.dumps({"queries": rows, "classifier": classifier}), encoding="utf-8")
+    assert f"warning: {entry} lags behind" in incumbent("consolidate", "--scores", scores, "--repo", platform).err
 
 
 def test_a_bug_of_ours_is_exit_code_70_with_a_report(incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,11 @@ import json
 
 import pytest
 
+from bot.classifier.identity_file import IdentityFile
 from bot.classifier.model import Classification, Judgement
 from bot.config import REVIEWED_FILES
 from bot.documents import parse_json
-from bot.evaluation.predictions import IdentityFile, Predictions, predict, probability, unpredicted
+from bot.evaluation.predictions import Predictions, predict, probability, unpredicted
 from bot.validation import validate
 from tests.evaluation.factories import labelled, predictions
 

@@ -38,6 +38,21 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("consolidate", {"queries": [{"id": "q", "turns": ["x"], "scores": {}}] * 2}, "used twice"),
     ("cs_to_verdict", {"queries": [{"id": "q", "turns": ["x"], "scores": {}}], "without": ["gone"]}, "`find_entries`"),
+    (
+        "consolidate",
+        {"queries": [{"id": id, "turns": ["x"], "scores": {}, "entry": "e"} for id in "pq"]},
+        "the entry 'e' is that of 'p' already",
+    ),
+    (
+        "cs_to_verdict",
+        {"queries": [{"id": "q", "turns": ["x"], "scores": {"gone": 1}}], "taxonomy": "0.9.0"},
+        "the scores are of version 0.9.0, and the platform has 1.0.0</untrusted>; fix: rate the queries again",
+    ),
+    (
+        "consolidate",
+        {"queries": [{"id": "q", "turns": ["x"], "scores": {}}], "classifier": {"backend": "embedded"}},
+        "classifier.model: Field required",
+    ),
     ("explain", {}, "give `folder` and `query`, or `entry`"),
     ("explain", {"folder": CARD_LINE}, "give `folder` and `query`, or `entry`"),
     ("explain", {"entry": "x", "query": "y"}, "`entry` stands alone"),

@@ -82,15 +82,16 @@ def everything(platform: Path) -> list[str]:
 
 async def _answers(client: Client, folder: str) -> list[str]:
     more: dict[str, Any] = {"texts": True, "limit": 200}
-    rated = answer_of(await client.call_tool("rate", {"folder": folder} | more))["queries"]
-    scored = [{name: row[name] for name in ("id", "turns", "scores")} for row in rated]
-    assert len(scored) == len(FORGERIES)
+    answer = answer_of(await client.call_tool("rate", {"folder": folder} | more))
+    rated = answer["queries"]
+    scored = {name: answer[name] for name in ("queries", "taxonomy", "classifier")}
+    assert len(rated) == len(FORGERIES)
     texts = [json.dumps(rated, ensure_ascii=False)]
     calls: list[tuple[str, dict[str, Any]]] = [
         ("classify", {"folder": folder, "every_value": True} | more),
         ("classify_to_verdict", {"folder": folder, "only": "all", "facts": True} | more),
-        ("consolidate", {"queries": scored, "facts": True} | more),
-        ("cs_to_verdict", {"queries": scored, "facts": True} | more),
+        ("consolidate", scored | {"facts": True} | more),
+        ("cs_to_verdict", scored | {"facts": True} | more),
         ("find_entries", {"scores": True} | more),
         ("find_entries", {"text": PAYLOAD} | more),
         ("find_entries", {"role": "pinned"} | more),

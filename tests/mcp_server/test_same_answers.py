@@ -81,23 +81,113 @@ def without_marks(text: str) -> str:
 
 @pytest.mark.parametrize("tool", ["consolidate", "cs_to_verdict"])
 def test_scores_to_verdicts(tool: str, platform: Path, json_of: JsonOf) -> None:
-    queries = scored(platform)
-    told = bare(ask(in_process(platform), tool, queries=queries, facts=True, limit=LIMIT))
+    (entry, *_) = bare(ask(in_process(platform), "find_entries", texts=True))["entries"]
+    settled = {"id": "q4", "turns": entry["turns"], "scores": {}, "entry": entry["id"]}
+    queries = [*scored(platform), settled]
+    about = {"taxonomy": "1.0.0", "classifier": {"backend": "openai", "model": "m", "prompt": "p", "samples": 5}}
+    told = bare(ask(in_process(platform), tool, queries=queries, facts=True, limit=LIMIT, **about))
     file = platform / "scores.json"
-    file.write_text(json.dumps({"queries": queries}), encoding="utf-8")
-    printed = json_of("consolidate", "--scores", file, "--repo", platform)["verdicts"]
+    file.write_text(json.dumps({"queries": queries, **about}), encoding="utf-8")
+    printed = json_of("consolidate", "--scores", file, "--repo", platform)
     fields = ("id", "decision", "route", "reasons", "displaces", "alternate_of", "facts")
-    assert of(told["verdicts"], *fields) == of(printed, *fields)
-    assert sum(told["counts"][name] for name in ("admitted", "waiting_for_review", "excluded")) == len(queries)
+    assert of(told["verdicts"], *fields) == of(printed["verdicts"], *fields)
+    assert sum(told["counts"][name] for name in ("admitted", "waiting_for_review", "excluded")) == len(queries) - 1
+    assert (told["settled"], told["lagging"]) == (1, 5)
+    assert {row["id"]: row["entry"] for row in told["settled_by"]} == printed["settled"] == {"q4": entry["id"]}
 
 
-def test_what_rate_tells_is_judged_as_the_folder_is(platform: Path) -> None:
-    rated = ask(in_process(platform), "rate", folder=BRANCH_LINE, texts=True, limit=LIMIT)["queries"]
-    kept = [{name: row[name] for name in ("id", "turns", "scores")} for row in rated]
-    told = ask(in_process(platform), "cs_to_verdict", queries=kept, limit=LIMIT)
-    whole = ask(in_process(platform), "classify_to_verdict", folder=BRANCH_LINE, only="all", limit=LIMIT)
-    fields = ("id", "decision", "route", "reasons")
+def rated(platform: Path, folder: str, **more: Any) -> dict[str, Any]:
+    """What `rate` tells of ``folder``, as `consolidate` and `cs_to_verdict` take it."""
+    answer = ask(in_process(platform), "rate", folder=folder, texts=True, limit=LIMIT, **more)
+    return {name: answer[name] for name in ("queries", "taxonomy", "classifier")}
+
+
+def same_verdicts(platform: Path, kept: dict[str, Any], folder: str, tool: str = "cs_to_verdict", **more: Any) -> Any:
+    """The answer of ``tool`` on ``kept``, which is that of a review of ``folder``."""
+    told = ask(in_process(platform), tool, limit=LIMIT, **kept)
+    whole = ask(in_process(platform), "classify_to_verdict", folder=folder, only="all", limit=LIMIT, **more)
+    fields = ("id", "decision", "route", "reasons", "why", "displaces", "alternate_of")
     assert of(told["verdicts"], *fields) == of(whole["verdicts"], *fields)
+    assert (told["settled"], told["lagging"]) == (whole["settled"], whole["lagging"])
+    return told
+
+
+def edit(platform: Path, folder: str, old: str, new: str) -> None:
+    file = platform / folder / "evals.yaml"
+    text = file.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.parametrize("tool", ["consolidate", "cs_to_verdict"])
+@pytest.mark.parametrize("folder", [CARD_LINE, BRANCH_LINE])
+def test_what_rate_tells_is_judged_as_the_folder_is(folder: str, tool: str, platform: Path) -> None:
+    told = same_verdicts(platform, rated(platform, folder), folder, tool)
+    assert told["settled"] == len(told["settled_by"]) == (5 if folder == CARD_LINE else 0)
+
+
+def test_a_query_that_edits_its_entry_is_judged_without_it(platform: Path) -> None:
+    edit(
+        platform, CARD_LINE, "What is the reference of my last payment?", "What is the reference of my latest payment?"
+    )
+    kept = rated(platform, CARD_LINE)
+    told = same_verdicts(platform, kept, CARD_LINE)
+    assert told["settled"] == 4
+    assert "CLONE" not in next(row["reasons"] for row in told["verdicts"] if bare(row["id"]) == "c04")
+    nobodys = [{name: row[name] for name in ("id", "turns", "scores")} for row in kept["queries"]]
+    without = ask(in_process(platform), "cs_to_verdict", queries=nobodys, limit=LIMIT)
+    assert next(row["reasons"] for row in without["verdicts"] if bare(row["id"]) == "c04") == ["CLONE"]
+
+
+def test_what_has_entered_since_its_scores_were_kept_is_settled(platform: Path, json_of: JsonOf) -> None:
+    kept = rated(platform, BRANCH_LINE)
+    admitted = json_of("admit", platform / BRANCH_LINE, "--repo", platform)["admitted"]
+    told = same_verdicts(platform, kept, BRANCH_LINE)
+    assert told["settled"] == len(admitted) > 0
+    assert [bare(row["entry"]) for row in told["settled_by"]] == sorted(admitted)[:5]
+
+
+def test_a_query_is_known_again_whose_turns_are_shown_without_what_hides(platform: Path, json_of: JsonOf) -> None:
+    hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "take all of these")
+    edit(platform, BRANCH_LINE, "Can we do this in Polish?", f'"Can we do this in Polish?{hidden}"')
+    json_of("admit", platform / BRANCH_LINE, "--repo", platform, "--accept", "b07", "--reason", "seen")
+    told = same_verdicts(platform, rated(platform, BRANCH_LINE), BRANCH_LINE)
+    assert "b07" not in {bare(row["id"]) for row in told["verdicts"]}
+
+
+def test_something_else_attached_is_an_edit(platform: Path) -> None:
+    spoken = "query: Put me through to a human being, please."
+    edit(platform, CARD_LINE, spoken, f"{spoken}\n    setup: {{attachments: [letter.pdf]}}")
+    told = same_verdicts(platform, rated(platform, CARD_LINE), CARD_LINE)
+    assert told["settled"] == 4
+    assert "CLONE" not in next(row["reasons"] for row in told["verdicts"] if bare(row["id"]) == "c07")
+
+
+def test_names_that_are_given_name_the_entries(platform: Path) -> None:
+    names = {"customer": "sk-tarnbeck-telecom-and-bank", "agent_name": "desk of 2026"}
+    kept = rated(platform, CARD_LINE, **names)
+    ids = [bare(row["entry"]) for row in kept["queries"]]
+    assert all(id.startswith("sk-tarnbeck-telecom-and-bank-desk-of-2026-c") for id in ids)
+    assert same_verdicts(platform, kept, CARD_LINE, **names)["settled"] == 0
+
+
+def test_queries_that_come_with_the_call_have_no_entry(platform: Path) -> None:
+    brought = [{"id": "x", "turns": ["Freeze my card."]}]
+    answer = ask(in_process(platform), "rate", queries=brought, texts=True)
+    assert of(answer["queries"], "entry", "content") == [{"entry": None, "content": None}]
+    told = ask(in_process(platform), "consolidate", queries=answer["queries"], taxonomy=answer["taxonomy"])
+    assert (told["total"], told["settled"], told["settled_by"]) == (1, 0, [])
+
+
+def test_settled_queries_are_counted_and_the_first_are_named(platform: Path) -> None:
+    entries = bare(ask(in_process(platform), "find_entries", texts=True))["entries"]
+    queries = [
+        {"id": row["id"], "turns": row["turns"], "scores": {}, "entry": row["id"]}
+        for row in [*entries, *({"id": f"no-{place}", "turns": ["Hm."]} for place in range(3))]
+    ]
+    without = [entries[0]["id"]]
+    told = bare(ask(in_process(platform), "cs_to_verdict", queries=queries, without=without, limit=LIMIT))
+    assert (told["settled"], len(told["settled_by"]), told["total"], told["turned"]) == (5, 5, 3, [])
 
 
 def test_explain_a_query(platform: Path, json_of: JsonOf) -> None:

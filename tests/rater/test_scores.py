@@ -7,21 +7,33 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.model import Classification, Judgement
+from bot.classifier.model import Classification, Identity, Judgement
 from bot.documents import parse_json, parse_yaml
 from bot.errors import InputError
 from bot.limits import ReadingLimits
 from bot.rater.adapter import rate
 from bot.rater.model import ScoredQuery
-from bot.rater.scores import read_scores
+from bot.rater.scores import KeptScores, read_scores
+from tests.factories import make_taxonomy
 
 LIMITS = ReadingLimits(file_bytes=10_000, nesting_depth=10, nodes=1_000)
-CAPABILITIES = {"auth.oauth", "tools.read"}
+TAXONOMY = make_taxonomy("auth.oauth", "tools.read", version="1.2.0")
+CLASSIFIER = {"backend": "embedded", "model": "m1", "prompt": "p1", "samples": 5}
+
+
+def kept(**content: Any) -> KeptScores:
+    text = json.dumps(content, indent=1)
+    return read_scores(parse_json(text.encode(), "scores.json", LIMITS), TAXONOMY)
 
 
 def read(queries: list[Any]) -> tuple[ScoredQuery, ...]:
-    text = json.dumps({"queries": queries}, indent=1)
-    return read_scores(parse_json(text.encode(), "scores.json", LIMITS), CAPABILITIES)
+    return kept(queries=queries).queries
+
+
+def faults(text: str) -> list[tuple[int | None, str]]:
+    with pytest.raises(InputError) as caught:
+        read_scores(parse_json(text.encode(), "scores.json", LIMITS), TAXONOMY)
+    return [(problem.line, problem.message) for problem in caught.value.problems]
 
 
 def test_queries_come_with_their_scores() -> None:
@@ -38,7 +50,36 @@ def test_the_order_of_the_file_is_kept_and_none_is_no_fault() -> None:
 
 def test_yaml_does_as_well() -> None:
     document = parse_yaml(b"queries: [{id: q, turns: [hello], scores: {tools.read: 0.5}}]", "s.yaml", LIMITS)
-    assert read_scores(document, CAPABILITIES)[0].scores == {"tools.read": 0.5}
+    assert read_scores(document, TAXONOMY).queries[0].scores == {"tools.read": 0.5}
+
+
+def test_what_is_known_of_the_scores_comes_with_them() -> None:
+    rows = [
+        {"id": "q1", "turns": ["a"], "scores": {}, "entry": "e1", "content": "c1"},
+        {"id": "q2", "turns": ["b"], "scores": {}, "entry": "e2"},
+        {"id": "q3", "turns": ["c"], "scores": {}, "entry": None, "content": None},
+    ]
+    found = kept(queries=rows, taxonomy="1.2.0", classifier=CLASSIFIER)
+    assert (found.entries, found.contents) == ({"q1": "e1", "q2": "e2"}, {"q1": "c1"})
+    assert found.identity == Identity(backend="embedded", model="m1", prompt="p1", samples=5)
+
+
+def test_nothing_of_that_has_to_be_known() -> None:
+    for found in (kept(queries=[]), kept(queries=[], taxonomy=None, classifier=None)):
+        assert (found.entries, found.contents, found.identity) == ({}, {}, None)
+
+
+def test_scores_of_another_taxonomy_are_refused_and_what_follows_from_that_is_no_second_fault() -> None:
+    text = (
+        '{"queries": [\n'
+        '{"id": "q1", "turns": ["a"], "scores": {"retired": 0.5}, "entry": "e"},\n'
+        '{"id": "q2", "turns": ["b"], "scores": {}, "entry": "e"}],\n'
+        '"taxonomy": "1.1.0"}'
+    )
+    assert faults(text) == [
+        (3, "the entry 'e' is that of 'q1' already"),
+        (4, "taxonomy: the scores are of version 1.1.0, and the platform has 1.2.0"),
+    ]
 
 
 def test_all_faults_come_at_once_with_their_lines() -> None:
@@ -49,9 +90,7 @@ def test_all_faults_come_at_once_with_their_lines() -> None:
         '"tools.rea": 0.1}},\n'
         '{"id": "q1", "turns": ["c"], "scores": {}}]}'
     )
-    with pytest.raises(InputError) as caught:
-        read_scores(parse_json(text.encode(), "scores.json", LIMITS), CAPABILITIES)
-    assert [(problem.line, problem.message) for problem in caught.value.problems] == [
+    assert faults(text) == [
         (2, "the taxonomy has no capability 'auth.oath'; perhaps you meant 'auth.oauth'"),
         (3, "the taxonomy has no capability 'zzz'"),
         (4, "the taxonomy has no capability 'tools.rea'; perhaps you meant 'tools.read'"),
@@ -74,6 +113,8 @@ def test_all_faults_come_at_once_with_their_lines() -> None:
         ({"id": "q", "turns": ["a"], "scores": {"tools.read": None}}, "queries.0.scores.tools.read: must be a number"),
         ({"id": "q", "turns": ["a"], "scores": []}, "queries.0.scores: must be a mapping"),
         ({"id": "q", "turns": ["a"], "scores": {}, "score": {}}, "perhaps you meant 'scores'"),
+        ({"id": "q", "turns": ["a"], "scores": {}, "entry": ""}, "queries.0.entry: must be a text"),
+        ({"id": "q", "turns": ["a"], "scores": {}, "entry": 7}, "queries.0.entry: must be a string"),
     ],
 )
 def test_a_query_that_is_not_whole_is_refused(query: dict[str, Any], message: str) -> None:
@@ -98,3 +139,19 @@ def test_a_capability_is_scored_by_its_confidence_if_it_is_true_and_not_at_all_o
         id="q", turns=("first", "second"), scores={"a": 0.7, "c": 0.2}, arbitrated=frozenset({"c"})
     )
     assert set(scored.scores) == classification.signature
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"taxonomy": 1.2}, "taxonomy: must be a string"),
+        ({"classifier": "m1"}, "classifier: must be a mapping"),
+        ({"classifier": CLASSIFIER | {"samples": 0}}, "classifier.samples: must be greater than or equal to 1"),
+        ({"classifier": {"backend": "embedded", "prompt": "p1", "samples": 5}}, "classifier.model: the key is missing"),
+        ({"taxonmy": "1.2.0"}, "perhaps you meant 'taxonomy'"),
+    ],
+)
+def test_what_is_said_of_all_scores_must_be_whole(content: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        kept(queries=[], **content)
+    assert message in caught.value.problems[0].message

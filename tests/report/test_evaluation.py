@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
+from bot.classifier.identity_file import IdentityFile
 from bot.evaluation.bootstrap import Sampling
 from bot.evaluation.measures import compare, evaluate
-from bot.evaluation.predictions import IdentityFile
 from bot.report import evaluation_output as outputs
 from bot.report.evaluation_plots import plots
 from bot.report.evaluation_text import print_evaluation

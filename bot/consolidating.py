@@ -1,0 +1,59 @@
+"""Queries that come with their scores, judged against the set as it is: the paper's cs-to-verdict range (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from bot.consolidator.cycle import run_cycle
+from bot.consolidator.verdict import Verdict
+from bot.curator.entry import Entry, Lag, Tombstone
+from bot.pipeline import Platform
+from bot.rater.scores import KeptScores
+from bot.settling import content_key, content_of, on_record
+
+
+@dataclass(frozen=True, kw_only=True)
+class Consolidation:
+    """``verdicts`` on the queries that nothing settles, in the cycle's order.
+
+    ``settled`` maps the others to the entry or tombstone that settles them, in the order in which they came; ``lags``
+    are the entries without comparable scores.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    settled: Mapping[str, Entry | Tombstone]
+    lags: tuple[Lag, ...]
+
+
+def consolidate(platform: Platform, kept: KeptScores, gone: Collection[str] = ()) -> Consolidation:
+    """Judge ``kept`` as one cycle, as a review judges an eval set.
+
+    So an entry that a query has under another text is not what that query, or any other, is judged against.  ``gone``
+    are ids of entries to take for evicted: what they settle stays settled, as it does by a tombstone.
+    """
+    known = platform.regression_set
+    settled = _settled(kept, on_record(known))
+    entries, lags = known.residents(platform.taxonomy, kept.identity)
+    in_line, lags_in_line = known.in_line(platform.taxonomy, kept.identity)
+    left = {*gone, *(id for name, id in kept.entries.items() if name not in settled)}
+    verdicts = run_cycle(
+        [query for query in kept.queries if query.id not in settled],
+        [item for item in (*entries, *in_line) if item.id not in left],
+        platform.config,
+    )
+    return Consolidation(verdicts=verdicts, settled=settled, lags=(*lags, *lags_in_line))
+
+
+def _settled(kept: KeptScores, known: Mapping[str, Entry | Tombstone]) -> dict[str, Entry | Tombstone]:
+    found: dict[str, Entry | Tombstone] = {}
+    for query in kept.queries:
+        record = known.get(kept.entries.get(query.id, ""))
+        if record is None:
+            continue
+        content = content_of(record)
+        key = kept.contents.get(query.id)
+        same = content[0] == query.turns if key is None else content_key(content) == key
+        if same:
+            found[query.id] = record
+    return found
