@@ -16,6 +16,7 @@ from bot.report.wording import listed
 from bot.snapshot import WorkingTree
 from bot.submission import Package, submission_folders
 from bot.suggest import perhaps
+from bot.taxonomy.loading import TAXONOMY_FILE
 
 _MOST_FOLDERS = 10
 _MOST_BACKENDS = 4
@@ -54,6 +55,10 @@ class Desk:
 
     def platform(self) -> Platform:
         """The platform as its files say now; all their faults at once as :class:`InputError`."""
+        if not self.files.exists(TAXONOMY_FILE):
+            message = "there is no such file, so the server was not started on a platform repository"
+            fix = "ask the person to start it with --repo DIR; DIR holds taxonomy/, config/ and regression_set/"
+            raise InputError([Problem(TAXONOMY_FILE, None, message, fix)])
         return load_platform(self.files, self.config_path)
 
     def backend(self, platform: Platform) -> Backend:

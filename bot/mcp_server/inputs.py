@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Annotated, Final, Literal, TypeAlias
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import BeforeValidator, Field
 
 from bot.config import Limits
 from bot.documents import parse_json
-from bot.errors import UsageError
+from bot.errors import InputError, Problem, UsageError
 from bot.intake.agents.agent_file import AgentTool, Kind
 from bot.intake.specification import AuthMode
 from bot.mcp_server.untrusted import Named, without_mark
@@ -21,9 +22,14 @@ from bot.snapshot import NoFiles, Overlay
 from bot.submission import Package, read_package, refuse_shared_ids
 from bot.validation import FileModel, Score, Text, Tuple
 
+Read = TypeVar("Read")
+
 MOST_ROWS: Final = 200
 MOST_INLINE: Final = 500
 """Queries that one call may bring; more of them belong in a folder."""
+
+_AGENT: Final = "`agent`"
+_QUERY: Final = "query"
 
 
 class QueryInput(FileModel):
@@ -90,6 +96,19 @@ Show: TypeAlias = Annotated[
 ]
 
 
+class _Arguments(Overlay):
+    """What a call brings, as files that are called in faults as the caller knows them."""
+
+    _CALLED: Final = {"agent.yaml": _AGENT, "queries.json": _QUERY}
+
+    def __init__(self, agent: str, queries: str) -> None:
+        super().__init__(NoFiles(), {"agent.yaml": agent, "queries.json": queries})
+
+    def name(self, path: str) -> str:
+        """The argument that the file at ``path`` is made of."""
+        return self._CALLED.get(path, path)
+
+
 def inline_package(platform: Platform, queries: list[QueryInput], agent: AgentInput | None) -> Package:
     """The package that ``queries`` and ``agent`` make, read as if they had come as files.
 
@@ -99,23 +118,38 @@ def inline_package(platform: Platform, queries: list[QueryInput], agent: AgentIn
     declared = {} if agent is None else agent.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     name = "inline" if agent is None else agent.name
     stated = {"agent": 1, "name": name, "platform": "inline"} | declared
-    files: dict[str, str | bytes | None] = {
-        "agent.yaml": json.dumps(stated, ensure_ascii=False),
-        "queries.json": f'{{"eval_set": 1, {_listed(queries)}}}',
-    }
-    package = read_package(Overlay(NoFiles(), files), "inline", name, "inline", limits)
-    return refuse_shared_ids([package], platform.regression_set)[0]
+    files = _Arguments(json.dumps(stated, ensure_ascii=False), f'{{"eval_set": 1, {_listed(queries)}}}')
+    package = _placed(lambda: read_package(files, "inline", name, "inline", limits))
+    (package,) = refuse_shared_ids([package], platform.regression_set)
+    problems = tuple(map(_in_call, package.submission.problems))
+    return replace(package, submission=replace(package.submission, problems=problems))
 
 
 def scored_queries(platform: Platform, queries: list[ScoredInput]) -> tuple[ScoredQuery, ...]:
     """``queries`` as the consolidator takes them; every fault at once as :class:`InputError`."""
     content = f"{{{_listed(queries)}}}".encode("utf-8", "replace")
-    document = parse_json(content, "queries", platform.config.limits.reading)
-    return read_scores(document, platform.taxonomy.by_id)
+    return _placed(
+        lambda: read_scores(parse_json(content, _QUERY, platform.config.limits.reading), platform.taxonomy.by_id)
+    )
+
+
+def _placed(read: Callable[[], Read]) -> Read:
+    """What ``read`` returns; its faults say which argument is wrong, and which query."""
+    try:
+        return read()
+    except InputError as error:
+        raise InputError(map(_in_call, error.problems)) from None
+
+
+def _in_call(problem: Problem) -> Problem:
+    """``problem`` where the caller can find it: each query has the line of its number, the agent stands in one."""
+    if problem.line is None:
+        return problem
+    return replace(problem, file=f"{_QUERY} {problem.line}" if problem.file == _QUERY else problem.file, line=None)
 
 
 def _listed(queries: Sequence[FileModel]) -> str:
-    """``queries`` as JSON, each on the line of its place, so that a fault's line says which it is."""
+    """``queries`` as JSON, each on the line of its place, so that a fault's line is its number."""
     rows = (json.dumps(query.model_dump(mode="json", exclude_none=True), ensure_ascii=False) for query in queries)
     return '"queries": [' + ",\n".join(rows) + "]"
 

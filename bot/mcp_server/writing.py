@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
-from bot.admitting import Admission, admit_package, admit_waiting
+from bot.admitting import Admission, Words, admit_package, admit_waiting
 from bot.classifier.cleaning import clean
 from bot.classifier.model import Progress
 from bot.curator.changes import admit, apply
@@ -32,6 +32,8 @@ Decision: TypeAlias = Annotated[
     Literal["accept", "reject", "pin", "unpin"],
     Field(description="reject and pin need a reason; pin and unpin may speak of an entry"),
 ]
+
+_WORDS = Words(accept="`accept`", reason="a `reason`", line="call `stage_admission` with `waiting`")
 
 
 class FileRow(BaseModel):
@@ -183,6 +185,7 @@ class Writing:
             names,
             reason,
             lambda id: entry_text(root, id),
+            _WORDS,
         )
 
     def _staged(self, admission: Admission, *, dry_run: bool, offered: bool) -> StageAnswer:

@@ -60,7 +60,12 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
                 {"id": f"q{place}", "turns": ["x"], "scores": {"nope": 0.5} if place == 3 else {}} for place in range(5)
             ]
         },
-        "queries:4: ",
+        "<untrusted>query 4: the taxonomy has no capability 'nope'",
+    ),
+    (
+        "rate",
+        {"queries": [{"turns": ["x"]}], "agent": {"name": "a", "auth_modes": []}},
+        "<untrusted>`agent`: auth_modes: names no mode</untrusted>; fix: write [none]",
     ),
 ]
 
@@ -86,8 +91,8 @@ def test_all_faults_of_all_files_are_told_at_once(platform: Path) -> None:
 @pytest.mark.parametrize(
     ("queries", "said"),
     [
-        ([{"id": "a", "turns": ["x"]}, {"id": "a", "turns": ["y"]}], "give every query of the folder an id of its own"),
-        ([{"turns": ["x" * 8001]}, {"turns": ["y"]}], "limits.turn_characters"),
+        ([{"id": "a", "turns": ["x"]}, {"id": "a", "turns": ["y"]}], "query 2: the id 'a' is used already at query:1"),
+        ([{"turns": ["x" * 8001]}, {"turns": ["y"]}], "query 1: the query has 8,001 characters"),
     ],
 )
 def test_queries_of_a_call_are_held_to_the_limits_of_files(
@@ -133,6 +138,12 @@ def test_a_bug_of_ours_shows_nothing_of_itself(platform: Path) -> None:
 
     desk = Desk(platform, CONFIG_FILE, environment={}, make_backend=broken)
     assert refusal_of(desk_client(desk), "classify", folder=CARD_LINE) == "Error executing tool classify"
+
+
+def test_outside_of_a_platform_repository_it_says_how_to_start_the_server(tmp_path: Path) -> None:
+    told = refusal_of(in_process(tmp_path), "status")
+    assert "the server was not started on a platform repository" in told
+    assert "ask the person to start it with --repo DIR" in told
 
 
 def test_a_prompt_for_a_capability_that_is_not_there_names_the_nearest(platform: Path) -> None:

@@ -71,7 +71,8 @@ def test_a_person_may_insist_with_a_reason(platform: Path, twin: Path, json_of: 
     query = judged["verdicts"][0]["id"]
     arguments = {"folder": BRANCH_LINE, "accept": [query], "by": "Robin"}
     told = refusal_of(in_process(platform, writes=True), "stage_admission", **arguments)
-    assert "give --reason to override the verdict" in told
+    assert f"<untrusted>`accept` {query}: its verdict is EXCLUDE" in told
+    assert "give a `reason` to override the verdict" in told
     answer = bare(ask(in_process(platform, writes=True), "stage_admission", **arguments, reason="we need it"))
     printed = json_of(
         "admit", twin / BRANCH_LINE, "--repo", twin, "--by", "Robin", "--accept", query, "--reason", "we need it"
@@ -90,6 +91,21 @@ def test_those_in_line_enter_as_with_the_command(platform: Path, twin: Path, jso
     assert told["admitted"] == printed["admitted"]
     assert len(told["admitted"]) == 1
     assert files(platform) == files(twin)
+
+
+def test_newcomers_do_not_pass_those_in_line(platform: Path) -> None:
+    entry = sorted((platform / "regression_set").glob("*.yaml"))[0]
+    (platform / "regression_set" / "waiting").mkdir()
+    entry.rename(platform / "regression_set" / "waiting" / entry.name)
+    told = refusal_of(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE)
+    assert "fix: call `stage_admission` with `waiting` first" in told
+
+
+def test_where_git_knows_no_time_a_tool_names_no_option(platform: Path) -> None:
+    shutil.rmtree(platform / ".git")
+    told = refusal_of(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE)
+    assert "run `git init` and commit" in told
+    assert "--at" not in told
 
 
 @pytest.mark.parametrize(
