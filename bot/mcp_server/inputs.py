@@ -91,8 +91,11 @@ Limit: TypeAlias = Annotated[int, Field(ge=1, le=MOST_ROWS, description="rows of
 Offset: TypeAlias = Annotated[int, Field(ge=0, description="rows to leave out first: `next_offset` of the page before")]
 Texts: TypeAlias = Annotated[bool, Field(description="whether the rows hold the queries' texts")]
 Show: TypeAlias = Annotated[
-    Literal["matters", "all", "admitted", "waiting-for-slot", "waiting-for-review", "excluded"],
-    Field(description="rows to show; `matters`: all but the excluded"),
+    Literal["matters", "all", "admitted", "waiting-for-slot", "waiting-for-review", "excluded", "attempts"],
+    Field(
+        description="rows to show; `matters`: all but the excluded; `attempts`: who argue with the classifier, or hide "
+        "text from people"
+    ),
 ]
 
 

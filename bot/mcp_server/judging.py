@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from mcp_types import CallToolResult
 from pydantic import Field
@@ -23,13 +23,14 @@ from bot.mcp_server.answers import (
     RateAnswer,
     RatedRow,
     Turned,
+    TurnedRow,
     Unread,
     VerdictCounts,
     coverage_gained,
     page,
     spent,
-    unclassified,
 )
+from bot.mcp_server.cuts import SHOWN, Ids, Unclassified
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import (
     Agent,
@@ -105,7 +106,7 @@ class Judging:
                 queries=[
                     ClassifiedRow.of(item, by_id[item.query_id], texts=texts, every_value=every_value) for item in rows
                 ],
-                unclassified=unclassified(result.shortfalls),
+                unclassified=Unclassified.of(result.shortfalls),
                 unread=Unread.of(package.submission.problems),
                 usage=usage,
             )
@@ -148,7 +149,7 @@ class Judging:
                     )
                     for item in rows
                 ],
-                unclassified=unclassified(result.shortfalls),
+                unclassified=Unclassified.of(result.shortfalls),
                 unread=Unread.of(package.submission.problems),
                 usage=usage,
             )
@@ -174,7 +175,9 @@ class Judging:
             platform = self._desk.platform()
             scored = scored_queries(platform, queries)
             verdicts, lags = _consolidated(platform, scored)
-            rows = verdict_rows(verdicts, _Judged(platform), _turns(scored), texts=texts, facts=facts)
+            rows = verdict_rows(
+                verdicts, _Judged(platform), _turns(scored), attempts=_attempts(scored), texts=texts, facts=facts
+            )
             part, total, after = page(shown(rows, only), offset, limit)
             return ConsolidateAnswer(
                 total=total, next_offset=after, counts=VerdictCounts.of(rows), verdicts=part, lagging=len(lags)
@@ -187,7 +190,9 @@ class Judging:
         ctx: Call,
         queries: Scored,
         without: Without | None = None,
-        only: Show = "all",
+        only: Annotated[
+            Show | Literal["turned"], Field(description="rows to show; `turned`: whose outcome `without` decides")
+        ] = "all",
         facts: Facts = False,
         texts: Texts = False,
         limit: Limit = 20,
@@ -205,20 +210,25 @@ class Judging:
             gone = [find_name(id, known, "without", "take ids that `find_entries` answers") for id in without or ()]
             verdicts, lags = _consolidated(platform, scored, gone)
             now = {item.id: outcome_of(item) for item in _consolidated(platform, scored)[0]}
-            rows = verdict_rows(verdicts, _Judged(platform), _turns(scored), texts=texts, facts=facts)
-            part, total, after = page(shown(rows, only), offset, limit)
+            turned = [
+                TurnedRow(id=mark(item.id), now=now[item.id], then=outcome_of(item))
+                for item in verdicts
+                if now[item.id] != outcome_of(item)
+            ]
+            rows = verdict_rows(
+                verdicts, _Judged(platform), _turns(scored), attempts=_attempts(scored), texts=texts, facts=facts
+            )
+            ids = {item.id for item in turned}
+            asked = [row for row in rows if row.id in ids] if only == "turned" else shown(rows, only)
+            part, total, after = page(asked, offset, limit)
             return CsToVerdictAnswer(
                 total=total,
                 next_offset=after,
                 counts=VerdictCounts.of(rows),
                 verdicts=part,
                 lagging=len(lags),
-                without=[mark(id) for id in gone],
-                turned=[
-                    Turned(id=mark(item.id), now=now[item.id], then=outcome_of(item))
-                    for item in verdicts
-                    if now[item.id] != outcome_of(item)
-                ],
+                without=Ids.of(gone),
+                turned=Turned(count=len(turned), first=turned[:SHOWN]),
             )
 
         return await self._workers.answer(ctx, work)
@@ -252,7 +262,9 @@ class Judging:
                 self._desk.latest = outcome
             full = {verdict.id for verdict in outcome.plan.waiting_for_slot}
             turns = {id: query.turns for id, query in outcome.queries.items()}
-            rows = verdict_rows(outcome.verdicts, outcome, turns, full, texts=texts, facts=facts)
+            rows = verdict_rows(
+                outcome.verdicts, outcome, turns, full, attempts=set(outcome.attempts), texts=texts, facts=facts
+            )
             part, total, after = page(shown(rows, only), offset, limit)
             return ClassifyToVerdictAnswer(
                 total=total,
@@ -263,9 +275,9 @@ class Judging:
                 counts=VerdictCounts.of(rows),
                 verdicts=part,
                 settled=len(outcome.settled),
-                attempts=[mark(id) for id in outcome.attempts],
+                attempts=Ids.of(outcome.attempts),
                 coverage_gained=coverage_gained(outcome),
-                unclassified=unclassified(outcome.shortfalls),
+                unclassified=Unclassified.of(outcome.shortfalls),
                 unread=Unread.of(outcome.problems),
                 lagging=len(outcome.lags),
                 usage=spent(backend.usage),
@@ -296,6 +308,10 @@ def _consolidated(
     in_line, _ = platform.regression_set.in_line(platform.taxonomy)
     left = tuple(item for item in (*residents, *in_line) if item.id not in gone)
     return run_cycle(scored, left, platform.config), lags
+
+
+def _attempts(scored: Sequence[ScoredQuery]) -> set[str]:
+    return {item.id for item in scored if item.attempt}
 
 
 def _turns(scored: Sequence[ScoredQuery]) -> dict[str, tuple[str, ...]]:

@@ -15,6 +15,7 @@ from bot.errors import UsageError
 from bot.github.commands import Verb
 from bot.mcp_server.on_github import command_line
 from tests.mcp_server.conftest import BRANCH_LINE, ask, bare, in_process, refusal_of
+from tests.mcp_server.test_same_answers import cut
 
 JsonOf = Callable[..., Any]
 
@@ -41,8 +42,9 @@ def test_it_writes_the_files_that_the_command_writes(platform: Path, twin: Path,
     told = bare(ask(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE, by="Robin"))
     printed = json_of("admit", twin / BRANCH_LINE, "--repo", twin, "--by", "Robin")
     for name in ("admitted", "waiting", "leaving"):
-        assert told[name] == printed[name]
-    assert {row["path"]: row["change"] for row in told["files"]} == printed["files"]
+        assert told[name] == cut(printed[name], 20)
+    assert {row["path"]: row["change"] for row in told["files"]["first"]} == printed["files"]
+    assert told["files"]["count"] == len(printed["files"])
     assert files(platform) == files(twin) != before
     assert told["written"] == "working tree"
 
@@ -77,7 +79,7 @@ def test_a_person_may_insist_with_a_reason(platform: Path, twin: Path, json_of: 
     printed = json_of(
         "admit", twin / BRANCH_LINE, "--repo", twin, "--by", "Robin", "--accept", query, "--reason", "we need it"
     )
-    assert answer["admitted"] == printed["admitted"]
+    assert answer["admitted"] == cut(printed["admitted"], 20)
     assert files(platform) == files(twin)
 
 
@@ -88,8 +90,8 @@ def test_those_in_line_enter_as_with_the_command(platform: Path, twin: Path, jso
         entry.rename(place / "regression_set" / "waiting" / entry.name)
     told = bare(ask(in_process(platform, writes=True), "stage_admission", waiting=True))
     printed = json_of("admit", "--waiting", "--repo", twin)
-    assert told["admitted"] == printed["admitted"]
-    assert len(told["admitted"]) == 1
+    assert told["admitted"] == cut(printed["admitted"], 20)
+    assert told["admitted"]["count"] == 1
     assert files(platform) == files(twin)
 
 
