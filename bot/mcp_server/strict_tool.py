@@ -13,6 +13,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
+from bot.mcp_server.slim_schemas import parts_of, slim, slim_arguments
 from bot.mcp_server.untrusted import harmless, mark
 from bot.report.escaping import shortened
 from bot.suggest import perhaps
@@ -33,7 +34,8 @@ class StrictTool(Tool):
         model = tool.fn_metadata.arg_model
         model.model_config["extra"] = "forbid"
         model.model_rebuild(force=True)
-        tool.parameters = model.model_json_schema(by_alias=True)
+        tool.parameters = slim_arguments(model.model_json_schema(by_alias=True))
+        tool.fn_metadata.output_schema = slim(tool.fn_metadata.output_schema or {})
         return tool
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
@@ -67,5 +69,4 @@ class StrictTool(Tool):
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        parts = [self.parameters, *self.parameters.get("$defs", {}).values()]
-        return frozenset(name for part in parts for name in part.get("properties", {}))
+        return frozenset(name for part in parts_of(self.parameters) for name in part.get("properties", {}))

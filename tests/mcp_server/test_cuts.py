@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from bot.mcp_server.cuts import Combinations, Ids, Unclassified
 from bot.mcp_server.set_answers import SuggestionsAnswer
+from bot.mcp_server.slim_schemas import parts_of
 from bot.mcp_server.untrusted import mark
 from bot.report.output import LossOutput, PruneOutput, SwapOutput
 from tests.mcp_server.snapshots import published
@@ -79,11 +78,9 @@ def test_swaps_and_least_losses_come_in_pages_too() -> None:
 
 @pytest.mark.parametrize("tool", sorted(published()))
 def test_no_answer_holds_a_list_without_a_bound(tool: str) -> None:
-    schema = published()[tool]["outputSchema"]
-    parts: list[Any] = [schema, *schema.get("$defs", {}).values()]
     lists = {
         name
-        for part in parts
+        for part in parts_of(published()[tool]["outputSchema"])
         for name, field in part.get("properties", {}).items()
         for kind in (field, *field.get("anyOf", ()))
         if kind.get("type") == "array" or isinstance(kind.get("additionalProperties"), dict)
