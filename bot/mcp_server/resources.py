@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Final
 
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
 from bot.curator.entry import Entry
 from bot.errors import IncumbentError
@@ -33,7 +34,7 @@ def add_resources(server: MCPServer[None], desk: Desk, workers: Workers) -> None
         try:
             return await workers.read(work)
         except IncumbentError as error:
-            raise ResourceError(told(error, desk.root)) from None
+            raise MCPError(code=INVALID_PARAMS, message=told(error, desk.root)) from None
 
     @server.resource("incumbent://taxonomy", name="taxonomy", mime_type=JSON)
     async def taxonomy() -> str:
@@ -59,7 +60,7 @@ def add_resources(server: MCPServer[None], desk: Desk, workers: Workers) -> None
     async def entries(offset: int = 0, limit: int = _PAGE) -> str:
         """A page of the entries, by id: `offset` to leave out first, `limit` of 1 to 200."""
         if offset < 0 or not 1 <= limit <= MOST_ROWS:
-            raise ResourceError(f"offset must be 0 or more, and limit 1 to {MOST_ROWS}")
+            raise MCPError(code=INVALID_PARAMS, message=f"offset must be 0 or more, and limit 1 to {MOST_ROWS}")
         return await read(lambda: _entries(desk, offset, limit))
 
     @server.resource("incumbent://entries/{id}", name="entry", mime_type=JSON)
@@ -71,7 +72,8 @@ def add_resources(server: MCPServer[None], desk: Desk, workers: Workers) -> None
             everybody = {**known.evicted, **known.waiting, **known.entries}
             name = unmarked(id)
             if name not in everybody:
-                raise ResourceNotFoundError("there is no such entry: `find_entries` answers their ids")
+                message = f"there is no entry {mark(name)}: `find_entries` answers their ids"
+                raise MCPError(code=INVALID_PARAMS, message=message)
             place = "in the set" if name in known.entries else "waiting" if name in known.waiting else "evicted"
             return _entry(everybody[name], place)
 

@@ -19,6 +19,7 @@ from bot.report.escaping import shortened
 from bot.suggest import perhaps
 
 _MOST_FAULTS = 20
+_BUG = "It failed by a fault of the server's own, which its log tells: let the person know. To call again is no help."
 
 
 class StrictTool(Tool):
@@ -43,9 +44,13 @@ class StrictTool(Tool):
         try:
             return await super().run(arguments, context, convert_result)
         except ToolError as error:
-            if isinstance(error, UnexpectedToolError) or not isinstance(error.__cause__, ValidationError):
-                raise
-            raise ToolError(self._misfit(error.__cause__)) from error.__cause__
+            cause = error.__cause__
+            if isinstance(error, UnexpectedToolError):
+                raise UnexpectedToolError(_BUG) from cause
+            if isinstance(cause, ValidationError):
+                raise ToolError(self._misfit(cause)) from cause
+            # What we say ourselves stands there already, behind the SDK's words.
+            raise ToolError(str(cause)) from None
 
     def _misfit(self, error: ValidationError) -> str:
         known = list(self.parameters["properties"])
