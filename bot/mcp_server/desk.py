@@ -101,7 +101,10 @@ class Desk:
 
         Raises :class:`InputError` for any other place.
         """
-        fix = "name a folder of the platform repository, relative to it, such as eval_sets/CUSTOMER/AGENT"
+        fix = (
+            "name a folder of the platform repository, relative to it, such as eval_sets/CUSTOMER/AGENT; "
+            "incumbent://eval-sets has them"
+        )
         try:
             place = (self.root / named).resolve()
             inside = place.is_relative_to(self.root)

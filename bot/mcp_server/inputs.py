@@ -28,6 +28,9 @@ MOST_ROWS: Final = 200
 MOST_INLINE: Final = 500
 """Queries that one call may bring; more of them belong in a folder."""
 
+LONGEST_FOLDER: Final = 1_000
+"""Characters of the name of a folder, which is shown whole: it is to be given back."""
+
 _AGENT: Final = "`agent`"
 _QUERY: Final = "query"
 
@@ -67,7 +70,7 @@ Folder: TypeAlias = Annotated[
     BeforeValidator(without_mark),
     Field(
         min_length=1,
-        max_length=1000,
+        max_length=LONGEST_FOLDER,
         description="folder of the platform repository, such as eval_sets/CUSTOMER/AGENT, that holds an agent "
         "specification and its eval sets; relative to the repository",
     ),

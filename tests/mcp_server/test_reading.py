@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from bot.mcp_server.untrusted import mark
 from tests.cli.test_agreement import ledger, month
-from tests.mcp_server.conftest import BRANCH_LINE, ask, bare, drive, in_process
+from tests.mcp_server.conftest import BRANCH_LINE, CARD_LINE, ask, bare, drive, in_process
 
 
 def read(platform: Path, *uris: str) -> list[str]:
@@ -159,6 +160,33 @@ def test_entries_come_in_pages(platform: Path) -> None:
         ids += [row["id"] for row in part["entries"]]
         uri = part["next"]
     assert len(ids) == len(set(ids)) == part["total"] == 5
+
+
+def test_the_folders_of_eval_sets_are_told_as_tools_take_them(platform: Path) -> None:
+    (text,) = read(platform, "incumbent://eval-sets")
+    told = json.loads(text)
+    assert (told["total"], told["next"]) == (2, None)
+    assert [bare(row["folder"]) for row in told["eval_sets"]] == [BRANCH_LINE, CARD_LINE]
+    for row in told["eval_sets"]:
+        assert row["files"] == sum(path.is_file() for path in (platform / bare(row["folder"])).rglob("*"))
+        assert ask(in_process(platform), "classify", folder=row["folder"], limit=1)["total"] > 0
+    entries = bare(ask(in_process(platform), "find_entries"))["entries"]
+    came = [f"eval_sets/{row['customer']}/{row['agent']}" for row in entries]
+    assert [row["entries"] for row in told["eval_sets"]] == [came.count(BRANCH_LINE), came.count(CARD_LINE)]
+    assert came.count(BRANCH_LINE) + came.count(CARD_LINE) > 0
+
+
+def test_folders_of_eval_sets_come_in_pages(platform: Path) -> None:
+    first, last = map(json.loads, read(platform, "incumbent://eval-sets?limit=1", "incumbent://eval-sets?offset=1"))
+    assert first["next"] == "incumbent://eval-sets?offset=1&limit=1"
+    assert last["next"] is None
+    assert [bare(row["folder"]) for part in (first, last) for row in part["eval_sets"]] == [BRANCH_LINE, CARD_LINE]
+
+
+def test_without_eval_sets_there_are_no_folders(platform: Path) -> None:
+    shutil.rmtree(platform / "eval_sets")
+    (text,) = read(platform, "incumbent://eval-sets")
+    assert json.loads(text) == {"total": 0, "next": None, "eval_sets": []}
 
 
 def test_the_report_is_the_state_of_the_set_until_something_was_reviewed(platform: Path) -> None:
