@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from threading import Lock
 
+from anyio.from_thread import check_cancelled
+
+from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend
 from bot.errors import InputError, Problem
 from bot.mcp_server.inputs import AgentInput, QueryInput, inline_package, one_of_both
+from bot.mcp_server.made_once import MadeOnce
 from bot.opening import open_backend, open_package
 from bot.pipeline import Platform, Review, load_platform
 from bot.report.wording import listed
@@ -21,6 +24,14 @@ from bot.taxonomy.loading import TAXONOMY_FILE
 _MOST_FOLDERS = 10
 _MOST_BACKENDS = 4
 """Fitted models that are kept: of the taxonomies that were edited since, the oldest go."""
+
+
+def _open_fitted(platform: Platform) -> Backend:
+    """The backend that the config names; what it has to fit is fitted."""
+    backend = open_backend(platform)
+    if isinstance(backend, EmbeddedBackend):
+        backend.fit()
+    return backend
 
 
 class Desk:
@@ -37,7 +48,7 @@ class Desk:
         *,
         writes: bool = False,
         environment: Mapping[str, str] = os.environ,
-        make_backend: Callable[[Platform], Backend] = open_backend,
+        make_backend: Callable[[Platform], Backend] = _open_fitted,
     ) -> None:
         self.root = root.resolve()
         self.config_path = config_path
@@ -45,8 +56,7 @@ class Desk:
         self.environment = environment
         self.latest: Review | None = None
         self._make_backend = make_backend
-        self._backends: dict[str, Backend] = {}
-        self._fitting = Lock()
+        self._fitted = MadeOnce[Backend](_MOST_BACKENDS)
 
     @property
     def files(self) -> WorkingTree:
@@ -61,21 +71,17 @@ class Desk:
             raise InputError([Problem(TAXONOMY_FILE, None, message, fix)])
         return load_platform(self.files, self.config_path)
 
-    def backend(self, platform: Platform) -> Backend:
-        """The classifier of ``platform``; one that has to be fitted is fitted once, by whoever comes first.
+    def backend(self, platform: Platform, waiting: Callable[[], None] = check_cancelled) -> Backend:
+        """The classifier of ``platform``; one that has to be fitted is fitted once, for whoever comes first.
 
-        One that costs something is made for each call, so that each is told what it has cost.
+        While that takes, ``waiting`` is called now and then in the thread of the call; what it raises ends the wait,
+        and the fitting goes on for the next.  One that costs something is made for each call, so that each is told
+        what it has cost.
         """
+        if platform.config.classifier.backend != "embedded":
+            return self._make_backend(platform)
         key = f"{platform.config.classifier.model_dump_json()} {platform.taxonomy.model_dump_json()}"
-        with self._fitting:
-            if key in self._backends:
-                return self._backends[key]
-            backend = self._make_backend(platform)
-            if backend.usage is None:
-                self._backends[key] = backend
-                for old in list(self._backends)[:-_MOST_BACKENDS]:
-                    del self._backends[old]
-            return backend
+        return self._fitted.get(key, lambda: self._make_backend(platform), waiting)
 
     def package(
         self,

@@ -48,7 +48,7 @@ from bot.mcp_server.inputs import (
 )
 from bot.mcp_server.untrusted import Named, find_name, mark
 from bot.mcp_server.verdict_rows import outcome_of, shown, verdict_rows
-from bot.mcp_server.working import Call, Workers
+from bot.mcp_server.working import Call, Report, Workers
 from bot.pipeline import Platform, review
 from bot.rater.adapter import rate
 from bot.rater.model import ScoredQuery
@@ -94,7 +94,7 @@ class Judging:
         Give `folder`, or `queries` with `agent`. Like `incumbent classify`.
         """
 
-        def work(progress: Progress) -> ClassifyAnswer:
+        def work(progress: Report) -> ClassifyAnswer:
             platform = self._desk.platform()
             package, result, usage = self._classified(platform, folder, queries, agent, progress)
             by_id = {query.id: query for query in package.submission.queries}
@@ -128,7 +128,7 @@ class Judging:
         Give `folder`, or `queries` with `agent`. The scores can be kept, and judged later by `cs_to_verdict`.
         """
 
-        def work(progress: Progress) -> RateAnswer:
+        def work(progress: Report) -> RateAnswer:
             platform = self._desk.platform()
             package, result, usage = self._classified(platform, folder, queries, agent, progress)
             turns = {query.id: query.turns for query in package.submission.queries}
@@ -252,10 +252,10 @@ class Judging:
         Give `folder`, or `queries` with `agent`. Start a triage here. Writes nothing; like `incumbent review`.
         """
 
-        def work(progress: Progress) -> ClassifyToVerdictAnswer:
+        def work(progress: Report) -> ClassifyToVerdictAnswer:
             platform = self._desk.platform()
             package = self._desk.package(platform, folder, queries, agent, customer, agent_name)
-            backend = self._desk.backend(platform)
+            backend = self._desk.backend(platform, progress.waiting)
             outcome = review(platform, package, backend, progress)
             refuse_incomplete({}, outcome.stopped)
             if folder is not None:
@@ -291,10 +291,10 @@ class Judging:
         folder: str | None,
         queries: list[QueryInput] | None,
         agent: AgentInput | None,
-        progress: Progress,
+        progress: Report,
     ) -> tuple[Package, ClassifierResult, UsageOutput | None]:
         package = self._desk.package(platform, folder, queries, agent)
-        backend = self._desk.backend(platform)
+        backend = self._desk.backend(platform, progress.waiting)
         result = classify(package.submission.queries, package.specification, platform.taxonomy, backend, progress)
         refuse_incomplete({}, result.stopped)
         return package, result, spent(backend.usage)

@@ -22,7 +22,7 @@ from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import Folder, FolderName
 from bot.mcp_server.on_github import command_line, comment, open_account, open_pull_request
 from bot.mcp_server.untrusted import Marked, Named, find_name, mark, mark_text
-from bot.mcp_server.working import Call, Workers
+from bot.mcp_server.working import Call, Report, Workers
 from bot.opening import entry_text, occasion
 from bot.pipeline import Platform
 from bot.report.output import Spent
@@ -110,7 +110,7 @@ class Writing:
         commits nothing; or it opens a pull request.
         """
 
-        def work(progress: Progress) -> StageAnswer:
+        def work(progress: Report) -> StageAnswer:
             with nullcontext() if dry_run else sole_curator(self._desk.root):
                 platform = self._desk.platform()
                 if (folder is None) != waiting:
@@ -181,7 +181,7 @@ class Writing:
         by: str | None,
         customer: str | None,
         agent_name: str | None,
-        progress: Progress,
+        progress: Report,
     ) -> Admission:
         root = self._desk.root
         package = self._desk.package(platform, folder, customer=customer, agent_name=agent_name)
@@ -190,7 +190,7 @@ class Writing:
         return admit_package(
             platform,
             package,
-            self._desk.backend(platform),
+            self._desk.backend(platform, progress.waiting),
             progress,
             occasion(root, None, by),
             names,
