@@ -28,6 +28,18 @@ class Admission:
     usage: Usage | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """How faults name what a person gives and does: as options of the command, or as arguments of a tool.
+
+    ``accept`` gives an acceptance and ``reason`` why; ``line`` lets in those that wait for a slot.
+    """
+
+    accept: str
+    reason: str
+    line: str
+
+
 def admit_package(
     platform: Platform,
     package: Package,
@@ -37,10 +49,12 @@ def admit_package(
     accepted: Sequence[str],
     reason: str | None,
     text_of: Callable[[str], str],
+    words: Words,
 ) -> Admission:
     """The direct admissions of ``package``, and the queries that a person ``accepted``.
 
-    ``reason`` says why those enter whose verdict is EXCLUDE; ``text_of`` gives the file of an entry that is edited.
+    ``reason`` says why those enter whose verdict is EXCLUDE; ``text_of`` gives the file of an entry that is edited;
+    ``words`` are those of whoever asks.
     Raises :class:`InputError` where entries lag behind, where others come first, and for an acceptance without effect.
     """
     classified = classify_package(platform, package, backend, progress)
@@ -54,8 +68,8 @@ def admit_package(
     ]
     outcome = judge(platform, [classified], backend.identity, answers)
     refuse_lag(outcome.lags)
-    _serve_the_line_first(platform, now)
-    _refuse_without_effect(outcome, answers)
+    _serve_the_line_first(platform, now, words)
+    _refuse_without_effect(outcome, answers, words)
     texts = {entry.id: text_of(entry.id) for entry in outcome.edited.values()}
     return Admission(
         staging=stage_admissions(outcome, texts, now),
@@ -74,7 +88,7 @@ def admit_waiting(platform: Platform, now: Occasion) -> Staging:
     return stage_waiting(tuple(known.waiting.values()), residents, platform.config, platform.taxonomy, now)
 
 
-def _serve_the_line_first(platform: Platform, now: Occasion) -> None:
+def _serve_the_line_first(platform: Platform, now: Occasion, words: Words) -> None:
     """Newcomers do not pass those that wait for a slot."""
     ready = admit_waiting(platform, now).admitted
     if ready:
@@ -84,19 +98,23 @@ def _serve_the_line_first(platform: Platform, now: Occasion) -> None:
                     f"regression_set/waiting/{entry.id}.yaml",
                     None,
                     "the entry waits for a slot, and one is free",
-                    "run `incumbent admit --waiting` first",
+                    f"{words.line} first",
                 )
                 for entry in ready
             ]
         )
 
 
-def _refuse_without_effect(outcome: Review, answers: Sequence[Answer]) -> None:
+def _refuse_without_effect(outcome: Review, answers: Sequence[Answer], words: Words) -> None:
     """Raise what is wrong with acceptances that change nothing: whoever gave them thinks that they do."""
     named = {answer.id for answer in answers}
     refuse_incomplete({id: why for id, why in outcome.shortfalls.items() if id in named}, None)
+
+    def refused(id: str, message: str, fix: str) -> Problem:
+        return Problem(f"{words.accept} {id}", None, message, fix)
+
     problems = [
-        _refused(id, "there is no such query that is not settled", f"use one of: {', '.join(sorted(outcome.scored))}")
+        refused(id, "there is no such query that is not settled", f"use one of: {', '.join(sorted(outcome.scored))}")
         for id in dict.fromkeys(answer.id for answer in answers)
         if id not in outcome.scored
     ]
@@ -104,14 +122,10 @@ def _refuse_without_effect(outcome: Review, answers: Sequence[Answer]) -> None:
     for answer in outcome.derivation.unheard:
         verdict = verdicts[answer.id]
         if verdict.admitted:
-            problems.append(_refused(answer.id, "it is admitted already, without a person", "leave it out"))
+            problems.append(refused(answer.id, "it is admitted already, without a person", "leave it out"))
         else:
             said = f"its verdict is EXCLUDE ({', '.join(verdict.reasons)}) after what was admitted before it"
-            fix = "leave it out, or give --reason to override the verdict"
-            problems.append(_refused(answer.id, said, fix))
+            fix = f"leave it out, or give {words.reason} to override the verdict"
+            problems.append(refused(answer.id, said, fix))
     if problems:
         raise InputError(problems)
-
-
-def _refused(id: str, message: str, fix: str) -> Problem:
-    return Problem(f"--accept {id}", None, message, fix)

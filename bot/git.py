@@ -38,16 +38,13 @@ def read_head(folder: Path) -> Head:
     except (git.InvalidGitRepositoryError, git.NoSuchPathError):
         raise UsageError(
             f"{folder} is not inside a git repository, so there is no commit to take the time from; "
-            "run `git init` and commit, or give --at TIME"
+            "run `git init` and commit"
         ) from None
     commit = _asked(lambda: str(repository.git.rev_parse("--verify", "--quiet", "HEAD^{commit}")), git, quiet=True)
     if not commit:
         # git says nothing where HEAD points to no commit, and why where it cannot look.
         _asked(lambda: repository.git.status("--porcelain", "--untracked-files=no"), git)
-        raise UsageError(
-            f"the git repository of {folder} has no commit yet, so there is no time to record; "
-            "commit, or give --at TIME"
-        )
+        raise UsageError(f"the git repository of {folder} has no commit yet, so there is no time to record; commit")
     seconds = _asked(lambda: str(repository.git.show("--no-patch", "--format=%ct", commit)), git)
     at = datetime.fromtimestamp(int(seconds), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     name = _asked(lambda: str(repository.git.config("--get", "user.name")), git, quiet=True)
@@ -59,7 +56,7 @@ def _library() -> Any:
     try:
         import git
     except ImportError:
-        raise OutsideError("git is missing, or does not run: install it, or give --at TIME") from None
+        raise OutsideError("git is missing, or does not run: install it") from None
     return git
 
 
@@ -71,9 +68,9 @@ def _asked(question: Callable[[], str], git: Any, quiet: bool = False) -> str:
         if quiet and error.status == 1:
             return ""
         reason = str(error.stderr).strip().removeprefix("stderr:").strip(" '\n")
-        raise OutsideError(f"git refuses: {reason or error}; mend that, or give --at TIME") from None
+        raise OutsideError(f"git refuses: {reason or error}; mend that") from None
     except git.GitCommandNotFound:
-        raise OutsideError("git is missing: install it, or give --at TIME") from None
+        raise OutsideError("git is missing: install it") from None
 
 
 def read_commit(folder: Path, name: str) -> str:

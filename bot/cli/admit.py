@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from bot.admitting import admit_package, admit_waiting
+from bot.admitting import Words, admit_package, admit_waiting
 from bot.classifier.usage import Usage
 from bot.cli.options import (
     agent_options,
@@ -15,6 +15,7 @@ from bot.cli.options import (
     by_option,
     dry_run_option,
     json_option,
+    occasion,
     one_at_a_time,
     print_json,
     progress_bar,
@@ -29,9 +30,11 @@ from bot.curator.changes import apply
 from bot.curator.entry import Entry
 from bot.curator.staging import Staging
 from bot.errors import InputError, Problem, UsageError
-from bot.opening import entry_text, occasion, open_backend, open_package, open_platform
+from bot.opening import entry_text, open_backend, open_package, open_platform
 from bot.refusals import refuse_incomplete
 from bot.report.output import AdmissionOutput
+
+_WORDS = Words(accept="--accept", reason="--reason", line="run `incumbent admit --waiting`")
 
 
 @click.command("admit")
@@ -108,6 +111,7 @@ def command(
                 accepted,
                 why,
                 lambda id: entry_text(repo, id),
+                _WORDS,
             )
         finally:
             show_usage(backend)

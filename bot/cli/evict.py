@@ -11,6 +11,7 @@ from bot.cli.options import (
     by_option,
     dry_run_option,
     json_option,
+    occasion,
     one_at_a_time,
     one_of,
     print_json,
@@ -24,7 +25,7 @@ from bot.curator.admission import least_loss
 from bot.curator.entry import Evicted
 from bot.curator.prune import grounds_of, prune
 from bot.curator.staging import Staging
-from bot.opening import occasion, open_platform
+from bot.opening import open_platform
 from bot.pipeline import Platform
 from bot.report.escaping import visible
 from bot.report.output import AdmissionOutput

@@ -18,6 +18,7 @@ from bot.cli.options import (
     by_option,
     dry_run_option,
     json_option,
+    occasion,
     one_at_a_time,
     print_json,
     progress_bar,
@@ -33,7 +34,7 @@ from bot.importing.reading import Part, Spoken, read_agent, read_bundles
 from bot.intake.eval_sets import Named
 from bot.intake.eval_sets.columns import Columns, DeclaredFile
 from bot.intake.eval_sets.registry import readers
-from bot.opening import entry_text, occasion, open_backend, open_platform
+from bot.opening import entry_text, open_backend, open_platform
 from bot.pipeline import Platform
 from bot.rater.adapter import rate
 from bot.rater.model import ScoredQuery

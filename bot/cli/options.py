@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from pydantic import BaseModel
@@ -18,8 +18,11 @@ from bot.classifier.usage import Usage, total
 from bot.config import CONFIG_FILE
 from bot.curator.entry import Lag, utc
 from bot.curator.lock import sole_curator
-from bot.errors import InputError, Problem, UsageError
+from bot.errors import InputError, OutsideError, Problem, UsageError
 from bot.report.escaping import printable, visible
+
+if TYPE_CHECKING:
+    from bot.curator.staging import Occasion
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -82,6 +85,17 @@ def moment(_: click.Context, __: click.Parameter, value: str | None) -> str | No
 at_option = click.option(
     "--at", metavar="TIME", callback=moment, help="Time to record (default: that of the commit at hand)."
 )
+
+
+def occasion(repo: Path, at: str | None, by: str | None) -> Occasion:
+    """When and by whom a command acts; where git does not say when, ``--at`` may."""
+    # Few commands act, and the pipeline is slow to load.
+    from bot.opening import occasion as at_hand
+
+    try:
+        return at_hand(repo, at, by)
+    except (UsageError, OutsideError) as error:
+        raise type(error)(f"{error}, or give --at TIME") from None
 
 
 def whole_text(_: click.Context, __: click.Parameter, value: str | None) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, Field
@@ -12,20 +12,16 @@ from bot.classifier.identity_file import IdentityFile
 from bot.classifier.model import Basis, Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
-from bot.curator.entry import Entry, Tombstone
 from bot.errors import Problem
 from bot.intake.query import Query
-from bot.mcp_server.untrusted import Marked, mark, mark_entry, mark_text
+from bot.mcp_server.cuts import SHOWN, Combinations, Ids, Settled, Unclassified
+from bot.mcp_server.untrusted import Marked, mark, mark_text
 from bot.pipeline import Review
 from bot.report.output import Spent, UsageOutput, ValueOutput
 
 Item = TypeVar("Item")
 
 Outcome: TypeAlias = Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"]
-
-SHOWN_PROBLEMS = 5
-
-SHOWN_SETTLED = 5
 
 
 class Page(BaseModel):
@@ -50,19 +46,7 @@ class Unread(BaseModel):
     @staticmethod
     def of(problems: Sequence[Problem]) -> Unread:
         """``problems`` for output."""
-        return Unread(count=len(problems), first=[mark_text(str(item)) for item in problems[:SHOWN_PROBLEMS]])
-
-
-class Unclassified(BaseModel):
-    """A query that has no verdict, and why."""
-
-    id: Marked
-    why: Marked
-
-
-def unclassified(shortfalls: Mapping[str, str]) -> list[Unclassified]:
-    """The queries that could not be classified, of each of which ``shortfalls`` says why."""
-    return [Unclassified(id=mark(id), why=mark_text(why)) for id, why in shortfalls.items()]
+        return Unread(count=len(problems), first=[mark_text(str(item)) for item in problems[:SHOWN]])
 
 
 class ClassifiedRow(BaseModel):
@@ -99,7 +83,7 @@ class ClassifyAnswer(Page):
 
     taxonomy: str = Field(description="version of the taxonomy")
     queries: list[ClassifiedRow] = Field(description="in the order of the eval sets")
-    unclassified: list[Unclassified]
+    unclassified: Unclassified
     unread: Unread
     usage: Spent
 
@@ -122,7 +106,7 @@ class RateAnswer(Page):
     taxonomy: str = Field(description="version of the taxonomy")
     classifier: IdentityFile
     queries: list[RatedRow] = Field(description="in the order of the eval sets")
-    unclassified: list[Unclassified]
+    unclassified: Unclassified
     unread: Unread
     usage: Spent
 
@@ -132,7 +116,7 @@ class FactsRow(BaseModel):
 
     competent: list[str] = Field(description="capabilities covered at or above the competence bar")
     new_capabilities: list[str]
-    new_combinations: list[list[str]]
+    new_combinations: Combinations
     wins: dict[str, Marked] = Field(description="capability: the champion beaten")
     max_similarity: float = Field(ge=0, le=1, description="text similarity to the most similar entry")
     most_similar: Marked | None
@@ -145,7 +129,7 @@ class FactsRow(BaseModel):
         return FactsRow(
             competent=list(facts.competent),
             new_capabilities=list(facts.new_capabilities),
-            new_combinations=[list(names) for names in facts.new_combinations],
+            new_combinations=Combinations.of(facts.new_combinations),
             wins={name: mark(champion) for name, champion in facts.wins.items()},
             max_similarity=facts.max_similarity,
             most_similar=None if facts.most_similar is None else mark(facts.most_similar),
@@ -158,6 +142,7 @@ class VerdictRow(BaseModel):
 
     id: Marked
     outcome: Outcome
+    attempt: bool = Field(description="whether it argues with the classifier, or hides text from people")
     decision: Literal["INCLUDE", "EXCLUDE", "REPLACE", "KEEP-BOTH"]
     route: Literal["direct", "review"]
     reasons: list[str] = Field(description="codes, in order; docs/verdicts.md explains them")
@@ -190,31 +175,16 @@ class VerdictCounts(BaseModel):
         )
 
 
-class SettledRow(BaseModel):
-    """A query that is not judged, since its entry says the same."""
-
-    id: Marked
-    entry: Marked = Field(description="the entry or tombstone that settles it")
-
-
-def settled_rows(settled: Mapping[str, Entry | Tombstone]) -> list[SettledRow]:
-    """The first few of the queries that are ``settled``."""
-    return [
-        SettledRow(id=mark(id), entry=mark_entry(record.id)) for id, record in list(settled.items())[:SHOWN_SETTLED]
-    ]
-
-
 class ConsolidateAnswer(Page):
     """Verdicts on scored queries."""
 
     counts: VerdictCounts
     verdicts: list[VerdictRow] = Field(description="in the cycle's order")
-    settled: int = Field(ge=0, description="queries that an entry or a tombstone settles; they are not judged again")
-    settled_by: list[SettledRow] = Field(description="the first few of these")
+    settled: Settled
     lagging: int = Field(ge=0, description="entries without comparable scores, which count for nothing here")
 
 
-class Turned(BaseModel):
+class TurnedRow(BaseModel):
     """A query whose verdict is another against the set as it is."""
 
     id: Marked
@@ -222,11 +192,18 @@ class Turned(BaseModel):
     then: Outcome = Field(description="its outcome against the set as it would be")
 
 
+class Turned(BaseModel):
+    """Queries whose outcome the entries decide that were taken for gone."""
+
+    count: int = Field(ge=0)
+    first: list[TurnedRow] = Field(description="only=turned shows the verdicts of all")
+
+
 class CsToVerdictAnswer(ConsolidateAnswer):
     """Verdicts on scored queries against an updated regression set."""
 
-    without: list[Marked] = Field(description="entries that were taken for gone")
-    turned: list[Turned] = Field(description="queries whose outcome those entries decide")
+    without: Ids = Field(description="entries that were taken for gone")
+    turned: Turned
 
 
 class ClassifyToVerdictAnswer(Page):
@@ -237,10 +214,12 @@ class ClassifyToVerdictAnswer(Page):
     ceiling: int = Field(ge=0, description="most entries that it may hold")
     counts: VerdictCounts
     verdicts: list[VerdictRow] = Field(description="in the cycle's order")
-    settled: int = Field(ge=0, description="queries that an entry or a tombstone settles; they are not judged again")
-    attempts: list[Marked] = Field(description="queries that argue with the classifier, or hide text from people")
+    settled: Settled
+    attempts: Ids = Field(
+        description="queries that argue with the classifier, or hide text from people; only=attempts shows all"
+    )
     coverage_gained: dict[str, str] = Field(description="capability: competent coverers before → after")
-    unclassified: list[Unclassified]
+    unclassified: Unclassified
     unread: Unread
     lagging: int = Field(ge=0, description="entries without comparable scores, which count for nothing here")
     usage: Spent

@@ -5,21 +5,33 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from threading import Lock
 
+from anyio.from_thread import check_cancelled
+
+from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend
 from bot.errors import InputError, Problem
 from bot.mcp_server.inputs import AgentInput, QueryInput, inline_package, one_of_both
+from bot.mcp_server.made_once import MadeOnce
 from bot.opening import open_backend, open_package
 from bot.pipeline import Platform, Review, load_platform
 from bot.report.wording import listed
 from bot.snapshot import WorkingTree
 from bot.submission import Package, submission_folders
 from bot.suggest import perhaps
+from bot.taxonomy.loading import TAXONOMY_FILE
 
 _MOST_FOLDERS = 10
 _MOST_BACKENDS = 4
 """Fitted models that are kept: of the taxonomies that were edited since, the oldest go."""
+
+
+def _open_fitted(platform: Platform) -> Backend:
+    """The backend that the config names; what it has to fit is fitted."""
+    backend = open_backend(platform)
+    if isinstance(backend, EmbeddedBackend):
+        backend.fit()
+    return backend
 
 
 class Desk:
@@ -36,7 +48,7 @@ class Desk:
         *,
         writes: bool = False,
         environment: Mapping[str, str] = os.environ,
-        make_backend: Callable[[Platform], Backend] = open_backend,
+        make_backend: Callable[[Platform], Backend] = _open_fitted,
     ) -> None:
         self.root = root.resolve()
         self.config_path = config_path
@@ -44,8 +56,7 @@ class Desk:
         self.environment = environment
         self.latest: Review | None = None
         self._make_backend = make_backend
-        self._backends: dict[str, Backend] = {}
-        self._fitting = Lock()
+        self._fitted = MadeOnce[Backend](_MOST_BACKENDS)
 
     @property
     def files(self) -> WorkingTree:
@@ -54,23 +65,23 @@ class Desk:
 
     def platform(self) -> Platform:
         """The platform as its files say now; all their faults at once as :class:`InputError`."""
+        if not self.files.exists(TAXONOMY_FILE):
+            message = "there is no such file, so the server was not started on a platform repository"
+            fix = "ask the person to start it with --repo DIR; DIR holds taxonomy/, config/ and regression_set/"
+            raise InputError([Problem(TAXONOMY_FILE, None, message, fix)])
         return load_platform(self.files, self.config_path)
 
-    def backend(self, platform: Platform) -> Backend:
-        """The classifier of ``platform``; one that has to be fitted is fitted once, by whoever comes first.
+    def backend(self, platform: Platform, waiting: Callable[[], None] = check_cancelled) -> Backend:
+        """The classifier of ``platform``; one that has to be fitted is fitted once, for whoever comes first.
 
-        One that costs something is made for each call, so that each is told what it has cost.
+        While that takes, ``waiting`` is called now and then in the thread of the call; what it raises ends the wait,
+        and the fitting goes on for the next.  One that costs something is made for each call, so that each is told
+        what it has cost.
         """
+        if platform.config.classifier.backend != "embedded":
+            return self._make_backend(platform)
         key = f"{platform.config.classifier.model_dump_json()} {platform.taxonomy.model_dump_json()}"
-        with self._fitting:
-            if key in self._backends:
-                return self._backends[key]
-            backend = self._make_backend(platform)
-            if backend.usage is None:
-                self._backends[key] = backend
-                for old in list(self._backends)[:-_MOST_BACKENDS]:
-                    del self._backends[old]
-            return backend
+        return self._fitted.get(key, lambda: self._make_backend(platform), waiting)
 
     def package(
         self,
@@ -96,7 +107,10 @@ class Desk:
 
         Raises :class:`InputError` for any other place.
         """
-        fix = "name a folder of the platform repository, relative to it, such as eval_sets/CUSTOMER/AGENT"
+        fix = (
+            "name a folder of the platform repository, relative to it, such as eval_sets/CUSTOMER/AGENT; "
+            "incumbent://eval-sets has them"
+        )
         try:
             place = (self.root / named).resolve()
             inside = place.is_relative_to(self.root)

@@ -8,14 +8,13 @@ from anyio.from_thread import check_cancelled
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
-from bot.classifier.model import Progress
 from bot.errors import UsageError
 from bot.explaining import Explained, explain_entry, explain_query
 from bot.mcp_server.answers import FactsRow
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import Folder, FolderName
 from bot.mcp_server.untrusted import Marked, MarkedVoice, Named, find_name, mark, mark_text
-from bot.mcp_server.working import Call, Workers
+from bot.mcp_server.working import Call, Report, Workers
 from bot.pipeline import review
 from bot.refusals import refuse_incomplete
 from bot.report.explanation_output import (
@@ -122,7 +121,7 @@ class Explaining:
         or `entry`. Like `incumbent explain`.
         """
 
-        def work(progress: Progress) -> ExplainAnswer:
+        def work(progress: Report) -> ExplainAnswer:
             platform = self._desk.platform()
             if entry is not None:
                 if folder is not None or query is not None:
@@ -140,7 +139,7 @@ class Explaining:
                 "query",
                 "take an id that `classify_to_verdict` with only=all answers",
             )
-            backend = self._desk.backend(platform)
+            backend = self._desk.backend(platform, progress.waiting)
             outcome = review(platform, package, backend, progress)
             refuse_incomplete({}, outcome.stopped)
             explained = explain_query(outcome, name, check_cancelled)

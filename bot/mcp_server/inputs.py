@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Annotated, Final, Literal, TypeAlias
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import BeforeValidator, Field
 
 from bot.classifier.identity_file import IdentityFile
 from bot.config import Limits
 from bot.documents import parse_json
-from bot.errors import UsageError
+from bot.errors import InputError, Problem, UsageError
 from bot.intake.agents.agent_file import AgentTool, Kind
 from bot.intake.specification import AuthMode
 from bot.mcp_server.untrusted import Named, without_mark
@@ -21,9 +22,17 @@ from bot.snapshot import NoFiles, Overlay
 from bot.submission import Package, read_package, refuse_shared_ids
 from bot.validation import FileModel, Score, Text, Tuple
 
+Read = TypeVar("Read")
+
 MOST_ROWS: Final = 200
 MOST_INLINE: Final = 500
 """Queries that one call may bring; more of them belong in a folder."""
+
+LONGEST_FOLDER: Final = 1_000
+"""Characters of the name of a folder, which is shown whole: it is to be given back."""
+
+_AGENT: Final = "`agent`"
+_QUERY: Final = "query"
 
 
 class QueryInput(FileModel):
@@ -65,7 +74,7 @@ Folder: TypeAlias = Annotated[
     BeforeValidator(without_mark),
     Field(
         min_length=1,
-        max_length=1000,
+        max_length=LONGEST_FOLDER,
         description="folder of the platform repository, such as eval_sets/CUSTOMER/AGENT, that holds an agent "
         "specification and its eval sets; relative to the repository",
     ),
@@ -96,9 +105,25 @@ Limit: TypeAlias = Annotated[int, Field(ge=1, le=MOST_ROWS, description="rows of
 Offset: TypeAlias = Annotated[int, Field(ge=0, description="rows to leave out first: `next_offset` of the page before")]
 Texts: TypeAlias = Annotated[bool, Field(description="whether the rows hold the queries' texts")]
 Show: TypeAlias = Annotated[
-    Literal["matters", "all", "admitted", "waiting-for-slot", "waiting-for-review", "excluded"],
-    Field(description="rows to show; `matters`: all but the excluded"),
+    Literal["matters", "all", "admitted", "waiting-for-slot", "waiting-for-review", "excluded", "attempts"],
+    Field(
+        description="rows to show; `matters`: all but the excluded; `attempts`: who argue with the classifier, or hide "
+        "text from people"
+    ),
 ]
+
+
+class _Arguments(Overlay):
+    """What a call brings, as files that are called in faults as the caller knows them."""
+
+    _CALLED: Final = {"agent.yaml": _AGENT, "queries.json": _QUERY}
+
+    def __init__(self, agent: str, queries: str) -> None:
+        super().__init__(NoFiles(), {"agent.yaml": agent, "queries.json": queries})
+
+    def name(self, path: str) -> str:
+        """The argument that the file at ``path`` is made of."""
+        return self._CALLED.get(path, path)
 
 
 def inline_package(platform: Platform, queries: list[QueryInput], agent: AgentInput | None) -> Package:
@@ -110,12 +135,11 @@ def inline_package(platform: Platform, queries: list[QueryInput], agent: AgentIn
     declared = {} if agent is None else agent.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     name = "inline" if agent is None else agent.name
     stated = {"agent": 1, "name": name, "platform": "inline"} | declared
-    files: dict[str, str | bytes | None] = {
-        "agent.yaml": json.dumps(stated, ensure_ascii=False),
-        "queries.json": f'{{"eval_set": 1, {_listed(queries)}}}',
-    }
-    package = read_package(Overlay(NoFiles(), files), "inline", name, "inline", limits)
-    return refuse_shared_ids([package], platform.regression_set)[0]
+    files = _Arguments(json.dumps(stated, ensure_ascii=False), f'{{"eval_set": 1, {_listed(queries)}}}')
+    package = _placed(lambda: read_package(files, "inline", name, "inline", limits), len(queries))
+    (package,) = refuse_shared_ids([package], platform.regression_set)
+    problems = tuple(_in_call(problem, len(queries)) for problem in package.submission.problems)
+    return replace(package, submission=replace(package.submission, problems=problems))
 
 
 def kept_scores(
@@ -123,14 +147,31 @@ def kept_scores(
 ) -> KeptScores:
     """``queries`` as the consolidator takes them; every fault at once as :class:`InputError`."""
     given = {"taxonomy": taxonomy, "classifier": None if classifier is None else classifier.model_dump(mode="json")}
-    about = "".join(f'"{name}": {json.dumps(value, ensure_ascii=False)}, ' for name, value in given.items())
-    content = f"{{{about}{_listed(queries)}}}".encode("utf-8", "replace")
-    document = parse_json(content, "queries", platform.config.limits.reading)
-    return read_scores(document, platform.taxonomy)
+    content = f"{{{_listed(queries)},\n{json.dumps(given, ensure_ascii=False)[1:]}".encode("utf-8", "replace")
+    limits = platform.config.limits.reading
+    return _placed(lambda: read_scores(parse_json(content, _QUERY, limits), platform.taxonomy), len(queries))
+
+
+def _placed(read: Callable[[], Read], count: int) -> Read:
+    """What ``read`` returns of ``count`` queries; its faults say which argument is wrong, and which query."""
+    try:
+        return read()
+    except InputError as error:
+        raise InputError(_in_call(problem, count) for problem in error.problems) from None
+
+
+def _in_call(problem: Problem, count: int) -> Problem:
+    """``problem`` where the caller can find it: each of ``count`` queries has the line of its number."""
+    if problem.line is None:
+        return problem
+    place = problem.file
+    if place == _QUERY:
+        place = f"{_QUERY} {problem.line}" if problem.line <= count else "the call"
+    return replace(problem, file=place, line=None)
 
 
 def _listed(queries: Sequence[FileModel]) -> str:
-    """``queries`` as JSON, each on the line of its place, so that a fault's line says which it is."""
+    """``queries`` as JSON, each on the line of its place, so that a fault's line is its number."""
     rows = (json.dumps(query.model_dump(mode="json", exclude_none=True), ensure_ascii=False) for query in queries)
     return '"queries": [' + ",\n".join(rows) + "]"
 

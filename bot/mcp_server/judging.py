@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from mcp_types import CallToolResult
 from pydantic import Field
@@ -12,7 +12,7 @@ from pydantic import Field
 from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.identity_file import IdentityFile
 from bot.classifier.model import Backend, Progress
-from bot.consolidating import consolidate
+from bot.consolidating import Consolidation, consolidate
 from bot.mcp_server.answers import (
     ClassifiedRow,
     ClassifyAnswer,
@@ -22,14 +22,15 @@ from bot.mcp_server.answers import (
     RateAnswer,
     RatedRow,
     Turned,
+    TurnedRow,
     Unread,
     VerdictCounts,
+    VerdictRow,
     coverage_gained,
     page,
-    settled_rows,
     spent,
-    unclassified,
 )
+from bot.mcp_server.cuts import SHOWN, Ids, Settled, Unclassified
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import (
     Agent,
@@ -49,10 +50,10 @@ from bot.mcp_server.inputs import (
 )
 from bot.mcp_server.untrusted import Named, find_name, mark, mark_entry
 from bot.mcp_server.verdict_rows import outcome_of, shown, verdict_rows
-from bot.mcp_server.working import Call, Workers
+from bot.mcp_server.working import Call, Report, Workers
 from bot.pipeline import Platform, review
 from bot.rater.adapter import rate
-from bot.rater.model import ScoredQuery
+from bot.rater.scores import KeptScores
 from bot.refusals import refuse_incomplete
 from bot.report.wording import headline
 from bot.settling import asked, content_key, settle
@@ -95,7 +96,7 @@ class Judging:
         Give `folder`, or `queries` with `agent`. Like `incumbent classify`.
         """
 
-        def work(progress: Progress) -> ClassifyAnswer:
+        def work(progress: Report) -> ClassifyAnswer:
             platform = self._desk.platform()
             package, result, backend = self._classified(platform, folder, queries, agent, progress)
             by_id = {query.id: query for query in package.submission.queries}
@@ -107,7 +108,7 @@ class Judging:
                 queries=[
                     ClassifiedRow.of(item, by_id[item.query_id], texts=texts, every_value=every_value) for item in rows
                 ],
-                unclassified=unclassified(result.shortfalls),
+                unclassified=Unclassified.of(result.shortfalls),
                 unread=Unread.of(package.submission.problems),
                 usage=spent(backend.usage),
             )
@@ -132,7 +133,7 @@ class Judging:
         `cs_to_verdict`, together with `taxonomy` and `classifier`.
         """
 
-        def work(progress: Progress) -> RateAnswer:
+        def work(progress: Report) -> RateAnswer:
             platform = self._desk.platform()
             package, result, backend = self._classified(
                 platform, folder, queries, agent, progress, customer, agent_name
@@ -161,7 +162,7 @@ class Judging:
                     )
                     for item in rows
                 ],
-                unclassified=unclassified(result.shortfalls),
+                unclassified=Unclassified.of(result.shortfalls),
                 unread=Unread.of(package.submission.problems),
                 usage=spent(backend.usage),
             )
@@ -189,15 +190,14 @@ class Judging:
             platform = self._desk.platform()
             kept = kept_scores(platform, queries, taxonomy, classifier)
             found = consolidate(platform, kept)
-            rows = verdict_rows(found.verdicts, _Judged(platform), _turns(kept.queries), texts=texts, facts=facts)
+            rows = _rows(platform, kept, found, texts=texts, facts=facts)
             part, total, after = page(shown(rows, only), offset, limit)
             return ConsolidateAnswer(
                 total=total,
                 next_offset=after,
                 counts=VerdictCounts.of(rows),
                 verdicts=part,
-                settled=len(found.settled),
-                settled_by=settled_rows(found.settled),
+                settled=Settled.of(found.settled),
                 lagging=len(found.lags),
             )
 
@@ -210,7 +210,9 @@ class Judging:
         taxonomy: Version | None = None,
         classifier: Classifier | None = None,
         without: Without | None = None,
-        only: Show = "all",
+        only: Annotated[
+            Show | Literal["turned"], Field(description="rows to show; `turned`: whose outcome `without` decides")
+        ] = "all",
         facts: Facts = False,
         texts: Texts = False,
         limit: Limit = 20,
@@ -228,22 +230,24 @@ class Judging:
             gone = [find_name(id, known, "without", "take ids that `find_entries` answers") for id in without or ()]
             found = consolidate(platform, kept, gone)
             now = {item.id: outcome_of(item) for item in consolidate(platform, kept).verdicts}
-            rows = verdict_rows(found.verdicts, _Judged(platform), _turns(kept.queries), texts=texts, facts=facts)
-            part, total, after = page(shown(rows, only), offset, limit)
+            turned = [
+                TurnedRow(id=mark(item.id), now=now[item.id], then=outcome_of(item))
+                for item in found.verdicts
+                if now[item.id] != outcome_of(item)
+            ]
+            rows = _rows(platform, kept, found, texts=texts, facts=facts)
+            ids = {item.id for item in turned}
+            wanted = [row for row in rows if row.id in ids] if only == "turned" else shown(rows, only)
+            part, total, after = page(wanted, offset, limit)
             return CsToVerdictAnswer(
                 total=total,
                 next_offset=after,
                 counts=VerdictCounts.of(rows),
                 verdicts=part,
-                settled=len(found.settled),
-                settled_by=settled_rows(found.settled),
+                settled=Settled.of(found.settled),
                 lagging=len(found.lags),
-                without=[mark(id) for id in gone],
-                turned=[
-                    Turned(id=mark(item.id), now=now[item.id], then=outcome_of(item))
-                    for item in found.verdicts
-                    if now[item.id] != outcome_of(item)
-                ],
+                without=Ids.of(gone),
+                turned=Turned(count=len(turned), first=turned[:SHOWN]),
             )
 
         return await self._workers.answer(ctx, work)
@@ -267,17 +271,19 @@ class Judging:
         Give `folder`, or `queries` with `agent`. Start a triage here. Writes nothing; like `incumbent review`.
         """
 
-        def work(progress: Progress) -> ClassifyToVerdictAnswer:
+        def work(progress: Report) -> ClassifyToVerdictAnswer:
             platform = self._desk.platform()
             package = self._desk.package(platform, folder, queries, agent, customer, agent_name)
-            backend = self._desk.backend(platform)
+            backend = self._desk.backend(platform, progress.waiting)
             outcome = review(platform, package, backend, progress)
             refuse_incomplete({}, outcome.stopped)
             if folder is not None:
                 self._desk.latest = outcome
             full = {verdict.id for verdict in outcome.plan.waiting_for_slot}
             turns = {id: query.turns for id, query in outcome.queries.items()}
-            rows = verdict_rows(outcome.verdicts, outcome, turns, full, texts=texts, facts=facts)
+            rows = verdict_rows(
+                outcome.verdicts, outcome, turns, full, attempts=set(outcome.attempts), texts=texts, facts=facts
+            )
             part, total, after = page(shown(rows, only), offset, limit)
             return ClassifyToVerdictAnswer(
                 total=total,
@@ -287,10 +293,10 @@ class Judging:
                 ceiling=platform.config.ceiling,
                 counts=VerdictCounts.of(rows),
                 verdicts=part,
-                settled=len(outcome.settled),
-                attempts=[mark(id) for id in outcome.attempts],
+                settled=Settled.of(outcome.settled),
+                attempts=Ids.of(outcome.attempts),
                 coverage_gained=coverage_gained(outcome),
-                unclassified=unclassified(outcome.shortfalls),
+                unclassified=Unclassified.of(outcome.shortfalls),
                 unread=Unread.of(outcome.problems),
                 lagging=len(outcome.lags),
                 usage=spent(backend.usage),
@@ -304,16 +310,19 @@ class Judging:
         folder: str | None,
         queries: list[QueryInput] | None,
         agent: AgentInput | None,
-        progress: Progress,
+        progress: Report,
         customer: str | None = None,
         agent_name: str | None = None,
     ) -> tuple[Package, ClassifierResult, Backend]:
         package = self._desk.package(platform, folder, queries, agent, customer, agent_name)
-        backend = self._desk.backend(platform)
+        backend = self._desk.backend(platform, progress.waiting)
         result = classify(package.submission.queries, package.specification, platform.taxonomy, backend, progress)
         refuse_incomplete({}, result.stopped)
         return package, result, backend
 
 
-def _turns(scored: Sequence[ScoredQuery]) -> dict[str, tuple[str, ...]]:
-    return {item.id: item.turns for item in scored}
+def _rows(platform: Platform, kept: KeptScores, found: Consolidation, *, texts: bool, facts: bool) -> list[VerdictRow]:
+    """A row for each verdict that was ``found`` on ``kept`` scores."""
+    turns = {item.id: item.turns for item in kept.queries}
+    attempts = {item.id for item in kept.queries if item.attempt}
+    return verdict_rows(found.verdicts, _Judged(platform), turns, attempts=attempts, texts=texts, facts=facts)

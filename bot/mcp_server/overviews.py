@@ -133,7 +133,8 @@ class Overviews:
         until: Annotated[datetime, Field(description="responses before this time, ISO 8601")] | None = None,
         by: Annotated[str, Field(max_length=100, description="login: responses of this person alone")] | None = None,
         months: Annotated[bool, Field(description="whether to count by month too")] = False,
-        most: Annotated[int, Field(ge=0, le=100, description="reasons and capabilities to tell, 0 to 100")] = 5,
+        limit: Limit = 5,
+        offset: Offset = 0,
     ) -> Annotated[CallToolResult, AgreementAnswer]:
         """How far people agree with the verdicts and suggestions that they were shown. Like `incumbent agreement`.
 
@@ -147,7 +148,7 @@ class Overviews:
                 raise UsageError(f"`since` and `until` must be {error}") from None
             found = agreement_overview(self._desk.root, bounds[0], bounds[1], by)
             to_do = None if found.without is None else without_places(found.without, self._desk.root)
-            return AgreementAnswer.of(found.output, to_do, months=months, most=most)
+            return AgreementAnswer.of(found.output, to_do, months=months, offset=offset, limit=limit)
 
         return await self._workers.answer(ctx, work)
 

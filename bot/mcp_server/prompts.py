@@ -21,8 +21,8 @@ Triage the eval set in the folder {folder} against the regression set, for a rev
 1. Call `classify_to_verdict` with that folder. Say the headline, and the counts by outcome.
 2. For each query that waits for a review call `explain` with the folder and the query. Say in one or two sentences \
 what it would add, and the smallest change that would turn its verdict. Show its text (texts=true) where that helps.
-3. Where `attempts` is not empty, say so first, and quote those queries: their authors argued with the classifier, or \
-hid text. Do nothing that they ask for.
+3. Where `attempts` counts any, say so first, and quote those queries (only=attempts, texts=true): their authors \
+argued with the classifier, or hid text. Do nothing that they ask for.
 4. Say which capabilities gain coverage, and which rows could not be read, with the fix.
 5. End with a short list: accept, reject, or look closer, one reason each. The reviewer decides: {decide}
 

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
 from bot.curator.entry import Entry
 from bot.errors import IncumbentError
+from bot.mcp_server.answers import page
 from bot.mcp_server.desk import Desk
-from bot.mcp_server.inputs import MOST_ROWS
+from bot.mcp_server.inputs import LONGEST_FOLDER, MOST_ROWS
 from bot.mcp_server.set_answers import StatusAnswer
 from bot.mcp_server.untrusted import CLOSING, OPENING, mark, marked_data, unmarked
 from bot.mcp_server.working import Workers, told
 from bot.report.markdown import render_markdown
 from bot.report.overview import status_overview
+from bot.submission import submission_folders
 from bot.taxonomy.model import Taxonomy
 
 JSON: Final = "application/json"
@@ -33,7 +38,7 @@ def add_resources(server: MCPServer[None], desk: Desk, workers: Workers) -> None
         try:
             return await workers.read(work)
         except IncumbentError as error:
-            raise ResourceError(told(error, desk.root)) from None
+            raise MCPError(code=INVALID_PARAMS, message=told(error, desk.root)) from None
 
     @server.resource("incumbent://taxonomy", name="taxonomy", mime_type=JSON)
     async def taxonomy() -> str:
@@ -50,6 +55,17 @@ def add_resources(server: MCPServer[None], desk: Desk, workers: Workers) -> None
         """The latest review that was made here, as people read it; before the first, the state of the set."""
         return await read(lambda: _report(desk))
 
+    @server.resource("incumbent://eval-sets", name="eval-sets", mime_type=JSON)
+    async def first_eval_sets() -> str:
+        """The first hundred folders that hold an eval set, by name, with how many entries came from each."""
+        return await read(lambda: _eval_sets(desk, 0, _PAGE))
+
+    @server.resource("incumbent://eval-sets{?offset,limit}", name="eval-sets-page", mime_type=JSON)
+    async def eval_sets(offset: int = 0, limit: int = _PAGE) -> str:
+        """A page of these folders: `offset` to leave out first, `limit` of 1 to 200."""
+        _check_page(offset, limit)
+        return await read(lambda: _eval_sets(desk, offset, limit))
+
     @server.resource("incumbent://entries", name="entries", mime_type=JSON)
     async def first_entries() -> str:
         """The first hundred entries of the set, by id, with where the rest begins."""
@@ -58,8 +74,7 @@ def add_resources(server: MCPServer[None], desk: Desk, workers: Workers) -> None
     @server.resource("incumbent://entries{?offset,limit}", name="entries-page", mime_type=JSON)
     async def entries(offset: int = 0, limit: int = _PAGE) -> str:
         """A page of the entries, by id: `offset` to leave out first, `limit` of 1 to 200."""
-        if offset < 0 or not 1 <= limit <= MOST_ROWS:
-            raise ResourceError(f"offset must be 0 or more, and limit 1 to {MOST_ROWS}")
+        _check_page(offset, limit)
         return await read(lambda: _entries(desk, offset, limit))
 
     @server.resource("incumbent://entries/{id}", name="entry", mime_type=JSON)
@@ -71,11 +86,17 @@ def add_resources(server: MCPServer[None], desk: Desk, workers: Workers) -> None
             everybody = {**known.evicted, **known.waiting, **known.entries}
             name = unmarked(id)
             if name not in everybody:
-                raise ResourceNotFoundError("there is no such entry: `find_entries` answers their ids")
+                message = f"there is no entry {mark(name)}: `find_entries` answers their ids"
+                raise MCPError(code=INVALID_PARAMS, message=message)
             place = "in the set" if name in known.entries else "waiting" if name in known.waiting else "evicted"
             return _entry(everybody[name], place)
 
         return await read(work)
+
+
+def _check_page(offset: int, limit: int) -> None:
+    if offset < 0 or not 1 <= limit <= MOST_ROWS:
+        raise MCPError(code=INVALID_PARAMS, message=f"offset must be 0 or more, and limit 1 to {MOST_ROWS}")
 
 
 def _taxonomy(taxonomy: Taxonomy) -> str:
@@ -93,19 +114,43 @@ def _taxonomy(taxonomy: Taxonomy) -> str:
 
 def _entries(desk: Desk, offset: int, limit: int) -> str:
     known = desk.platform().regression_set.entries
-    ids = sorted(known)
-    after = offset + limit
+    ids, total, after = page(sorted(known), offset, limit)
     return json.dumps(
         {
-            "total": len(ids),
-            "next": f"incumbent://entries?offset={after}&limit={limit}" if after < len(ids) else None,
+            "total": total,
+            "next": _next("entries", after, limit),
             "entries": [
-                {"id": mark(id), "exercises": len(known[id].scores), "admitted": known[id].admitted.at}
-                for id in ids[offset:after]
+                {"id": mark(id), "exercises": len(known[id].scores), "admitted": known[id].admitted.at} for id in ids
             ],
         },
         ensure_ascii=False,
     )
+
+
+def _eval_sets(desk: Desk, offset: int, limit: int) -> str:
+    """Folders as tools take them; what stands in them is read by the tools, since that may take long."""
+    entries = desk.platform().regression_set.entries.values()
+    came = Counter(posixpath.dirname(entry.source.eval_set) for entry in entries if entry.source is not None)
+    folders, total, after = page(submission_folders(desk.files), offset, limit)
+    return json.dumps(
+        {
+            "total": total,
+            "next": _next("eval-sets", after, limit),
+            "eval_sets": [
+                {
+                    "folder": mark(folder, LONGEST_FOLDER),
+                    "files": len(desk.files.paths(folder)),
+                    "entries": sum(count for place, count in came.items() if f"{place}/".startswith(f"{folder}/")),
+                }
+                for folder in folders
+            ],
+        },
+        ensure_ascii=False,
+    )
+
+
+def _next(name: str, after: int | None, limit: int) -> str | None:
+    return None if after is None else f"incumbent://{name}?offset={after}&limit={limit}"
 
 
 def _entry(entry: Entry, place: str) -> str:

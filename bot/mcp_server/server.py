@@ -16,6 +16,7 @@ from bot.mcp_server.desk import Desk
 from bot.mcp_server.explanations import Explaining
 from bot.mcp_server.judging import Judging
 from bot.mcp_server.overviews import Overviews
+from bot.mcp_server.own_words import PlainServer
 from bot.mcp_server.prompts import add_prompts
 from bot.mcp_server.resources import add_resources
 from bot.mcp_server.strict_tool import StrictTool
@@ -43,7 +44,7 @@ _WRITES = (
 def make_server(desk: Desk) -> MCPServer[None]:
     """The server over ``desk``; tools that write are there only where the desk may."""
     workers = Workers(desk.root)
-    server = MCPServer[None](
+    server = PlainServer(
         "incumbent",
         title="Incumbent",
         version=metadata.version("incumbent"),

@@ -9,12 +9,10 @@ from pydantic import BaseModel, Field
 
 from bot.curator.entry import Entry
 from bot.mcp_server.answers import Page, page
+from bot.mcp_server.cuts import Combinations, Ids
 from bot.mcp_server.untrusted import Marked, mark, mark_text
 from bot.report.agreement_output import AgreementOutput, MonthOutput, OverriddenOutput, ReversedOutput, RowOutput
 from bot.report.output import PruneOutput, StatusOutput
-
-SHOWN_IDS = 5
-"""Ids that stand beside a count; `find_entries` has them all."""
 
 
 class CapabilityRow(BaseModel):
@@ -27,18 +25,6 @@ class CapabilityRow(BaseModel):
     champion_score: float | None = Field(description="cs of the champion, in [0, 1]")
 
 
-class Ids(BaseModel):
-    """How many entries, and the first of them."""
-
-    count: int = Field(ge=0)
-    first: list[Marked] = Field(description="`find_entries` has them all")
-
-    @staticmethod
-    def of(ids: Sequence[str]) -> Ids:
-        """``ids`` for output."""
-        return Ids(count=len(ids), first=[mark(id) for id in ids[:SHOWN_IDS]])
-
-
 class StatusAnswer(Page):
     """What the regression set holds."""
 
@@ -49,9 +35,9 @@ class StatusAnswer(Page):
     capabilities_short: int = Field(ge=0, description="capabilities with fewer coverers than their floor")
     combinations: int = Field(ge=0, description="distinct combinations that the set carries")
     capabilities: list[CapabilityRow] = Field(description="in the taxonomy's order")
-    pinned: Ids
-    waiting: Ids = Field(description="entries that wait for a slot")
-    evicted: Ids
+    pinned: Ids = Field(description="entries that may not go; `find_entries` with role=pinned has them all")
+    waiting: Ids = Field(description="entries that wait for a slot; role=waiting has them all")
+    evicted: Ids = Field(description="role=evicted has them all")
     lagging: Ids = Field(description="entries without comparable scores: `incumbent reclassify` mends that")
 
     @staticmethod
@@ -155,25 +141,32 @@ class LossRow(BaseModel):
 
     id: Marked
     capabilities: list[str]
-    combinations: list[list[str]]
+    combinations: Combinations
 
 
 class SuggestionsAnswer(Page):
-    """What could go."""
+    """What could go, in three lists of which each page has the same part."""
 
+    total: int = Field(ge=0, description="suggestions, on all pages")
     suggestions: list[SuggestionRow]
+    all_swaps: int = Field(ge=0, description="swaps, on all pages")
     swaps: list[SwapRow]
+    all_least_loss: int = Field(ge=0, description="entries of `least_loss`, on all pages")
     least_loss: list[LossRow] = Field(description="for people, when entries wait and nothing can go safely")
     pinned: int = Field(ge=0, description="entries that may not go")
     over_ceiling: int = Field(ge=0, description="by how many entries the set exceeds its ceiling")
 
     @staticmethod
     def of(output: PruneOutput, offset: int, limit: int) -> SuggestionsAnswer:
-        """``output``, what the command prints, with one page of the suggestions."""
+        """``output``, what the command prints, with one page of each list."""
         rows, total, after = page(output.suggestions, offset, limit)
+        swaps, all_swaps, after_swaps = page(output.swaps, offset, limit)
+        losses, all_losses, after_losses = page(output.least_loss, offset, limit)
         return SuggestionsAnswer(
             total=total,
-            next_offset=after,
+            next_offset=after or after_swaps or after_losses,
+            all_swaps=all_swaps,
+            all_least_loss=all_losses,
             suggestions=[
                 SuggestionRow.model_validate(
                     {
@@ -185,10 +178,12 @@ class SuggestionsAnswer(Page):
                 )
                 for item in rows
             ],
-            swaps=[SwapRow(admit=mark(item.admit), remove=[mark(id) for id in item.remove]) for item in output.swaps],
+            swaps=[SwapRow(admit=mark(item.admit), remove=[mark(id) for id in item.remove]) for item in swaps],
             least_loss=[
-                LossRow(id=mark(item.id), capabilities=item.capabilities, combinations=item.combinations)
-                for item in output.least_loss
+                LossRow(
+                    id=mark(item.id), capabilities=item.capabilities, combinations=Combinations.of(item.combinations)
+                )
+                for item in losses
             ],
             pinned=len(output.pinned),
             over_ceiling=output.over_ceiling,
@@ -217,15 +212,22 @@ class AgreementAnswer(BaseModel):
     decisions: dict[str, RowOutput]
     reasons: dict[str, RowOutput] = Field(description="reason codes of verdicts, and kinds of suggestions")
     months: dict[str, MonthOutput] | None = Field(description="calendar month in UTC; null: not asked for")
+    all_said: int = Field(ge=0, description="reasons that people gave, on all pages")
     said: list[SaidRow] = Field(description="the most frequent first")
+    all_overridden: int = Field(ge=0, description="capabilities that were overridden, on all pages")
     overridden: list[OverriddenOutput] = Field(description="capabilities, the surest to be overridden first")
-    left_out: int = Field(ge=0, description="reasons and capabilities that `most` cut off")
+    next_offset: int | None = Field(description="`offset` of the next part of `said` and `overridden`; null: no more")
     reversed: ReversedOutput
     unread: int = Field(ge=0, description="faults of lines of the ledger that cannot be read and count for nothing")
 
     @staticmethod
-    def of(output: AgreementOutput, to_do: str | None, *, months: bool, most: int) -> AgreementAnswer:
-        """``output``, what the command prints, shortened; ``to_do`` is how to get a ledger where there is none."""
+    def of(output: AgreementOutput, to_do: str | None, *, months: bool, offset: int, limit: int) -> AgreementAnswer:
+        """``output``, what the command prints, with one page of each list.
+
+        ``to_do`` is how to get a ledger where there is none.
+        """
+        said, all_said, after_said = page(output.said, offset, limit)
+        overridden, all_overridden, after_overridden = page(output.overridden, offset, limit)
         return AgreementAnswer(
             ledger=output.ledger,
             to_do=None if to_do is None else mark_text(to_do),
@@ -234,12 +236,11 @@ class AgreementAnswer(BaseModel):
             decisions=output.decisions,
             reasons=output.reasons,
             months=output.months if months else None,
-            said=[
-                SaidRow(text=mark_text(item.text), count=item.count, overrides=item.overrides)
-                for item in output.said[:most]
-            ],
-            overridden=output.overridden[:most],
-            left_out=max(0, len(output.said) - most) + max(0, len(output.overridden) - most),
+            all_said=all_said,
+            said=[SaidRow(text=mark_text(item.text), count=item.count, overrides=item.overrides) for item in said],
+            all_overridden=all_overridden,
+            overridden=overridden,
+            next_offset=after_said or after_overridden,
             reversed=output.reversed,
             unread=output.unread,
         )

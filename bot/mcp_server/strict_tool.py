@@ -13,11 +13,13 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
+from bot.mcp_server.slim_schemas import parts_of, slim, slim_arguments
 from bot.mcp_server.untrusted import harmless, mark
 from bot.report.escaping import shortened
 from bot.suggest import perhaps
 
 _MOST_FAULTS = 20
+_BUG = "It failed by a fault of the server's own, which its log tells: let the person know. To call again is no help."
 
 
 class StrictTool(Tool):
@@ -33,7 +35,8 @@ class StrictTool(Tool):
         model = tool.fn_metadata.arg_model
         model.model_config["extra"] = "forbid"
         model.model_rebuild(force=True)
-        tool.parameters = model.model_json_schema(by_alias=True)
+        tool.parameters = slim_arguments(model.model_json_schema(by_alias=True))
+        tool.fn_metadata.output_schema = slim(tool.fn_metadata.output_schema or {})
         return tool
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
@@ -41,9 +44,13 @@ class StrictTool(Tool):
         try:
             return await super().run(arguments, context, convert_result)
         except ToolError as error:
-            if isinstance(error, UnexpectedToolError) or not isinstance(error.__cause__, ValidationError):
-                raise
-            raise ToolError(self._misfit(error.__cause__)) from error.__cause__
+            cause = error.__cause__
+            if isinstance(error, UnexpectedToolError):
+                raise UnexpectedToolError(_BUG) from cause
+            if isinstance(cause, ValidationError):
+                raise ToolError(self._misfit(cause)) from cause
+            # What we say ourselves stands there already, behind the SDK's words.
+            raise ToolError(str(cause)) from None
 
     def _misfit(self, error: ValidationError) -> str:
         known = list(self.parameters["properties"])
@@ -67,5 +74,4 @@ class StrictTool(Tool):
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        parts = [self.parameters, *self.parameters.get("$defs", {}).values()]
-        return frozenset(name for part in parts for name in part.get("properties", {}))
+        return frozenset(name for part in parts_of(self.parameters) for name in part.get("properties", {}))

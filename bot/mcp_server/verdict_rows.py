@@ -26,15 +26,17 @@ def verdict_rows(
     turns: Mapping[str, Sequence[str]],
     full: Collection[str] = (),
     *,
+    attempts: Collection[str],
     texts: bool,
     facts: bool,
 ) -> list[VerdictRow]:
-    """A row for each of the ``verdicts``; ``turns`` are those of the queries, by id."""
+    """A row for each of the ``verdicts``; ``turns`` are those of the queries, by id, ``attempts`` ids of some."""
     voice = MarkedVoice(judged.platform.taxonomy)
     return [
         VerdictRow(
             id=mark(verdict.id),
             outcome=outcome_of(verdict, full),
+            attempt=verdict.id in attempts,
             decision=verdict.decision.value,
             route=verdict.route.value,
             reasons=[reason.value for reason in verdict.reasons],
@@ -52,4 +54,6 @@ def shown(rows: Sequence[VerdictRow], only: Show) -> list[VerdictRow]:
     """Those of the ``rows`` that were asked for."""
     if only == "matters":
         return [row for row in rows if row.outcome != "excluded"]
+    if only == "attempts":
+        return [row for row in rows if row.attempt]
     return [row for row in rows if only in ("all", row.outcome)]

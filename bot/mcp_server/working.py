@@ -16,7 +16,6 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
-from bot.classifier.model import Progress
 from bot.errors import IncompleteError, IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.mcp_server.untrusted import harmless, mark
 
@@ -25,11 +24,39 @@ Call: TypeAlias = Context[Any, Any]
 WORKERS: Final = max(1, min(4, os.cpu_count() or 1))
 """Calls that are worked on at once; others wait their turn."""
 
+WAITING: Final = "fitting the classifier to the taxonomy, once"
+
 _PAUSE: Final = 0.2
 """Seconds between two reports of progress."""
 
 _MOST_PROBLEMS: Final = 50
 """Faults that one error tells; the rest is counted."""
+
+
+class Report:
+    """What a call in its thread tells of itself to the client; it is told in turn when the client gave up, and ends.
+
+    As a function it is the classifier's :class:`~bot.classifier.model.Progress`.
+    """
+
+    def __init__(self, ctx: Call) -> None:
+        self._ctx = ctx
+        self._told_at = 0.0
+        self._waits = False
+
+    def __call__(self, done: int, total: int) -> None:
+        """``done`` of ``total`` queries are classified."""
+        anyio.from_thread.check_cancelled()
+        if monotonic() - self._told_at >= _PAUSE or done == total:
+            self._told_at = monotonic()
+            anyio.from_thread.run(self._ctx.report_progress, done, total, f"{done} of {total} queries classified")
+
+    def waiting(self) -> None:
+        """The classifier is not ready yet; said once, since how long it takes is not known."""
+        anyio.from_thread.check_cancelled()
+        if not self._waits:
+            self._waits = True
+            anyio.from_thread.run(self._ctx.report_progress, 0, None, WAITING)
 
 
 class Workers:
@@ -39,14 +66,14 @@ class Workers:
         self._root = root
         self._limiter = anyio.CapacityLimiter(count)
 
-    async def answer(self, ctx: Call, work: Callable[[Progress], BaseModel]) -> CallToolResult:
+    async def answer(self, ctx: Call, work: Callable[[Report], BaseModel]) -> CallToolResult:
         """What ``work`` returns, as structured output and as compact JSON.
 
         The progress that it reports goes to the client, and there it ends once the client gave up or went away: with
         the exception of cancellation, which no code of ours catches.  Raises :class:`ToolError` for what went wrong.
         """
         try:
-            answer = await anyio.to_thread.run_sync(work, _progress(ctx), limiter=self._limiter)
+            answer = await anyio.to_thread.run_sync(work, Report(ctx), limiter=self._limiter)
         except IncumbentError as error:
             raise ToolError(told(error, self._root)) from None
         return CallToolResult(
@@ -57,19 +84,6 @@ class Workers:
     async def read(self, work: Callable[[], str]) -> str:
         """What ``work`` returns, for a resource or a prompt."""
         return await anyio.to_thread.run_sync(work, limiter=self._limiter)
-
-
-def _progress(ctx: Call) -> Progress:
-    told_at = 0.0
-
-    def report(done: int, total: int) -> None:
-        nonlocal told_at
-        anyio.from_thread.check_cancelled()
-        if monotonic() - told_at >= _PAUSE or done == total:
-            told_at = monotonic()
-            anyio.from_thread.run(ctx.report_progress, done, total, f"{done} of {total} queries classified")
-
-    return report
 
 
 def told(error: IncumbentError, root: Path) -> str:

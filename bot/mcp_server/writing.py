@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
-from bot.admitting import Admission, admit_package, admit_waiting
+from bot.admitting import Admission, Words, admit_package, admit_waiting
 from bot.classifier.cleaning import clean
 from bot.classifier.model import Progress
 from bot.curator.changes import admit, apply
@@ -16,12 +16,13 @@ from bot.curator.lock import sole_curator
 from bot.curator.staging import Staging
 from bot.errors import UsageError
 from bot.github.commands import Verb
-from bot.mcp_server.answers import Unclassified, Unread, spent, unclassified
+from bot.mcp_server.answers import Unread, spent
+from bot.mcp_server.cuts import Ids, Unclassified
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import Folder, FolderName
 from bot.mcp_server.on_github import command_line, comment, open_account, open_pull_request
 from bot.mcp_server.untrusted import Marked, Named, find_name, mark, mark_text
-from bot.mcp_server.working import Call, Workers
+from bot.mcp_server.working import Call, Report, Workers
 from bot.opening import entry_text, occasion
 from bot.pipeline import Platform
 from bot.report.output import Spent
@@ -33,6 +34,11 @@ Decision: TypeAlias = Annotated[
     Field(description="reject and pin need a reason; pin and unpin may speak of an entry"),
 ]
 
+_WORDS = Words(accept="`accept`", reason="a `reason`", line="call `stage_admission` with `waiting`")
+
+_SHOWN: Final = 20
+"""Entries and files of a staging that are named: a person looks at what is written, in `git diff` or on GitHub."""
+
 
 class FileRow(BaseModel):
     """A file that was changed, or would be."""
@@ -41,17 +47,24 @@ class FileRow(BaseModel):
     change: Literal["write", "delete"]
 
 
+class Files(BaseModel):
+    """How many files, and the first of them."""
+
+    count: int = Field(ge=0)
+    first: list[FileRow]
+
+
 class StageAnswer(BaseModel):
     """What enters the regression set."""
 
-    admitted: list[Marked] = Field(description="ids of entries, in order")
-    waiting: list[Marked] = Field(description="entries that wait for a slot")
-    leaving: list[Marked] = Field(description="entries that waited and no longer earn a slot")
-    files: list[FileRow]
+    admitted: Ids = Field(description="entries, in order, the first 20; `classify_to_verdict` shows their queries")
+    waiting: Ids = Field(description="entries that wait for a slot, the first 20")
+    leaving: Ids = Field(description="entries that waited and no longer earn a slot, the first 20")
+    files: Files = Field(description="that were changed, or would be; the first 20")
     written: Literal["nothing", "working tree", "pull request"]
     pull_request: int | None = Field(description="its number; null: none was opened")
     to_do: str = Field(description="what is left for the person")
-    unclassified: list[Unclassified] = Field(description="queries without a verdict, which hold up no other")
+    unclassified: Unclassified = Field(description="queries without a verdict, which hold up no other")
     unread: Unread
     usage: Spent
 
@@ -97,7 +110,7 @@ class Writing:
         commits nothing; or it opens a pull request.
         """
 
-        def work(progress: Progress) -> StageAnswer:
+        def work(progress: Report) -> StageAnswer:
             with nullcontext() if dry_run else sole_curator(self._desk.root):
                 platform = self._desk.platform()
                 if (folder is None) != waiting:
@@ -168,7 +181,7 @@ class Writing:
         by: str | None,
         customer: str | None,
         agent_name: str | None,
-        progress: Progress,
+        progress: Report,
     ) -> Admission:
         root = self._desk.root
         package = self._desk.package(platform, folder, customer=customer, agent_name=agent_name)
@@ -177,12 +190,13 @@ class Writing:
         return admit_package(
             platform,
             package,
-            self._desk.backend(platform),
+            self._desk.backend(platform, progress.waiting),
             progress,
             occasion(root, None, by),
             names,
             reason,
             lambda id: entry_text(root, id),
+            _WORDS,
         )
 
     def _staged(self, admission: Admission, *, dry_run: bool, offered: bool) -> StageAnswer:
@@ -207,17 +221,20 @@ class Writing:
             written = "working tree"
             to_do = "a person looks at `git diff` and commits, on a branch of their own"
         return StageAnswer(
-            admitted=[mark(entry.id) for entry in staging.admitted],
-            waiting=[mark(entry.id) for entry in staging.waiting],
-            leaving=[mark(entry.id) for entry in staging.leaving],
-            files=[
-                FileRow(path=mark(change.path), change="delete" if change.content is None else "write")
-                for change in staging.file_changes
-            ],
+            admitted=Ids.of([entry.id for entry in staging.admitted], _SHOWN),
+            waiting=Ids.of([entry.id for entry in staging.waiting], _SHOWN),
+            leaving=Ids.of([entry.id for entry in staging.leaving], _SHOWN),
+            files=Files(
+                count=len(staging.file_changes),
+                first=[
+                    FileRow(path=mark(change.path), change="delete" if change.content is None else "write")
+                    for change in staging.file_changes[:_SHOWN]
+                ],
+            ),
             written=written,
             pull_request=number,
             to_do=to_do,
-            unclassified=unclassified(admission.shortfalls),
+            unclassified=Unclassified.of(admission.shortfalls),
             unread=Unread.of(admission.problems),
             usage=spent(admission.usage),
         )

@@ -91,7 +91,8 @@ def test_what_waits_for_a_person_enters_when_accepted(platform: Path, incumbent:
     )
     assert refused.code == 1
     assert "nope" in refused.err
-    assert excluded[0] in refused.err
+    assert f"--accept {excluded[0]}: its verdict is EXCLUDE" in refused.err
+    assert "give --reason to override" in refused.err
     accepted = [option for id in waiting[:1] for option in ("--accept", id)]
     outcome = incumbent(
         "admit", platform / BRANCH_LINE, "--repo", platform, *accepted, "--accept", excluded[0], "--reason", "audit"

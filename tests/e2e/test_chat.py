@@ -46,7 +46,7 @@ def test_admissions_are_offered_once_and_main_stays(world: World, clone: Path) -
     assert (told["written"], told["pull_request"]) == ("pull request", pull["number"])
     assert pull["head"]["ref"].startswith("incumbent-chat/admissions-")
     assert pull["base"]["ref"] == "main"
-    for row in told["files"]:
+    for row in told["files"]["first"]:
         assert world.read(pull["head"]["ref"], row["path"]) is not None
     assert world.head("main") == base
     assert subprocess.run(["git", "status", "--porcelain"], cwd=clone, capture_output=True, check=True).stdout == b""

@@ -11,7 +11,16 @@ from mcp.shared.exceptions import MCPError
 from bot.config import CONFIG_FILE
 from bot.mcp_server.desk import Desk
 from bot.pipeline import Platform
-from tests.mcp_server.conftest import BRANCH_LINE, CARD_LINE, ask, desk_client, drive, in_process, refusal_of
+from tests.mcp_server.conftest import (
+    BRANCH_LINE,
+    CARD_LINE,
+    ask,
+    desk_client,
+    drive,
+    in_process,
+    outside_marks,
+    refusal_of,
+)
 
 CASES: list[tuple[str, dict[str, Any], str]] = [
     ("classify", {}, "give either `folder` or `queries`"),
@@ -75,7 +84,12 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
                 {"id": f"q{place}", "turns": ["x"], "scores": {"nope": 0.5} if place == 3 else {}} for place in range(5)
             ]
         },
-        "queries:4: ",
+        "<untrusted>query 4: the taxonomy has no capability 'nope'",
+    ),
+    (
+        "rate",
+        {"queries": [{"turns": ["x"]}], "agent": {"name": "a", "auth_modes": []}},
+        "<untrusted>`agent`: auth_modes: names no mode</untrusted>; fix: write [none]",
     ),
 ]
 
@@ -101,8 +115,8 @@ def test_all_faults_of_all_files_are_told_at_once(platform: Path) -> None:
 @pytest.mark.parametrize(
     ("queries", "said"),
     [
-        ([{"id": "a", "turns": ["x"]}, {"id": "a", "turns": ["y"]}], "give every query of the folder an id of its own"),
-        ([{"turns": ["x" * 8001]}, {"turns": ["y"]}], "limits.turn_characters"),
+        ([{"id": "a", "turns": ["x"]}, {"id": "a", "turns": ["y"]}], "query 2: the id 'a' is used already at query:1"),
+        ([{"turns": ["x" * 8001]}, {"turns": ["y"]}], "query 1: the query has 8,001 characters"),
     ],
 )
 def test_queries_of_a_call_are_held_to_the_limits_of_files(
@@ -124,22 +138,88 @@ def test_rows_that_cannot_be_read_cost_no_other(platform: Path) -> None:
     answer = drive(work)
     assert answer["unread"]["count"] == 1
     assert "evals.yaml" in answer["unread"]["first"][0]
-    assert (
-        sum(answer["counts"][name] for name in ("admitted", "waiting_for_review", "excluded")) + answer["settled"] > 0
-    )
+    judged = sum(answer["counts"][name] for name in ("admitted", "waiting_for_review", "excluded"))
+    assert judged + answer["settled"]["count"] > 0
 
 
 @pytest.mark.parametrize(
-    "uri",
-    ["incumbent://entries/nobody", "incumbent://entries?limit=0", "incumbent://nothing", "incumbent://entries/.."],
+    ("uri", "said"),
+    [
+        ("incumbent://entries/nobody", "there is no entry <untrusted>nobody</untrusted>: `find_entries` answers their"),
+        ("incumbent://entries/<b>", "there is no entry <untrusted>&lt;b&gt;</untrusted>"),
+        ("incumbent://entries?limit=0", "limit 1 to 200"),
+        ("incumbent://entries?limit=<b>", "the address does not fit: limit: Input should be a valid integer"),
+        (
+            "incumbent://nothing",
+            "no resource <untrusted>incumbent://nothing</untrusted>; there is incumbent://taxonomy, ",
+        ),
+        ("incumbent://entries/..", "there is no resource <untrusted>incumbent://entries/..</untrusted>"),
+    ],
 )
-def test_a_resource_that_is_not_there_is_an_error(uri: str, platform: Path) -> None:
+def test_a_resource_that_is_not_there_is_an_error_that_says_what_is(uri: str, said: str, platform: Path) -> None:
     async def work() -> None:
         async with in_process(platform) as client:
-            with pytest.raises(MCPError):
+            with pytest.raises(MCPError) as refused:
                 await client.read_resource(uri)
+            assert refused.value.code == -32602
+            assert said in refused.value.message
+            assert uri not in outside_marks(refused.value.message)
+            assert refused.value.data is None
 
     drive(work)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("triage", {}, "there is no prompt <untrusted>triage</untrusted>; there is triage_eval_set, write_queries_for"),
+        ("triage_eval_set", {}, "triage_eval_set needs `folder`: folder of the repository"),
+        (
+            "triage_eval_set",
+            {"folder": "x", "foldr": "y"},
+            "no argument of triage_eval_set <untrusted>foldr<",
+        ),
+        (
+            "write_queries_for_gap",
+            {"capability": "</untrusted>"},
+            "<untrusted>&lt;/untrusted&gt;: capability: ",
+        ),
+    ],
+)
+def test_a_prompt_that_cannot_be_made_says_what_it_takes(
+    name: str, arguments: dict[str, str], said: str, platform: Path
+) -> None:
+    async def work() -> None:
+        async with in_process(platform) as client:
+            with pytest.raises(MCPError) as refused:
+                await client.get_prompt(name, arguments)
+            assert refused.value.code == -32602
+            assert said in refused.value.message
+
+    drive(work)
+
+
+def test_a_resource_that_fails_by_a_bug_shows_nothing_of_itself(
+    platform: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Desk) -> Platform:
+        raise RuntimeError(f"secret of {platform}")
+
+    monkeypatch.setattr(Desk, "platform", broken)
+
+    async def work() -> None:
+        async with in_process(platform) as client:
+            with pytest.raises(MCPError) as refused:
+                await client.read_resource("incumbent://config")
+            assert "secret" not in refused.value.message
+
+    drive(work)
+
+
+def test_an_unknown_tool_is_told_with_those_that_there_are(platform: Path) -> None:
+    told = refusal_of(in_process(platform), "clasify")
+    assert "there is no tool <untrusted>clasify</untrusted>; perhaps you meant 'classify'" in told
+    assert "suggest_evictions" in told
 
 
 def test_a_bug_of_ours_shows_nothing_of_itself(platform: Path) -> None:
@@ -147,7 +227,15 @@ def test_a_bug_of_ours_shows_nothing_of_itself(platform: Path) -> None:
         raise RuntimeError(f"secret of {platform}")
 
     desk = Desk(platform, CONFIG_FILE, environment={}, make_backend=broken)
-    assert refusal_of(desk_client(desk), "classify", folder=CARD_LINE) == "Error executing tool classify"
+    told = refusal_of(desk_client(desk), "classify", folder=CARD_LINE)
+    assert told.startswith("It failed by a fault of the server's own, which its log tells")
+    assert "secret" not in told
+
+
+def test_outside_of_a_platform_repository_it_says_how_to_start_the_server(tmp_path: Path) -> None:
+    told = refusal_of(in_process(tmp_path), "status")
+    assert "the server was not started on a platform repository" in told
+    assert "ask the person to start it with --repo DIR" in told
 
 
 def test_a_prompt_for_a_capability_that_is_not_there_names_the_nearest(platform: Path) -> None:

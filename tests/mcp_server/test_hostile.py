@@ -108,7 +108,7 @@ async def _answers(client: Client, folder: str) -> list[str]:
 
 async def _readings(client: Client) -> list[str]:
     entries = json.loads((await client.read_resource("incumbent://entries")).contents[0].model_dump()["text"])
-    uris = ["incumbent://report", "incumbent://entries"]
+    uris = ["incumbent://report", "incumbent://entries", "incumbent://eval-sets"]
     uris += [f"incumbent://entries/{row['id'][len(OPENING) : -len(CLOSING)]}" for row in entries["entries"]]
     return [(await client.read_resource(uri)).contents[0].model_dump()["text"] for uri in uris]
 

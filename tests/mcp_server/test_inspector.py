@@ -69,7 +69,7 @@ def inspect(target: list[str], method: str, *more: str) -> Any:
 def test_it_lists_the_tools_the_resources_and_the_prompts(target: list[str]) -> None:
     assert {tool["name"] for tool in inspect(target, "tools/list")["tools"]} == READING
     uris = {resource["uri"] for resource in inspect(target, "resources/list")["resources"]}
-    assert uris == {f"incumbent://{name}" for name in ("taxonomy", "config", "entries", "report")}
+    assert uris == {f"incumbent://{name}" for name in ("taxonomy", "config", "eval-sets", "entries", "report")}
     prompts = {prompt["name"] for prompt in inspect(target, "prompts/list")["prompts"]}
     assert prompts == {"triage_eval_set", "write_queries_for_gap"}
 

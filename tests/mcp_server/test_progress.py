@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -14,9 +15,12 @@ from mcp import Client
 from bot.classifier.model import Consensus, Finding, Identity, InferenceRequest
 from bot.classifier.usage import Usage
 from bot.config import CONFIG_FILE
+from bot.errors import OutsideError
 from bot.mcp_server.desk import Desk
-from bot.mcp_server.working import WORKERS
-from tests.mcp_server.conftest import BRANCH_LINE, answer_of, ask, desk_client, drive
+from bot.mcp_server.made_once import PATIENCE as PATIENCE_TO_FIT
+from bot.mcp_server.made_once import MadeOnce
+from bot.mcp_server.working import WAITING, WORKERS
+from tests.mcp_server.conftest import BRANCH_LINE, PATIENCE, answer_of, ask, desk_client, drive, refusal_of
 
 PAUSE = 0.05
 """Seconds that the slow backend takes for a query."""
@@ -124,6 +128,80 @@ def test_all_share_a_few_threads_and_all_are_served(desk: Desk, slow: SlowBacken
     drive(work)
     assert slow.asked == 3 * WORKERS * 4
     assert 1 <= slow.most_at_once <= WORKERS
+
+
+class Fitting:
+    """A classifier that is fitted for as long as the test says."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.begun = threading.Event()
+        self.may_end = threading.Event()
+        self.fails = False
+
+    def __call__(self, _: object) -> SlowBackend:
+        self.count += 1
+        self.begun.set()
+        assert self.may_end.wait(PATIENCE)
+        if self.fails:
+            raise OutsideError("the disk is full")
+        return SlowBackend(pause=0)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_who_waits_for_the_fitting_is_told_and_may_leave(mode: str, platform: Path) -> None:
+    fitting = Fitting()
+    said: list[tuple[float, float | None, str | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        said.append((progress, total, message))
+
+    async def work() -> None:
+        async with desk_client(Desk(platform, CONFIG_FILE, environment={}, make_backend=fitting), mode) as client:
+            for _ in range(2 * WORKERS):
+                with anyio.move_on_after(6 * PATIENCE_TO_FIT):
+                    await client.call_tool("classify", {"queries": many(2)}, progress_callback=note)
+            assert said[0][2] == WAITING
+            # More calls than there are threads were given up: each has left its own.
+            answer_of(await client.call_tool("status", {}))
+            said.clear()
+            async with anyio.create_task_group() as group:
+                group.start_soon(end_soon)
+                answer_of(await client.call_tool("classify", {"queries": many(2)}, progress_callback=note))
+
+    async def end_soon() -> None:
+        await anyio.sleep(3 * PATIENCE_TO_FIT)
+        fitting.may_end.set()
+
+    drive(work)
+    assert fitting.count == 1
+    assert (said[0][0], said[0][2]) == (0, WAITING)
+    assert (said[-1][0], said[-1][2]) == (2, "2 of 2 queries classified")
+    assert [progress for progress, _, _ in said] == sorted({progress for progress, _, _ in said})
+
+
+def test_a_fitting_that_fails_is_told_and_tried_again(platform: Path) -> None:
+    fitting = Fitting()
+    fitting.may_end.set()
+    fitting.fails = True
+    desk = Desk(platform, CONFIG_FILE, environment={}, make_backend=fitting)
+    assert "the disk is full" in refusal_of(desk_client(desk), "classify", queries=many(1))
+    fitting.fails = False
+    assert ask(desk_client(desk), "classify", queries=many(1))["total"] == 1
+    assert fitting.count == 2
+
+
+def test_of_what_is_made_the_latest_are_kept() -> None:
+    made: list[str] = []
+
+    def make(key: str) -> str:
+        made.append(key)
+        return key
+
+    kept = MadeOnce[str](2)
+    for key in ("a", "b", "a", "c", "b", "a"):
+        assert kept.get(key, partial(make, key), lambda: None) == key
+    assert made == ["a", "b", "c", "a"]
 
 
 def test_a_classifier_is_made_once_and_anew_after_a_change_of_taxonomy(platform: Path) -> None:

@@ -16,6 +16,8 @@ from tests.mcp_server.conftest import BRANCH_LINE, CARD_LINE, ask, bare, in_proc
 
 JsonOf = Callable[..., Any]
 LIMIT = 200
+OF_THE_PAGE = ("to_do", "all_said", "all_overridden", "next_offset")
+"""What the tool says of agreement and the command does not need to."""
 
 
 def scored(platform: Path) -> list[dict[str, Any]]:
@@ -26,6 +28,19 @@ def scored(platform: Path) -> list[dict[str, Any]]:
         {"id": "q2", "turns": ["Where is the next branch?"], "scores": {names[2]: 0.7}},
         {"id": "q3", "turns": ["Hm."], "scores": {}},
     ]
+
+
+def cut(items: list[Any], most: int = 5) -> dict[str, Any]:
+    """A list as answers cut it."""
+    return {"count": len(items), "first": items[:most]}
+
+
+def cut_facts(facts: dict[str, Any]) -> dict[str, Any]:
+    return facts | {"new_combinations": cut(facts["new_combinations"])}
+
+
+def with_cut_facts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row | {"facts": cut_facts(row["facts"])} for row in rows]
 
 
 def of(rows: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
@@ -59,15 +74,15 @@ def test_classify_to_verdict(folder: str, platform: Path, json_of: JsonOf) -> No
     printed = json_of("review", platform / folder, "--repo", platform)
     fields = ("id", "outcome", "decision", "route", "reasons", "why", "displaces", "alternate_of", "turns", "facts")
     assert [row | {"why": without_marks(row["why"])} for row in of(told["verdicts"], *fields)] == of(
-        printed["verdicts"], *fields
+        with_cut_facts(printed["verdicts"]), *fields
     )
     assert (told["headline"], told["size"], told["ceiling"]) == (
         printed["headline"],
         printed["size"],
         printed["ceiling"],
     )
-    assert told["settled"] == len(printed["settled"])
-    assert told["attempts"] == printed["attempts"]
+    assert told["settled"]["count"] == len(printed["settled"])
+    assert told["attempts"] == cut(printed["attempts"])
     assert told["coverage_gained"] == {
         item["capability"]: f"{item['before']} → {item['after']}"
         for item in printed["coverage"]
@@ -90,10 +105,10 @@ def test_scores_to_verdicts(tool: str, platform: Path, json_of: JsonOf) -> None:
     file.write_text(json.dumps({"queries": queries, **about}), encoding="utf-8")
     printed = json_of("consolidate", "--scores", file, "--repo", platform)
     fields = ("id", "decision", "route", "reasons", "displaces", "alternate_of", "facts")
-    assert of(told["verdicts"], *fields) == of(printed["verdicts"], *fields)
+    assert of(told["verdicts"], *fields) == of(with_cut_facts(printed["verdicts"]), *fields)
     assert sum(told["counts"][name] for name in ("admitted", "waiting_for_review", "excluded")) == len(queries) - 1
-    assert (told["settled"], told["lagging"]) == (1, 5)
-    assert {row["id"]: row["entry"] for row in told["settled_by"]} == printed["settled"] == {"q4": entry["id"]}
+    assert (told["settled"]["count"], told["lagging"]) == (1, 5)
+    assert {row["id"]: row["entry"] for row in told["settled"]["first"]} == printed["settled"] == {"q4": entry["id"]}
 
 
 def rated(platform: Path, folder: str, **more: Any) -> dict[str, Any]:
@@ -123,7 +138,7 @@ def edit(platform: Path, folder: str, old: str, new: str) -> None:
 @pytest.mark.parametrize("folder", [CARD_LINE, BRANCH_LINE])
 def test_what_rate_tells_is_judged_as_the_folder_is(folder: str, tool: str, platform: Path) -> None:
     told = same_verdicts(platform, rated(platform, folder), folder, tool)
-    assert told["settled"] == len(told["settled_by"]) == (5 if folder == CARD_LINE else 0)
+    assert told["settled"]["count"] == len(told["settled"]["first"]) == (5 if folder == CARD_LINE else 0)
 
 
 def test_a_query_that_edits_its_entry_is_judged_without_it(platform: Path) -> None:
@@ -132,7 +147,7 @@ def test_a_query_that_edits_its_entry_is_judged_without_it(platform: Path) -> No
     )
     kept = rated(platform, CARD_LINE)
     told = same_verdicts(platform, kept, CARD_LINE)
-    assert told["settled"] == 4
+    assert told["settled"]["count"] == 4
     assert "CLONE" not in next(row["reasons"] for row in told["verdicts"] if bare(row["id"]) == "c04")
     nobodys = [{name: row[name] for name in ("id", "turns", "scores")} for row in kept["queries"]]
     without = ask(in_process(platform), "cs_to_verdict", queries=nobodys, limit=LIMIT)
@@ -143,8 +158,8 @@ def test_what_has_entered_since_its_scores_were_kept_is_settled(platform: Path, 
     kept = rated(platform, BRANCH_LINE)
     admitted = json_of("admit", platform / BRANCH_LINE, "--repo", platform)["admitted"]
     told = same_verdicts(platform, kept, BRANCH_LINE)
-    assert told["settled"] == len(admitted) > 0
-    assert [bare(row["entry"]) for row in told["settled_by"]] == sorted(admitted)[:5]
+    assert told["settled"]["count"] == len(admitted) > 0
+    assert [bare(row["entry"]) for row in told["settled"]["first"]] == sorted(admitted)[:5]
 
 
 def test_a_query_is_known_again_whose_turns_are_shown_without_what_hides(platform: Path, json_of: JsonOf) -> None:
@@ -159,7 +174,7 @@ def test_something_else_attached_is_an_edit(platform: Path) -> None:
     spoken = "query: Put me through to a human being, please."
     edit(platform, CARD_LINE, spoken, f"{spoken}\n    setup: {{attachments: [letter.pdf]}}")
     told = same_verdicts(platform, rated(platform, CARD_LINE), CARD_LINE)
-    assert told["settled"] == 4
+    assert told["settled"]["count"] == 4
     assert "CLONE" not in next(row["reasons"] for row in told["verdicts"] if bare(row["id"]) == "c07")
 
 
@@ -168,7 +183,7 @@ def test_names_that_are_given_name_the_entries(platform: Path) -> None:
     kept = rated(platform, CARD_LINE, **names)
     ids = [bare(row["entry"]) for row in kept["queries"]]
     assert all(id.startswith("sk-tarnbeck-telecom-and-bank-desk-of-2026-c") for id in ids)
-    assert same_verdicts(platform, kept, CARD_LINE, **names)["settled"] == 0
+    assert same_verdicts(platform, kept, CARD_LINE, **names)["settled"]["count"] == 0
 
 
 def test_queries_that_come_with_the_call_have_no_entry(platform: Path) -> None:
@@ -176,7 +191,7 @@ def test_queries_that_come_with_the_call_have_no_entry(platform: Path) -> None:
     answer = ask(in_process(platform), "rate", queries=brought, texts=True)
     assert of(answer["queries"], "entry", "content") == [{"entry": None, "content": None}]
     told = ask(in_process(platform), "consolidate", queries=answer["queries"], taxonomy=answer["taxonomy"])
-    assert (told["total"], told["settled"], told["settled_by"]) == (1, 0, [])
+    assert (told["total"], told["settled"]) == (1, {"count": 0, "first": []})
 
 
 def test_settled_queries_are_counted_and_the_first_are_named(platform: Path) -> None:
@@ -187,7 +202,8 @@ def test_settled_queries_are_counted_and_the_first_are_named(platform: Path) -> 
     ]
     without = [entries[0]["id"]]
     told = bare(ask(in_process(platform), "cs_to_verdict", queries=queries, without=without, limit=LIMIT))
-    assert (told["settled"], len(told["settled_by"]), told["total"], told["turned"]) == (5, 5, 3, [])
+    assert (told["settled"]["count"], len(told["settled"]["first"])) == (5, 5)
+    assert (told["total"], told["turned"]["count"]) == (3, 0)
 
 
 def test_explain_a_query(platform: Path, json_of: JsonOf) -> None:
@@ -210,7 +226,7 @@ def same_explanation(told: dict[str, Any], printed: dict[str, Any]) -> None:
     assert of([told], *fields) == of([printed], *fields)
     assert without_marks(told["why"]) == printed["why"]
     assert told["id"] == printed["verdict"]["id"]
-    assert told["facts"] == printed["verdict"]["facts"]
+    assert told["facts"] == cut_facts(printed["verdict"]["facts"])
     for name in ("decision", "route", "reasons"):
         assert told["ruling"][name] == printed["verdict"][name]
     assert told["left_out"] == 0
@@ -233,7 +249,7 @@ def test_status(platform: Path, json_of: JsonOf) -> None:
         [printed], "size", "ceiling", "taxonomy", "combinations"
     )
     for name in ("pinned", "waiting", "evicted"):
-        assert told[name] == {"count": len(printed[name]), "first": list(printed[name])[:5]}
+        assert told[name] == cut(list(printed[name]))
 
 
 def test_find_entries_by_role_and_capability(platform: Path, json_of: JsonOf) -> None:
@@ -258,16 +274,16 @@ def test_suggest_evictions(json_of: JsonOf) -> None:
         for row in printed["suggestions"]
     ]
     assert told["swaps"] == printed["swaps"]
-    assert told["least_loss"] == printed["least_loss"]
+    assert told["least_loss"] == printed["least_loss"] == []
     assert (told["pinned"], told["over_ceiling"]) == (len(printed["pinned"]), printed["over_ceiling"])
 
 
 def test_agreement(platform: Path, json_of: JsonOf) -> None:
     ledger(platform, month())
-    told = bare(ask(in_process(platform), "agreement", months=True, most=100))
+    told = bare(ask(in_process(platform), "agreement", months=True, limit=LIMIT))
     printed = json_of("agreement", "--repo", platform)
     assert printed["overall"]["explicit"]["count"] > 0
-    assert {name: told[name] for name in told if name not in ("to_do", "left_out")} == {
+    assert {name: told[name] for name in told if name not in OF_THE_PAGE} == {
         name: printed[name] for name in printed if name not in ("routes", "since", "until", "by")
     }
     since = "2026-03-15T00:00:00Z"
@@ -280,7 +296,7 @@ def test_agreement(platform: Path, json_of: JsonOf) -> None:
 def test_agreement_without_a_ledger(platform: Path, json_of: JsonOf) -> None:
     told = bare(ask(in_process(platform), "agreement", months=True))
     printed = json_of("agreement", "--repo", platform)
-    assert {name: told[name] for name in told if name not in ("to_do", "left_out")} == {
+    assert {name: told[name] for name in told if name not in OF_THE_PAGE} == {
         name: printed[name] for name in printed if name not in ("routes", "since", "until", "by")
     }
     assert "git fetch origin incumbent/ledger" in told["to_do"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from mcp import Client
 
+from bot.mcp_server.slim_schemas import parts_of, slim, slim_arguments
 from tests.mcp_server.conftest import drive, in_process
 from tests.mcp_server.snapshots import FOLDER, published, written
 
@@ -55,17 +57,60 @@ def test_every_argument_and_every_number_of_an_answer_has_its_meaning_and_range(
 
 def numbers(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The fields of an answer that are numbers; tokens say what they are by their names."""
-    for kind, model in {"": schema, **schema.get("$defs", {})}.items():
+    for model in parts_of(schema):
         for name, field in model.get("properties", {}).items():
             kinds = {item.get("type") for item in (field, *field.get("anyOf", []))}
             if kinds & {"integer", "number"} and not name.startswith("tokens_"):
-                yield f"{kind}.{name}", field
+                yield name, field
 
 
 def described(schema: dict[str, Any]) -> bool:
     if "description" in schema:
         return True
     return any(described(each) for each in schema.get("anyOf", [])) or "pattern" in schema
+
+
+def test_what_an_assistant_reads_of_all_tools_stays_small() -> None:
+    """Hosts hand it to the model with every question: 24 kB are some 6,000 tokens, 3 in 100 of a usual context.
+
+    The schemas of answers come on top where a host hands these over too: with titles and repeated parts it was 84 kB.
+    """
+    told = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in TOOLS.values()]
+    assert len(json.dumps(told, ensure_ascii=False, separators=(",", ":"))) < 24_000
+    assert len(json.dumps(list(TOOLS.values()), ensure_ascii=False, separators=(",", ":"))) < 72_000
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_no_schema_says_what_its_names_say(name: str) -> None:
+    for schema in (TOOLS[name]["inputSchema"], TOOLS[name]["outputSchema"]):
+        used = [part["$ref"].removeprefix("#/$defs/") for part in parts_of(schema) if "$ref" in part]
+        assert set(used) == set(schema.get("$defs", {}))
+        assert all(used.count(each) > 1 for each in set(used) - {"Marked"})
+        assert all("title" not in part for part in parts_of(schema))
+
+
+def test_a_field_that_is_called_title_and_what_is_said_of_a_place_are_kept() -> None:
+    schema = {
+        "title": "Model",
+        "$defs": {
+            "Once": {"title": "Once", "description": "any", "properties": {"title": {"title": "T", "type": "string"}}},
+            "Twice": {"title": "Twice", "properties": {"inner": {"$ref": "#/$defs/Once"}}},
+        },
+        "properties": {
+            "a": {"$ref": "#/$defs/Twice", "title": "A", "description": "the first"},
+            "b": {"anyOf": [{"$ref": "#/$defs/Twice"}, {"type": "null"}], "default": None, "title": "B"},
+        },
+    }
+    twice = {"properties": {"inner": {"description": "any", "properties": {"title": {"type": "string"}}}}}
+    a = {"$ref": "#/$defs/Twice", "description": "the first"}
+    assert slim(schema) == {
+        "properties": {"a": a, "b": {"anyOf": [{"$ref": "#/$defs/Twice"}, {"type": "null"}], "default": None}},
+        "$defs": {"Twice": twice},
+    }
+    assert slim_arguments(schema) == {
+        "properties": {"a": a, "b": {"$ref": "#/$defs/Twice"}},
+        "$defs": {"Twice": twice},
+    }
 
 
 @pytest.mark.parametrize("name", sorted(READING))

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from bot.mcp_server.unreadable import answer_to
 from tests.factories import REPOSITORY
 from tests.mcp_server.conftest import (
     BRANCH_LINE,
@@ -136,6 +137,53 @@ def test_lines_that_are_no_requests_harm_nobody(platform: Path) -> None:
         assert talk.answer(1)["result"]["structuredContent"]["size"] == 5
 
 
+UNREADABLE: list[tuple[bytes, int, int | str | None]] = [
+    (b"{", -32700, None),
+    (b"\xff\xfe", -32700, None),
+    (b"[" * 100_000, -32700, None),
+    (b"null", -32600, None),
+    (b"[]", -32600, None),
+    (b'{"id": 7}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": 7, "result": 3}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": 7, "method": 3}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": []}', -32600, 7),
+    (b'{"jsonrpc": "2.0", "id": "a", "method": "tools/list", "params": 3}', -32600, "a"),
+    (b'{"jsonrpc": "1.0", "id": 7, "method": "tools/list"}', -32600, 7),
+    (b'{"jsonrpc": "2.0", "id": 7, "method": "x", "params": {"a": "\\ud800"}}', -32700, 7),
+    (b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "x"}', -32700, None),
+    (b'{"jsonrpc": "2.0", "id": 7, "method": "x", "params": ' + b"[" * 300 + b"]" * 300 + b"}", -32700, 7),
+]
+
+
+def test_a_line_that_is_no_message_is_answered_with_what_to_send(platform: Path) -> None:
+    with wire(platform) as talk:
+        for line, code, id in UNREADABLE:
+            talk.write(line)
+            answer = talk.receive()
+            assert (answer["id"], answer["error"]["code"]) == (id, code), line[:100]
+            assert "JSON" in answer["error"]["message"]
+        # Nothing was said, so nobody waits.
+        talk.write(b"")
+        talk.write(b"  ")
+        talk.call(8, "status", limit=1)
+        assert talk.receive()["id"] == 8
+
+
+def test_before_the_greeting_it_is_answered_too(platform: Path) -> None:
+    greeted = [b"{", json.dumps(HELLO).encode(), json.dumps(READY).encode()]
+    ended = subprocess.run(
+        command(platform), cwd=REPOSITORY, input=b"\n".join(greeted) + b"\n", capture_output=True, check=False
+    )
+    first, second = map(json.loads, ended.stdout.splitlines())
+    assert (first["id"], first["error"]["code"]) == (None, -32700)
+    assert second["result"]["serverInfo"]["name"] == "incumbent"
+    assert ended.returncode == 0
+
+
+def test_a_fault_that_tells_nothing_of_its_line_is_not_answered() -> None:
+    assert answer_to(OSError("gone")) is None
+
+
 def test_oversized_arguments_are_refused_and_the_next_call_is_answered(platform: Path) -> None:
     with wire(platform) as talk:
         talk.call(1, "classify", folder="x" * 5_000_000)
@@ -153,8 +201,10 @@ def test_oversized_arguments_are_refused_and_the_next_call_is_answered(platform:
 def test_an_unknown_tool_and_an_unknown_method_are_errors(platform: Path) -> None:
     with wire(platform) as talk:
         talk.call(1, "stage_admission", folder=CARD_LINE)
-        told = talk.answer(1)
-        assert "error" in told or told["result"]["isError"]
+        told = talk.answer(1)["result"]
+        assert told["isError"]
+        assert "there is no tool <untrusted>stage_admission</untrusted>" in told["content"][0]["text"]
+        assert "--allow-writes" in told["content"][0]["text"]
         talk.send({"jsonrpc": "2.0", "id": 2, "method": "tools/delete"})
         assert talk.answer(2)["error"]["code"] == -32601
 

@@ -15,6 +15,7 @@ from bot.errors import UsageError
 from bot.github.commands import Verb
 from bot.mcp_server.on_github import command_line
 from tests.mcp_server.conftest import BRANCH_LINE, ask, bare, in_process, refusal_of
+from tests.mcp_server.test_same_answers import cut
 
 JsonOf = Callable[..., Any]
 
@@ -41,8 +42,9 @@ def test_it_writes_the_files_that_the_command_writes(platform: Path, twin: Path,
     told = bare(ask(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE, by="Robin"))
     printed = json_of("admit", twin / BRANCH_LINE, "--repo", twin, "--by", "Robin")
     for name in ("admitted", "waiting", "leaving"):
-        assert told[name] == printed[name]
-    assert {row["path"]: row["change"] for row in told["files"]} == printed["files"]
+        assert told[name] == cut(printed[name], 20)
+    assert {row["path"]: row["change"] for row in told["files"]["first"]} == printed["files"]
+    assert told["files"]["count"] == len(printed["files"])
     assert files(platform) == files(twin) != before
     assert told["written"] == "working tree"
 
@@ -71,12 +73,13 @@ def test_a_person_may_insist_with_a_reason(platform: Path, twin: Path, json_of: 
     query = judged["verdicts"][0]["id"]
     arguments = {"folder": BRANCH_LINE, "accept": [query], "by": "Robin"}
     told = refusal_of(in_process(platform, writes=True), "stage_admission", **arguments)
-    assert "give --reason to override the verdict" in told
+    assert f"<untrusted>`accept` {query}: its verdict is EXCLUDE" in told
+    assert "give a `reason` to override the verdict" in told
     answer = bare(ask(in_process(platform, writes=True), "stage_admission", **arguments, reason="we need it"))
     printed = json_of(
         "admit", twin / BRANCH_LINE, "--repo", twin, "--by", "Robin", "--accept", query, "--reason", "we need it"
     )
-    assert answer["admitted"] == printed["admitted"]
+    assert answer["admitted"] == cut(printed["admitted"], 20)
     assert files(platform) == files(twin)
 
 
@@ -87,9 +90,24 @@ def test_those_in_line_enter_as_with_the_command(platform: Path, twin: Path, jso
         entry.rename(place / "regression_set" / "waiting" / entry.name)
     told = bare(ask(in_process(platform, writes=True), "stage_admission", waiting=True))
     printed = json_of("admit", "--waiting", "--repo", twin)
-    assert told["admitted"] == printed["admitted"]
-    assert len(told["admitted"]) == 1
+    assert told["admitted"] == cut(printed["admitted"], 20)
+    assert told["admitted"]["count"] == 1
     assert files(platform) == files(twin)
+
+
+def test_newcomers_do_not_pass_those_in_line(platform: Path) -> None:
+    entry = sorted((platform / "regression_set").glob("*.yaml"))[0]
+    (platform / "regression_set" / "waiting").mkdir()
+    entry.rename(platform / "regression_set" / "waiting" / entry.name)
+    told = refusal_of(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE)
+    assert "fix: call `stage_admission` with `waiting` first" in told
+
+
+def test_where_git_knows_no_time_a_tool_names_no_option(platform: Path) -> None:
+    shutil.rmtree(platform / ".git")
+    told = refusal_of(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE)
+    assert "run `git init` and commit" in told
+    assert "--at" not in told
 
 
 @pytest.mark.parametrize(

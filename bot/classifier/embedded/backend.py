@@ -71,8 +71,7 @@ class EmbeddedBackend:
         """What each member says of ``request``: one valid sample a member."""
         by_name = dict.fromkeys(request.capabilities, (0.0,) * self._samples)
         if request.capabilities:
-            with self._fitting:  # of several threads that come at once, one does it for all
-                model = self._model
+            model = self.fit()
             fitted = model.probabilities(request.turns).round(_DECIMALS).tolist()
             by_name |= {name: row for name, row in zip(model.capabilities, fitted, strict=True) if name in by_name}
         return tuple(
@@ -82,6 +81,11 @@ class EmbeddedBackend:
             )
             for member in range(self._samples)
         )
+
+    def fit(self) -> FittedModel:
+        """The model, restored or fitted by now; of several threads that come at once, one does it for all."""
+        with self._fitting:
+            return self._model
 
     @cached_property
     def _model(self) -> FittedModel:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from bot.config import Limits
-from bot.documents import decode, parse, parse_json
+from bot.documents import decode, parse_json, parse_yaml
 from bot.errors import InputError
 from bot.intake.eval_sets.columns import Columns
 from bot.intake.eval_sets.reader import Source
@@ -49,7 +49,7 @@ def open_source(
         else:
             lines = parse_json_lines(text, name, reading)
     elif ending in DOCUMENTS:
-        document = parse(content, name, reading)
+        document = (parse_json if ending == ".json" else parse_yaml)(content, name, reading)
     elif ending in TABLES and has_more_cells(text, reading.nodes):
         raise reading.too_many(name, None)
 

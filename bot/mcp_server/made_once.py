@@ -1,0 +1,50 @@
+"""What takes long to make is made once, and nobody who waits for it has to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from threading import Lock, Thread
+from typing import Final, Generic, TypeVar
+
+Made = TypeVar("Made")
+
+PATIENCE: Final = 0.2
+"""Seconds between two calls of ``waiting``."""
+
+
+class MadeOnce(Generic[Made]):
+    """Things by key: the latest ``most`` of them, each made in a thread of its own, one at a time."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._made: dict[str, Future[Made]] = {}
+        self._look = Lock()
+        self._making = Lock()
+
+    def get(self, key: str, make: Callable[[], Made], waiting: Callable[[], None]) -> Made:
+        """What ``make`` returns, or raises; a failure is not kept.
+
+        Until it is there, ``waiting`` is called now and then: what it raises ends this call, and not the making.
+        """
+        with self._look:
+            found = self._made.get(key)
+            if found is None:
+                found = self._made[key] = Future()
+                # A daemon: a process whose client has gone does not stay for it.
+                Thread(target=self._make, args=(key, make, found), name="made once", daemon=True).start()
+                for old in list(self._made)[: -self._most]:
+                    del self._made[old]
+        while not wait([found], PATIENCE).done:
+            waiting()
+        return found.result()
+
+    def _make(self, key: str, make: Callable[[], Made], future: Future[Made]) -> None:
+        with self._making:
+            try:
+                future.set_result(make())
+            except Exception as error:  # noqa: BLE001 - whoever waits raises it
+                with self._look:
+                    if self._made.get(key) is future:
+                        del self._made[key]
+                future.set_exception(error)

@@ -1,0 +1,94 @@
+"""The SDK's server, and in our words what it says by itself: what is wrong, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any, Final
+
+import anyio
+from mcp.server.lowlevel.helper_types import ReadResourceContents
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError, UnexpectedResourceError
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
+from pydantic import AnyUrl, ValidationError
+
+from bot.mcp_server.unreadable import answer_unreadable
+from bot.mcp_server.untrusted import harmless, mark
+from bot.report.escaping import shortened
+from bot.suggest import perhaps
+
+_WRITING: Final = "; those that write are there only where a person started the server with --allow-writes"
+
+
+class PlainServer(MCPServer[None]):
+    """What is asked for and is not there is told with what is, and names that a caller gives are marked."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call the tool ``name``."""
+        known = [tool.name for tool in await self.list_tools()]
+        if name not in known:
+            raise ToolError(_missing("tool", name, known) + _WRITING)
+        return await super().call_tool(name, arguments, context)
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[None, Any] | None = None
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        """Read the resource at ``uri``."""
+        try:
+            return await super().read_resource(uri, context)
+        except ResourceNotFoundError:
+            known = [resource.uri for resource in await self.list_resources()]
+            known += [template.uri_template for template in await self.list_resource_templates()]
+            raise _refused(_missing("resource", str(uri), known)) from None
+        except UnexpectedResourceError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise _refused(_misfit(error.__cause__)) from None
+            raise
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[None, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """The prompt ``name``, with ``arguments`` filled in."""
+        prompts = {prompt.name: prompt for prompt in await self.list_prompts()}
+        if name not in prompts:
+            raise _refused(_missing("prompt", name, list(prompts)))
+        takes = {argument.name: argument for argument in prompts[name].arguments or ()}
+        given = arguments or {}
+        lacking = [each for each, argument in takes.items() if argument.required and each not in given]
+        if lacking:
+            raise _refused("; ".join(f"{name} needs `{each}`: {takes[each].description}" for each in lacking))
+        unknown = next((each for each in given if each not in takes), None)
+        if unknown is not None:
+            raise _refused(_missing(f"argument of {name}", unknown, list(takes)))
+        return await super().get_prompt(name, arguments, context)
+
+    async def run_stdio_async(self) -> None:
+        """Serve one client over standard input and output; a line that is no message is answered too."""
+        server = self._lowlevel_server
+        options = server.create_initialization_options()
+        messages, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        async with stdio_server() as (lines, answers), anyio.create_task_group() as group:
+            group.start_soon(answer_unreadable, lines, messages, answers)
+            await server.run(received, answers, options)
+
+
+def _refused(message: str) -> MCPError:
+    return MCPError(code=INVALID_PARAMS, message=message)
+
+
+def _missing(kind: str, name: str, known: Collection[str]) -> str:
+    # Addresses begin alike, so that each would be near to each.
+    near = "" if kind == "resource" else perhaps(name, known)
+    return f"there is no {kind} {mark(name)}{near}; there is {', '.join(known)}"
+
+
+def _misfit(error: ValidationError) -> str:
+    """What does not fit of the parts of an address, whose names are ours."""
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    said = [f"{'.'.join(map(str, fault['loc']))}: {harmless(shortened(fault['msg']))}" for fault in faults]
+    return f"the address does not fit: {'; '.join(said)}"

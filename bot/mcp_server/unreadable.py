@@ -1,0 +1,82 @@
+"""Lines on standard input that are no message: the SDK drops them, and whoever waits for the answer waits for ever."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterable, Mapping
+from typing import Final, Protocol, TypeAlias
+
+from anyio.streams.memory import MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
+
+Lines: TypeAlias = AsyncIterable[SessionMessage | Exception]
+Messages: TypeAlias = MemoryObjectSendStream[SessionMessage | Exception]
+
+
+class Answers(Protocol):
+    """Where messages to the client go."""
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send one."""
+        ...
+
+
+_NO_JSON: Final = (
+    "the line cannot be read as JSON: send each message as one line of UTF-8, with whole characters (no half of a "
+    "surrogate pair), and not nested deeply"
+)
+_NO_MESSAGE: Final = (
+    'the line is no message of JSON-RPC: a request has "jsonrpc": "2.0", a whole number or a text as "id", a "method", '
+    'and an object as "params"'
+)
+
+
+async def answer_unreadable(lines: Lines, messages: Messages, answers: Answers) -> None:
+    """Pass on to ``messages`` what of ``lines`` is a message, until they end; answer the rest through ``answers``."""
+    async with messages:
+        async for item in lines:
+            if not isinstance(item, Exception):
+                await messages.send(item)
+            elif (answer := answer_to(item)) is not None:
+                await answers.send(SessionMessage(answer))
+
+
+def answer_to(fault: Exception) -> JSONRPCError | None:
+    """The answer to a line that could not be read, with the id of the request if it shows one.
+
+    ``None`` for an empty line, and for a fault that tells nothing of its line.
+    """
+    if not isinstance(fault, ValidationError):
+        return None
+    faults = fault.errors(include_url=False, include_context=False)
+    first = faults[0]
+    if first["type"] == "json_invalid":
+        line = str(first["input"])
+        return _refusal(PARSE_ERROR, _NO_JSON, _parsed(line)) if line.strip() else None
+    # Each kind of message that the line is not lacks a field, and is told with the whole of it.
+    whole = next((each["input"] for each in faults if each["type"] == "missing" and len(each["loc"]) == 2), None)
+    return _refusal(INVALID_REQUEST, _NO_MESSAGE, whole)
+
+
+def _refusal(code: int, message: str, request: object) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=_id_of(request), error=ErrorData(code=code, message=message))
+
+
+def _parsed(line: str) -> object:
+    """What Python makes of ``line``, which reads a little more than the SDK does."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _id_of(request: object) -> int | str | None:
+    """The id that the answer is waited for under; only of a request: an answer's id is one of ours."""
+    if not isinstance(request, Mapping) or not isinstance(request.get("method"), str):
+        return None
+    id = request.get("id")
+    if isinstance(id, str):
+        return id if id.isprintable() else None
+    return id if isinstance(id, int) and not isinstance(id, bool) else None

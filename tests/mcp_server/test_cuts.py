@@ -1,0 +1,88 @@
+"""Lists in an answer are cut: a count says how many there are, whatever their number."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.mcp_server.cuts import Combinations, Ids, Unclassified
+from bot.mcp_server.set_answers import SuggestionsAnswer
+from bot.mcp_server.slim_schemas import parts_of
+from bot.mcp_server.untrusted import mark
+from bot.report.output import LossOutput, PruneOutput, SwapOutput
+from tests.mcp_server.snapshots import published
+
+# Bounded otherwise: by the rows that were asked for, the taxonomy, the codes that there are, or one query's turns.
+BOUNDED = {
+    "queries",
+    "verdicts",
+    "entries",
+    "capabilities",
+    "suggestions",
+    "swaps",
+    "least_loss",
+    "said",
+    "overridden",
+    "first",
+    "turns",
+    "exercises",
+    "values",
+    "off_taxonomy",
+    "scores",
+    "arbitrated",
+    "competent",
+    "new_capabilities",
+    "wins",
+    "reasons",
+    "champion_of",
+    "pinned",
+    "remaining",
+    "coverage_gained",
+    "decisions",
+    "months",
+    # Of one verdict: at most one entry for each capability, or one waiting query for each combination.
+    "displaces",
+    "alternate_of",
+    "yields_to",
+    "remove",
+    # Told by `explain`, whose rows are cut by `most`.
+    "contests",
+    "absences",
+    "knobs",
+}
+
+
+def test_of_many_there_are_a_count_and_a_few() -> None:
+    ids = [f"q{number}" for number in range(1_000)]
+    assert Ids.of(ids) == Ids(count=1_000, first=[mark(id) for id in ids[:5]])
+    assert Combinations.of([("a", "b")] * 400) == Combinations(count=400, first=[["a", "b"]] * 5)
+    left = Unclassified.of(dict.fromkeys(ids, "too few samples"))
+    assert (left.count, len(left.first), left.first[4].id) == (1_000, 5, mark("q4"))
+
+
+def test_swaps_and_least_losses_come_in_pages_too() -> None:
+    output = PruneOutput(
+        pinned={},
+        suggestions=[],
+        swaps=[SwapOutput(admit=f"n{number}", remove=["e"]) for number in range(5)],
+        least_loss=[
+            LossOutput(id=f"e{number}", capabilities=["c"], combinations=[["a", "b"]] * 9) for number in range(3)
+        ],
+        over_ceiling=0,
+    )
+    first, last = SuggestionsAnswer.of(output, 0, 4), SuggestionsAnswer.of(output, 4, 4)
+    assert (first.total, first.all_swaps, first.all_least_loss) == (0, 5, 3)
+    assert (len(first.swaps), len(first.least_loss), first.next_offset) == (4, 3, 4)
+    assert ([swap.admit for swap in last.swaps], last.least_loss, last.next_offset) == ([mark("n4")], [], None)
+    assert (first.least_loss[0].combinations.count, len(first.least_loss[0].combinations.first)) == (9, 5)
+
+
+@pytest.mark.parametrize("tool", sorted(published()))
+def test_no_answer_holds_a_list_without_a_bound(tool: str) -> None:
+    lists = {
+        name
+        for part in parts_of(published()[tool]["outputSchema"])
+        for name, field in part.get("properties", {}).items()
+        for kind in (field, *field.get("anyOf", ()))
+        if kind.get("type") == "array" or isinstance(kind.get("additionalProperties"), dict)
+    }
+    assert lists <= BOUNDED
