@@ -138,9 +138,7 @@ class Bench:
 
 
 def _best(live: LiveSet, index: int) -> list[str]:
-    """Who has the best score in the capability with this index, in the order of admission."""
-    champion = live.champions[index]
-    if champion is None:
-        return []
-    best = index, champion.score(index)
-    return [member.id for member in live.members if best in member.items]
+    """Who has the best score in the capability with this index, which somebody exercises, in the order of admission."""
+    held = [(member.id, score) for member in live.members for place, score in member.items if place == index]
+    best = max(score for _, score in held)
+    return [id for id, score in held if score == best]

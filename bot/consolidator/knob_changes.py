@@ -90,7 +90,7 @@ def _nearest(knob: _Knob, marks: Sequence[float]) -> float | None:
     """The first of ``marks``, which lead away from the value as it is, that turns the verdict."""
     for _, stretch in groupby(marks, knob.stretch):
         left = list(stretch)
-        while left:
+        while True:
             if knob.turns(left[0]):
                 return left[0]
             ruling = knob.change(left[0]).ruling

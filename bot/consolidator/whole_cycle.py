@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.config import Curation
-from bot.consolidator.changes import Absence, Change, KnobChange, Outcome, ScoreChange, rescored, with_knob
+from bot.consolidator.changes import Absence, Change, Outcome, ScoreChange, rescored, with_knob
 from bot.consolidator.cycle import Trust, run_cycle
 from bot.consolidator.trust import doubt_attempts
 from bot.rater.model import Resident, ScoredQuery
@@ -39,7 +39,7 @@ class WholeCycle:
             case Absence():
                 queries = [each for each in queries if each.id != change.id]
                 residents = [each for each in residents if each.id != change.id]
-            case KnobChange():
+            case _:
                 config = with_knob(config, change.knob, change.capability, change.to)
         verdicts = run_cycle(queries, residents, config, self.trust)
         return next(Outcome.of(verdict.ruling) for verdict in verdicts if verdict.id == id)

@@ -98,7 +98,7 @@ def _all_grounds(residents: list[Resident], config: Curation) -> dict[str, Groun
     return {resident.id: grounds_of(resident, roles, TAXONOMY_MAJOR) for resident in residents}
 
 
-@settings(max_examples=150)
+@settings(max_examples=settings().max_examples * 3 // 2)
 @given(cases())
 def test_drawn_cases_agree_with_the_reference(case: Case) -> None:
     check(case)

@@ -111,7 +111,7 @@ def test_no_smaller_change_of_a_score_leads_there(case: Case, data: Any) -> None
         assert smallest[outcome] <= abs((to or 0.0) - (now or 0.0)) + STEP
 
 
-@settings(max_examples=200)
+@settings(max_examples=settings().max_examples * 2)
 @given(asking, st.data())
 def test_no_smaller_change_of_a_knob_turns_it(case: Case, data: Any) -> None:
     residents, config = residents_of(case), config_of(case)

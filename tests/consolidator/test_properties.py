@@ -17,7 +17,7 @@ from tests.consolidator.test_against_reference import config_of, queries_of, res
 from tests.factories import make_config
 from tests.oracle.strategies import Case, cases
 
-slowly = settings(max_examples=150)
+slowly = settings(max_examples=settings().max_examples * 3 // 2)
 
 
 def facts(verdict: Verdict, names: Mapping[str, str]) -> dict[str, Any]:

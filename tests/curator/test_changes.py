@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -183,7 +183,6 @@ def test_every_text_is_read_back_as_it_was(value: str, padding: str) -> None:
     assert read(render(entry)) == entry
 
 
-@settings(max_examples=100)
 @given(st.lists(visible, min_size=1, max_size=3), data, st.none() | visible)
 def test_an_entry_is_read_back_equal_and_its_bytes_are_always_the_same(
     turns: list[str], expected: JsonValue, pin: str | None
@@ -195,7 +194,6 @@ def test_an_entry_is_read_back_equal_and_its_bytes_are_always_the_same(
     assert render(read(content)) == content
 
 
-@settings(max_examples=100)
 @given(data, data)
 @example({"k": True}, {"k": 1})
 @example([True, 1], [1, True])

@@ -13,7 +13,7 @@ from tests.consolidator.test_against_reference import config_of, residents_of
 from tests.oracle.strategies import Case, cases
 
 
-@settings(max_examples=200)
+@settings(max_examples=settings().max_examples * 2)
 @given(cases(most=9), st.randoms(use_true_random=False))
 def test_any_subset_of_the_suggestions_in_any_order_keeps_floors_and_pins(case: Case, draw: Any) -> None:
     config, residents = config_of(case), residents_of(case)
@@ -31,7 +31,6 @@ def test_any_subset_of_the_suggestions_in_any_order_keeps_floors_and_pins(case: 
             assert len(now.coverers.get(name, ())) >= min(floor, len(coverers))
 
 
-@settings(max_examples=100)
 @given(cases(most=9), st.randoms(use_true_random=False))
 def test_the_order_of_the_files_does_not_matter(case: Case, draw: Any) -> None:
     config, residents = config_of(case), residents_of(case)
@@ -40,7 +39,6 @@ def test_the_order_of_the_files_does_not_matter(case: Case, draw: Any) -> None:
     assert prune(residents, config, 1, case.open) == expected
 
 
-@settings(max_examples=100)
 @given(cases(most=9))
 def test_a_second_prune_after_confirming_all_finds_nothing_that_was_unsafe_before(case: Case) -> None:
     config, residents = config_of(case), residents_of(case)

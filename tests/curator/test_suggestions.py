@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.curator.prune import EvictionKind, Grounds
@@ -107,7 +107,6 @@ def test_a_tombstone_says_why_and_leaves_open_who_confirmed_it(kind: EvictionKin
     assert evicted.grounds == {"kind": kind.value, "yields_to": ["y"], "digest": grounds.digest}
 
 
-@settings(max_examples=100)
 @given(cases(most=8), st.randoms(use_true_random=False))
 def test_any_subset_in_any_order_keeps_the_floors_of_what_stays(case: Case, draw: Any) -> None:
     config = config_of(case)

@@ -350,7 +350,7 @@ class AfterTheMerge(RuleBasedStateMachine):
 
 TestAfterTheMerge = AfterTheMerge.TestCase
 TestAfterTheMerge.settings = settings(
-    max_examples=600 if THOROUGH else 60,
+    max_examples=600 if THOROUGH else min(60, settings().max_examples),
     stateful_step_count=50 if THOROUGH else 25,
     derandomize=not THOROUGH,
     suppress_health_check=list(HealthCheck),
