@@ -8,7 +8,7 @@ from typing import Final
 from pydantic import BaseModel, Field
 
 from bot.curator.entry import Entry, Tombstone
-from bot.mcp_server.untrusted import Marked, mark, mark_entry, mark_text
+from bot.mcp_server.untrusted import Marked, mark, mark_text
 
 SHOWN: Final = 5
 """Items that stand beside a count."""
@@ -74,5 +74,5 @@ class Settled(BaseModel):
     @staticmethod
     def of(settled: Mapping[str, Entry | Tombstone]) -> Settled:
         """The queries that are ``settled``, with what settles them."""
-        rows = [SettledRow(id=mark(id), entry=mark_entry(record.id)) for id, record in list(settled.items())[:SHOWN]]
+        rows = [SettledRow(id=mark(id), entry=mark(record.id)) for id, record in list(settled.items())[:SHOWN]]
         return Settled(count=len(settled), first=rows)

@@ -48,7 +48,7 @@ from bot.mcp_server.inputs import (
     Version,
     kept_scores,
 )
-from bot.mcp_server.untrusted import Named, find_name, mark, mark_entry
+from bot.mcp_server.untrusted import Named, find_name, mark
 from bot.mcp_server.verdict_rows import outcome_of, shown, verdict_rows
 from bot.mcp_server.working import Call, Report, Workers
 from bot.pipeline import Platform, review
@@ -157,7 +157,7 @@ class Judging:
                         scores=dict(item.scores),
                         arbitrated=sorted(item.arbitrated & item.scores.keys()),
                         attempt=item.attempt,
-                        entry=mark_entry(entries[item.id]) if item.id in entries else None,
+                        entry=mark(entries[item.id]) if item.id in entries else None,
                         content=content_key(asked(by_id[item.id])) if item.id in entries else None,
                     )
                     for item in rows

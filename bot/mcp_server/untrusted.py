@@ -35,6 +35,9 @@ LONGEST_TEXT: Final = 2_000
 """Characters of one turn, or of one reason, likewise."""
 
 _MARK: Final = re.compile(f"{OPENING}([^<>]*){CLOSING}")
+_ENTRY: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,79}-[0-9a-f]{8}")
+"""An id as :func:`bot.curator.entry.entry_id` makes it; a key of that form would have no capital letter."""
+
 _DEEPEST: Final = 50
 
 Marked: TypeAlias = Annotated[
@@ -44,8 +47,11 @@ Marked: TypeAlias = Annotated[
 
 
 def mark(text: str, length: int = LONGEST_NAME) -> str:
-    """``text`` between the marks: visible characters, no secret, at most ``length`` of them before escaping."""
-    shown = clean(redacted(text), length)
+    """``text`` between the marks: visible characters, no secret, at most ``length`` of them before escaping.
+
+    The id of an entry stays whole, even one that begins like a key (`sk-…`): by it the entry is found again.
+    """
+    shown = clean(text if _ENTRY.fullmatch(text) else redacted(text), length)
     return f"{OPENING}{html.escape(shown, quote=False)}{CLOSING}"
 
 
@@ -57,11 +63,6 @@ def harmless(text: str) -> str:
 def mark_text(text: str) -> str:
     """A turn, or a reason that somebody gave, between the marks."""
     return mark(text, LONGEST_TEXT)
-
-
-def mark_entry(id: str) -> str:
-    """The id of an entry between the marks, whole even if it looks like a secret: by it the entry is found again."""
-    return f"{OPENING}{html.escape(id, quote=False)}{CLOSING}"
 
 
 def unmarked(text: str) -> str:

@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from bot.curator.entry import entry_id
 from bot.errors import InputError, Problem, UsageError
 from bot.mcp_server.untrusted import (
     CLOSING,
@@ -100,6 +101,12 @@ def test_a_mark_leaves_out_what_nobody_sees_and_what_looks_like_a_secret() -> No
     key = "ghp_" + "a1B2" * 9
     assert key not in mark_text(f"use {key} for it")
     assert len(mark("x" * 10_000)) < 300
+
+
+def test_the_id_of_an_entry_stays_whole_whatever_its_customer_is_called() -> None:
+    ids = [entry_id("sk-telecom and partners", "desk of 2026", item) for item in ("q1", "q2")]
+    assert [unmarked(mark(id)) for id in ids] == ids
+    assert "sk-a1B2" not in mark(f"sk-{'a1B2' * 9}")
 
 
 def test_a_name_is_found_as_it_is_and_as_it_is_shown() -> None:
