@@ -104,6 +104,7 @@ FolderName: TypeAlias = Annotated[
 Limit: TypeAlias = Annotated[int, Field(ge=1, le=MOST_ROWS, description="rows of this page, 1 to 200")]
 Offset: TypeAlias = Annotated[int, Field(ge=0, description="rows to leave out first: `next_offset` of the page before")]
 Texts: TypeAlias = Annotated[bool, Field(description="whether the rows hold the queries' texts")]
+Facts: TypeAlias = Annotated[bool, Field(description="whether the rows hold the facts that each verdict rests on")]
 Show: TypeAlias = Annotated[
     Literal["matters", "all", "admitted", "waiting-for-slot", "waiting-for-review", "excluded", "attempts"],
     Field(

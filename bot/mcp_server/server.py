@@ -14,11 +14,12 @@ from bot.config import load_config
 from bot.errors import InputError
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.explanations import Explaining
-from bot.mcp_server.judging import Judging
 from bot.mcp_server.overviews import Overviews
 from bot.mcp_server.own_words import PlainServer
 from bot.mcp_server.prompts import add_prompts
+from bot.mcp_server.ranges import Ranges
 from bot.mcp_server.resources import add_resources
+from bot.mcp_server.steps import Steps
 from bot.mcp_server.strict_tool import StrictTool
 from bot.mcp_server.working import Workers
 from bot.mcp_server.writing import Writing
@@ -59,14 +60,14 @@ def make_server(desk: Desk) -> MCPServer[None]:
 
 
 def _tools(desk: Desk, workers: Workers) -> list[Tool]:
-    judging, overviews = Judging(desk, workers), Overviews(desk, workers)
+    steps, ranges, overviews = Steps(desk, workers), Ranges(desk, workers), Overviews(desk, workers)
     asks = _asks_a_model(desk)
     tools: list[Tool] = [
-        _reading(judging.classify, "Classify queries", asks=asks),
-        _reading(judging.rate, "Rate queries", asks=asks),
-        _reading(judging.consolidate, "From scores to verdicts"),
-        _reading(judging.classify_to_verdict, "Judge an eval set", asks=asks),
-        _reading(judging.cs_to_verdict, "From kept scores to verdicts"),
+        _reading(steps.classify, "Classify queries", asks=asks),
+        _reading(steps.rate, "Rate queries", asks=asks),
+        _reading(steps.consolidate, "From scores to verdicts"),
+        _reading(ranges.classify_to_verdict, "Judge an eval set", asks=asks),
+        _reading(ranges.cs_to_verdict, "From kept scores to verdicts"),
         _reading(Explaining(desk, workers).explain, "Explain a verdict", asks=asks),
         _reading(overviews.status, "State of the regression set"),
         _reading(overviews.find_entries, "Find entries"),

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from bot.consolidating import Consolidation
 from bot.consolidator.verdict import Verdict
 from bot.mcp_server.answers import FactsRow, Outcome, VerdictRow
 from bot.mcp_server.inputs import Show
 from bot.mcp_server.untrusted import MarkedVoice, mark, mark_text
+from bot.pipeline import Platform
+from bot.rater.scores import KeptScores
 from bot.report.wording import Judged, why
+from bot.submission import Submission
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What the reasons of verdicts on scored queries are told from; nobody brought these."""
+
+    platform: Platform
+    origins: Mapping[str, Submission] = field(default_factory=dict)
 
 
 def outcome_of(verdict: Verdict, full: Collection[str] = ()) -> Outcome:
@@ -48,6 +61,15 @@ def verdict_rows(
         )
         for verdict in verdicts
     ]
+
+
+def kept_rows(
+    platform: Platform, kept: KeptScores, found: Consolidation, *, texts: bool, facts: bool
+) -> list[VerdictRow]:
+    """A row for each verdict that was ``found`` on ``kept`` scores."""
+    turns = {item.id: item.turns for item in kept.queries}
+    attempts = {item.id for item in kept.queries if item.attempt}
+    return verdict_rows(found.verdicts, _Judged(platform), turns, attempts=attempts, texts=texts, facts=facts)
 
 
 def shown(rows: Sequence[VerdictRow], only: Show) -> list[VerdictRow]:

@@ -1,10 +1,8 @@
-"""The tools that follow the pipeline: each step, and the ranges that are asked for most; none of them writes."""
+"""The tools for the steps of the pipeline, one for each: classify, rate, consolidate; none of them writes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated
 
 from mcp_types import CallToolResult
 from pydantic import Field
@@ -12,30 +10,25 @@ from pydantic import Field
 from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.identity_file import IdentityFile
 from bot.classifier.model import Backend, Progress
-from bot.consolidating import Consolidation, consolidate
+from bot.consolidating import consolidate
 from bot.mcp_server.answers import (
     ClassifiedRow,
     ClassifyAnswer,
-    ClassifyToVerdictAnswer,
     ConsolidateAnswer,
-    CsToVerdictAnswer,
     RateAnswer,
     RatedRow,
-    Turned,
-    TurnedRow,
     Unread,
     VerdictCounts,
-    VerdictRow,
-    coverage_gained,
     page,
     spent,
 )
-from bot.mcp_server.cuts import SHOWN, Ids, Settled, Unclassified
+from bot.mcp_server.cuts import Settled, Unclassified
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import (
     Agent,
     AgentInput,
     Classifier,
+    Facts,
     Folder,
     FolderName,
     Inline,
@@ -48,32 +41,17 @@ from bot.mcp_server.inputs import (
     Version,
     kept_scores,
 )
-from bot.mcp_server.untrusted import Named, find_name, mark
-from bot.mcp_server.verdict_rows import outcome_of, shown, verdict_rows
+from bot.mcp_server.untrusted import mark
+from bot.mcp_server.verdict_rows import kept_rows, shown
 from bot.mcp_server.working import Call, Report, Workers
-from bot.pipeline import Platform, review
+from bot.pipeline import Platform
 from bot.rater.adapter import rate
-from bot.rater.scores import KeptScores
 from bot.refusals import refuse_incomplete
-from bot.report.wording import headline
 from bot.settling import asked, content_key, settle
-from bot.submission import Package, Submission
-
-Facts: TypeAlias = Annotated[bool, Field(description="whether the rows hold the facts that each verdict rests on")]
-Without: TypeAlias = Annotated[
-    list[Named], Field(max_length=200, description="ids of entries to take for gone, as if they had been evicted")
-]
+from bot.submission import Package
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """What the reasons of verdicts on scored queries are told from; nobody brought these."""
-
-    platform: Platform
-    origins: Mapping[str, Submission] = field(default_factory=dict)
-
-
-class Judging:
+class Steps:
     """The tools over ``desk``, each call worked on by one of ``workers``."""
 
     def __init__(self, desk: Desk, workers: Workers) -> None:
@@ -190,7 +168,7 @@ class Judging:
             platform = self._desk.platform()
             kept = kept_scores(platform, queries, taxonomy, classifier)
             found = consolidate(platform, kept)
-            rows = _rows(platform, kept, found, texts=texts, facts=facts)
+            rows = kept_rows(platform, kept, found, texts=texts, facts=facts)
             part, total, after = page(shown(rows, only), offset, limit)
             return ConsolidateAnswer(
                 total=total,
@@ -199,107 +177,6 @@ class Judging:
                 verdicts=part,
                 settled=Settled.of(found.settled),
                 lagging=len(found.lags),
-            )
-
-        return await self._workers.answer(ctx, work)
-
-    async def cs_to_verdict(
-        self,
-        ctx: Call,
-        queries: Scored,
-        taxonomy: Version | None = None,
-        classifier: Classifier | None = None,
-        without: Without | None = None,
-        only: Annotated[
-            Show | Literal["turned"], Field(description="rows to show; `turned`: whose outcome `without` decides")
-        ] = "all",
-        facts: Facts = False,
-        texts: Texts = False,
-        limit: Limit = 20,
-        offset: Offset = 0,
-    ) -> Annotated[CallToolResult, CsToVerdictAnswer]:
-        """From kept scores to verdicts against an updated regression set: the files as they are now, less `without`.
-
-        Nothing is classified again. `turned` says which queries those entries decide about.
-        """
-
-        def work(_: Progress) -> CsToVerdictAnswer:
-            platform = self._desk.platform()
-            kept = kept_scores(platform, queries, taxonomy, classifier)
-            known = {**platform.regression_set.waiting, **platform.regression_set.entries}
-            gone = [find_name(id, known, "without", "take ids that `find_entries` answers") for id in without or ()]
-            found = consolidate(platform, kept, gone)
-            now = {item.id: outcome_of(item) for item in consolidate(platform, kept).verdicts}
-            turned = [
-                TurnedRow(id=mark(item.id), now=now[item.id], then=outcome_of(item))
-                for item in found.verdicts
-                if now[item.id] != outcome_of(item)
-            ]
-            rows = _rows(platform, kept, found, texts=texts, facts=facts)
-            ids = {item.id for item in turned}
-            wanted = [row for row in rows if row.id in ids] if only == "turned" else shown(rows, only)
-            part, total, after = page(wanted, offset, limit)
-            return CsToVerdictAnswer(
-                total=total,
-                next_offset=after,
-                counts=VerdictCounts.of(rows),
-                verdicts=part,
-                settled=Settled.of(found.settled),
-                lagging=len(found.lags),
-                without=Ids.of(gone),
-                turned=Turned(count=len(turned), first=turned[:SHOWN]),
-            )
-
-        return await self._workers.answer(ctx, work)
-
-    async def classify_to_verdict(
-        self,
-        ctx: Call,
-        folder: Folder | None = None,
-        queries: Inline | None = None,
-        agent: Agent | None = None,
-        customer: FolderName | None = None,
-        agent_name: FolderName | None = None,
-        only: Show = "matters",
-        facts: Facts = False,
-        texts: Texts = False,
-        limit: Limit = 20,
-        offset: Offset = 0,
-    ) -> Annotated[CallToolResult, ClassifyToVerdictAnswer]:
-        """The whole pipeline: judge an eval set against the regression set, and say why of each query.
-
-        Give `folder`, or `queries` with `agent`. Start a triage here. Writes nothing; like `incumbent review`.
-        """
-
-        def work(progress: Report) -> ClassifyToVerdictAnswer:
-            platform = self._desk.platform()
-            package = self._desk.package(platform, folder, queries, agent, customer, agent_name)
-            backend = self._desk.backend(platform, progress.waiting)
-            outcome = review(platform, package, backend, progress)
-            refuse_incomplete({}, outcome.stopped)
-            if folder is not None:
-                self._desk.latest = outcome
-            full = {verdict.id for verdict in outcome.plan.waiting_for_slot}
-            turns = {id: query.turns for id, query in outcome.queries.items()}
-            rows = verdict_rows(
-                outcome.verdicts, outcome, turns, full, attempts=set(outcome.attempts), texts=texts, facts=facts
-            )
-            part, total, after = page(shown(rows, only), offset, limit)
-            return ClassifyToVerdictAnswer(
-                total=total,
-                next_offset=after,
-                headline=headline(outcome),
-                size=len(platform.regression_set.entries),
-                ceiling=platform.config.ceiling,
-                counts=VerdictCounts.of(rows),
-                verdicts=part,
-                settled=Settled.of(outcome.settled),
-                attempts=Ids.of(outcome.attempts),
-                coverage_gained=coverage_gained(outcome),
-                unclassified=Unclassified.of(outcome.shortfalls),
-                unread=Unread.of(outcome.problems),
-                lagging=len(outcome.lags),
-                usage=spent(backend.usage),
             )
 
         return await self._workers.answer(ctx, work)
@@ -319,10 +196,3 @@ class Judging:
         result = classify(package.submission.queries, package.specification, platform.taxonomy, backend, progress)
         refuse_incomplete({}, result.stopped)
         return package, result, backend
-
-
-def _rows(platform: Platform, kept: KeptScores, found: Consolidation, *, texts: bool, facts: bool) -> list[VerdictRow]:
-    """A row for each verdict that was ``found`` on ``kept`` scores."""
-    turns = {item.id: item.turns for item in kept.queries}
-    attempts = {item.id for item in kept.queries if item.attempt}
-    return verdict_rows(found.verdicts, _Judged(platform), turns, attempts=attempts, texts=texts, facts=facts)
