@@ -49,8 +49,8 @@ class StrictTool(Tool):
                 raise UnexpectedToolError(_BUG) from cause
             if isinstance(cause, ValidationError):
                 raise ToolError(self._misfit(cause)) from cause
-            # What we say ourselves stands there already, behind the SDK's words.
-            raise ToolError(str(cause)) from None
+            # Of an error of ours the SDK makes one of its own, with a word before it.
+            raise (error if cause is None else ToolError(str(cause))) from None
 
     def _misfit(self, error: ValidationError) -> str:
         known = list(self.parameters["properties"])
