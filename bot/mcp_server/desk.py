@@ -11,8 +11,9 @@ from anyio.from_thread import check_cancelled
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend
 from bot.errors import InputError, Problem
-from bot.mcp_server.inputs import AgentInput, QueryInput, inline_package, one_of_both
+from bot.mcp_server.inputs import LONGEST_FOLDER, AgentInput, QueryInput, inline_package, one_of_both
 from bot.mcp_server.made_once import MadeOnce
+from bot.mcp_server.untrusted import shown
 from bot.opening import open_backend, open_package
 from bot.pipeline import Platform, Review, load_platform
 from bot.report.wording import listed
@@ -121,6 +122,9 @@ class Desk:
             raise InputError([Problem(named, None, "the path leads out of the platform repository", fix)])
         if not there:
             folders = submission_folders(self.files)
+            meant = [folder for folder in folders if shown(folder, LONGEST_FOLDER) == named.strip("/")]
+            if len(meant) == 1:
+                return self.folder(meant[0])
             near = perhaps(named.strip("/"), folders)
             there_are = f"; eval sets are in {listed(folders, _MOST_FOLDERS)}" if folders else ""
             message = f"there is no such folder in the platform repository{near}{there_are}"

@@ -12,7 +12,11 @@ from bot.errors import UsageError
 from bot.explaining import Explained, explain_entry, explain_query
 from bot.mcp_server.answers import FactsRow
 from bot.mcp_server.desk import Desk
-from bot.mcp_server.inputs import Folder, FolderName
+from bot.mcp_server.inputs import (
+    Folder,
+    FolderName,
+    Whole,
+)
 from bot.mcp_server.untrusted import Marked, MarkedVoice, Named, find_name, mark, mark_text
 from bot.mcp_server.working import Call, Report, Workers
 from bot.pipeline import review
@@ -112,13 +116,13 @@ class Explaining:
         entry: Annotated[Named, Field(description="id of an entry, instead of `folder` and `query`")] | None = None,
         customer: FolderName | None = None,
         agent_name: FolderName | None = None,
-        most: Annotated[int, Field(ge=1, le=100, description="changes of each kind to tell, 1 to 100")] = 5,
+        most: Annotated[Whole, Field(ge=1, le=100, description="changes of each kind to tell, 1 to 100")] = 5,
     ) -> Annotated[CallToolResult, ExplainAnswer]:
         """Why a query, or an entry, has its verdict, and the smallest changes that would turn it.
 
         Which score by how much, whose absence, which knob: computed, all else being as it was at the query's turn.
-        `in_cycle` tells what becomes of it where the whole cycle is judged with that change. Give `folder` and `query`,
-        or `entry`. Like `incumbent explain`.
+        `in_cycle` tells what becomes of it where the whole cycle is judged with that change. The ceiling plays no part.
+        Give `folder` and `query`, or `entry`. Like `incumbent explain`.
         """
 
         def work(progress: Report) -> ExplainAnswer:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, Strict
 
 from bot.classifier.identity_file import IdentityFile
 from bot.config import Limits
@@ -101,10 +101,14 @@ FolderName: TypeAlias = Annotated[
     BeforeValidator(without_mark),
     Field(max_length=200, pattern=r"^[^/\x00-\x1f]+$", description="default: the name of the folder"),
 ]
-Limit: TypeAlias = Annotated[int, Field(ge=1, le=MOST_ROWS, description="rows of this page, 1 to 200")]
-Offset: TypeAlias = Annotated[int, Field(ge=0, description="rows to leave out first: `next_offset` of the page before")]
-Texts: TypeAlias = Annotated[bool, Field(description="whether the rows hold the queries' texts")]
-Facts: TypeAlias = Annotated[bool, Field(description="whether the rows hold the facts that each verdict rests on")]
+Flag: TypeAlias = Annotated[bool, Strict()]
+Whole: TypeAlias = Annotated[int, Strict()]
+Limit: TypeAlias = Annotated[Whole, Field(ge=1, le=MOST_ROWS, description="rows of this page, 1 to 200")]
+Offset: TypeAlias = Annotated[
+    Whole, Field(ge=0, description="rows to leave out first: `next_offset` of the page before")
+]
+Texts: TypeAlias = Annotated[Flag, Field(description="whether the rows hold the queries' texts")]
+Facts: TypeAlias = Annotated[Flag, Field(description="whether the rows hold the facts that each verdict rests on")]
 Show: TypeAlias = Annotated[
     Literal["matters", "all", "admitted", "waiting-for-slot", "waiting-for-review", "excluded", "attempts"],
     Field(

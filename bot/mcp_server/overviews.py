@@ -14,7 +14,12 @@ from bot.curator.roles import derive_roles
 from bot.errors import UsageError
 from bot.mcp_server.answers import page
 from bot.mcp_server.desk import Desk
-from bot.mcp_server.inputs import Limit, Offset, Texts
+from bot.mcp_server.inputs import (
+    Flag,
+    Limit,
+    Offset,
+    Texts,
+)
 from bot.mcp_server.set_answers import (
     AgreementAnswer,
     EntriesAnswer,
@@ -22,7 +27,7 @@ from bot.mcp_server.set_answers import (
     StatusAnswer,
     SuggestionsAnswer,
 )
-from bot.mcp_server.untrusted import Named, find_name
+from bot.mcp_server.untrusted import Named, find_name, shown
 from bot.mcp_server.working import Call, Workers, without_places
 from bot.pipeline import Platform
 from bot.report.agreement_overview import agreement_overview
@@ -68,7 +73,7 @@ class Overviews:
         customer: Annotated[Named, Field(description="entries of this customer alone")] | None = None,
         text: Annotated[str, Field(min_length=1, max_length=500, description="what a turn contains, case aside")]
         | None = None,
-        scores: Annotated[bool, Field(description="whether the rows hold the score of every capability")] = False,
+        scores: Annotated[Flag, Field(description="whether the rows hold the score of every capability")] = False,
         texts: Texts = False,
         limit: Limit = 20,
         offset: Offset = 0,
@@ -87,7 +92,7 @@ class Overviews:
                 entry
                 for entry in _of_role(platform, role)
                 if (capability is None or capability in entry.scores)
-                and (customer is None or (entry.source is not None and entry.source.customer == customer))
+                and (customer is None or _came_from(entry, customer))
                 and (text is None or any(text.casefold() in turn.casefold() for turn in entry.turns))
                 and (role != "champion" or entry.id in champions)
                 and (role != "pinned" or entry.id in roles.pinned)
@@ -132,7 +137,7 @@ class Overviews:
         since: Annotated[datetime, Field(description="responses from this time on, ISO 8601")] | None = None,
         until: Annotated[datetime, Field(description="responses before this time, ISO 8601")] | None = None,
         by: Annotated[str, Field(max_length=100, description="login: responses of this person alone")] | None = None,
-        months: Annotated[bool, Field(description="whether to count by month too")] = False,
+        months: Annotated[Flag, Field(description="whether to count by month too")] = False,
         limit: Limit = 5,
         offset: Offset = 0,
     ) -> Annotated[CallToolResult, AgreementAnswer]:
@@ -158,3 +163,8 @@ def _of_role(platform: Platform, role: Role) -> list[Entry]:
     known = platform.regression_set
     found = {"waiting": known.waiting, "evicted": known.evicted}.get(role, known.entries)
     return sorted(found.values(), key=lambda entry: entry.id)
+
+
+def _came_from(entry: Entry, customer: str) -> bool:
+    """Whether ``entry`` came from ``customer``, who is called as it is or as it is shown."""
+    return entry.source is not None and customer in (entry.source.customer, shown(entry.source.customer))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 from mcp.server.mcpserver import MCPServer
@@ -11,7 +12,8 @@ from pydantic import Field
 
 from bot.errors import IncumbentError
 from bot.mcp_server.desk import Desk
-from bot.mcp_server.untrusted import find_name, mark
+from bot.mcp_server.inputs import LONGEST_FOLDER
+from bot.mcp_server.untrusted import find_name, harmless, mark, unmarked
 from bot.mcp_server.working import Workers, told
 from bot.report.overview import status_overview
 
@@ -52,22 +54,30 @@ scores, as an eval set in YAML (`eval_set: 1`, `queries:` with `id` and `turns`)
 def add_prompts(server: MCPServer[None], desk: Desk, workers: Workers) -> None:
     """Offer the prompts over ``desk`` on ``server``."""
 
+    async def written(write: Callable[[], str]) -> str:
+        try:
+            return await workers.read(write)
+        except IncumbentError as error:
+            raise MCPError(code=INVALID_PARAMS, message=told(error, desk.root)) from None
+
     @server.prompt(title="Triage an eval set")
     async def triage_eval_set(
         folder: Annotated[str, Field(description="folder of the repository, such as eval_sets/CUSTOMER/AGENT")],
     ) -> str:
         """Judge an incoming eval set, and say what a reviewer has to decide."""
-        return TRIAGE.format(folder=mark(folder), decide=_RECORD if desk.writes else _SAY)
+        return await written(lambda: _triage(desk, unmarked(folder)))
 
     @server.prompt(title="Write queries for a gap")
     async def write_queries_for_gap(
         capability: Annotated[str, Field(description="id of the capability that is short of tests")],
     ) -> str:
         """Write queries that would test a capability better than the regression set does."""
-        try:
-            return await workers.read(lambda: _gap(desk, capability))
-        except IncumbentError as error:
-            raise MCPError(code=INVALID_PARAMS, message=told(error, desk.root)) from None
+        return await written(lambda: _gap(desk, unmarked(capability)))
+
+
+def _triage(desk: Desk, folder: str) -> str:
+    desk.folder(folder)
+    return TRIAGE.format(folder=mark(folder, LONGEST_FOLDER), decide=_RECORD if desk.writes else _SAY)
 
 
 def _gap(desk: Desk, capability: str) -> str:
@@ -77,8 +87,8 @@ def _gap(desk: Desk, capability: str) -> str:
     item, config = platform.taxonomy.by_id[name], platform.config
     return GAP.format(
         id=name,
-        name=item.name,
-        description=" ".join(item.description.split()),
+        name=harmless(item.name),
+        description=harmless(" ".join(item.description.split())),
         coverers=len(state.coverers),
         floor=state.floor,
         best="none yet" if state.champion_score is None else f"{state.champion_score:.2f}",

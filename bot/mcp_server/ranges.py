@@ -132,7 +132,8 @@ class Ranges:
             platform = self._desk.platform()
             kept = kept_scores(platform, queries, taxonomy, classifier)
             known = {**platform.regression_set.waiting, **platform.regression_set.entries}
-            gone = [find_name(id, known, "without", "take ids that `find_entries` answers") for id in without or ()]
+            named = [find_name(id, known, "without", "take ids that `find_entries` answers") for id in without or ()]
+            gone = list(dict.fromkeys(named))
             found = consolidate(platform, kept, gone)
             now = {item.id: outcome_of(item) for item in consolidate(platform, kept).verdicts}
             turned = [

@@ -19,7 +19,7 @@ from bot.mcp_server.answers import page
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import LONGEST_FOLDER, MOST_ROWS
 from bot.mcp_server.set_answers import StatusAnswer
-from bot.mcp_server.untrusted import CLOSING, OPENING, mark, marked_data, unmarked
+from bot.mcp_server.untrusted import CLOSING, OPENING, find_name, harmless, mark, marked_data, unmarked
 from bot.mcp_server.working import Workers, told
 from bot.report.markdown import render_markdown
 from bot.report.overview import status_overview
@@ -84,10 +84,7 @@ def add_resources(server: MCPServer[None], desk: Desk, workers: Workers) -> None
         def work() -> str:
             known = desk.platform().regression_set
             everybody = {**known.evicted, **known.waiting, **known.entries}
-            name = unmarked(id)
-            if name not in everybody:
-                message = f"there is no entry {mark(name)}: `find_entries` answers their ids"
-                raise MCPError(code=INVALID_PARAMS, message=message)
+            name = find_name(unmarked(id), everybody, "entry", "take an id that `find_entries` answers")
             place = "in the set" if name in known.entries else "waiting" if name in known.waiting else "evicted"
             return _entry(everybody[name], place)
 
@@ -103,8 +100,8 @@ def _taxonomy(taxonomy: Taxonomy) -> str:
     capabilities = [
         {
             "id": item.id,
-            "name": item.name,
-            "description": " ".join(item.description.split()),
+            "name": harmless(item.name),
+            "description": harmless(" ".join(item.description.split())),
             "decided_by": item.source,
         }
         for item in taxonomy.capabilities

@@ -29,6 +29,7 @@ from bot.mcp_server.inputs import (
     AgentInput,
     Classifier,
     Facts,
+    Flag,
     Folder,
     FolderName,
     Inline,
@@ -41,7 +42,7 @@ from bot.mcp_server.inputs import (
     Version,
     kept_scores,
 )
-from bot.mcp_server.untrusted import mark
+from bot.mcp_server.untrusted import mark, mark_text
 from bot.mcp_server.verdict_rows import kept_rows, shown
 from bot.mcp_server.working import Call, Report, Workers
 from bot.pipeline import Platform
@@ -64,7 +65,7 @@ class Steps:
         folder: Folder | None = None,
         queries: Inline | None = None,
         agent: Agent | None = None,
-        every_value: Annotated[bool, Field(description="whether the rows hold FALSE capabilities too")] = False,
+        every_value: Annotated[Flag, Field(description="whether the rows hold FALSE capabilities too")] = False,
         texts: Texts = False,
         limit: Limit = 20,
         offset: Offset = 0,
@@ -131,7 +132,7 @@ class Steps:
                     RatedRow(
                         id=mark(item.id),
                         # Whole, since similarity is judged on them once they are handed back.
-                        turns=[mark(turn, longest) for turn in item.turns] if texts else None,
+                        turns=[mark_text(turn, longest) for turn in item.turns] if texts else None,
                         scores=dict(item.scores),
                         arbitrated=sorted(item.arbitrated & item.scores.keys()),
                         attempt=item.attempt,

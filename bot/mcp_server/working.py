@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
@@ -17,7 +18,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
 from bot.errors import IncompleteError, IncumbentError, InputError, OutsideError, Problem, UsageError
-from bot.mcp_server.untrusted import harmless, mark
+from bot.mcp_server.untrusted import harmless, mark_text
 
 Call: TypeAlias = Context[Any, Any]
 
@@ -101,7 +102,7 @@ def told(error: IncumbentError, root: Path) -> str:
         return "\n".join(lines)
     if isinstance(error, UsageError):
         return f"The call cannot be followed: {harmless(without_places(str(error), root))}"
-    said = mark(without_places(str(error), root), 2_000)
+    said = mark_text(without_places(str(error), root))
     if isinstance(error, IncompleteError):
         return f"Not finished: {said}. What was found is kept: call again to go on."
     if isinstance(error, OutsideError):
@@ -111,12 +112,15 @@ def told(error: IncumbentError, root: Path) -> str:
 
 def _fault(problem: Problem, root: Path) -> str:
     place = problem.file if problem.line is None else f"{problem.file}:{problem.line}"
-    said = mark(without_places(f"{place}: {problem.message}", root), 2_000)
+    said = mark_text(without_places(f"{place}: {problem.message}", root))
     return f"- {said}; fix: {harmless(without_places(problem.fix, root))}"
 
 
 def without_places(text: str, root: Path) -> str:
     """``text`` without the absolute paths that it may name: they tell who works here, and help nobody."""
-    text = text.replace(f"{root.as_posix()}/", "").replace(root.as_posix(), "the platform repository")
-    home = Path.home().as_posix()
-    return text if home == "/" else text.replace(home, "~")
+    for place, within, itself in ((root, "", "the platform repository"), (Path.home(), "~/", "~")):
+        if place != Path(place.anchor):
+            text = text.replace(f"{place.as_posix()}/", within)
+            # Another place may begin with the same letters.
+            text = re.sub(rf"{re.escape(place.as_posix())}(?![\w.-])", itself, text)
+    return text

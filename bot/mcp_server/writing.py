@@ -19,7 +19,12 @@ from bot.github.commands import Verb
 from bot.mcp_server.answers import Unread, spent
 from bot.mcp_server.cuts import Ids, Unclassified
 from bot.mcp_server.desk import Desk
-from bot.mcp_server.inputs import Folder, FolderName
+from bot.mcp_server.inputs import (
+    Flag,
+    Folder,
+    FolderName,
+    Whole,
+)
 from bot.mcp_server.on_github import command_line, comment, open_account, open_pull_request
 from bot.mcp_server.untrusted import Marked, Named, find_name, mark, mark_text
 from bot.mcp_server.working import Call, Report, Workers
@@ -89,7 +94,7 @@ class Writing:
         self,
         ctx: Call,
         folder: Folder | None = None,
-        waiting: Annotated[bool, Field(description="instead of `folder`: let in who waits for a slot")] = False,
+        waiting: Annotated[Flag, Field(description="instead of `folder`: let in who waits for a slot")] = False,
         accept: Annotated[
             list[Named], Field(max_length=200, description="queries that wait for a review and that a person accepted")
         ]
@@ -99,7 +104,7 @@ class Writing:
         by: Annotated[Named, Field(description="who accepted them; default: git's user")] | None = None,
         customer: FolderName | None = None,
         agent_name: FolderName | None = None,
-        dry_run: Annotated[bool, Field(description="plan, and write nothing")] = False,
+        dry_run: Annotated[Flag, Field(description="plan, and write nothing")] = False,
         pull_request: Annotated[
             bool, Field(description="offer the files in a pull request, and leave the working tree as it is")
         ] = False,
@@ -136,7 +141,7 @@ class Writing:
         self,
         ctx: Call,
         decision: Decision,
-        pull_request: Annotated[int, Field(ge=1, description="number of the pull request that brought the queries")]
+        pull_request: Annotated[Whole, Field(ge=1, description="number of the pull request that brought the queries")]
         | None = None,
         queries: Annotated[
             list[Named], Field(min_length=1, max_length=50, description="ids of its queries, as its review shows them")
@@ -251,9 +256,11 @@ class Writing:
             pin = " ".join(clean(reason or "", 500).split()) if decision == "pin" else None
             if pin == "":
                 raise UsageError("to pin needs a `reason` that can be seen")
+            if pin is None and found.pin is None:
+                raise UsageError("the entry is not pinned by a person: there is nothing to unpin")
             change = admit(found.model_copy(update={"pin": pin}), entry_text(root, found.id))
-            apply([change], root)
             user = occasion(root, None, None).by
+            apply([change], root)
         return DecisionAnswer(
             recorded="working tree",
             by=mark(user or "a person"),

@@ -61,7 +61,7 @@ class KeptScores:
 def read_scores(document: Document, taxonomy: Taxonomy) -> KeptScores:
     """The scored queries of ``document``, given under ``taxonomy``; every fault at once as :class:`InputError`."""
     parsed = validate(ScoresFile, document)
-    problems = _shared(document, parsed)
+    problems = [*_shared(document, parsed), *_astray(document, parsed)]
     if parsed.taxonomy not in (None, taxonomy.version):
         message = f"taxonomy: the scores are of version {parsed.taxonomy}, and the platform has {taxonomy.version}"
         problems.append(
@@ -119,3 +119,18 @@ def _unknown(document: Document, parsed: ScoresFile, taxonomy: Taxonomy) -> list
         for place, query in enumerate(parsed.queries)
         for name in sorted(set(query.scores) - set(taxonomy.by_id))
     ]
+
+
+def _astray(document: Document, parsed: ScoresFile) -> list[Problem]:
+    """What is said of a score, or of an entry, that the query does not have."""
+    problems: list[Problem] = []
+    for place, query in enumerate(parsed.queries):
+        for name in sorted(set(query.arbitrated) - set(query.scores)):
+            message = f"{name!r} is arbitrated and has no score{perhaps(name, query.scores)}"
+            fix = "name capabilities of `scores` alone"
+            problems.append(document.problem(("queries", place, "arbitrated"), message, fix))
+        if query.content is not None and query.entry is None:
+            message = "`content` is what an entry is compared with, and there is no `entry`"
+            fix = "give the `entry` too, or leave `content` out"
+            problems.append(document.problem(("queries", place, "content"), message, fix))
+    return problems

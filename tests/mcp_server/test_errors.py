@@ -33,6 +33,9 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("classify", {"folder": CARD_LINE, "limit": 0}, "limit: Input should be greater than or equal to 1"),
     ("classify", {"folder": CARD_LINE, "limit": 201}, "limit: Input should be less than or equal to 200"),
+    ("classify", {"folder": CARD_LINE, "limit": True}, "limit: Input should be a valid integer"),
+    ("classify", {"folder": CARD_LINE, "limit": "5"}, "limit: Input should be a valid integer"),
+    ("classify", {"folder": CARD_LINE, "texts": "yes"}, "texts: Input should be a valid boolean"),
     ("classify", {"folder": CARD_LINE, "offset": -1}, "offset: "),
     ("classify", {"folder": 7}, "folder: "),
     ("classify", {"queries": []}, "queries: "),
@@ -145,8 +148,11 @@ def test_rows_that_cannot_be_read_cost_no_other(platform: Path) -> None:
 @pytest.mark.parametrize(
     ("uri", "said"),
     [
-        ("incumbent://entries/nobody", "there is no entry <untrusted>nobody</untrusted>: `find_entries` answers their"),
-        ("incumbent://entries/<b>", "there is no entry <untrusted>&lt;b&gt;</untrusted>"),
+        (
+            "incumbent://entries/nobody",
+            "nobody: entry: there is none of this name</untrusted>; fix: take an id that `find_entries`",
+        ),
+        ("incumbent://entries/<b>", "<untrusted>&lt;b&gt;: entry: there is none of this name</untrusted>"),
         ("incumbent://entries?limit=0", "limit 1 to 200"),
         ("incumbent://entries?limit=<b>", "the address does not fit: limit: Input should be a valid integer"),
         (

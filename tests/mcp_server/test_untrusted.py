@@ -97,7 +97,8 @@ def test_what_mends_a_fault_is_our_word_and_opens_no_mark_whatever_it_quotes(tex
 
 
 def test_a_mark_leaves_out_what_nobody_sees_and_what_looks_like_a_secret() -> None:
-    assert mark("pay\u200bment\u202e now") == mark("payment now")
+    assert mark_text("pay\u200bment\u202e now") == mark_text("payment now")
+    assert unmarked(mark_text("\u200b")) == "[nothing that can be seen]"
     key = "ghp_" + "a1B2" * 9
     assert key not in mark_text(f"use {key} for it")
     assert len(mark("x" * 10_000)) < 300
@@ -113,11 +114,24 @@ def test_a_name_is_found_as_it_is_and_as_it_is_shown() -> None:
     known = ["q<1>", "q2", "spaced\u200b"]
     assert find_name("q2", known, "query", "") == "q2"
     assert find_name(unmarked(mark("q<1>")), known, "query", "") == "q<1>"
-    assert find_name("spaced", known, "query", "") == "spaced\u200b"
+    assert find_name(unmarked(mark("spaced\u200b")), known, "query", "") == "spaced\u200b"
+    for stranger in ("spaced", "spaced #00000000"):
+        with pytest.raises(InputError, match="none of this name"):
+            find_name(stranger, known, "query", "")
     with pytest.raises(InputError, match="perhaps you meant 'q2'"):
         find_name("q22", known, "query", "")
 
 
-def test_of_two_names_that_look_alike_neither_is_taken() -> None:
+def test_names_that_look_alike_are_shown_apart_and_each_is_found() -> None:
+    known = ["7", "\u2466", "twin\u200b", "twin\u200c", f"sk-{'a1' * 12}", f"sk-{'b2' * 12}", "x" * 500, "x" * 501]
+    told = [unmarked(mark(name)) for name in known]
+    assert len(set(told)) == len(known)
+    assert [find_name(name, known, "query", "") for name in told] == known
+    assert "a1a1a1" not in "".join(told)
+
+
+def test_a_name_that_is_written_as_another_is_shown_is_not_taken() -> None:
+    shown = unmarked(mark("\u2466"))
     with pytest.raises(InputError, match="several look like this one"):
-        find_name("twin", ["twin\u200b", "twin\u200c"], "query", "")
+        find_name(shown, ["\u2466", shown], "query", "")
+    assert find_name("7", ["7", "\u2466"], "query", "") == "7"

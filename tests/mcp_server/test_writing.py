@@ -142,6 +142,17 @@ def test_a_pin_is_written_into_its_entry_alone_and_taken_out_again(platform: Pat
     assert yaml.safe_load(files(platform)[path])["pin"] is None
 
 
+def test_where_nothing_can_be_recorded_nothing_is_written(platform: Path) -> None:
+    entry = bare(ask(in_process(platform), "find_entries"))["entries"][0]["id"]
+    before = files(platform)
+    told = refusal_of(in_process(platform, writes=True), "record_decision", decision="unpin", entry=entry)
+    assert "there is nothing to unpin" in told
+    shutil.rmtree(platform / ".git")
+    pin = {"decision": "pin", "entry": entry, "reason": "asked for it"}
+    assert "run `git init`" in refusal_of(in_process(platform, writes=True), "record_decision", **pin)
+    assert files(platform) == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

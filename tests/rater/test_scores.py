@@ -98,6 +98,19 @@ def test_all_faults_come_at_once_with_their_lines() -> None:
     ]
 
 
+def test_what_is_said_of_nothing_is_a_fault() -> None:
+    text = (
+        '{"queries": [\n'
+        '{"id": "q1", "turns": ["a"], "scores": {"auth.oauth": 0.5}, "arbitrated": ["auth.oauth"]},\n'
+        '{"id": "q2", "turns": ["b"], "scores": {"auth.oauth": 0.5}, "arbitrated": ["auth.oath"]},\n'
+        '{"id": "q3", "turns": ["c"], "scores": {}, "content": "0"}]}'
+    )
+    assert faults(text) == [
+        (3, "'auth.oath' is arbitrated and has no score; perhaps you meant 'auth.oauth'"),
+        (4, "`content` is what an entry is compared with, and there is no `entry`"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [
