@@ -15,6 +15,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 from pydantic import AnyUrl, ValidationError
 
+from bot.mcp_server.leaving import leavable_stdin
 from bot.mcp_server.unreadable import answer_unreadable
 from bot.mcp_server.untrusted import harmless, mark
 from bot.report.escaping import shortened
@@ -72,9 +73,15 @@ class PlainServer(MCPServer[None]):
         server = self._lowlevel_server
         options = server.create_initialization_options()
         messages, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        async with stdio_server() as (lines, answers), anyio.create_task_group() as group:
-            group.start_soon(answer_unreadable, lines, messages, answers)
-            await server.run(received, answers, options)
+        with leavable_stdin() as leave:
+            async with stdio_server() as (lines, answers):
+                try:
+                    async with anyio.create_task_group() as group:
+                        group.start_soon(answer_unreadable, lines, messages, answers)
+                        await server.run(received, answers, options)
+                finally:
+                    # Where nobody reads the answers, the SDK would wait for one more line.
+                    leave()
 
 
 def _refused(message: str) -> MCPError:

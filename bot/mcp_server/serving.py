@@ -19,8 +19,12 @@ MOST_SESSIONS: Final = 200
 
 
 def serve_stdio(server: MCPServer[None]) -> None:
-    """Serve one client over standard input and output, until it closes them."""
-    anyio.run(server.run_stdio_async)
+    """Serve one client over standard input and output, until it closes either."""
+    try:
+        anyio.run(server.run_stdio_async)
+    except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        # An assistant that was killed reads no answer: an end like any other, of which nobody is there to hear.
+        pass
 
 
 def loopback(host: str) -> str:
