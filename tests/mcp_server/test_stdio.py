@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from bot.mcp_server.unreadable import answer_to
+from bot.mcp_server.working import WORKERS
 from tests.factories import REPOSITORY
 from tests.mcp_server.conftest import (
     BRANCH_LINE,
@@ -243,6 +244,23 @@ def wait_for(so: Any) -> None:
     while not so():
         assert time.monotonic() < patience
         time.sleep(0.02)
+
+
+def test_while_the_classifier_is_fitted_the_rest_is_answered(
+    platform: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INCUMBENT_CACHE", str(tmp_path / "empty"))
+    with wire(platform) as talk:
+        late = range(10, 10 + 2 * WORKERS)
+        for id in late:
+            talk.call(id, "classify", queries=[{"turns": ["What is my balance?"]}])
+        talk.call(1, "status")
+        talk.send({"jsonrpc": "2.0", "id": 2, "method": "resources/read", "params": {"uri": "incumbent://config"}})
+        gap = {"name": "write_queries_for_gap", "arguments": {"capability": "request.auth.none"}}
+        talk.send({"jsonrpc": "2.0", "id": 3, "method": "prompts/get", "params": gap})
+        first = [talk.receive()["id"] for _ in range(3)]
+        assert sorted(first) == [1, 2, 3]
+        assert "result" in talk.answer(late[-1])
 
 
 def test_a_file_that_changes_is_read_anew(platform: Path) -> None:
