@@ -151,6 +151,10 @@ UNREADABLE: list[tuple[bytes, int, int | str | None]] = [
     (b'{"jsonrpc": "2.0", "id": "a", "method": "tools/list", "params": 3}', -32600, "a"),
     (b'{"jsonrpc": "1.0", "id": 7, "method": "tools/list"}', -32600, 7),
     (b'{"jsonrpc": "2.0", "id": 7, "method": "x", "params": {"a": "\\ud800"}}', -32700, 7),
+    (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": true, "method": "ping"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": null, "method": "tools/list"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": "tools/delete"}', -32600, None),
     (b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "x"}', -32700, None),
     (b'{"jsonrpc": "2.0", "id": 7, "method": "x", "params": ' + b"[" * 300 + b"]" * 300 + b"}", -32700, 7),
 ]
@@ -166,6 +170,7 @@ def test_a_line_that_is_no_message_is_answered_with_what_to_send(platform: Path)
         # Nothing was said, so nobody waits.
         talk.write(b"")
         talk.write(b"  ")
+        talk.send({"jsonrpc": "2.0", "method": "notifications/nobody/knows"})
         talk.call(8, "status", limit=1)
         assert talk.receive()["id"] == 8
 
