@@ -215,6 +215,30 @@ def test_an_unknown_tool_and_an_unknown_method_are_errors(platform: Path) -> Non
         assert talk.answer(2)["error"]["code"] == -32601
 
 
+MISFITS: list[tuple[str, dict[str, Any], str]] = [
+    ("tools/call", {"name": "status", "arguments": []}, "params.arguments: Input should be a valid dictionary"),
+    ("tools/call", {"name": 5}, "params.name: Input should be a valid string"),
+    ("tools/list", {"cursor": 5}, "params.cursor: Input should be a valid string"),
+    ("resources/read", {}, "params.uri: Field required"),
+    (
+        "prompts/get",
+        {"name": "triage_eval_set", "arguments": {"<b>": 5}},
+        "params.arguments.<untrusted>&lt;b&gt;</untrusted>: Input should be a valid string",
+    ),
+    ("prompts/get", {"name": "p", "arguments": dict.fromkeys(map(str, range(25)), 5)}, "; and 5 more; mend"),
+]
+
+
+def test_a_request_that_does_not_fit_is_told_where(platform: Path) -> None:
+    with wire(platform) as talk:
+        for method, parameters, said in MISFITS:
+            talk.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters})
+            error = talk.answer(1)["error"]
+            assert error["code"] == -32602
+            assert said in error["message"]
+            assert error["message"].endswith("mend that, then send it again")
+
+
 def test_a_client_that_vanishes_mid_call_leaves_no_process_behind(platform: Path) -> None:
     with slow_model() as model:
         asks(platform, model)
