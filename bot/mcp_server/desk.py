@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from pathlib import Path
-
-from anyio.from_thread import check_cancelled
 
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend
@@ -72,17 +71,17 @@ class Desk:
             raise InputError([Problem(TAXONOMY_FILE, None, message, fix)])
         return load_platform(self.files, self.config_path)
 
-    def backend(self, platform: Platform, waiting: Callable[[], None] = check_cancelled) -> Backend:
+    def backend(self, platform: Platform, late: Callable[[Future[Backend]], None]) -> Backend:
         """The classifier of ``platform``; one that has to be fitted is fitted once, for whoever comes first.
 
-        While that takes, ``waiting`` is called now and then in the thread of the call; what it raises ends the wait,
-        and the fitting goes on for the next.  One that costs something is made for each call, so that each is told
-        what it has cost.
+        Where that takes long, ``late`` is called in the thread of the call with what it will be; what it raises ends
+        the wait, and the fitting goes on for the next.  One that costs something is made for each call, so that each is
+        told what it has cost.
         """
         if platform.config.classifier.backend != "embedded":
             return self._make_backend(platform)
         key = f"{platform.config.classifier.model_dump_json()} {platform.taxonomy.model_dump_json()}"
-        return self._fitted.get(key, lambda: self._make_backend(platform), waiting)
+        return self._fitted.get(key, lambda: self._make_backend(platform), late)
 
     def package(
         self,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
 import anyio
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError, UnexpectedResourceError
@@ -15,12 +16,15 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 from pydantic import AnyUrl, ValidationError
 
+from bot.mcp_server.leaving import leavable_stdin
 from bot.mcp_server.unreadable import answer_unreadable
 from bot.mcp_server.untrusted import harmless, mark
 from bot.report.escaping import shortened
 from bot.suggest import perhaps
 
 _WRITING: Final = "; those that write are there only where a person started the server with --allow-writes"
+
+_MOST_FAULTS: Final = 20
 
 
 class PlainServer(MCPServer[None]):
@@ -72,9 +76,24 @@ class PlainServer(MCPServer[None]):
         server = self._lowlevel_server
         options = server.create_initialization_options()
         messages, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        async with stdio_server() as (lines, answers), anyio.create_task_group() as group:
-            group.start_soon(answer_unreadable, lines, messages, answers)
-            await server.run(received, answers, options)
+        with leavable_stdin() as leave:
+            async with stdio_server() as (lines, answers):
+                try:
+                    async with anyio.create_task_group() as group:
+                        group.start_soon(answer_unreadable, lines, messages, answers)
+                        await server.run(received, answers, options)
+                finally:
+                    # Where nobody reads the answers, the SDK would wait for one more line.
+                    leave()
+
+
+async def tell_misfits(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Serve a message as ``call_next`` does; of a request that does not fit the protocol it is told what does not."""
+    try:
+        return await call_next(ctx)
+    except ValidationError as error:
+        said = _faults(error, _in_request)
+        raise _refused(f"the request does not fit the protocol: {said}; mend that, then send it again") from None
 
 
 def _refused(message: str) -> MCPError:
@@ -89,6 +108,21 @@ def _missing(kind: str, name: str, known: Collection[str]) -> str:
 
 def _misfit(error: ValidationError) -> str:
     """What does not fit of the parts of an address, whose names are ours."""
+    return f"the address does not fit: {_faults(error, '.'.join)}"
+
+
+def _in_request(place: list[str]) -> str:
+    """Where a fault is: the first two steps are the protocol's, and further on keys may be anybody's."""
+    further = [mark(".".join(place[2:]))] if len(place) > 2 else []
+    return ".".join([*place[:2], *further])
+
+
+def _faults(error: ValidationError, written: Callable[[list[str]], str]) -> str:
     faults = error.errors(include_url=False, include_context=False, include_input=False)
-    said = [f"{'.'.join(map(str, fault['loc']))}: {harmless(shortened(fault['msg']))}" for fault in faults]
-    return f"the address does not fit: {'; '.join(said)}"
+    said = [
+        f"{written(list(map(str, fault['loc'])))}: {harmless(shortened(fault['msg']))}"
+        for fault in faults[:_MOST_FAULTS]
+    ]
+    if len(faults) > _MOST_FAULTS:
+        said.append(f"and {len(faults) - _MOST_FAULTS} more")
+    return "; ".join(said)

@@ -16,11 +16,21 @@ PATH: Final = "/mcp"
 MOST_BYTES: Final = 4 * 1024 * 1024
 """Of one request over HTTP."""
 MOST_SESSIONS: Final = 200
+IDLE: Final = 5 * 60
+"""Seconds until a session of an older client ends of which nothing is heard.
+
+Clients that go without a word would take the sessions of all; one that only paused is told to begin anew, which costs
+it nothing, since no session holds anything.
+"""
 
 
 def serve_stdio(server: MCPServer[None]) -> None:
-    """Serve one client over standard input and output, until it closes them."""
-    anyio.run(server.run_stdio_async)
+    """Serve one client over standard input and output, until it closes either."""
+    try:
+        anyio.run(server.run_stdio_async)
+    except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        # An assistant that was killed reads no answer: an end like any other, of which nobody is there to hear.
+        pass
 
 
 def loopback(host: str) -> str:
@@ -69,6 +79,7 @@ def serve_http(server: MCPServer[None], host: str, port: int, announce: Any) -> 
             streamable_http_path=PATH,
             max_request_body_size=MOST_BYTES,
             max_sessions=MOST_SESSIONS,
+            session_idle_timeout=IDLE,
             transport_security=security(address, port),
             host=address,
         )

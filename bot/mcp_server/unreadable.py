@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeAlias
 
 from anyio.streams.memory import MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCNotification
 from pydantic import ValidationError
 
 Lines: TypeAlias = AsyncIterable[SessionMessage | Exception]
@@ -22,6 +22,9 @@ class Answers(Protocol):
         """Send one."""
         ...
 
+
+_NOTIFICATIONS: Final = "notifications/"
+"""So the protocol begins the name of each."""
 
 _NO_JSON: Final = (
     "the line cannot be read as JSON: send each message as one line of UTF-8, with whole characters (no half of a "
@@ -37,9 +40,14 @@ async def answer_unreadable(lines: Lines, messages: Messages, answers: Answers) 
     """Pass on to ``messages`` what of ``lines`` is a message, until they end; answer the rest through ``answers``."""
     async with messages:
         async for item in lines:
-            if not isinstance(item, Exception):
+            if isinstance(item, Exception):
+                answer = answer_to(item)
+            elif _lacks_an_id(item):
+                answer = _refusal(INVALID_REQUEST, _NO_MESSAGE, None)
+            else:
                 await messages.send(item)
-            elif (answer := answer_to(item)) is not None:
+                continue
+            if answer is not None:
                 await answers.send(SessionMessage(answer))
 
 
@@ -58,6 +66,12 @@ def answer_to(fault: Exception) -> JSONRPCError | None:
     # Each kind of message that the line is not lacks a field, and is told with the whole of it.
     whole = next((each["input"] for each in faults if each["type"] == "missing" and len(each["loc"]) == 2), None)
     return _refusal(INVALID_REQUEST, _NO_MESSAGE, whole)
+
+
+def _lacks_an_id(item: SessionMessage) -> bool:
+    """Whether it is a request whose id is missing or none: the SDK takes it for a notification, without a word."""
+    message = item.message
+    return isinstance(message, JSONRPCNotification) and not message.method.startswith(_NOTIFICATIONS)
 
 
 def _refusal(code: int, message: str, request: object) -> JSONRPCError:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 import anyio
 import anyio.from_thread
@@ -30,8 +31,19 @@ WAITING: Final = "fitting the classifier to the taxonomy, once"
 _PAUSE: Final = 0.2
 """Seconds between two reports of progress."""
 
+_LOOK: Final = 0.05
+"""Seconds between two looks whether the classifier is ready."""
+
 _MOST_PROBLEMS: Final = 50
 """Faults that one error tells; the rest is counted."""
+
+
+class _NotReadyError(Exception):
+    """The call needs what is being made; it holds up nobody meanwhile, and begins anew once ``made`` is there."""
+
+    def __init__(self, made: Future[Any]) -> None:
+        super().__init__(WAITING)
+        self.made = made
 
 
 class Report:
@@ -52,12 +64,21 @@ class Report:
             self._told_at = monotonic()
             anyio.from_thread.run(self._ctx.report_progress, done, total, f"{done} of {total} queries classified")
 
-    def waiting(self) -> None:
-        """The classifier is not ready yet; said once, since how long it takes is not known."""
-        anyio.from_thread.check_cancelled()
+    def waiting(self, made: Future[Any]) -> NoReturn:
+        """The classifier is not ready yet: ends the work, which changes nothing before it has a classifier."""
+        raise _NotReadyError(made)
+
+    async def wait(self, made: Future[Any]) -> None:
+        """Wait in no thread for what is ``made``; said once, since how long it takes is not known.
+
+        Raises what the making raises.
+        """
         if not self._waits:
             self._waits = True
-            anyio.from_thread.run(self._ctx.report_progress, 0, None, WAITING)
+            await self._ctx.report_progress(0, None, WAITING)
+        while not made.done():
+            await anyio.sleep(_LOOK)
+        made.result()
 
 
 class Workers:
@@ -74,13 +95,21 @@ class Workers:
         the exception of cancellation, which no code of ours catches.  Raises :class:`ToolError` for what went wrong.
         """
         try:
-            answer = await anyio.to_thread.run_sync(work, Report(ctx), limiter=self._limiter)
+            answer = await self._finished(work, Report(ctx))
         except IncumbentError as error:
             raise ToolError(told(error, self._root)) from None
         return CallToolResult(
             content=[TextContent(type="text", text=answer.model_dump_json())],
             structured_content=answer.model_dump(mode="json"),
         )
+
+    async def _finished(self, work: Callable[[Report], BaseModel], report: Report) -> BaseModel:
+        while True:
+            try:
+                return await anyio.to_thread.run_sync(work, report, limiter=self._limiter)
+            except _NotReadyError as late:
+                made = late.made
+            await report.wait(made)
 
     async def read(self, work: Callable[[], str]) -> str:
         """What ``work`` returns, for a resource or a prompt."""

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -95,10 +95,10 @@ def over_stdio(platform: Path, *options: str) -> Client:
 
 
 @contextmanager
-def http_server(platform: Path, *options: str) -> Iterator[str]:
-    """The address of a server over HTTP, on a port that was free."""
+def http_server(platform: Path, *options: str, start: Sequence[str] = ("-m", "bot")) -> Iterator[str]:
+    """The address of a server over HTTP, on a port that was free; ``start`` is how Python starts the program."""
     process = subprocess.Popen(
-        command(platform, "--http", "--port", "0", *options),
+        [sys.executable, *start, *command(platform, "--http", "--port", "0", *options)[3:]],
         cwd=REPOSITORY,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -18,7 +18,7 @@ import pytest
 from mcp import Client
 
 from bot.errors import UsageError
-from bot.mcp_server.serving import loopback
+from bot.mcp_server.serving import IDLE, loopback
 from tests.factories import REPOSITORY
 from tests.mcp_server.conftest import BRANCH_LINE, CARD_LINE, answer_of, ask, command, drive, http_server, in_process
 from tests.mcp_server.slow_model import PAUSE, asks, slow_model
@@ -117,6 +117,23 @@ def test_a_malformed_body_is_refused(body: bytes, address: str) -> None:
 
 def test_a_form_of_a_web_page_is_refused(address: str) -> None:
     assert greet(address, **{"Content-Type": "text/plain"}) == 400
+
+
+FEW_AND_SHORT = """
+from bot.cli.main import main
+from bot.mcp_server import serving
+
+serving.MOST_SESSIONS = 2
+serving.IDLE = 2
+main()
+"""
+
+
+def test_sessions_that_were_left_make_room_for_others(platform: Path) -> None:
+    assert 60 < IDLE <= 10 * 60
+    with http_server(platform, start=("-c", FEW_AND_SHORT)) as address:
+        assert [greet(address) for _ in range(3)] == [200, 200, 503]
+        wait_for(lambda: greet(address) == 200)
 
 
 def test_a_client_that_vanishes_mid_call_costs_nothing_more(platform: Path) -> None:

@@ -191,6 +191,58 @@ def test_a_fitting_that_fails_is_told_and_tried_again(platform: Path) -> None:
     assert fitting.count == 2
 
 
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_who_waits_for_the_fitting_holds_up_nobody(mode: str, platform: Path) -> None:
+    fitting = Fitting()
+    desk = Desk(platform, CONFIG_FILE, writes=True, environment={}, make_backend=fitting)
+    finished: list[str] = []
+
+    async def classify(client: Client) -> None:
+        answer_of(await client.call_tool("classify", {"queries": many(1)}))
+        finished.append("classify")
+
+    async def work() -> None:
+        async with desk_client(desk, mode) as client, anyio.create_task_group() as group:
+            for _ in range(3 * WORKERS):
+                group.start_soon(classify, client)
+            await anyio.to_thread.run_sync(fitting.begun.wait)
+            answer_of(await client.call_tool("status", {}))
+            await client.read_resource("incumbent://report")
+            await client.get_prompt("triage_eval_set", {"folder": BRANCH_LINE})
+            assert finished == []
+            fitting.may_end.set()
+
+    drive(work)
+    assert len(finished) == 3 * WORKERS
+    assert fitting.count == 1
+
+
+def never(_: object) -> None:
+    pytest.fail("it is there at once")
+
+
+def test_what_ends_the_making_ends_nobody_who_waits() -> None:
+    def leave() -> str:
+        raise SystemExit(3)
+
+    kept = MadeOnce[str](2)
+    with pytest.raises(RuntimeError, match=r"SystemExit\(3\)"):
+        kept.get("a", leave, never)
+    assert kept.get("a", lambda: "made", never) == "made"
+
+
+def test_where_no_thread_starts_nobody_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    kept = MadeOnce[str](2)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="can't start"):
+            kept.get("a", lambda: "made", never)
+    assert kept.get("a", lambda: "made", never) == "made"
+
+
 def test_of_what_is_made_the_latest_are_kept() -> None:
     made: list[str] = []
 
@@ -200,7 +252,7 @@ def test_of_what_is_made_the_latest_are_kept() -> None:
 
     kept = MadeOnce[str](2)
     for key in ("a", "b", "a", "c", "b", "a"):
-        assert kept.get(key, partial(make, key), lambda: None) == key
+        assert kept.get(key, partial(make, key), never) == key
     assert made == ["a", "b", "c", "a"]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from bot.mcp_server.unreadable import answer_to
+from bot.mcp_server.working import WORKERS
 from tests.factories import REPOSITORY
 from tests.mcp_server.conftest import (
     BRANCH_LINE,
@@ -150,6 +151,10 @@ UNREADABLE: list[tuple[bytes, int, int | str | None]] = [
     (b'{"jsonrpc": "2.0", "id": "a", "method": "tools/list", "params": 3}', -32600, "a"),
     (b'{"jsonrpc": "1.0", "id": 7, "method": "tools/list"}', -32600, 7),
     (b'{"jsonrpc": "2.0", "id": 7, "method": "x", "params": {"a": "\\ud800"}}', -32700, 7),
+    (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": true, "method": "ping"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": null, "method": "tools/list"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": "tools/delete"}', -32600, None),
     (b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "x"}', -32700, None),
     (b'{"jsonrpc": "2.0", "id": 7, "method": "x", "params": ' + b"[" * 300 + b"]" * 300 + b"}", -32700, 7),
 ]
@@ -165,6 +170,7 @@ def test_a_line_that_is_no_message_is_answered_with_what_to_send(platform: Path)
         # Nothing was said, so nobody waits.
         talk.write(b"")
         talk.write(b"  ")
+        talk.send({"jsonrpc": "2.0", "method": "notifications/nobody/knows"})
         talk.call(8, "status", limit=1)
         assert talk.receive()["id"] == 8
 
@@ -209,6 +215,30 @@ def test_an_unknown_tool_and_an_unknown_method_are_errors(platform: Path) -> Non
         assert talk.answer(2)["error"]["code"] == -32601
 
 
+MISFITS: list[tuple[str, dict[str, Any], str]] = [
+    ("tools/call", {"name": "status", "arguments": []}, "params.arguments: Input should be a valid dictionary"),
+    ("tools/call", {"name": 5}, "params.name: Input should be a valid string"),
+    ("tools/list", {"cursor": 5}, "params.cursor: Input should be a valid string"),
+    ("resources/read", {}, "params.uri: Field required"),
+    (
+        "prompts/get",
+        {"name": "triage_eval_set", "arguments": {"<b>": 5}},
+        "params.arguments.<untrusted>&lt;b&gt;</untrusted>: Input should be a valid string",
+    ),
+    ("prompts/get", {"name": "p", "arguments": dict.fromkeys(map(str, range(25)), 5)}, "; and 5 more; mend"),
+]
+
+
+def test_a_request_that_does_not_fit_is_told_where(platform: Path) -> None:
+    with wire(platform) as talk:
+        for method, parameters, said in MISFITS:
+            talk.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters})
+            error = talk.answer(1)["error"]
+            assert error["code"] == -32602
+            assert said in error["message"]
+            assert error["message"].endswith("mend that, then send it again")
+
+
 def test_a_client_that_vanishes_mid_call_leaves_no_process_behind(platform: Path) -> None:
     with slow_model() as model:
         asks(platform, model)
@@ -243,6 +273,23 @@ def wait_for(so: Any) -> None:
     while not so():
         assert time.monotonic() < patience
         time.sleep(0.02)
+
+
+def test_while_the_classifier_is_fitted_the_rest_is_answered(
+    platform: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INCUMBENT_CACHE", str(tmp_path / "empty"))
+    with wire(platform) as talk:
+        late = range(10, 10 + 2 * WORKERS)
+        for id in late:
+            talk.call(id, "classify", queries=[{"turns": ["What is my balance?"]}])
+        talk.call(1, "status")
+        talk.send({"jsonrpc": "2.0", "id": 2, "method": "resources/read", "params": {"uri": "incumbent://config"}})
+        gap = {"name": "write_queries_for_gap", "arguments": {"capability": "request.auth.none"}}
+        talk.send({"jsonrpc": "2.0", "id": 3, "method": "prompts/get", "params": gap})
+        first = [talk.receive()["id"] for _ in range(3)]
+        assert sorted(first) == [1, 2, 3]
+        assert "result" in talk.answer(late[-1])
 
 
 def test_a_file_that_changes_is_read_anew(platform: Path) -> None:
