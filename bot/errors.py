@@ -6,7 +6,6 @@ Every message says what happened and what to do next; every class has its own ex
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, TypeAlias
@@ -19,7 +18,6 @@ _LONGEST: Final = 4_000
 # Two characters that no text has: Unicode gives them no meaning, and never will.  They leave no problem.
 _OPENS: Final = "\ufdd0"
 _ENDS: Final = "\ufdd1"
-_FOREIGN: Final = re.compile(f"{_OPENS}(.*?)(?:{_ENDS}|\\Z)", re.DOTALL)
 
 Part: TypeAlias = tuple[str, bool]
 """A piece of a fix, and whether a stranger chose it."""
@@ -63,7 +61,7 @@ class Problem:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The pieces of the fix in their order, each with whether it is foreign: of what is not known, it is."""
+        """The pieces of the fix in their order, each with whether a stranger chose it, or may have."""
         return self._parts or ((self.fix, False),)
 
     @property
@@ -87,8 +85,12 @@ def _plain(text: str) -> str:
 
 
 def _parts_of(fix: str) -> tuple[Part, ...]:
-    pieces = enumerate(map(_plain, _FOREIGN.split(fix)))
-    return tuple((piece, place % 2 == 1) for place, piece in pieces if piece)
+    own, *others = fix.split(_OPENS)
+    parts = [(own, False)]
+    for other in others:
+        inside, _, after = other.partition(_ENDS)
+        parts += ((inside, True), (after, False))
+    return tuple((_plain(text), strange) for text, strange in parts if _plain(text))
 
 
 def _joined(parts: Iterable[Part]) -> str:

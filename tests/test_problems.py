@@ -70,7 +70,7 @@ def test_what_became_of_a_fix_otherwise_is_foreign() -> None:
 
 def test_a_text_cannot_leave_its_quotation() -> None:
     assert problem(f"name {foreign('a' + SIGNS[1] + 'b')}!").parts == (("name ", False), ("ab", True), ("!", False))
-    assert problem(f"a{SIGNS[0]}b{SIGNS[0]}c").parts == (("a", False), ("bc", True))
+    assert problem(f"a{SIGNS[0]}b{SIGNS[0]}c").parts == (("a", False), ("b", True), ("c", True))
     assert problem(f"a{SIGNS[1]}b").parts == (("ab", False),)
 
 
