@@ -12,7 +12,7 @@ from bot.classifier.model import Backend, Progress
 from bot.classifier.usage import Usage
 from bot.curator.answers import Answer
 from bot.curator.staging import Occasion, Staging, stage_waiting
-from bot.errors import InputError, Problem
+from bot.errors import InputError, Problem, foreign_list
 from bot.pipeline import Platform, Review, classify_package, judge, stage_admissions
 from bot.refusals import refuse_incomplete, refuse_lag
 from bot.submission import Package
@@ -114,7 +114,7 @@ def _refuse_without_effect(outcome: Review, answers: Sequence[Answer], words: Wo
         return Problem(f"{words.accept} {id}", None, message, fix)
 
     problems = [
-        refused(id, "there is no such query that is not settled", f"use one of: {', '.join(sorted(outcome.scored))}")
+        refused(id, "there is no such query that is not settled", f"use one of: {foreign_list(sorted(outcome.scored))}")
         for id in dict.fromkeys(answer.id for answer in answers)
         if id not in outcome.scored
     ]

@@ -7,13 +7,30 @@ Every message says what happened and what to do next; every class has its own ex
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from dataclasses import dataclass, field
+from typing import ClassVar, Final, TypeAlias
 
 from bot.secrets import redacted
 
 _LONGEST: Final = 4_000
 """Characters of a message or a fix: enough for any of ours, and to recognise what it quotes."""
+
+# Two characters that no text has: Unicode gives them no meaning, and never will.  They leave no problem.
+_OPENS: Final = "\ufdd0"
+_ENDS: Final = "\ufdd1"
+
+Part: TypeAlias = tuple[str, bool]
+"""A piece of a fix, and whether a stranger chose it."""
+
+
+def foreign(text: object) -> str:
+    """``text``, which a stranger chose (a name, a key, an id), for a fix that quotes it: there it is told apart."""
+    return f"{_OPENS}{_plain(str(text))}{_ENDS}"
+
+
+def foreign_list(texts: Iterable[str]) -> str:
+    """``texts``, each of which a stranger chose, in a row."""
+    return ", ".join(map(foreign, texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +39,35 @@ class Problem:
 
     ``file`` is a path as the reader named it; ``line`` counts from 1, ``None`` where the fault has none.  ``message``
     and ``fix`` quote foreign text: what looks like a secret there is not repeated, and the middle of a long one is left
-    out.
+    out.  A fix is an instruction, so what it quotes goes in through :func:`foreign`, and :attr:`parts` tells it apart.
     """
 
     file: str
     line: int | None
     message: str
     fix: str
+    _parts: tuple[Part, ...] = field(default=(), compare=False, repr=False, kw_only=True)
+    """Those of a fix that quotes something; given by :func:`dataclasses.replace` alone."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "message", _fit_to_show(self.message))
-        object.__setattr__(self, "fix", _fit_to_show(self.fix))
+        object.__setattr__(self, "message", _fit_to_show(_plain(self.message)))
+        if self._parts or _OPENS in self.fix or _ENDS in self.fix:
+            parts = _follow(self._parts, _parts_of(self.fix))
+            fix = _fit_to_show(_joined(parts))
+            object.__setattr__(self, "_parts", _fit(parts, fix))
+        else:
+            fix = _fit_to_show(self.fix)
+        object.__setattr__(self, "fix", fix)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The pieces of the fix in their order, each with whether a stranger chose it, or may have."""
+        return self._parts or ((self.fix, False),)
+
+    @property
+    def given_fix(self) -> str:
+        """The fix for another problem, which is to know the same of it."""
+        return "".join(foreign(text) if strange else text for text, strange in self.parts)
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
@@ -43,6 +78,50 @@ class Problem:
     def order(self) -> tuple[str, int, str, str]:
         """The reading order of problems: file, line, message, fix."""
         return (self.file, self.line or 0, self.message, self.fix)
+
+
+def _plain(text: str) -> str:
+    return text.replace(_OPENS, "").replace(_ENDS, "") if _OPENS in text or _ENDS in text else text
+
+
+def _parts_of(fix: str) -> tuple[Part, ...]:
+    own, *others = fix.split(_OPENS)
+    parts = [(own, False)]
+    for other in others:
+        inside, _, after = other.partition(_ENDS)
+        parts += ((inside, True), (after, False))
+    return tuple((_plain(text), strange) for text, strange in parts if _plain(text))
+
+
+def _joined(parts: Iterable[Part]) -> str:
+    return "".join(text for text, _ in parts)
+
+
+def _follow(known: tuple[Part, ...], given: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The parts of a fix that was made of one with the parts ``known``: what follows these is as ``given``."""
+    before, text = _joined(known), _joined(given)
+    if not text.startswith(before):
+        return ((text, True),)
+    rest, skipped = [], len(before)
+    for piece, strange in given:
+        if piece[skipped:]:
+            rest.append((piece[skipped:], strange))
+        skipped = max(0, skipped - len(piece))
+    return (*known, *rest)
+
+
+def _fit(parts: tuple[Part, ...], shown: str) -> tuple[Part, ...]:
+    """``parts`` of a fix of which ``shown`` is left; of one that changed, our word begins and ends it at most."""
+    if shown == _joined(parts):
+        return parts
+    if not any(strange for _, strange in parts):
+        return ((shown, False),)
+    (first, begins_strange), (last, ends_strange) = parts[0], parts[-1]
+    head = first if not begins_strange and shown.startswith(first) else ""
+    inner = shown[len(head) :]
+    tail = last if not ends_strange and inner.endswith(last) else ""
+    pieces = ((head, False), (inner[: len(inner) - len(tail)], True), (tail, False))
+    return tuple(piece for piece in pieces if piece[0])
 
 
 def _fit_to_show(text: str) -> str:

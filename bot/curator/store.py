@@ -13,7 +13,7 @@ from bot.classifier.model import Identity
 from bot.config import REVIEWED_FILES
 from bot.curator.entry import Entry, Lag, Tombstone, active_identity, entry_id, resident_of
 from bot.documents import parse_yaml
-from bot.errors import InputError, Problem
+from bot.errors import InputError, Problem, foreign
 from bot.rater.model import Resident
 from bot.snapshot import Snapshot
 from bot.suggest import perhaps
@@ -169,11 +169,10 @@ def _parse(content: bytes, path: str, shown: str, model: type[Kind]) -> Kind:
     expected = path.rpartition("/")[2]
     problems: list[Problem] = []
     if expected != f"{item.id}.yaml":
-        problems.append(
-            document.problem(("id",), f"id: {item.id!r} is not the file's name", f"name the file {item.id}.yaml")
-        )
+        fix = f"name the file {foreign(item.id)}.yaml"
+        problems.append(document.problem(("id",), f"id: {item.id!r} is not the file's name", fix))
     if isinstance(item, Tombstone) and item.entry.id != item.id:
-        fix = f"write {item.id}, or restore the file from git"
+        fix = f"write {foreign(item.id)}, or restore the file from git"
         problems.append(document.problem(("entry", "id"), f"entry.id: {item.entry.id!r} is another entry's id", fix))
     if problems:
         raise InputError(problems)

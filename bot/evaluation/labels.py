@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.errors import InputError, Problem
+from bot.errors import InputError, Problem, foreign
 from bot.ledger.keys import text_key
 from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
@@ -88,7 +88,7 @@ class Vocabulary:
             known = self.capabilities
             return (
                 f"the taxonomy has no capability {capability!r}{perhaps(capability, known)}",
-                f"write its id, or map the name: --name {capability}=CAPABILITY ({LEFT_OUT} leaves it out)",
+                f"write its id, or map the name: --name {foreign(capability)}=CAPABILITY ({LEFT_OUT} leaves it out)",
             )
         if capability not in self.capabilities:
             return (

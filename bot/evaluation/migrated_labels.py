@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.editing import insert_key
-from bot.errors import Problem
+from bot.errors import Problem, foreign
 from bot.evaluation.label_tsv import UNKNOWN
 from bot.evaluation.labels import LabelFile
 from bot.taxonomy.migration import Migration
@@ -63,7 +63,8 @@ def clashes(file: LabelFile, migration: Migration) -> tuple[Problem, ...]:
             file.file,
             file.meanings[name].line,
             f"the file's own name {name!r} is now the id of a capability that it labels",
-            f"give it another name, under `names` and wherever it is used, or write {file.meanings[name].text} instead",
+            f"give it another name, under `names` and wherever it is used, or write "
+            f"{foreign(file.meanings[name].text)} instead",
         )
         for name in sorted(needed & file.meanings.keys())
     )

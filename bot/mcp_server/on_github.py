@@ -23,7 +23,7 @@ from bot.object_store import ObjectStore
 from bot.snapshot import Snapshot, WorkingTree
 
 BRANCHES: Final = "incumbent-chat/"
-_TAXONOMY: Final = "taxonomy"
+_FOLDERS: Final = {FOLDER: "the regression set", "taxonomy": "the taxonomy"}
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def command_line(verb: Verb, names: Sequence[str], reason: str | None) -> str:
         ):
             return line
     raise UsageError(
-        f"the comment {line!r} would not be read as meant: name queries as the review shows them, and give a reason "
+        "the comment would not be read as meant: name queries as the review shows them, and give a reason "
         "in plain words; reject and pin need one"
     )
 
@@ -138,13 +138,16 @@ def _fetched(account: Account, base: str, branch: str) -> Iterator[tuple[ObjectS
 
 
 def _differing(here: WorkingTree, there: Snapshot, config_path: str) -> str | None:
-    """The first file that verdicts rest on and that is not the same ``here`` and ``there``."""
-    paths = {config_path}
-    for folder in (FOLDER, _TAXONOMY):
-        paths |= {*here.paths(folder), *there.paths(folder)}
-    for path in sorted(paths):
-        if here.exists(path) != there.exists(path):
-            return path
-        if here.exists(path) and here.read(path, REVIEWED_FILES) != there.read(path, REVIEWED_FILES):
-            return path
+    """What verdicts rest on and is not the same ``here`` and ``there``; no file by a name that strangers chose."""
+    if _differs(here, there, config_path):
+        return config_path
+    for folder, called in _FOLDERS.items():
+        if any(_differs(here, there, path) for path in sorted({*here.paths(folder), *there.paths(folder)})):
+            return called
     return None
+
+
+def _differs(here: WorkingTree, there: Snapshot, path: str) -> bool:
+    if here.exists(path) != there.exists(path):
+        return True
+    return here.exists(path) and here.read(path, REVIEWED_FILES) != there.read(path, REVIEWED_FILES)

@@ -119,7 +119,8 @@ class Workers:
 def told(error: IncumbentError, root: Path) -> str:
     """All that is wrong, what to do next, and nothing of where the repository lies.
 
-    Faults quote what strangers wrote: they are marked, each by itself.  What mends them is our word, to be followed.
+    Faults quote what strangers wrote: they are marked, each by itself.  What mends them is our word, to be followed;
+    what that quotes is marked in it.
     """
     if isinstance(error, InputError):
         problems = error.problems
@@ -142,7 +143,21 @@ def told(error: IncumbentError, root: Path) -> str:
 def _fault(problem: Problem, root: Path) -> str:
     place = problem.file if problem.line is None else f"{problem.file}:{problem.line}"
     said = mark_text(without_places(f"{place}: {problem.message}", root))
-    return f"- {said}; fix: {harmless(without_places(problem.fix, root))}"
+    return f"- {said}; fix: {_mending(problem, root)}"
+
+
+def _mending(problem: Problem, root: Path) -> str:
+    """The fix of ``problem``, which is our word but for what it quotes."""
+    told = []
+    for part, strange in problem.parts:
+        text = without_places(part, root)
+        if strange:
+            told.append(mark_text(text))
+        else:
+            # What is harmless has no spaces at its ends, where a quotation may stand.
+            before, after = (" " if end.isspace() else "" for end in (text[:1], text[1:][-1:]))
+            told.append(f"{before}{harmless(text)}{after}")
+    return "".join(told).strip()
 
 
 def without_places(text: str, root: Path) -> str:

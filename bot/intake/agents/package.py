@@ -150,7 +150,7 @@ class Package:
             return Parsed(place.source.path, parser(text.encode(), str(place), self.limits.reading))
         except InputError as error:
             problem = error.problems[0]
-            self.note(place, f"{place.name}: {what} is not read: {problem.message}", problem.fix)
+            self.note(place, f"{place.name}: {what} is not read: {problem.message}", problem.given_fix)
             return None
 
     def _text(self, place: Place, path: str, what: str) -> str | None:
@@ -183,7 +183,7 @@ class Package:
         self.note(
             place,
             f"{place.name}: {what} is not read: {where}: {problem.message}{self._namesake(path)}",
-            problem.fix,
+            problem.given_fix,
         )
 
     def _namesake(self, path: str) -> str:

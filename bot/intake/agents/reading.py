@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from bot.config import Limits
-from bot.errors import InputError, Problem
+from bot.errors import InputError, Problem, foreign_list
 from bot.intake.agents.bare import find_bare
 from bot.intake.agents.reader import Reader
 from bot.intake.agents.registry import bare_readers, whole_readers
@@ -41,7 +41,7 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
         return replace(specification, notes=(*specification.notes, *notes))
     bare = find_bare(snapshot, bare_readers(), limits)
     if len(bare.found) > 1:
-        listed = ", ".join(json.dumps(path, ensure_ascii=False) for _, path, _ in bare.found)
+        listed = foreign_list(json.dumps(path, ensure_ascii=False) for _, path, _ in bare.found)
         fix = f"write an agent.yaml with `agent: 1` and `extends: [{listed}]`, which joins them, or keep one"
         raise _several(snapshot, folder, [(reader.name, path) for reader, path, _ in bare.found], fix)
     if bare.found:

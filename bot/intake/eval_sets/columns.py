@@ -9,7 +9,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from bot.documents import Document
-from bot.errors import InputError, Problem
+from bot.errors import InputError, Problem, foreign
 from bot.suggest import perhaps
 from bot.validation import FileModel, Text, validate
 
@@ -47,17 +47,21 @@ class FormatsFile(FileModel):
     files: dict[str, DeclaredFile] = Field(description="file name, relative to this file → what it is")
 
 
+def _quoted(name: str) -> str:
+    return foreign(json.dumps(name, ensure_ascii=False))
+
+
 def declaring(file: str, path: str, format: str, columns: Columns | None = None, **named: str) -> str:
-    """How to say in ``formats.yaml`` what a file is: the lines to write, and where.
+    """How to say in ``formats.yaml`` what a file is: the lines to write, and where; for a fix.
 
     ``path`` is where the file stands in its folder, ``file`` how messages call it; ``named`` columns are said beside
     ``columns``, which are said already.
     """
     said = {} if columns is None else columns.model_dump(exclude_none=True)
-    told = ", ".join(f"{what}: {json.dumps(name, ensure_ascii=False)}" for what, name in {**said, **named}.items())
+    told = ", ".join(f"{what}: {_quoted(name)}" for what, name in {**said, **named}.items())
     inner = f"format: {format}, columns: {{{told}}}" if told else f"format: {format}"
-    line = f"files: {{{json.dumps(path, ensure_ascii=False)}: {{{inner}}}}}"
-    where = f"{file.removesuffix(path)}{FORMATS_FILE}"
+    line = f"files: {{{_quoted(path)}: {{{inner}}}}}"
+    where = f"{foreign(file.removesuffix(path))}{FORMATS_FILE}"
     return f"write `formats: 1` and `{line}` into {where}; if it has `files` already, add this one to them"
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.documents import Data, as_mapping
-from bot.errors import InputError, Problem
+from bot.errors import InputError, Problem, foreign, foreign_list
 from bot.intake.eval_sets.columns import Columns, declaring
 from bot.intake.eval_sets.messages import is_messages, read_spoken
 from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES
@@ -89,7 +89,7 @@ class Inputs:
             if place is None and "." not in name:
                 message += perhaps(name, as_mapping(record.data))
             at = record if place is None else place
-            problems.append(at.problem(message, f"write what the user says under `{name}`"))
+            problems.append(at.problem(message, f"write what the user says under `{foreign(name)}`"))
             return None
         while place.is_mapping and not as_spoken(place).is_list:
             inner = _choice(place)
@@ -142,7 +142,7 @@ def missing_columns(format: str, source: Source, places: Sequence[Place]) -> tup
         if name is not None and all(located(place, name) is None for place in places):
             known = sorted({key for place in places[:_LOOKED_AT] for key in _names(place)})
             message = f"columns.{what}: no record has {name!r}{perhaps(name, known)}"
-            fix = f"name one that there is: {', '.join(known[:_LOOKED_AT]) or 'none'}"
+            fix = f"name one that there is: {foreign_list(known[:_LOOKED_AT]) or 'none'}"
             found.append(Problem(source.file, None, message, fix))
     return tuple(found)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.documents import Data, as_mapping
-from bot.errors import InputError, Problem
+from bot.errors import InputError, Problem, foreign_list
 from bot.intake.eval_sets.columns import Columns, declaring
 from bot.intake.eval_sets.messages import has_messages, is_messages, read_spoken
 from bot.intake.eval_sets.names import CONVERSATION_NAMES, ID_NAMES, named, query_keys
@@ -90,7 +90,7 @@ def _find(source: Source, records: Records, columns: Columns) -> _Found:
         if declared is not None:
             if declared not in known and all(located(record, declared) is None for record in records.places):
                 message = f"no record has the column {declared!r}, which is named for the {what}"
-                problems.append(Problem(source.file, line, message, f"name one of: {', '.join(known) or 'none'}"))
+                problems.append(Problem(source.file, line, message, f"name one of: {foreign_list(known) or 'none'}"))
             return declared
         if len(candidates) > 1:
             told = " and ".join(map(repr, candidates))
@@ -120,7 +120,7 @@ def _find(source: Source, records: Records, columns: Columns) -> _Found:
 
 
 def declaration(source: Source, what: str, column: str) -> str:
-    """How to say in ``formats.yaml`` which column of the file holds ``what``."""
+    """How to say in ``formats.yaml`` which column of the file holds ``what``; for a fix."""
     return declaring(source.file, source.path, kind_of(source), source.columns, **{what: column})
 
 

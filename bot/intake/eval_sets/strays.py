@@ -14,7 +14,7 @@ from typing import Final
 
 from bot.config import Limits
 from bot.documents import Data, as_list, as_mapping
-from bot.errors import InputError, Problem
+from bot.errors import InputError, Problem, foreign
 from bot.intake.agents.registry import fitting as fitting_agents
 from bot.intake.eval_sets.columns import FORMATS_FILE, declaring
 from bot.intake.eval_sets.formats.plain_records import records_in
@@ -181,7 +181,8 @@ def _misnamed(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Problem, .
     if not fitting(source, possible) or _is_other(source):
         return ()
     message = "the eval set in this file is not read, since the name is that of an agent's file"
-    return (Problem(name, None, message, "give it another name, for example evals" + posixpath.splitext(name)[1]),)
+    fix = f"give it another name, for example evals{foreign(posixpath.splitext(name)[1])}"
+    return (Problem(name, None, message, fix),)
 
 
 def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Problem, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from bot.documents import Data, as_mapping
-from bot.errors import Problem
+from bot.errors import Problem, foreign
 from bot.intake.eval_sets.messages import read_spoken
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import listed
@@ -96,7 +96,7 @@ def _without_query(record: Place, mapping: Data) -> Problem:
     named = f", which {_MAPPING} names for the query" if column != _QUERY else ""
     keys = set(as_mapping(record.data))
     message = f"{record.name}: the item has no {column!r}{named}{perhaps(column, keys - {column})}"
-    return record.problem(message, f'write `"{column}": "..."`, or name the column in {_MAPPING}')
+    return record.problem(message, f'write `"{foreign(column)}": "..."`, or name the column in {_MAPPING}')
 
 
 READER: Final = Reader(

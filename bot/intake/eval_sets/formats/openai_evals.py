@@ -13,7 +13,7 @@ import re
 from typing import Final
 
 from bot.documents import Data, as_mapping
-from bot.errors import InputError, Problem
+from bot.errors import InputError, Problem, foreign
 from bot.intake.eval_sets.columns import Columns, declaring
 from bot.intake.eval_sets.inputs import missing_columns
 from bot.intake.eval_sets.messages import Spoken, is_messages, read_spoken
@@ -116,7 +116,8 @@ def _item_row(record: Place, column: str, columns: Columns, problems: list[Probl
     query = located(item, column)
     if query is None or query.absent:
         hint = perhaps(column, {key for key, _ in item.entries} - {column})
-        problems.append(item.problem(f"the item has no {column!r}{hint}", f"write what the user says as `{column}`"))
+        fix = f"write what the user says as `{foreign(column)}`"
+        problems.append(item.problem(f"the item has no {column!r}{hint}", fix))
         return None
     spoken = _spoken(query, problems)
     identifier = located(item, columns.id or "id")

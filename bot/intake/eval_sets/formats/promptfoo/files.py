@@ -74,4 +74,4 @@ class Files:
         """A fault of a file as a whole, told where the config names it."""
         if problem.line is not None:
             return problem
-        return place.problem(f"{place.name}: {name[:80]}: {problem.message}", problem.fix)
+        return place.problem(f"{place.name}: {name[:80]}: {problem.message}", problem.given_fix)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from bot.documents import Data, Document, as_list, as_mapping, parse_json_text, parse_yaml
-from bot.errors import InputError, Problem
+from bot.errors import InputError, Problem, foreign
 from bot.intake.eval_sets.formats.promptfoo.files import PREFIX, Files
 from bot.intake.eval_sets.formats.promptfoo.template import Template, compiled, rendered
 from bot.intake.eval_sets.messages import Spoken, has_messages, is_messages, read_spoken
@@ -200,7 +200,7 @@ def speak(
             data = parse_json_text(value, prompt.file, limits).data if chat is None else chat.data
         except InputError as error:
             message = f"{prompt.name}: the messages cannot be read once the variables are put in"
-            fix = f"write `{{{{ name | dump }}}}` for texts inside; {error.problems[0].message}"
+            fix = f"write `{{{{ name | dump }}}}` for texts inside; {foreign(error.problems[0].message)}"
             problems.append(Problem(prompt.file, prompt.line, message, fix))
             return Spoken(), None
     else:

@@ -23,7 +23,7 @@ from functools import partial
 from typing import Final
 
 from bot.documents import Data, as_list, as_mapping
-from bot.errors import InputError, Problem
+from bot.errors import InputError, Problem, foreign
 from bot.intake.eval_sets.columns import FORMATS_FILE
 from bot.intake.eval_sets.formats.promptfoo.files import PREFIX, Files
 from bot.intake.eval_sets.formats.promptfoo.prompts import Compiled, Prompt, compile_prompt, read_prompts, render, speak
@@ -107,7 +107,7 @@ class _Config:
     @property
     def _declaration(self) -> str:
         """What to write where the query is a variable that cannot be found."""
-        line = f"files: {{{json.dumps(self._source.path)}: {{format: {_NAME}, columns: {{query: NAME}}}}}}"
+        line = f"files: {{{foreign(json.dumps(self._source.path))}: {{format: {_NAME}, columns: {{query: NAME}}}}}}"
         return f"write `formats: 1` and `{line}` into {FORMATS_FILE}, with the name of the variable that the user says"
 
     def _or_named(self, fix: str) -> str:

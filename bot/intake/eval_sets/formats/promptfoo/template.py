@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from bot.documents import Data, as_list, as_mapping
+from bot.errors import foreign
 from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES
 from bot.intake.eval_sets.table import plain_key
 from bot.suggest import perhaps
@@ -212,10 +213,12 @@ def _text(expression: Expression, variables: Mapping[str, Data], used: Collectio
         hint = "" if name in variables else perhaps(name, variables.keys() - used)
         if used and not hint and not any(plain_key(name) in names for names in SAID):
             return ""
-        raise TemplateFault(f"the variable `{shown}` is not given{hint}", f"add `{shown}` to `vars`", expression.line)
+        message = f"the variable `{shown}` is not given{hint}"
+        raise TemplateFault(message, f"add `{foreign(shown)}` to `vars`", expression.line)
     if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict | list) for item in value)):
         message = f"the variable `{shown}` is an object, which has no text of its own"
-        raise TemplateFault(message, f"write `{{{{ {shown} | dump }}}}`, or name what is meant in it", expression.line)
+        fix = f"write `{{{{ {foreign(shown)} | dump }}}}`, or name what is meant in it"
+        raise TemplateFault(message, fix, expression.line)
     return _written(value)
 
 
