@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
 import anyio
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError, UnexpectedResourceError
@@ -22,6 +23,8 @@ from bot.report.escaping import shortened
 from bot.suggest import perhaps
 
 _WRITING: Final = "; those that write are there only where a person started the server with --allow-writes"
+
+_MOST_FAULTS: Final = 20
 
 
 class PlainServer(MCPServer[None]):
@@ -84,6 +87,17 @@ class PlainServer(MCPServer[None]):
                     leave()
 
 
+async def tell_misfits(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Serve a message as ``call_next`` does; of a request that does not fit the protocol it is told what does not."""
+    try:
+        return await call_next(ctx)
+    except ValidationError as error:
+        if any(fault["loc"][:1] != ("params",) for fault in error.errors()):
+            raise  # of an answer of ours, perhaps: no fault of the request's
+        said = _faults(error, _in_request)
+        raise _refused(f"the request does not fit the protocol: {said}; mend that, then send it again") from None
+
+
 def _refused(message: str) -> MCPError:
     return MCPError(code=INVALID_PARAMS, message=message)
 
@@ -96,6 +110,21 @@ def _missing(kind: str, name: str, known: Collection[str]) -> str:
 
 def _misfit(error: ValidationError) -> str:
     """What does not fit of the parts of an address, whose names are ours."""
+    return f"the address does not fit: {_faults(error, '.'.join)}"
+
+
+def _in_request(place: list[str]) -> str:
+    """Where a fault is: the first two steps are the protocol's, and further on keys may be anybody's."""
+    further = [mark(".".join(place[2:]))] if len(place) > 2 else []
+    return ".".join([*place[:2], *further])
+
+
+def _faults(error: ValidationError, written: Callable[[list[str]], str]) -> str:
     faults = error.errors(include_url=False, include_context=False, include_input=False)
-    said = [f"{'.'.join(map(str, fault['loc']))}: {harmless(shortened(fault['msg']))}" for fault in faults]
-    return f"the address does not fit: {'; '.join(said)}"
+    said = [
+        f"{written(list(map(str, fault['loc'])))}: {harmless(shortened(fault['msg']))}"
+        for fault in faults[:_MOST_FAULTS]
+    ]
+    if len(faults) > _MOST_FAULTS:
+        said.append(f"and {len(faults) - _MOST_FAULTS} more")
+    return "; ".join(said)

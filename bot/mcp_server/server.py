@@ -15,7 +15,7 @@ from bot.errors import InputError
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.explanations import Explaining
 from bot.mcp_server.overviews import Overviews
-from bot.mcp_server.own_words import PlainServer
+from bot.mcp_server.own_words import PlainServer, tell_misfits
 from bot.mcp_server.prompts import add_prompts
 from bot.mcp_server.ranges import Ranges
 from bot.mcp_server.resources import add_resources
@@ -53,6 +53,7 @@ def make_server(desk: Desk) -> MCPServer[None]:
         tools=_tools(desk, workers),
         log_level="WARNING",
         subscriptions=False,
+        middleware=[tell_misfits],
     )
     add_resources(server, desk, workers)
     add_prompts(server, desk, workers)

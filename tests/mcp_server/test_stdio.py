@@ -9,10 +9,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from mcp.server.context import ServerRequestContext
+from mcp_types import ErrorData
+from pydantic import ValidationError
 
+from bot.mcp_server.own_words import tell_misfits
 from bot.mcp_server.unreadable import answer_to
 from bot.mcp_server.working import WORKERS
 from tests.factories import REPOSITORY
@@ -213,6 +217,39 @@ def test_an_unknown_tool_and_an_unknown_method_are_errors(platform: Path) -> Non
         assert "--allow-writes" in told["content"][0]["text"]
         talk.send({"jsonrpc": "2.0", "id": 2, "method": "tools/delete"})
         assert talk.answer(2)["error"]["code"] == -32601
+
+
+MISFITS: list[tuple[str, dict[str, Any], str]] = [
+    ("tools/call", {"name": "status", "arguments": []}, "params.arguments: Input should be a valid dictionary"),
+    ("tools/call", {"name": 5}, "params.name: Input should be a valid string"),
+    ("tools/list", {"cursor": 5}, "params.cursor: Input should be a valid string"),
+    ("resources/read", {}, "params.uri: Field required"),
+    (
+        "prompts/get",
+        {"name": "triage_eval_set", "arguments": {"<b>": 5}},
+        "params.arguments.<untrusted>&lt;b&gt;</untrusted>: Input should be a valid string",
+    ),
+    ("prompts/get", {"name": "p", "arguments": dict.fromkeys(map(str, range(25)), 5)}, "; and 5 more; mend"),
+]
+
+
+def test_a_request_that_does_not_fit_is_told_where(platform: Path) -> None:
+    with wire(platform) as talk:
+        for method, parameters, said in MISFITS:
+            talk.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters})
+            error = talk.answer(1)["error"]
+            assert error["code"] == -32602
+            assert said in error["message"]
+            assert error["message"].endswith("mend that, then send it again")
+
+
+def test_an_answer_that_does_not_fit_is_not_told_as_the_requests_fault() -> None:
+    async def answer(_: object) -> None:
+        ErrorData.model_validate({})
+
+    context = cast("ServerRequestContext[Any, Any]", None)
+    with pytest.raises(ValidationError, match="2 validation errors for ErrorData"):
+        drive(lambda: tell_misfits(context, answer))
 
 
 def test_a_client_that_vanishes_mid_call_leaves_no_process_behind(platform: Path) -> None:
