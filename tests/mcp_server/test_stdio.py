@@ -9,10 +9,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from mcp.server.context import ServerRequestContext
+from mcp_types import ErrorData
+from pydantic import ValidationError
 
+from bot.mcp_server.own_words import tell_misfits
 from bot.mcp_server.unreadable import answer_to
 from bot.mcp_server.working import WORKERS
 from tests.factories import REPOSITORY
@@ -237,6 +241,15 @@ def test_a_request_that_does_not_fit_is_told_where(platform: Path) -> None:
             assert error["code"] == -32602
             assert said in error["message"]
             assert error["message"].endswith("mend that, then send it again")
+
+
+def test_an_answer_that_does_not_fit_is_not_told_as_the_requests_fault() -> None:
+    async def answer(_: object) -> None:
+        ErrorData.model_validate({})
+
+    context = cast("ServerRequestContext[Any, Any]", None)
+    with pytest.raises(ValidationError, match="2 validation errors for ErrorData"):
+        drive(lambda: tell_misfits(context, answer))
 
 
 def test_a_client_that_vanishes_mid_call_leaves_no_process_behind(platform: Path) -> None:
