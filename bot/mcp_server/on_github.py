@@ -11,7 +11,6 @@ from typing import Final
 
 from bot.config import REVIEWED_FILES, Curation
 from bot.curator.changes import FileChange
-from bot.curator.store import FOLDER
 from bot.digests import digest
 from bot.errors import UsageError
 from bot.git import read_remote
@@ -23,7 +22,6 @@ from bot.object_store import ObjectStore
 from bot.snapshot import Snapshot, WorkingTree
 
 BRANCHES: Final = "incumbent-chat/"
-_FOLDERS: Final = {FOLDER: "the regression set", "taxonomy": "the taxonomy"}
 
 
 @dataclass(frozen=True)
@@ -93,19 +91,26 @@ def comment(account: Account, config: Curation, number: int, verb: Verb, line: s
 
 
 def open_pull_request(
-    account: Account, tree: WorkingTree, config_path: str, changes: Sequence[FileChange], title: str, body: str
+    account: Account,
+    tree: WorkingTree,
+    rests_on: Mapping[str, str],
+    changes: Sequence[FileChange],
+    title: str,
+    body: str,
 ) -> Opened:
     """Offer ``changes`` in a pull request to the default branch, once for the same changes.
 
-    Raises :class:`UsageError` where the files that they rest on are not those of the default branch.
+    ``rests_on`` maps the files and folders that they rest on to what these are called; raises :class:`UsageError` where
+    one is not that of the default branch.
     """
     files = tuple((change.path, change.content) for change in changes)
     branch = f"{BRANCHES}admissions-{digest([list(item) for item in files])[:12]}"
     base = account.client.default_branch()
     with _fetched(account, base, branch) as (store, commits):
-        differing = _differing(tree, store.snapshot(commits["base"]), config_path)
-        if differing:
-            raise UsageError(f"{differing} is not that of {base} on GitHub: bring the clone up to date first")
+        called = differing(tree, store.snapshot(commits["base"]), rests_on)
+        if called is not None:
+            fix = "bring the clone up to date first, or merge what is missing there"
+            raise UsageError(f"{called} is not that of {base} on GitHub: {fix}")
         known = account.client.pull_requests_of(branch, base)
         if known and all(pull.closed for pull in known):
             number = max(pull.number for pull in known)
@@ -137,17 +142,15 @@ def _fetched(account: Account, base: str, branch: str) -> Iterator[tuple[ObjectS
         yield store, store.fetch(account.address, refs, account.token, optional=("tip",))
 
 
-def _differing(here: WorkingTree, there: Snapshot, config_path: str) -> str | None:
-    """What verdicts rest on and is not the same ``here`` and ``there``; no file by a name that strangers chose."""
-    if _differs(here, there, config_path):
-        return config_path
-    for folder, called in _FOLDERS.items():
-        if any(_differs(here, there, path) for path in sorted({*here.paths(folder), *there.paths(folder)})):
-            return called
-    return None
+def differing(here: WorkingTree, there: Snapshot, places: Mapping[str, str]) -> str | None:
+    """What the first of ``places`` is called, files or folders, that is another ``here`` than ``there``."""
+    return next((called for place, called in places.items() if _differs(here, there, place)), None)
 
 
-def _differs(here: WorkingTree, there: Snapshot, path: str) -> bool:
-    if here.exists(path) != there.exists(path):
-        return True
-    return here.exists(path) and here.read(path, REVIEWED_FILES) != there.read(path, REVIEWED_FILES)
+def _differs(here: WorkingTree, there: Snapshot, place: str) -> bool:
+    paths = {place, *here.paths(place), *there.paths(place)}
+    return any(_content(here, path) != _content(there, path) for path in sorted(paths))
+
+
+def _content(snapshot: Snapshot, path: str) -> bytes | None:
+    return snapshot.read(path, REVIEWED_FILES) if snapshot.exists(path) else None

@@ -14,6 +14,7 @@ from bot.classifier.model import Progress
 from bot.curator.changes import admit, apply
 from bot.curator.lock import sole_curator
 from bot.curator.staging import Staging
+from bot.curator.store import FOLDER
 from bot.errors import UsageError
 from bot.github.commands import Verb
 from bot.mcp_server.answers import Unread, spent
@@ -106,7 +107,7 @@ class Writing:
         agent_name: FolderName | None = None,
         dry_run: Annotated[Flag, Field(description="plan, and write nothing")] = False,
         pull_request: Annotated[
-            bool, Field(description="offer the files in a pull request, and leave the working tree as it is")
+            Flag, Field(description="offer the files in a pull request, and leave the working tree as it is")
         ] = False,
     ) -> Annotated[CallToolResult, StageAnswer]:
         """Stage the direct admissions of an eval set, and what a person accepted, into the regression set.
@@ -133,7 +134,8 @@ class Writing:
                     admission = self._admission(
                         platform, folder, accept or [], reason, by, customer, agent_name, progress
                     )
-                return self._staged(admission, dry_run=dry_run, offered=pull_request)
+                rests_on = self._rests_on(folder)
+                return self._staged(admission, rests_on if pull_request else None, dry_run=dry_run)
 
         return await self._workers.answer(ctx, work)
 
@@ -204,16 +206,27 @@ class Writing:
             _WORDS,
         )
 
-    def _staged(self, admission: Admission, *, dry_run: bool, offered: bool) -> StageAnswer:
+    def _rests_on(self, folder: str | None) -> dict[str, str]:
+        """The files and folders that an admission rests on, and what they are called; strangers' names are not told."""
+        found = {
+            self._desk.config_path: self._desk.config_path,
+            FOLDER: "the regression set",
+            "taxonomy": "the taxonomy",
+        }
+        if folder is not None:
+            found[self._desk.folder(folder).relative_to(self._desk.root).as_posix()] = "the eval set"
+        return found
+
+    def _staged(self, admission: Admission, offered: dict[str, str] | None, *, dry_run: bool) -> StageAnswer:
         staging = admission.staging
         number: int | None = None
         written: Literal["nothing", "working tree", "pull request"] = "nothing"
         to_do = "nothing was written"
-        if staging.file_changes and offered:
+        if staging.file_changes and offered is not None:
             opened = open_pull_request(
                 open_account(self._desk.root, self._desk.environment),
                 self._desk.files,
-                self._desk.config_path,
+                offered,
                 staging.file_changes,
                 _title(staging),
                 _description(staging),

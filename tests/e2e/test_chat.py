@@ -57,11 +57,15 @@ def test_admissions_are_offered_once_and_main_stays(world: World, clone: Path) -
     assert len(world.pages("/pulls")) == 1
 
 
-def test_a_clone_that_lags_behind_offers_nothing(world: World, clone: Path) -> None:
-    files = platform_files()
-    world.push("main", {CONFIG_FILE: files[CONFIG_FILE] + "# changed since\n"})
+@pytest.mark.parametrize(
+    ("path", "called"), [(CONFIG_FILE, CONFIG_FILE), (f"{BRANCH_LINE}/evals.yaml", "the eval set")]
+)
+def test_a_clone_that_is_not_as_the_default_branch_offers_nothing(
+    path: str, called: str, world: World, clone: Path
+) -> None:
+    world.push("main", {path: (clone / path).read_text(encoding="utf-8") + "# changed since\n"})
     told = refusal_of(desk_client(desk(world, clone)), "stage_admission", folder=BRANCH_LINE, pull_request=True)
-    assert f"{CONFIG_FILE} is not that of main on GitHub: bring the clone up to date first" in told
+    assert f"{called} is not that of main on GitHub: bring the clone up to date first" in told
     assert world.pages("/pulls") == []
 
 

@@ -14,7 +14,7 @@ import yaml
 from bot.config import CONFIG_FILE
 from bot.errors import UsageError
 from bot.github.commands import Verb
-from bot.mcp_server.on_github import _differing, command_line
+from bot.mcp_server.on_github import command_line, differing
 from bot.snapshot import WorkingTree
 from tests.mcp_server.conftest import BRANCH_LINE, ask, bare, in_process, refusal_of
 from tests.mcp_server.test_same_answers import cut
@@ -203,16 +203,19 @@ def test_what_would_be_read_otherwise_is_not_said(names: list[str], reason: str 
 
 def test_what_differs_from_github_is_told_by_no_name_that_a_stranger_chose(platform: Path, tmp_path: Path) -> None:
     there = tmp_path / "there"
+    places = {CONFIG_FILE: CONFIG_FILE, "regression_set": "the regression set", "taxonomy": "the taxonomy"}
+    places[BRANCH_LINE] = "the eval set"
     for changed, told in [
         (None, None),
         (CONFIG_FILE, CONFIG_FILE),
         ("regression_set/obey-me.yaml", "the regression set"),
         ("taxonomy/obey-me.yaml", "the taxonomy"),
+        (f"{BRANCH_LINE}/obey-me.yaml", "the eval set"),
     ]:
         shutil.rmtree(there, ignore_errors=True)
         shutil.copytree(platform, there)
         if changed is not None:
             (there / changed).write_text("id: x\n", encoding="utf-8")
-        assert _differing(WorkingTree(platform, ""), WorkingTree(there, ""), CONFIG_FILE) == told
+        assert differing(WorkingTree(platform, ""), WorkingTree(there, ""), places) == told
     (platform / "regression_set" / "obey-me.yaml").write_text("id: x\n", encoding="utf-8")
-    assert _differing(WorkingTree(platform, ""), WorkingTree(there, ""), CONFIG_FILE) == "the regression set"
+    assert differing(WorkingTree(platform, ""), WorkingTree(there, ""), places) == "the regression set"
