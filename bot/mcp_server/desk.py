@@ -12,7 +12,7 @@ from bot.classifier.model import Backend
 from bot.errors import InputError, Problem
 from bot.mcp_server.inputs import LONGEST_FOLDER, AgentInput, QueryInput, inline_package, one_of_both
 from bot.mcp_server.made_once import MadeOnce
-from bot.mcp_server.untrusted import shown
+from bot.mcp_server.untrusted import shown, unmarked
 from bot.opening import open_backend, open_package
 from bot.pipeline import Platform, Review, load_platform
 from bot.report.wording import listed
@@ -107,6 +107,7 @@ class Desk:
 
         Raises :class:`InputError` for any other place.
         """
+        named = unmarked(named.rstrip("/") or "/")
         fix = (
             "name a folder of the platform repository, relative to it, such as eval_sets/CUSTOMER/AGENT; "
             "incumbent://eval-sets has them"
@@ -119,12 +120,14 @@ class Desk:
             inside, there = True, False
         if not inside:
             raise InputError([Problem(named, None, "the path leads out of the platform repository", fix)])
+        folders = submission_folders(self.files)
+        meant = [folder for folder in folders if shown(folder, LONGEST_FOLDER) == named]
+        if len({named, *meant} if there else meant) > 1:
+            raise InputError([Problem(named, None, "several folders look like this one", "rename one of them")])
+        if not there and meant:
+            return self.root / meant[0]
         if not there:
-            folders = submission_folders(self.files)
-            meant = [folder for folder in folders if shown(folder, LONGEST_FOLDER) == named.strip("/")]
-            if len(meant) == 1:
-                return self.folder(meant[0])
-            near = perhaps(named.strip("/"), folders)
+            near = perhaps(named, folders)
             there_are = f"; eval sets are in {listed(folders, _MOST_FOLDERS)}" if folders else ""
             message = f"there is no such folder in the platform repository{near}{there_are}"
             raise InputError([Problem(named, None, message, fix)])

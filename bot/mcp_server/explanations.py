@@ -6,16 +6,16 @@ from typing import Annotated, Literal
 
 from anyio.from_thread import check_cancelled
 from mcp_types import CallToolResult
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, Strict
 
 from bot.errors import UsageError
 from bot.explaining import Explained, explain_entry, explain_query
 from bot.mcp_server.answers import FactsRow
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import (
+    WHOLE,
     Folder,
     FolderName,
-    Whole,
 )
 from bot.mcp_server.untrusted import Marked, MarkedVoice, Named, find_name, mark, mark_text
 from bot.mcp_server.working import Call, Report, Workers
@@ -116,7 +116,9 @@ class Explaining:
         entry: Annotated[Named, Field(description="id of an entry, instead of `folder` and `query`")] | None = None,
         customer: FolderName | None = None,
         agent_name: FolderName | None = None,
-        most: Annotated[Whole, Field(ge=1, le=100, description="changes of each kind to tell, 1 to 100")] = 5,
+        most: Annotated[
+            int, Strict(), Field(ge=1, le=100, description="changes of each kind to tell, 1 to 100"), WHOLE
+        ] = 5,
     ) -> Annotated[CallToolResult, ExplainAnswer]:
         """Why a query, or an entry, has its verdict, and the smallest changes that would turn it.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
-from pydantic import BeforeValidator, Field, Strict
+from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
 from bot.classifier.identity_file import IdentityFile
 from bot.config import Limits
@@ -15,7 +15,7 @@ from bot.documents import parse_json
 from bot.errors import InputError, Problem, UsageError
 from bot.intake.agents.agent_file import AgentTool, Kind
 from bot.intake.specification import AuthMode
-from bot.mcp_server.untrusted import Named, without_mark
+from bot.mcp_server.untrusted import Named, ends_in_digest, without_mark
 from bot.pipeline import Platform
 from bot.rater.scores import KeptScores, read_scores
 from bot.snapshot import NoFiles, Overlay
@@ -69,12 +69,28 @@ class ScoredInput(FileModel):
     content: Text | None = Field(default=None, description="digest to compare that entry with (from `rate`)")
 
 
+def _whole(value: object) -> object:
+    """JSON knows one kind of number: 5.0 is a whole one."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE: Final = BeforeValidator(_whole)
+"""Behind the bounds, so that the published schema has them."""
+
+
+def _itself(name: str) -> str:
+    """A name that goes into files; one as it is shown is not the name itself."""
+    if ends_in_digest(name):
+        raise ValueError("this is a name as it is shown: give the name itself, or leave it out")
+    return name
+
+
 Folder: TypeAlias = Annotated[
     str,
     BeforeValidator(without_mark),
     Field(
         min_length=1,
-        max_length=LONGEST_FOLDER,
+        max_length=LONGEST_FOLDER + 20,  # and a digest
         description="folder of the platform repository, such as eval_sets/CUSTOMER/AGENT, that holds an agent "
         "specification and its eval sets; relative to the repository",
     ),
@@ -99,13 +115,13 @@ Classifier: TypeAlias = Annotated[
 FolderName: TypeAlias = Annotated[
     Text,
     BeforeValidator(without_mark),
+    AfterValidator(_itself),
     Field(max_length=200, pattern=r"^[^/\x00-\x1f]+$", description="default: the name of the folder"),
 ]
 Flag: TypeAlias = Annotated[bool, Strict()]
-Whole: TypeAlias = Annotated[int, Strict()]
-Limit: TypeAlias = Annotated[Whole, Field(ge=1, le=MOST_ROWS, description="rows of this page, 1 to 200")]
+Limit: TypeAlias = Annotated[int, Strict(), Field(ge=1, le=MOST_ROWS, description="rows of this page, 1 to 200"), WHOLE]
 Offset: TypeAlias = Annotated[
-    Whole, Field(ge=0, description="rows to leave out first: `next_offset` of the page before")
+    int, Strict(), Field(ge=0, description="rows to leave out first: `next_offset` of the page before"), WHOLE
 ]
 Texts: TypeAlias = Annotated[Flag, Field(description="whether the rows hold the queries' texts")]
 Facts: TypeAlias = Annotated[Flag, Field(description="whether the rows hold the facts that each verdict rests on")]

@@ -22,6 +22,7 @@ def leavable_stdin() -> Iterator[Callable[[], None]]:
         yield lambda: None
         return
     wire = os.dup(_STDIN)
+    os.set_blocking(wire, True)
     feeding, fed = socket.socketpair()
     with fed:
         os.dup2(fed.fileno(), _STDIN)

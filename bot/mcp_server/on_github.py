@@ -73,7 +73,7 @@ def command_line(verb: Verb, names: Sequence[str], reason: str | None) -> str:
         ):
             return line
     raise UsageError(
-        "the comment would not be read as meant: name queries as the review shows them, and give a reason "
+        "the comment would not be read as meant: name queries as the review on GitHub shows them, and give a reason "
         "in plain words; reject and pin need one"
     )
 

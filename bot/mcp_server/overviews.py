@@ -34,7 +34,7 @@ from bot.report.agreement_overview import agreement_overview
 from bot.report.overview import prune_overview, status_overview
 
 Capability: TypeAlias = Annotated[
-    str, Field(max_length=200, description="id of a capability, as in incumbent://taxonomy")
+    Named, Field(max_length=200, description="id of a capability, as in incumbent://taxonomy")
 ]
 Role: TypeAlias = Literal["champion", "pinned", "in-set", "waiting", "evicted"]
 
@@ -136,7 +136,7 @@ class Overviews:
         ctx: Call,
         since: Annotated[datetime, Field(description="responses from this time on, ISO 8601")] | None = None,
         until: Annotated[datetime, Field(description="responses before this time, ISO 8601")] | None = None,
-        by: Annotated[str, Field(max_length=100, description="login: responses of this person alone")] | None = None,
+        by: Annotated[Named, Field(max_length=100, description="login: responses of this person alone")] | None = None,
         months: Annotated[Flag, Field(description="whether to count by month too")] = False,
         limit: Limit = 5,
         offset: Offset = 0,

@@ -76,8 +76,8 @@ def add_prompts(server: MCPServer[None], desk: Desk, workers: Workers) -> None:
 
 
 def _triage(desk: Desk, folder: str) -> str:
-    desk.folder(folder)
-    return TRIAGE.format(folder=mark(folder, LONGEST_FOLDER), decide=_RECORD if desk.writes else _SAY)
+    name = desk.folder(folder).relative_to(desk.root).as_posix()
+    return TRIAGE.format(folder=mark(name, LONGEST_FOLDER), decide=_RECORD if desk.writes else _SAY)
 
 
 def _gap(desk: Desk, capability: str) -> str:

@@ -28,7 +28,7 @@ def serve_stdio(server: MCPServer[None]) -> None:
     """Serve one client over standard input and output, until it closes either."""
     try:
         anyio.run(server.run_stdio_async)
-    except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+    except* (ConnectionError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         # An assistant that was killed reads no answer: an end like any other, of which nobody is there to hear.
         pass
 

@@ -42,6 +42,8 @@ _ENTRY: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,79}-[0-9a-f]{8}")
 _DIGITS: Final = 8
 """Hexadecimal digits that tell names apart which look alike."""
 
+_DIGESTED: Final = re.compile(rf"(?:^| )#[0-9a-f]{{{_DIGITS}}}\Z")
+
 _NOTHING: Final = "[nothing that can be seen]"
 
 _DEEPEST: Final = 50
@@ -60,11 +62,17 @@ def mark(name: str, length: int = LONGEST_NAME) -> str:
 def shown(name: str, length: int = LONGEST_NAME) -> str:
     """``name`` in visible characters, without a secret, at most ``length`` of them and a digest.
 
-    The digest stands behind a name that cannot be shown as it is: no two such names look alike, and each may be given
-    back.  The id of an entry is shown as it is, even one that begins like a key (`sk-…`).
+    The digest stands behind a name that cannot be shown as it is, and behind one that ends like that itself: no two
+    names look alike, and each may be given back.  The id of an entry is shown as it is, even one that begins like a key
+    (`sk-…`).
     """
     seen = clean(name if _ENTRY.fullmatch(name) else redacted(name), length)
-    return seen if seen == name else f"{seen} #{digest(name)[:_DIGITS]}".strip()
+    return seen if seen == name and not ends_in_digest(name) else f"{seen} #{digest(name)[:_DIGITS]}".strip()
+
+
+def ends_in_digest(name: str) -> bool:
+    """Whether ``name`` is one as :func:`shown` shows it, or looks like one."""
+    return _DIGESTED.search(name) is not None
 
 
 def harmless(text: str) -> str:

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import Annotated, Final, Literal, TypeAlias
 
 from mcp_types import CallToolResult
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, Strict
 
 from bot.admitting import Admission, Words, admit_package, admit_waiting
 from bot.classifier.cleaning import clean
@@ -21,10 +21,10 @@ from bot.mcp_server.answers import Unread, spent
 from bot.mcp_server.cuts import Ids, Unclassified
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import (
+    WHOLE,
     Flag,
     Folder,
     FolderName,
-    Whole,
 )
 from bot.mcp_server.on_github import command_line, comment, open_account, open_pull_request
 from bot.mcp_server.untrusted import Marked, Named, find_name, mark, mark_text
@@ -134,8 +134,7 @@ class Writing:
                     admission = self._admission(
                         platform, folder, accept or [], reason, by, customer, agent_name, progress
                     )
-                rests_on = self._rests_on(folder)
-                return self._staged(admission, rests_on if pull_request else None, dry_run=dry_run)
+                return self._staged(admission, dry_run=dry_run, offered=pull_request)
 
         return await self._workers.answer(ctx, work)
 
@@ -143,7 +142,9 @@ class Writing:
         self,
         ctx: Call,
         decision: Decision,
-        pull_request: Annotated[Whole, Field(ge=1, description="number of the pull request that brought the queries")]
+        pull_request: Annotated[
+            int, Strict(), Field(ge=1, description="number of the pull request that brought the queries"), WHOLE
+        ]
         | None = None,
         queries: Annotated[
             list[Named], Field(min_length=1, max_length=50, description="ids of its queries, as its review shows them")
@@ -206,27 +207,23 @@ class Writing:
             _WORDS,
         )
 
-    def _rests_on(self, folder: str | None) -> dict[str, str]:
-        """The files and folders that an admission rests on, and what they are called; strangers' names are not told."""
-        found = {
-            self._desk.config_path: self._desk.config_path,
-            FOLDER: "the regression set",
-            "taxonomy": "the taxonomy",
-        }
-        if folder is not None:
-            found[self._desk.folder(folder).relative_to(self._desk.root).as_posix()] = "the eval set"
-        return found
+    def _rests_on(self, staging: Staging) -> dict[str, str]:
+        """The files and folders that ``staging`` rests on, and what they are called; strangers' names are not told."""
+        config = self._desk.config_path
+        sources = [entry.source for entry in (*staging.admitted, *staging.waiting) if entry.source is not None]
+        places = {config: config, FOLDER: "the regression set", "taxonomy": "the taxonomy"}
+        return places | {source.eval_set: "the eval set" for source in sources}
 
-    def _staged(self, admission: Admission, offered: dict[str, str] | None, *, dry_run: bool) -> StageAnswer:
+    def _staged(self, admission: Admission, *, dry_run: bool, offered: bool) -> StageAnswer:
         staging = admission.staging
         number: int | None = None
         written: Literal["nothing", "working tree", "pull request"] = "nothing"
         to_do = "nothing was written"
-        if staging.file_changes and offered is not None:
+        if staging.file_changes and offered:
             opened = open_pull_request(
                 open_account(self._desk.root, self._desk.environment),
                 self._desk.files,
-                offered,
+                self._rests_on(staging),
                 staging.file_changes,
                 _title(staging),
                 _description(staging),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bot.mcp_server.untrusted import mark
-from tests.mcp_server.conftest import BRANCH_LINE, ask, bare, drive, in_process
+from bot.mcp_server.untrusted import mark, unmarked
+from tests.mcp_server.conftest import BRANCH_LINE, CARD_LINE, ask, bare, drive, in_process, refusal_of
 from tests.mcp_server.test_reading import read
 
 
@@ -75,3 +76,29 @@ def test_no_name_of_the_taxonomy_closes_a_mark(platform: Path) -> None:
     for shown in (told, gap):
         assert "</untrusted>" not in shown
         assert "&lt;/untrusted&gt;" in shown
+
+
+def test_a_folder_that_is_called_as_another_is_shown_is_not_taken_for_it(platform: Path) -> None:
+    real = platform / "eval_sets" / "quillow-savings" / "\u2460"
+    (platform / BRANCH_LINE).rename(real)
+    shown = unmarked(mark("eval_sets/quillow-savings/\u2460"))
+    before = ask(in_process(platform), "classify_to_verdict", folder=f"{shown}/")["counts"]
+    shutil.copytree(platform / CARD_LINE, platform / shown)
+    assert "several folders look like this one" in refusal_of(in_process(platform), "classify", folder=shown)
+    assert ask(in_process(platform), "classify_to_verdict", folder=mark(shown))["counts"] != before
+    named = "eval_sets/quillow-savings/\u2460"
+    assert ask(in_process(platform), "classify_to_verdict", folder=named)["counts"] == before
+    (listed,) = read(platform, "incumbent://eval-sets")
+    folders = [row["folder"] for row in json.loads(listed)["eval_sets"]]
+    assert len(set(folders)) == len(folders) == 3
+
+
+def test_a_name_as_it_is_shown_is_written_nowhere(platform: Path) -> None:
+    asked = {"folder": BRANCH_LINE, "customer": mark("\u2460 acme"), "dry_run": True}
+    assert "a name as it is shown" in refusal_of(in_process(platform, writes=True), "stage_admission", **asked)
+
+
+def test_marks_are_taken_off_whatever_is_named(platform: Path) -> None:
+    capability = ask(in_process(platform), "status", only="all")["capabilities"][0]["id"]
+    bare_one = ask(in_process(platform), "find_entries", capability=capability, limit=5.0)
+    assert ask(in_process(platform), "find_entries", capability=mark(capability), limit=5) == bare_one

@@ -17,6 +17,7 @@ from bot.mcp_server.untrusted import (
     LONGEST_NAME,
     OPENING,
     Marked,
+    ends_in_digest,
     find_name,
     mark,
     mark_text,
@@ -54,9 +55,11 @@ def test_what_is_not_marked_is_no_answer(text: str) -> None:
 
 
 @given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"], max_codepoint=0x2FF), max_size=LONGEST_NAME))
-def test_marking_what_people_see_is_undone(text: str) -> None:
-    shown = mark(text)
-    assert mark(unmarked(shown)) == shown
+def test_a_name_is_shown_as_it_is_or_ends_in_a_digest(text: str) -> None:
+    shown = unmarked(mark(text))
+    assert shown == text or ends_in_digest(shown)
+    # Whatever ends so is shown with another one: it is never taken for the name that it stands for.
+    assert (unmarked(mark(shown)) == shown) is not ends_in_digest(shown)
 
 
 @given(
@@ -134,4 +137,5 @@ def test_a_name_that_is_written_as_another_is_shown_is_not_taken() -> None:
     shown = unmarked(mark("\u2466"))
     with pytest.raises(InputError, match="several look like this one"):
         find_name(shown, ["\u2466", shown], "query", "")
+    assert find_name(unmarked(mark(shown)), ["\u2466", shown], "query", "") == shown
     assert find_name("7", ["7", "\u2466"], "query", "") == "7"
