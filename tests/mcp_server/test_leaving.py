@@ -92,6 +92,15 @@ def test_nor_is_one_that_goes_in_the_middle_of_a_call(both: bool, platform: Path
             ended_quietly(process)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Tests that run in a shell's background ignore interrupts, and so would what they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_it_though_the_client_stays(platform: Path) -> None:
     with greeted(platform) as process:
         time.sleep(0.5)
