@@ -1,7 +1,7 @@
 """The smallest changes that would turn a verdict, found by judging the query again (semantics, sections 4 to 6).
 
-A verdict is a step function of every score and every knob: it changes only where a comparison does.  So each value at
-which a comparison changes is tried, and its two neighbours; nothing between them can turn anything.
+A verdict is a step function of every score and every knob: it changes only where a comparison does.  So the values at
+which a comparison changes are tried, and their two neighbours; nothing between them can turn anything.
 """
 
 from __future__ import annotations
