@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated
 
 from mcp.server.mcpserver import MCPServer
-from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
 from pydantic import Field
 
-from bot.errors import IncumbentError
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import LONGEST_FOLDER
 from bot.mcp_server.untrusted import find_name, harmless, mark, unmarked
-from bot.mcp_server.working import Workers, told
+from bot.mcp_server.working import Workers
 from bot.report.overview import status_overview
 
 TRIAGE = """\
@@ -54,25 +50,19 @@ scores, as an eval set in YAML (`eval_set: 1`, `queries:` with `id` and `turns`)
 def add_prompts(server: MCPServer[None], desk: Desk, workers: Workers) -> None:
     """Offer the prompts over ``desk`` on ``server``."""
 
-    async def written(write: Callable[[], str]) -> str:
-        try:
-            return await workers.read(write)
-        except IncumbentError as error:
-            raise MCPError(code=INVALID_PARAMS, message=told(error, desk.root)) from None
-
     @server.prompt(title="Triage an eval set")
     async def triage_eval_set(
         folder: Annotated[str, Field(description="folder of the repository, such as eval_sets/CUSTOMER/AGENT")],
     ) -> str:
         """Judge an incoming eval set, and say what a reviewer has to decide."""
-        return await written(lambda: _triage(desk, unmarked(folder)))
+        return await workers.read(lambda: _triage(desk, unmarked(folder)))
 
     @server.prompt(title="Write queries for a gap")
     async def write_queries_for_gap(
         capability: Annotated[str, Field(description="id of the capability that is short of tests")],
     ) -> str:
         """Write queries that would test a capability better than the regression set does."""
-        return await written(lambda: _gap(desk, unmarked(capability)))
+        return await workers.read(lambda: _gap(desk, unmarked(capability)))
 
 
 def _triage(desk: Desk, folder: str) -> str:

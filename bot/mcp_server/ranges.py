@@ -135,7 +135,8 @@ class Ranges:
             named = [find_name(id, known, "without", "take ids that `find_entries` answers") for id in without or ()]
             gone = list(dict.fromkeys(named))
             found = consolidate(platform, kept, gone)
-            now = {item.id: outcome_of(item) for item in consolidate(platform, kept).verdicts}
+            as_it_is = consolidate(platform, kept) if gone else found
+            now = {item.id: outcome_of(item) for item in as_it_is.verdicts}
             turned = [
                 TurnedRow(id=mark(item.id), now=now[item.id], then=outcome_of(item))
                 for item in found.verdicts

@@ -6,7 +6,6 @@ import json
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable
 from typing import Final
 
 from mcp.server.mcpserver import MCPServer
@@ -14,13 +13,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
 from bot.curator.entry import Entry
-from bot.errors import IncumbentError
 from bot.mcp_server.answers import page
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import LONGEST_FOLDER, MOST_ROWS
 from bot.mcp_server.set_answers import StatusAnswer
 from bot.mcp_server.untrusted import CLOSING, OPENING, find_name, harmless, mark, marked_data, unmarked
-from bot.mcp_server.working import Workers, told
+from bot.mcp_server.working import Workers
 from bot.report.markdown import render_markdown
 from bot.report.overview import status_overview
 from bot.submission import submission_folders
@@ -34,48 +32,42 @@ _PAGE: Final = 100
 def add_resources(server: MCPServer[None], desk: Desk, workers: Workers) -> None:
     """Offer the resources of ``desk`` on ``server``."""
 
-    async def read(work: Callable[[], str]) -> str:
-        try:
-            return await workers.read(work)
-        except IncumbentError as error:
-            raise MCPError(code=INVALID_PARAMS, message=told(error, desk.root)) from None
-
     @server.resource("incumbent://taxonomy", name="taxonomy", mime_type=JSON)
     async def taxonomy() -> str:
         """The capabilities: id, name, what it means, whether a specification or a classifier decides it."""
-        return await read(lambda: _taxonomy(desk.platform().taxonomy))
+        return await workers.read(lambda: _taxonomy(desk.platform().taxonomy))
 
     @server.resource("incumbent://config", name="config", mime_type=JSON)
     async def config() -> str:
         """Ceiling, knobs, options and limits that verdicts are judged by."""
-        return await read(lambda: desk.platform().config.model_dump_json(exclude={"classifier": {"openai"}}))
+        return await workers.read(lambda: desk.platform().config.model_dump_json(exclude={"classifier": {"openai"}}))
 
     @server.resource("incumbent://report", name="report", mime_type="text/markdown")
     async def report() -> str:
         """The latest review that was made here, as people read it; before the first, the state of the set."""
-        return await read(lambda: _report(desk))
+        return await workers.read(lambda: _report(desk))
 
     @server.resource("incumbent://eval-sets", name="eval-sets", mime_type=JSON)
     async def first_eval_sets() -> str:
         """The first hundred folders that hold an eval set, by name, with how many entries came from each."""
-        return await read(lambda: _eval_sets(desk, 0, _PAGE))
+        return await workers.read(lambda: _eval_sets(desk, 0, _PAGE))
 
     @server.resource("incumbent://eval-sets{?offset,limit}", name="eval-sets-page", mime_type=JSON)
     async def eval_sets(offset: int = 0, limit: int = _PAGE) -> str:
         """A page of these folders: `offset` to leave out first, `limit` of 1 to 200."""
         _check_page(offset, limit)
-        return await read(lambda: _eval_sets(desk, offset, limit))
+        return await workers.read(lambda: _eval_sets(desk, offset, limit))
 
     @server.resource("incumbent://entries", name="entries", mime_type=JSON)
     async def first_entries() -> str:
         """The first hundred entries of the set, by id, with where the rest begins."""
-        return await read(lambda: _entries(desk, 0, _PAGE))
+        return await workers.read(lambda: _entries(desk, 0, _PAGE))
 
     @server.resource("incumbent://entries{?offset,limit}", name="entries-page", mime_type=JSON)
     async def entries(offset: int = 0, limit: int = _PAGE) -> str:
         """A page of the entries, by id: `offset` to leave out first, `limit` of 1 to 200."""
         _check_page(offset, limit)
-        return await read(lambda: _entries(desk, offset, limit))
+        return await workers.read(lambda: _entries(desk, offset, limit))
 
     @server.resource("incumbent://entries/{id}", name="entry", mime_type=JSON)
     async def entry(id: str) -> str:
@@ -88,7 +80,7 @@ def add_resources(server: MCPServer[None], desk: Desk, workers: Workers) -> None
             place = "in the set" if name in known.entries else "waiting" if name in known.waiting else "evicted"
             return _entry(everybody[name], place)
 
-        return await read(work)
+        return await workers.read(work)
 
 
 def _check_page(offset: int, limit: int) -> None:

@@ -15,7 +15,8 @@ import anyio.from_thread
 import anyio.to_thread
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult, TextContent
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolResult, TextContent
 from pydantic import BaseModel
 
 from bot.errors import IncompleteError, IncumbentError, InputError, OutsideError, Problem, UsageError
@@ -112,8 +113,11 @@ class Workers:
             await report.wait(made)
 
     async def read(self, work: Callable[[], str]) -> str:
-        """What ``work`` returns, for a resource or a prompt."""
-        return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+        """What ``work`` returns, for a resource or a prompt; raises :class:`MCPError` for what went wrong."""
+        try:
+            return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+        except IncumbentError as error:
+            raise MCPError(code=INVALID_PARAMS, message=told(error, self._root)) from None
 
 
 def told(error: IncumbentError, root: Path) -> str:
