@@ -9,7 +9,9 @@ from typing import Final, Literal, Protocol, TypeAlias, get_args
 from bot.classifier.usage import Usage
 from bot.intake.specification import Tool
 
-Path: TypeAlias = Literal["specification", "inference", "arbitration", "undeclared"]
+Path: TypeAlias = Literal[
+    "specification", "tool", "structure", "expected", "inference", "arbitration", "undeclared"
+]
 Basis: TypeAlias = Literal["calibrated", "log-probabilities", "stated", "vote"]
 """What a probability rests on: a calibrated score, the log-probabilities of the words true and false, the certainty
 that a model states, or nothing but its vote."""

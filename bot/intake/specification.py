@@ -26,12 +26,21 @@ class AuthDeclaration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A parameter of a tool, as far as a classifier may read it."""
+
+    name: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """Something the agent can call.
 
     ``effect`` is what a call does to the world, ``effect_from`` how that was decided.  ``confirmation`` says whether
     the user is asked first (``None``: not declared), ``card`` whether the answer is rendered as a card (``None``: the
-    format cannot declare it), ``auth`` the mode its runtime declares (``None``: not declared).
+    format cannot declare it), ``auth`` the mode its runtime declares (``None``: not declared).  ``parameters`` are the
+    named ones, in the order of declaration.
     """
 
     name: str
@@ -43,6 +52,18 @@ class Tool:
     card: bool | None
     auth: AuthMode | None
     declared_in: str
+    parameters: tuple[Parameter, ...] = ()
+
+    def facts(self) -> dict[str, object]:
+        """The tool as plain data, as ``when`` rules of a taxonomy see it."""
+        return {
+            "name": self.name,
+            "protocol": self.protocol,
+            "effect": self.effect,
+            "confirmation": self.confirmation,
+            "card": self.card,
+            "auth": self.auth,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,19 +104,7 @@ class Specification:
             "platform": self.platform,
             "name": self.name,
             "auth_modes": None if self.auth_modes is None else list(self.auth_modes),
-            "tools": None
-            if self.tools is None
-            else [
-                {
-                    "name": tool.name,
-                    "protocol": tool.protocol,
-                    "effect": tool.effect,
-                    "confirmation": tool.confirmation,
-                    "card": tool.card,
-                    "auth": tool.auth,
-                }
-                for tool in self.tools
-            ],
+            "tools": None if self.tools is None else [tool.facts() for tool in self.tools],
             "knowledge": None if self.knowledge is None else sorted({item.kind for item in self.knowledge}),
             "starters": list(self.starters),
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, JsonValue
 
@@ -16,6 +16,9 @@ Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([._-][A-Za-z0-9]+)*$",
 """A stable id such as ``request.auth.oauth``; never reused."""
 
 Turns = Tuple[Text]
+
+Source: TypeAlias = Literal["spec", "tool", "structure", "intent"]
+"""Where a capability's value comes from (semantics, section 2.1)."""
 
 
 class Exemplars(FileModel):
@@ -41,7 +44,9 @@ class Capability(FileModel):
     """A leaf of the taxonomy.
 
     ``source: spec`` carries the rule ``when`` over the agent's specification (see :mod:`bot.taxonomy.rules`);
-    ``requires`` names an intent capability that must hold as well.  ``source: intent`` is inferred from the query.
+    ``requires`` names an intent capability that must hold as well.  ``source: tool`` carries a rule over one declared
+    tool, ``source: structure`` one over what can be counted in the query.  ``source: intent`` is inferred from the
+    query; its rule, if it has one, is a gate over the specification: where it is false, so is the capability.
     ``was`` is the retired id that it was known by before; ``split`` the retired capability that it is a part of
     (:mod:`bot.taxonomy.migration`).
     """
@@ -50,7 +55,7 @@ class Capability(FileModel):
     name: Text
     group: Identifier
     description: Text
-    source: Literal["spec", "intent"]
+    source: Source
     when: Text | None = None
     requires: Identifier | None = None
     patterns: Tuple[Text] = ()
