@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, get_args
 
 from bot.documents import Data, Document, Path, as_list, as_mapping
 from bot.errors import Problem
+from bot.taxonomy.model import Source
 from bot.taxonomy.patterns import PatternError, compile_pattern
 from bot.taxonomy.raw import RawPart, raw_parts
-from bot.taxonomy.rules import RuleError, compile_rule, probe
+from bot.taxonomy.rules import SUBJECTS, RuleError, compile_rule, probe
 from bot.text import normalise
 
 POSITIVE_EXEMPLARS: Final = 12
 """The fewest positive exemplars from which the embedded backend learns an intent capability well."""
+
+_RULED: Final = ("spec", "tool", "structure")
+"""The sources that decide by a rule; that of an intent capability is a gate, which it may do without."""
 
 
 def content_problems(document: Document) -> Iterator[Problem]:
@@ -23,20 +27,21 @@ def content_problems(document: Document) -> Iterator[Problem]:
         yield from _rule(capability)
         yield from _patterns(capability)
         yield from _exemplars(capability)
-        if capability.text("source") == "intent":
-            yield from _intent(capability)
     yield from _shared_exemplars(document, capabilities)
 
 
 def _rule(capability: RawPart) -> Iterator[Problem]:
-    if capability.text("source") == "spec" and capability.data.get("when") is None:
-        message = "a spec capability needs a rule over the specification"
+    """What is wrong with ``when``, for the source that the capability has."""
+    named = capability.text("source")
+    source = next((item for item in get_args(Source) if item == named), None)
+    if source in _RULED and capability.data.get("when") is None:
+        message = f"a {source} capability needs a rule over {SUBJECTS[source].name}"
         yield capability.problem(("when",), message, "add `when`, or make it `source: intent`")
     when = capability.text("when")
-    if when is None or not when.strip():
+    if source is None or when is None or not when.strip():
         return
     try:
-        probe(compile_rule(when))
+        probe(compile_rule(when, source), source)
     except RuleError as error:
         yield capability.problem(("when",), error.message, error.fix)
 
@@ -49,14 +54,6 @@ def _patterns(capability: RawPart) -> Iterator[Problem]:
             compile_pattern(pattern)
         except PatternError as error:
             yield capability.problem(("patterns", place), f"pattern {pattern!r}: {error.message}", error.fix)
-
-
-def _intent(capability: RawPart) -> Iterator[Problem]:
-    """What an intent capability must have, and may not have."""
-    for key in ("when", "requires"):
-        if capability.data.get(key) is not None:
-            message = f"an intent capability is judged from the query alone and has no `{key}`"
-            yield capability.problem((key,), message, f"remove `{key}`, or make it `source: spec`")
 
 
 def content_notes(document: Document) -> Iterator[Problem]:

@@ -154,6 +154,8 @@ CASES: list[tuple[Taxonomy, Kind, tuple[str, ...], Step, str]] = [
     ),
     (having(c={"requires": None}), Kind.RULE, ("c",), Step.MAJOR, "c: requires was “a” and is absent."),
     (having(c={"source": "intent"}), Kind.RULE, ("c",), Step.MAJOR, "c: source was “spec” and is “intent”."),
+    (having(c={"source": "tool"}), Kind.RULE, ("c",), Step.MAJOR, "c: source was “spec” and is “tool”."),
+    (having(a={"when": "card"}), Kind.RULE, ("a",), Step.MAJOR, "a: when was absent and is “card”."),
     (
         having(b={"was": "gone"}),
         Kind.DECLARATION,

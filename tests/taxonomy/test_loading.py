@@ -97,6 +97,11 @@ def both(first: Change, second: Change) -> Change:
     return lambda data: (first(data), second(data))
 
 
+def decided(place: int, source: str, **values: Any) -> Change:
+    """A capability decided by a rule of that source, which requires nothing."""
+    return in_capability(place, **{"source": source, "requires": None} | values)
+
+
 def in_capabilities(*places: int, **values: Any) -> Change:
     return lambda data: [in_capability(place, **values)(data) for place in places]
 
@@ -146,6 +151,10 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
             # The only part that is left of another.
             lambda data: data["retired"].append("whole"),
             in_capability(1, split="whole"),
+            # The other sources, and a gate.
+            decided(3, "tool", when="auth == 'api-key'"),
+            add_capability(spec("turns", "tools", source="structure", when="user_turns > `1`", requires=None)),
+            in_capability(5, when="contains(knowledge, 'files')"),
         ),
     )
 
@@ -180,6 +189,16 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
         ),
         (in_capability(2, requires="key"), "requires: key", "'key', which is itself decided by the specification"),
         (in_capability(2, requires="oauth"), "requires: oauth", "itself decided by the specification"),
+        (
+            both(in_capability(2, requires="key"), decided(3, "tool", when="card")),
+            "requires: key",
+            "itself decided by the tools that the query calls",
+        ),
+        (
+            both(in_capability(2, requires="key"), decided(3, "structure", when="user_turns > `1`")),
+            "requires: key",
+            "itself decided by what is counted in the query",
+        ),
         # Origins.
         (in_capability(0, was="table"), "was: table", "`was` names the capability itself"),
         (in_capability(0, split="table"), "split: table", "`split` names the capability itself"),
@@ -197,8 +216,15 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
         # What a source needs.
         (without(2, "when"), "- id: oauth", "a spec capability needs a rule"),
         (in_capability(2, when=None), "when: null", "a spec capability needs a rule"),
-        (in_capability(4, when="name == 'x'"), "when: name", "an intent capability is judged from the query alone"),
-        (in_capability(4, requires="table"), "requires: table", "an intent capability is judged from the query alone"),
+        (decided(2, "tool", when=None), "when: null", "a tool capability needs a rule over one tool"),
+        (decided(2, "structure", when=None), "when: null", "a structure capability needs a rule over the structure"),
+        (in_capability(4, requires="table"), "requires: table", "`source: intent` has no `requires`: it is inferred"),
+        (decided(2, "tool", when="card", requires="calls"), "requires: calls", "`source: tool` has no `requires`"),
+        (
+            decided(2, "structure", when="user_turns > `1`", requires=7),
+            "requires: 7",
+            "`source: structure` has no `requires`: it is counted in the query",
+        ),
         # Rules.
         (in_capability(2, when="auth_modes["), "when: auth_modes[", "not valid JMESPath"),
         (
@@ -208,6 +234,12 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
         ),
         (in_capability(2, when="tools[?card]"), "when: tools", "the rule gives a list"),
         (in_capability(2, when="name"), "when: name", "the rule gives a text"),
+        (in_capability(2, when="effect == 'write'"), "when: effect", "'effect' is a field of one tool, and not"),
+        (in_capability(4, when="user_turns > `1`"), "when: user_turns", "a field of the structure of the query"),
+        (decided(2, "tool", when="contains(auth_modes, 'x')"), "when: contains", "of the normalised specification"),
+        (decided(2, "tool", when="auth"), "when: auth", "the rule gives a text"),
+        (decided(2, "structure", when="effect == 'x'"), "when: effect", "a field of one tool (`source: tool`)"),
+        (decided(2, "structure", when="attachments"), "when: attachments", "the rule gives a list"),
         # Patterns.
         (in_capability(4, patterns=["["]), "- '['", "not a regular expression"),
         (in_capability(4, patterns=["fine", "(a+)+"]), "- (a+)+", "may take very long"),
@@ -226,7 +258,7 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
         (lambda data: data.update(verison="1.0.0"), "verison:", "unknown key; perhaps you meant 'version'"),
         (in_capability(4, pattern=["x"]), "pattern:", "unknown key; perhaps you meant 'patterns'"),
         (without(4, "description"), "- id: calls", "capabilities.4.description: the key is missing"),
-        (in_capability(4, source="guess"), "source: guess", "must be 'spec' or 'intent'"),
+        (in_capability(4, source="guess"), "source: guess", "must be 'spec', 'tool', 'structure' or 'intent'"),
     ],
 )
 def test_each_fault_is_reported_with_its_line_and_a_fix(
