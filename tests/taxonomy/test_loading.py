@@ -242,7 +242,7 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
         (decided(2, "structure", when="attachments"), "when: attachments", "the rule gives a list"),
         # Patterns.
         (in_capability(4, patterns=["["]), "- '['", "not a regular expression"),
-        (in_capability(4, patterns=["fine", "(a+)+"]), "- (a+)+", "may take very long"),
+        (in_capability(4, patterns=["fine", "a(?!b)"]), "- a(?!b)", "looks ahead or behind"),
         (in_capability(4, patterns=[""]), "- ''", "must be a text with at least one visible character"),
         # Exemplars.
         (add_exemplar(4, "positive", "Calls  3"), "- Calls  3", "the exemplar stands in line 90 already"),
@@ -284,7 +284,7 @@ def test_faults_do_not_hide_each_other(tmp_path: Path) -> None:
         lambda data: data.update(version="one"),
         in_group(1, parent="nowhere"),
         in_group(3, colour="red"),
-        in_capability(0, patterns=["(a+)+"], description=7, colour="red"),
+        in_capability(0, patterns=["a(?!b)"], description=7, colour="red"),
         without(2, "when"),
         in_capability(3, when="tools[", requires="nobody"),
         add_exemplar(1, "positive", "table 1"),
@@ -296,7 +296,7 @@ def test_faults_do_not_hide_each_other(tmp_path: Path) -> None:
         "version: must match",
         "no group has the id 'nowhere'",
         "groups.3.colour: unknown key",
-        "pattern '(a+)+'",
+        "pattern 'a(?!b)'",
         "capabilities.0.description: must be a string",
         "capabilities.0.colour: unknown key",
         "oauth: a spec capability needs a rule",
@@ -327,7 +327,7 @@ VALUES = st.recursive(
     | st.booleans()
     | st.integers()
     | st.text(max_size=8)
-    | st.sampled_from(["format", "spec", "(a+)+", "oauth"]),
+    | st.sampled_from(["format", "spec", "a(?!b)", "oauth"]),
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["positive", "id", "x"]), inner, max_size=3)
     ),
