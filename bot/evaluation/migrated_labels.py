@@ -13,8 +13,8 @@ from typing import Any
 
 from bot.editing import insert_key
 from bot.errors import Problem, foreign
-from bot.evaluation.label_tsv import UNKNOWN
 from bot.evaluation.labels import LabelFile
+from bot.label_tables import UNKNOWN
 from bot.taxonomy.migration import Migration
 
 
@@ -92,7 +92,7 @@ class _Words:
 
 
 def _comment(line: str, words: _Words) -> str:
-    """A line before the header: two kinds of comments speak (:mod:`bot.evaluation.label_tsv`)."""
+    """A line before the header: two kinds of comments speak (:mod:`bot.label_tables`)."""
     head, colon, rest = line.partition(":")
     name = head.lstrip("# ").strip().lower()
     if name == "capabilities":

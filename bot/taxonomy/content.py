@@ -7,7 +7,7 @@ from typing import Final, get_args
 
 from bot.documents import Data, Document, Path, as_list, as_mapping
 from bot.errors import Problem
-from bot.taxonomy.model import Source
+from bot.taxonomy.model import Capability, Source, Taxonomy
 from bot.taxonomy.patterns import PatternError, compile_pattern
 from bot.taxonomy.raw import RawPart, raw_parts
 from bot.taxonomy.rules import SUBJECTS, RuleError, compile_rule, probe
@@ -20,13 +20,16 @@ _RULED: Final = ("spec", "tool", "structure")
 """The sources that decide by a rule; that of an intent capability is a gate, which it may do without."""
 
 
-def content_problems(document: Document) -> Iterator[Problem]:
-    """Every fault of rules, patterns and exemplars in a taxonomy file."""
+def content_problems(document: Document, *, has_tables: bool) -> Iterator[Problem]:
+    """Every fault of rules, patterns and exemplars in a taxonomy file, which may have tables of exemplars beside it."""
     capabilities = list(raw_parts(document, "capabilities"))
     for capability in capabilities:
         yield from _rule(capability)
         yield from _patterns(capability)
         yield from _exemplars(capability)
+        if has_tables and _has_own(capability):
+            message = "it has exemplars here, and there are tables of exemplars in taxonomy/exemplars/"
+            yield capability.problem(("exemplars",), message, "move them to a table: run `incumbent migrate`")
     yield from _shared_exemplars(document, capabilities)
 
 
@@ -56,27 +59,40 @@ def _patterns(capability: RawPart) -> Iterator[Problem]:
             yield capability.problem(("patterns", place), f"pattern {pattern!r}: {error.message}", error.fix)
 
 
-def content_notes(document: Document) -> Iterator[Problem]:
-    """What a taxonomy may lack and still be used: an LLM judges by descriptions, the embedded backend by exemplars."""
-    for capability in raw_parts(document, "capabilities"):
-        if capability.text("source") == "intent":
-            yield from _few_exemplars(capability)
+def content_notes(document: Document, taxonomy: Taxonomy) -> Iterator[Problem]:
+    """What a taxonomy may lack and still be used: an LLM judges by descriptions, the embedded backend by exemplars.
+
+    ``document`` is the file of ``taxonomy``.
+    """
+    parts = list(raw_parts(document, "capabilities"))
+    for part, capability in zip(parts, taxonomy.capabilities, strict=True):
+        if capability.source == "intent":
+            yield from _few_exemplars(part, capability)
+    own = next(filter(_has_own, parts), None)
+    if own is not None:
+        message = "the exemplars stand in this file, each under every capability that it exercises"
+        fix = "run `incumbent migrate`: it moves them to taxonomy/exemplars/exemplars.tsv, one row each"
+        yield own.problem(("exemplars",), message, fix)
 
 
-def _few_exemplars(capability: RawPart) -> Iterator[Problem]:
-    exemplars = as_mapping(capability.data.get("exemplars"))
-    count = len(as_list(exemplars.get("positive")))
+def _few_exemplars(part: RawPart, capability: Capability) -> Iterator[Problem]:
+    exemplars = capability.exemplars.originals
+    count = len(exemplars.positive)
     if count < POSITIVE_EXEMPLARS:
         message = (
             f"the embedded backend wants at least {POSITIVE_EXEMPLARS} positive exemplars, this capability has {count}"
         )
-        yield capability.problem(
-            ("exemplars", "positive"), message, "add queries under exemplars.positive that exercise it"
-        )
-    if not as_list(exemplars.get("negative")):
+        fix = "add queries that exercise it to a file of taxonomy/exemplars/"
+        yield part.problem(("exemplars", "positive"), message, fix)
+    if not exemplars.negative:
         message = "the embedded backend wants hard negative exemplars"
-        fix = "add queries under exemplars.negative that look like it and are not"
-        yield capability.problem(("exemplars", "negative"), message, fix)
+        fix = "name it under `lookalikes` of queries in taxonomy/exemplars/ that look like it and are not"
+        yield part.problem(("exemplars", "negative"), message, fix)
+
+
+def _has_own(capability: RawPart) -> bool:
+    """Whether the file itself holds exemplars of it."""
+    return any(as_list(value) for value in as_mapping(capability.data.get("exemplars")).values())
 
 
 def _exemplars(capability: RawPart) -> Iterator[Problem]:

@@ -184,6 +184,6 @@ def carried_questions(migration: Migration, old: Taxonomy, new: Taxonomy) -> dic
         before, after = old.by_id.get(id), new.by_id.get(name)
         if before is None or after is None:
             continue
-        if (before.description, before.exemplars) == (after.description, after.exemplars):
+        if (before.description, before.exemplars.originals) == (after.description, after.exemplars.originals):
             found[before.question] = after.question
     return found

@@ -364,7 +364,15 @@ def test_the_shipped_taxonomy_is_valid() -> None:
     ],
 )
 def test_few_exemplars_are_noted_and_stop_nothing(tmp_path: Path, change: Change, message: str) -> None:
-    load(tmp_path, changed(change))
-    (note,) = taxonomy_notes(WorkingTree(tmp_path))
+    taxonomy = load(tmp_path, changed(change))
+    note, _ = taxonomy_notes(WorkingTree(tmp_path), taxonomy)
     assert message in note.message
     assert note.line is not None
+
+
+def test_exemplars_in_the_file_are_noted_once(tmp_path: Path) -> None:
+    text = changed()
+    (note,) = taxonomy_notes(WorkingTree(tmp_path), load(tmp_path, text))
+    assert "table: the exemplars stand in this file" in note.message
+    assert "incumbent migrate" in note.fix
+    assert text.splitlines()[(note.line or 0) - 1].strip() == "exemplars:"
