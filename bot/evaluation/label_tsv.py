@@ -6,12 +6,15 @@ empty one says that all are FALSE.  Under the header ``labels<TAB>turns`` each f
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from bot.config import Limits
 from bot.errors import Problem
 from bot.evaluation.labels import LabelFile, LabelRow
 from bot.label_tables import read_labels, read_table
 
-HEADERS = {("labels", "query"): False, ("labels", "turns"): True}
+HEADERS: Final[Mapping[tuple[str, ...], bool]] = {("labels", "query"): False, ("labels", "turns"): True}
 """The header's cells, and whether the cells behind the labels are turns of one query."""
 _FIX = "write `labels`, a tab and `query` on the first line (or `turns`, for queries of several turns)"
 

@@ -24,7 +24,7 @@ ENDING: Final = ".tsv"
 HEADER: Final = ("id", "labels", "lookalikes", "turns")
 SHORT_HEADER: Final = ("id", "labels", "turns")
 TRANSLATION_HEADER: Final = ("id", "turns")
-_HEADERS: Final = (HEADER, SHORT_HEADER)
+ORIGINAL_HEADERS: Final = (HEADER, SHORT_HEADER)
 _WRITE_HEADER: Final = "write `id`, `labels`, `lookalikes` and `turns`, with tabs between, before the first row"
 _WRITE_TRANSLATION_HEADER: Final = "write `id` and `turns`, with a tab between, before the first row"
 
@@ -119,7 +119,7 @@ class _Reading:
 
     def originals(self, file: ExemplarFile) -> None:
         """The rows of a file of originals."""
-        table = self._table(file, _HEADERS, _WRITE_HEADER)
+        table = self._table(file, ORIGINAL_HEADERS, _WRITE_HEADER)
         if table is None:
             return
         words = _Words(self._taxonomy, file, table)

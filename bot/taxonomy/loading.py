@@ -127,7 +127,7 @@ def parse_taxonomy(files: TaxonomyFiles, *, passed: bool = False, tables: bool =
     rows = None
     if tables and files.tables:
         try:
-            rows = read_exemplars(_texts(files, problems), known, REVIEWED_FILES, checked=passed)
+            rows = read_exemplars(exemplar_files(files, problems), known, REVIEWED_FILES, checked=passed)
         except InputError as error:
             problems.extend(error.problems)
     if problems:
@@ -151,8 +151,8 @@ def _checks() -> str:
     return found.hexdigest()
 
 
-def _texts(files: TaxonomyFiles, problems: list[Problem]) -> dict[str, ExemplarFile]:
-    """The exemplar files as text; what is wrong with those that are none is added to ``problems``."""
+def exemplar_files(files: TaxonomyFiles, problems: list[Problem]) -> dict[str, ExemplarFile]:
+    """The exemplar files among ``files`` by path; what is wrong with those that are no text goes to ``problems``."""
     found: dict[str, ExemplarFile] = {}
     for path in files.tables:
         name = files.names[path]
