@@ -71,13 +71,14 @@ class Options(FileModel):
 
 
 class EmbeddedSettings(FileModel):
-    """The embedded backend: members refitted on seeded, stratified subsamples of the taxonomy's exemplars."""
+    """The embedded backend: members that were each fitted without a part of the taxonomy's exemplars."""
 
-    seed: int = Field(ge=0, description="seed of every draw, so that the same inputs give the same bytes")
-    subsample: Annotated[float, Field(gt=0, le=1)] = Field(description="share of the exemplars a member is fitted on")
-    folds: int = Field(ge=2, description="folds of the out-of-fold predictions behind calibration and thresholds")
-    regularisation: Annotated[float, Field(gt=0, le=1_000_000)] = Field(
-        description="inverse strength C of the logistic regression"
+    embedding: Literal["auto", "none"] = Field(
+        description="whether sentence embeddings are used: where their package is installed, or not at all"
+    )
+    seed: int = Field(ge=0, description="seed of the parts, so that the same inputs give the same bytes")
+    ridge: Annotated[float, Field(gt=0, le=1_000_000)] = Field(
+        description="strength λ of the ridge penalty: the greater, the less a single exemplar counts"
     )
 
 

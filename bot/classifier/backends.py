@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.embedded.embedding import installed_embedder
 from bot.classifier.finding_files import FindingFiles
 from bot.classifier.findings import FindingsStore
 from bot.classifier.model import Backend
@@ -42,4 +43,6 @@ def make_backend(
         return RememberingBackend(
             model, taxonomy, FindingFiles(folder) if store is None else store, settings.openai.conditions
         )
-    return EmbeddedBackend(taxonomy, settings.embedded, settings.samples, cache or ModelCache(folder))
+    return EmbeddedBackend(
+        taxonomy, settings.embedded, settings.samples, cache or ModelCache(folder), installed_embedder()
+    )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from bot.taxonomy.model import Taxonomy
+from bot.taxonomy.model import Exemplar, Taxonomy
 from bot.text import normalise
 
 
@@ -13,7 +14,7 @@ class Label(IntEnum):
     """What the taxonomy says of an exemplar and a capability."""
 
     UNLISTED = 0
-    """It stands under other capabilities only: most likely a negative."""
+    """It is listed under other capabilities only: most likely a negative."""
     NEGATIVE = 1
     """It is a hard negative, or positive for another member of the same exactly-one group."""
     POSITIVE = 2
@@ -21,11 +22,18 @@ class Label(IntEnum):
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Exemplars, each text once, and their labels: one row per exemplar, one column per capability."""
+    """Exemplars, each text once, and their labels: one row per exemplar, one column per capability.
+
+    ``ids`` are the same for an exemplar and its translations, ``hands`` their authors; ``languages`` names that of a
+    translation, ``None`` for an original.
+    """
 
     capabilities: tuple[str, ...]
     exemplars: tuple[tuple[str, ...], ...]
     labels: tuple[tuple[Label, ...], ...]
+    ids: tuple[str, ...]
+    hands: tuple[str, ...]
+    languages: tuple[str | None, ...]
 
 
 def model_capabilities(taxonomy: Taxonomy) -> tuple[str, ...]:
@@ -36,17 +44,18 @@ def model_capabilities(taxonomy: Taxonomy) -> tuple[str, ...]:
 def training_data(taxonomy: Taxonomy) -> TrainingData:
     """The exemplars of :func:`model_capabilities`, in the taxonomy's order; equal normalised texts are one exemplar."""
     capabilities = model_capabilities(taxonomy)
-    turns: dict[str, tuple[str, ...]] = {}
+    first: dict[str, Exemplar] = {}
     labels: dict[str, dict[str, Label]] = {}
-    for name in capabilities:
-        own = taxonomy.by_id[name].exemplars
-        for label, exemplars in ((Label.POSITIVE, own.positive), (Label.NEGATIVE, own.negative)):
-            for exemplar in exemplars:
-                text = (exemplar,) if isinstance(exemplar, str) else tuple(exemplar)
-                key = normalise(text)
-                turns.setdefault(key, text)
-                known = labels.setdefault(key, {})
-                known[name] = max(label, known.get(name, label))
+    for row in taxonomy.exemplars or _inline(taxonomy):
+        listed = [(name, Label.POSITIVE) for name in row.exercises] + [(name, Label.NEGATIVE) for name in row.resembles]
+        named = [(name, label) for name, label in listed if name in capabilities]
+        if not named:
+            continue
+        key = normalise(row.turns)
+        first.setdefault(key, row)
+        known = labels.setdefault(key, {})
+        for name, label in named:
+            known[name] = max(label, known.get(name, label))
     for members in taxonomy.exactly_one.values():
         names = [member.id for member in members if member.id in capabilities]
         for known in labels.values():
@@ -55,6 +64,25 @@ def training_data(taxonomy: Taxonomy) -> TrainingData:
                     known.setdefault(name, Label.NEGATIVE)
     return TrainingData(
         capabilities=capabilities,
-        exemplars=tuple(turns.values()),
-        labels=tuple(tuple(labels[key].get(name, Label.UNLISTED) for name in capabilities) for key in turns),
+        exemplars=tuple(row.turns for row in first.values()),
+        labels=tuple(tuple(labels[key].get(name, Label.UNLISTED) for name in capabilities) for key in first),
+        ids=tuple(row.id for row in first.values()),
+        hands=tuple(row.hand for row in first.values()),
+        languages=tuple(row.language for row in first.values()),
     )
+
+
+def _inline(taxonomy: Taxonomy) -> Iterator[Exemplar]:
+    """The exemplars that the capabilities themselves list, each under its text as its id."""
+    for item in taxonomy.capabilities:
+        for exemplars, exercised in ((item.exemplars.positive, True), (item.exemplars.negative, False)):
+            for exemplar in exemplars:
+                turns = (exemplar,) if isinstance(exemplar, str) else tuple(exemplar)
+                listed = (item.id,)
+                yield Exemplar(
+                    id=normalise(turns),
+                    hand="",
+                    turns=turns,
+                    exercises=listed if exercised else (),
+                    resembles=() if exercised else listed,
+                )

@@ -31,7 +31,7 @@ _WRITE_TRANSLATION_HEADER: Final = "write `id` and `turns`, with a tab between, 
 MAX_ID: Final = 40
 """Characters of an exemplar's id at most."""
 _ID: Final = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
-_LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+_LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 
 
 @dataclass(frozen=True, slots=True)

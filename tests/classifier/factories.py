@@ -13,7 +13,7 @@ from bot.config import OpenAISettings
 from bot.errors import IncumbentError
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, AuthDeclaration, AuthMode, Specification, Tool
-from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
+from bot.taxonomy.model import Capability, Exemplar, Exemplars, Group, Taxonomy
 
 
 def intent(id: str, group: str = "any", **more: Any) -> Capability:
@@ -27,7 +27,7 @@ def declared(id: str, when: str, group: str = "any", **more: Any) -> Capability:
     return Capability(id=id, name=id, group=group, description=f"about {id}", source="spec", when=when, **more)
 
 
-def taxonomy(*capabilities: Capability) -> Taxonomy:
+def taxonomy(*capabilities: Capability, exemplars: tuple[Exemplar, ...] = ()) -> Taxonomy:
     """A taxonomy with the groups that ``capabilities`` name; those called ``one…`` are exactly-one groups."""
     groups = dict.fromkeys(capability.group for capability in capabilities)
     return Taxonomy(
@@ -37,6 +37,7 @@ def taxonomy(*capabilities: Capability) -> Taxonomy:
             for group in groups
         ),
         capabilities=capabilities,
+        exemplars=exemplars,
     )
 
 

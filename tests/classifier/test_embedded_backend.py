@@ -7,16 +7,18 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from bot.classifier.consistency import agree
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
-from bot.classifier.embedded.stored import from_arrays, model_key, to_arrays
+from bot.classifier.embedded.stored import METHOD, from_arrays, model_key, rows_by_text, to_arrays
 from bot.classifier.model import Sample
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.exemplary import PLAIN, SAMPLES, SETTINGS
@@ -94,6 +96,16 @@ def test_odd_and_huge_queries_are_judged_in_time(fitted: EmbeddedBackend, text: 
     assert time.process_time() - started < 2.0
 
 
+class Letters:
+    """An embedder of tests: how often each letter occurs."""
+
+    name = "letters-1"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
+        counts = [[min(9, text.count(letter)) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
+        return np.pad(np.array(counts, np.int8).reshape(len(texts), 26), ((0, 0), (0, 384 - 26)))
+
+
 # Identity.
 
 
@@ -107,6 +119,29 @@ def test_the_identity_names_the_method_and_its_settings_not_the_exemplars(exempl
     assert identity(exemplary, seed=1) == identity(exemplary, seed=1)
 
 
+def test_the_identity_names_the_embedder_unless_none_is_used(exemplary: Taxonomy) -> None:
+    def model(**overrides: object) -> str:
+        settings = SETTINGS.model_copy(update=overrides)
+        return EmbeddedBackend(exemplary, settings, SAMPLES, ModelCache(None), Letters()).identity.model
+
+    assert model() == f"{METHOD}+letters-1"
+    assert model(embedding="none") == METHOD
+
+
+def test_a_model_with_embeddings_is_kept_apart_from_one_without(exemplary: Taxonomy, tmp_path: Path) -> None:
+    cache = ModelCache(tmp_path)
+    plain = EmbeddedBackend(exemplary, SETTINGS, SAMPLES, cache)
+    embedded = EmbeddedBackend(exemplary, SETTINGS, SAMPLES, cache, Letters())
+    first = ask(embedded, PLAIN[0])
+    assert first != ask(plain, PLAIN[0])
+    assert len(list(tmp_path.iterdir())) == 2
+    assert ask(EmbeddedBackend(exemplary, SETTINGS, SAMPLES, cache, Letters()), PLAIN[0]) == first
+    kept = cache.load(embedded.key)
+    assert kept is not None
+    assert from_arrays(kept, exemplary, SAMPLES, None) is None
+    assert rows_by_text(kept, None) == {}
+
+
 # Restoring.
 
 
@@ -118,7 +153,7 @@ def test_a_restored_model_predicts_the_same_bits(
     restored = EmbeddedBackend(exemplary, SETTINGS, SAMPLES, ModelCache(model_folder))
     assert [ask(restored, text) for text in PLAIN] == first
     model = fit_model(exemplary, SETTINGS, SAMPLES)
-    again = from_arrays(to_arrays(model), exemplary, SAMPLES)
+    again = from_arrays(to_arrays(model), exemplary, SAMPLES, None)
     assert again is not None
     for text in PLAIN:
         assert again.probabilities([text]).tobytes() == model.probabilities([text]).tobytes()
@@ -129,7 +164,7 @@ def test_a_damaged_model_is_fitted_again(
     fitted: EmbeddedBackend, exemplary: Taxonomy, tmp_path: Path, damage: str
 ) -> None:
     cache = ModelCache(tmp_path)
-    key = model_key(exemplary, SETTINGS, SAMPLES)
+    key = EmbeddedBackend(exemplary, SETTINGS, SAMPLES, cache).key
     arrays = to_arrays(fit_model(exemplary, SETTINGS, SAMPLES))
     cache.store(key, arrays if damage == "truncated" else arrays | {"weights": arrays["weights"][:-1]})
     (path,) = tmp_path.iterdir()
@@ -144,12 +179,16 @@ def test_a_damaged_model_is_fitted_again(
 @pytest.mark.parametrize(
     "change",
     [
-        {"structure": np.zeros((3, 2))},
-        {"structure": np.zeros((2, 2))},
-        {"words": np.frombuffer(b"\xff", np.uint8)},
-        {"words": np.frombuffer(b"only", np.uint8)},
-        {"word_weights": np.zeros(1)},
-        {"character_weights": np.zeros((2, 2))},
+        {"structure": np.zeros((3, 2), np.int8)},
+        {"structure": np.zeros((2, 2), np.int8)},
+        {"embedding": np.zeros((3, 384), np.int8)},
+        {"cues": np.zeros((1, 5), np.int8)},
+        {"cues": -1},
+        {"places": 65_535},
+        {"ends": 0},
+        {"ends": np.zeros(0, np.int32)},
+        {"values": np.zeros(1, np.uint8)},
+        {"digests": np.zeros(8, np.uint8)},
         {"intercepts": np.zeros(1)},
         {"calibration": np.zeros((1, 3))},
         {"weights": None},
@@ -163,23 +202,24 @@ def test_arrays_of_no_such_model_are_refused(exemplary: Taxonomy, change: dict[s
             del arrays[name]
         else:
             arrays[name] = value if isinstance(value, np.ndarray) else np.full_like(arrays[name], value)
-    assert from_arrays(arrays, exemplary, 1) is None
+    assert from_arrays(arrays, exemplary, 1, None) is None
 
 
 def test_the_key_follows_exemplars_patterns_settings_and_samples(exemplary: Taxonomy) -> None:
     first, *others = exemplary.capabilities
     keys = {
-        model_key(exemplary, SETTINGS, SAMPLES),
-        model_key(exemplary, SETTINGS, SAMPLES + 1),
-        model_key(exemplary, SETTINGS.model_copy(update={"seed": 1}), SAMPLES),
+        model_key(exemplary, SETTINGS, SAMPLES, None),
+        model_key(exemplary, SETTINGS, SAMPLES + 1, None),
+        model_key(exemplary, SETTINGS.model_copy(update={"seed": 1}), SAMPLES, None),
+        model_key(exemplary, SETTINGS, SAMPLES, Letters()),
     }
     for update in ({"patterns": ()}, {"exemplars": others[0].exemplars}, {"id": "renamed"}):
         changed = (first.model_copy(update=update), *others)
-        keys.add(model_key(exemplary.model_copy(update={"capabilities": changed}), SETTINGS, SAMPLES))
-    assert len(keys) == 6
+        keys.add(model_key(exemplary.model_copy(update={"capabilities": changed}), SETTINGS, SAMPLES, None))
+    assert len(keys) == 7
     reworded = (first.model_copy(update={"description": "other words"}), *others)
     same = exemplary.model_copy(update={"capabilities": reworded})
-    assert model_key(same, SETTINGS, SAMPLES) == model_key(exemplary, SETTINGS, SAMPLES)
+    assert model_key(same, SETTINGS, SAMPLES, None) == model_key(exemplary, SETTINGS, SAMPLES, None)
 
 
 SCRIPT = """

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.embedded.calibration import Calibration, average, best_threshold, calibrate, sigmoid
-from bot.classifier.embedded.fitting import fit_model
-from bot.classifier.embedded.stored import to_arrays
+from bot.classifier.embedded.calibration import best_threshold, calibrate, sigmoid
+from bot.classifier.embedded.fitting import _authors, _folds, _inverse, _left_out, _without, fit_model
+from bot.classifier.embedded.stored import rows_by_text, to_arrays
 from bot.classifier.exemplars import Label, training_data
-from bot.taxonomy.model import Exemplars, Taxonomy
-from tests.classifier.exemplary import SAMPLES, SETTINGS
+from bot.taxonomy.model import Exemplar, Exemplars, Taxonomy
+from tests.classifier.exemplary import SAMPLES, SETTINGS, TOPICS
 from tests.classifier.factories import intent, taxonomy
 
 # Training data.
@@ -65,11 +65,6 @@ def test_a_positive_of_one_member_of_an_exactly_one_group_is_a_hard_negative_of_
 def test_the_threshold_separates_what_can_be_separated_in_the_middle_of_the_gap() -> None:
     scores = np.array([-3.0, -2.0, 1.0, 2.0])
     assert best_threshold(scores, np.array([False, False, True, True]), np.ones(4)) == -0.5
-
-
-def test_calibrations_are_averaged_part_by_part() -> None:
-    assert average([Calibration(1.0, 2.0, 4.0), Calibration(3.0, 6.0, 8.0)]) == Calibration(2.0, 4.0, 6.0)
-    assert average([Calibration(1.0, 2.0, 4.0)]) == Calibration(1.0, 2.0, 4.0)
 
 
 def test_the_threshold_has_the_best_phi() -> None:
@@ -123,7 +118,7 @@ def test_the_same_exemplars_and_seed_give_the_same_bits(exemplary: Taxonomy) -> 
     assert bits(exemplary) == bits(exemplary)
 
 
-def test_another_seed_draws_other_subsamples(exemplary: Taxonomy) -> None:
+def test_another_seed_draws_other_folds(exemplary: Taxonomy) -> None:
     assert bits(exemplary)["weights"] != bits(exemplary, seed=1)["weights"]
 
 
@@ -136,16 +131,87 @@ def test_the_names_of_the_capabilities_do_not_matter(exemplary: Taxonomy) -> Non
     assert bits(renamed) == bits(exemplary)
 
 
-def test_members_are_fitted_on_different_subsamples(exemplary: Taxonomy) -> None:
+@pytest.fixture
+def tabled() -> Taxonomy:
+    """A taxonomy whose exemplars are a table, with translations."""
+    rows = [
+        Exemplar(
+            id=f"e-{number}",
+            hand="hand-1",
+            language=language,
+            turns=(f"{language} {topic}",),
+            exercises=("a",) if number % 2 else (),
+            resembles=() if number % 2 else ("a",),
+        )
+        for language in (None, "de")
+        for number, topic in enumerate(TOPICS)
+    ]
+    return taxonomy(intent("a", exemplars=Exemplars(positive=("any",))), exemplars=tuple(rows))
+
+
+def test_members_are_fitted_on_different_exemplars(exemplary: Taxonomy) -> None:
     model = fit_model(exemplary, SETTINGS, 3)
     columns = model.weights.T.reshape(len(model.capabilities), 3, -1)
     assert all(len(np.unique(members, axis=0)) == 3 for members in columns)
 
 
-def test_members_on_all_exemplars_are_alike(exemplary: Taxonomy) -> None:
-    model = fit_model(exemplary, SETTINGS.model_copy(update={"subsample": 1.0}), 2)
-    columns = model.weights.T.reshape(len(model.capabilities), 2, -1)
-    assert all(len(np.unique(members, axis=0)) == 1 for members in columns)
+def test_a_single_member_is_fitted_on_all_exemplars(exemplary: Taxonomy) -> None:
+    model = fit_model(exemplary, SETTINGS, 1)
+    assert (model.weights != 0).any(axis=1).all()
+
+
+def test_a_member_gives_no_weight_to_what_it_left_out(exemplary: Taxonomy) -> None:
+    model = fit_model(exemplary, SETTINGS, 3)
+    members = model.weights.reshape(len(model.rows), -1, 3)
+    silent = (members == 0).all(axis=1)
+    assert (silent.sum(axis=1) == 1).all()
+    assert silent.any(axis=0).all()
+
+
+def test_leaving_exemplars_out_is_fitting_without_them() -> None:
+    generator = np.random.default_rng(3)
+    points = generator.normal(size=(30, 4)).astype(np.float32)
+    kernel = points @ points.T
+    targets = generator.choice(np.array([-1, 1], np.float32), (30, 2))
+    out = np.array([3, 4, 17])
+    inverse = _inverse(kernel.copy(), 0.5)
+    weights = inverse @ targets
+    left = np.setdiff1d(np.arange(30), out)
+    fewer = np.linalg.solve(kernel[np.ix_(left, left)] + 0.5 * np.eye(27), targets[left])
+    assert _without(inverse, weights, out)[left] == pytest.approx(fewer, abs=1e-4)
+    assert (_without(inverse, weights, out)[out] == 0).all()
+    scores = _left_out(inverse, weights, targets, [out])[out]
+    assert scores == pytest.approx(kernel[np.ix_(out, left)] @ fewer, abs=1e-4)
+
+
+def test_an_exemplar_and_its_translations_are_left_out_together(tabled: Taxonomy) -> None:
+    data = training_data(tabled)
+    folds = _folds(data, SETTINGS, 3)
+    assert sorted(np.concatenate(folds).tolist()) == list(range(len(data.exemplars)))
+    for fold in folds:
+        ids = {data.ids[place] for place in fold}
+        assert {place for place, id in enumerate(data.ids) if id in ids} == set(fold.tolist())
+
+
+@pytest.mark.parametrize(("hands", "groups"), [(1, 6), (2, 6), (3, 3)])
+def test_what_one_author_wrote_is_left_out_together_where_there_are_several(hands: int, groups: int) -> None:
+    rows = tuple(
+        Exemplar(id=f"e-{number}", hand=f"hand-{number % hands}", turns=(f"text {number}",), exercises=("a",))
+        for number in range(6)
+    )
+    data = training_data(taxonomy(intent("a", exemplars=Exemplars(positive=("any",))), exemplars=rows))
+    assert len(_authors(data)) == groups
+
+
+def test_rows_that_are_known_are_not_made_again(exemplary: Taxonomy) -> None:
+    made: list[int] = []
+    model = fit_model(exemplary, SETTINGS, SAMPLES, progress=lambda done, total: made.append(total))
+    assert made
+    known = rows_by_text(to_arrays(model), None)
+    again = fit_model(exemplary, SETTINGS, SAMPLES, None, known, lambda done, total: pytest.fail("made again"))
+    assert {name: array.tobytes() for name, array in to_arrays(again).items()} == {
+        name: array.tobytes() for name, array in to_arrays(model).items()
+    }
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.cleaning import READ_TURNS
-from bot.classifier.embedded.features import Cues, learn_features
+from bot.classifier.embedded.features import (
+    LIMIT,
+    MANY_PATTERNS,
+    STRUCTURE_STEP,
+    Cues,
+    FeatureSpace,
+    cue_rows,
+    joined,
+    text_rows,
+)
+from bot.classifier.embedded.kernel import Reference, gram
 from bot.classifier.embedded.structure import NAMES, structure
-from bot.classifier.embedded.terms import character_terms, learn_vocabulary, word_terms
+from bot.classifier.embedded.terms import BUCKETS, character_terms, hashed_terms, learn_vocabulary, word_terms
 from bot.classifier.embedded.text import READ_CHARACTERS, read_text
 
 anything = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=80)
@@ -123,6 +134,14 @@ def test_terms_are_words_their_pairs_and_character_sequences_with_borders() -> N
     assert character_terms(read_text(["Bus bus"])) == {" bu": 2, "bus": 2, "us ": 2, " bus": 2, "bus ": 2}
 
 
+def test_hashed_terms_have_a_place_each_and_one_length() -> None:
+    places, values = hashed_terms(read_text(["List 12 Bills, list bills"]))
+    assert places == sorted(set(places))
+    for own in ([v for p, v in zip(places, values, strict=True) if (p < BUCKETS) is words] for words in (True, False)):
+        assert sum(value**2 for value in own) == pytest.approx(255**2, rel=0.02)
+    assert hashed_terms(read_text([""])) == ([], [])
+
+
 def test_known_terms_are_weighed_to_length_one_and_rare_ones_weigh_more() -> None:
     vocabulary = learn_vocabulary([word_terms(read_text([text])) for text in ("a b", "a c", "a d")], 1)
     places, values = vocabulary.weigh(word_terms(read_text(["a b unknown"])))
@@ -141,13 +160,37 @@ def test_terms_of_too_few_documents_are_left_out() -> None:
 def test_cues_count_the_patterns_of_each_capability_that_match() -> None:
     cues = Cues.of([(r"\btables?\b", r"\bcolumns\b"), (), (r"\bphotos?\b",)])
     assert cues.counts("A TABLE with columns, tables") == [2, 0, 0]
+    assert Cues.of([("a", "b", "c", "d")]).counts("abcd") == [MANY_PATTERNS]
 
 
 @given(st.lists(anything, min_size=1, max_size=4))
-def test_rows_stay_within_the_feature_space_and_are_the_same_every_time(turns: list[str]) -> None:
-    space = learn_features([read_text([text]) for text in ("List my bills", "Show a photo")], Cues.of([("photo",)]))
-    places, values = space.row(read_text(turns))
-    assert places == sorted(set(places))
-    assert not places or places[-1] < space.width
-    assert len(places) == len(values)
-    assert space.row(read_text(turns)) == (places, values)
+def test_a_row_is_of_whole_numbers_and_the_same_every_time(turns: list[str]) -> None:
+    space = FeatureSpace(Cues.of([("photo",)]))
+    row = space.row(turns)
+    assert list(row.places) == sorted(set(row.places.tolist()))
+    assert (row.places < 2 * BUCKETS).all()
+    assert (row.values > 0).all()
+    assert (np.abs(row.structure) <= LIMIT * STRUCTURE_STEP).all()
+    assert {name: array.tobytes() for name, array in space.row(turns).arrays().items()} == {
+        name: array.tobytes() for name, array in row.arrays().items()
+    }
+
+
+@given(st.lists(anything, min_size=1, max_size=3), st.lists(anything, min_size=1, max_size=3))
+def test_similarity_is_the_same_both_ways_and_greatest_with_itself(one: list[str], other: list[str]) -> None:
+    space = FeatureSpace(Cues.of([("photo",)]))
+    rows = [space.row(turns) for turns in (one, other)]
+    there, back = (
+        float(Reference.of(rows[place]).similarities(rows[1 - place])[0]) for place in (0, 1)
+    )
+    assert there == pytest.approx(back, abs=1e-9)
+    assert there <= float(Reference.of(rows[0]).similarities(rows[0])[0]) + 1e-2
+
+
+def test_the_matrix_of_similarities_is_what_single_ones_are() -> None:
+    texts = ["List my bills", "Show the attached photo", "List my bills as a table", "x"]
+    space = FeatureSpace(Cues.of([("photo",), ("table",)]))
+    reads = [read_text([text]) for text in texts]
+    rows = joined(text_rows(reads, None), cue_rows(reads, space.cues))
+    singles = [Reference.of(rows).similarities(space.row([text])) for text in texts]
+    assert gram(rows) == pytest.approx(np.array(singles), abs=1e-6)

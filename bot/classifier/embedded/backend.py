@@ -6,21 +6,24 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from bot.classifier.consistency import agree
 from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.embedded.embedding import Embedder, installed_embedder
+from bot.classifier.embedded.features import TextRow
 from bot.classifier.embedded.model import FittedModel
-from bot.classifier.embedded.stored import from_arrays, model_key, to_arrays
+from bot.classifier.embedded.stored import METHOD, from_arrays, kind_of, model_key, rows_by_text, to_arrays
 from bot.classifier.embedded.tools import ToolIndex
 from bot.classifier.model import Finding, Identity, InferenceRequest, Sample
 from bot.config import EmbeddedSettings
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
 
-METHOD: Final = "structure-cues-tfidf-2"
-"""Name and version of the method; a change that moves scores raises the version."""
+SHIPPED: Final = ModelCache(Path(__file__).with_name("fitted"))
+"""The fitted models of the shipped taxonomy (tools/fit.py)."""
 
 _DECIMALS: Final = 6
 """Probabilities are rounded to what is meaningful, so that machines whose exponentials differ in a last bit agree."""
@@ -31,25 +34,35 @@ _DECISION: Final = 0.5
 class EmbeddedBackend:
     """Members fitted on the taxonomy's exemplars, each giving one sample; needs no key and no network.
 
-    The model is restored from ``cache`` or fitted when it is first asked for.  ``samples`` is the number of members.
+    The model ships with the product, or is restored from ``cache``, or fitted when it is first asked for.  ``samples``
+    is the number of members; ``embedder`` is used unless ``settings`` say that none is.
     """
 
-    def __init__(self, taxonomy: Taxonomy, settings: EmbeddedSettings, samples: int, cache: ModelCache) -> None:
+    def __init__(
+        self,
+        taxonomy: Taxonomy,
+        settings: EmbeddedSettings,
+        samples: int,
+        cache: ModelCache,
+        embedder: Embedder | None = None,
+    ) -> None:
         self._taxonomy = taxonomy
         self._settings = settings
         self._samples = samples
         self._cache = cache
+        self._embedder = embedder if settings.embedding == "auto" else None
         self._fitting = Lock()
 
     @property
     def identity(self) -> Identity:
-        """The method, and in place of a prompt a digest of its settings.
+        """The method with its embedder, and in place of a prompt a digest of its settings.
 
         Not the exemplars: what the classifier sees of a capability is digested per capability.
         """
         settings = json.dumps(self._settings.model_dump(mode="json"), sort_keys=True)
         digest = hashlib.sha256(settings.encode()).hexdigest()[:8]
-        return Identity(backend="embedded", model=METHOD, prompt=f"settings-{digest}", samples=self._samples)
+        model = METHOD if self._embedder is None else f"{METHOD}+{self._embedder.name}"
+        return Identity(backend="embedded", model=model, prompt=f"settings-{digest}", samples=self._samples)
 
     @property
     def usage(self) -> None:
@@ -88,13 +101,29 @@ class EmbeddedBackend:
             return self._model
 
     @cached_property
-    def _model(self) -> FittedModel:
-        key = model_key(self._taxonomy, self._settings, self._samples)
-        arrays = self._cache.load(key)
-        model = None if arrays is None else from_arrays(arrays, self._taxonomy, self._samples)
-        if model is None:
-            from bot.classifier.embedded.fitting import fit_model
+    def key(self) -> str:
+        """Under which the fitted model is kept: its kind, and a digest of what it rests on."""
+        digest = model_key(self._taxonomy, self._settings, self._samples, self._embedder)
+        return f"{kind_of(self._embedder)}-{digest}"
 
-            model = fit_model(self._taxonomy, self._settings, self._samples)
-            self._cache.store(key, to_arrays(model))
+    @cached_property
+    def _model(self) -> FittedModel:
+        kind, key = kind_of(self._embedder), self.key
+        for place in (SHIPPED, self._cache):
+            arrays = place.load(key)
+            model = None if arrays is None else from_arrays(arrays, self._taxonomy, self._samples, self._embedder)
+            if model is not None:
+                return model
+        from bot.classifier.embedded.fitting import fit_model
+
+        model = fit_model(self._taxonomy, self._settings, self._samples, self._embedder, self._known(kind))
+        self._cache.store(key, to_arrays(model))
         return model
+
+    def _known(self, kind: str) -> dict[str, TextRow]:
+        """The rows of texts that need not be made again."""
+        known: dict[str, TextRow] = {}
+        for place in (self._cache, SHIPPED):
+            arrays = place.newest(kind)
+            known |= {} if arrays is None else rows_by_text(arrays, self._embedder)
+        return known

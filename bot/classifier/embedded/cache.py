@@ -47,7 +47,7 @@ _UNREADABLE: Final = (
 
 
 class _Record(FileModel):
-    dtype: Literal["float64", "float32", "uint8"]
+    dtype: Literal["float64", "float32", "float16", "int32", "uint16", "uint8", "int8"]
     shape: Tuple[Annotated[int, Field(ge=0, le=LARGEST_FILE)]]
 
 
@@ -71,7 +71,7 @@ class ModelCache:
         if self.folder is None:
             return None
         try:
-            path = self._file(self.folder, key)
+            path = self.file(key)
             status = path.stat()
             # A pipe in its place would be waited for without end.
             if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
@@ -80,17 +80,27 @@ class ModelCache:
         except _UNREADABLE:
             return None
 
+    def newest(self, kind: str) -> Arrays | None:
+        """The arrays that were stored last under a key that begins with ``kind``, if there are any."""
+        if self.folder is None:
+            return None
+        try:
+            found = [(path.stat().st_mtime, path.name) for path in self.folder.glob(f"embedded-{kind}-*.npz")]
+            return None if not found else self.load(max(found)[1].removeprefix("embedded-").removesuffix(".npz"))
+        except OSError:
+            return None
+
     def store(self, key: str, arrays: Arrays) -> None:
         """Keep ``arrays`` under ``key``, if the folder can be written."""
         if self.folder is None:
             return
-        if write_whole(self._file(self.folder, key), _pack(arrays, key)):
+        if write_whole(self.file(key), _pack(arrays, key)):
             with suppress(OSError):
                 _tidy(self.folder)
 
-    @staticmethod
-    def _file(folder: Path, key: str) -> Path:
-        return folder / f"embedded-{key}.npz"
+    def file(self, key: str) -> Path:
+        """Where the arrays under ``key`` are kept; only with a folder."""
+        return Path(self.folder or "") / f"embedded-{key}.npz"
 
 
 def _digest(key: str, arrays: Arrays) -> str:

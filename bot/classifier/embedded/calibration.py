@@ -5,7 +5,6 @@ Both come from out-of-fold scores, which no exemplar that a score is for took pa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -51,16 +50,6 @@ def calibrate(scores: Floats, truth: Booleans, weights: Floats) -> Calibration:
         threshold,
         _slope(distances[under], targets[under], weights[under]),
         _slope(distances[~under], targets[~under], weights[~under]),
-    )
-
-
-def average(calibrations: Sequence[Calibration]) -> Calibration:
-    """The mean threshold and the mean slopes of one or more calibrations."""
-    size = len(calibrations)
-    return Calibration(
-        sum(item.threshold for item in calibrations) / size,
-        sum(item.below for item in calibrations) / size,
-        sum(item.above for item in calibrations) / size,
     )
 
 

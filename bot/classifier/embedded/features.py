@@ -1,33 +1,43 @@
-"""From a query to a sparse row of numbers: structure, cues, weighted words and character sequences."""
+"""From queries to rows of whole numbers: meaning, structure, cues, and hashed words and character sequences.
+
+A row depends on its own text alone (its cues also on the taxonomy's patterns), so that a row is made once however the
+exemplars around it change.  Whole numbers make scalar products exact, whatever the machine and its number of cores.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from math import sqrt
-from typing import Final
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.classifier.embedded.embedding import Embedder
 from bot.classifier.embedded.structure import NAMES, structure
-from bot.classifier.embedded.terms import Vocabulary, character_terms, learn_vocabulary, word_terms
-from bot.classifier.embedded.text import ReadText
+from bot.classifier.embedded.terms import hashed_terms
+from bot.classifier.embedded.text import ReadText, read_text
+from bot.classifier.embedded.wording import core
 from bot.taxonomy.patterns import Pattern, compile_pattern
 
-# How much each block counts beside the terms, each of whose two blocks has length 1.
-STRUCTURE_SCALE: Final = 0.2
-STRUCTURE_LIMIT: Final = 3.0
-CUE_SCALE: Final = 1.2
-TURNS_SCALE: Final = 1.5
-LEAST_WORDS: Final = 1
-LEAST_CHARACTERS: Final = 2
-"""In how many exemplars a word or pair of words, or a character sequence, must stand to be a feature."""
+Bytes: TypeAlias = NDArray[np.int8]
 
-Row = tuple[list[int], list[float]]
-"""A sparse row: places, ascending, and values."""
+STRUCTURE_STEP: Final = 40
+"""Structural features are kept as multiples of 1 / STRUCTURE_STEP of their spread, within ± LIMIT."""
+LIMIT: Final = 3.0
+MANY_PATTERNS: Final = 3
+"""From how many matching patterns of a capability on more of them say nothing more."""
+
+_SCALE_FILE: Final = Path(__file__).with_name("structure_scale.json")
 
 
 @dataclass(frozen=True)
 class Cues:
-    """The cue patterns of some capabilities: for each, whether one matches, and how many do."""
+    """The cue patterns of some capabilities: how many of each match."""
 
     patterns: tuple[tuple[Pattern, ...], ...]
 
@@ -36,74 +46,116 @@ class Cues:
         """Compiled patterns; raises :class:`bot.taxonomy.patterns.PatternError`, which loading a taxonomy rules out."""
         return Cues(tuple(tuple(map(compile_pattern, own)) for own in patterns))
 
-    @property
-    def width(self) -> int:
-        """The number of features."""
-        return 2 * len(self.patterns)
-
     def counts(self, text: str) -> list[int]:
-        """How many patterns of each capability match somewhere in ``text``."""
+        """How many patterns of each capability match somewhere in ``text``, :data:`MANY_PATTERNS` at most."""
         encoded = text.encode("utf-8", "replace")
-        return [sum(pattern.search(encoded) is not None for pattern in own) for own in self.patterns]
+        return [
+            min(MANY_PATTERNS, sum(pattern.search(encoded) is not None for pattern in own)) for own in self.patterns
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """The features of n queries.
+
+    ``embedding`` has a row of components for each, none where there is no embedder; ``structure`` the standardised
+    structural features; ``cues`` a column for each capability.  The hashed terms of query i are at
+    ``ends[i]:ends[i + 1]`` of ``places`` and ``values``.
+    """
+
+    embedding: Bytes
+    structure: Bytes
+    cues: Bytes
+    places: NDArray[np.uint16]
+    values: NDArray[np.uint8]
+    ends: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.structure)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays by name."""
+        return {name: getattr(self, name) for name in ROW_ARRAYS}
+
+
+ROW_ARRAYS: Final = ("embedding", "structure", "cues", "places", "values", "ends")
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """What of a row depends on the text alone."""
+
+    embedding: Bytes
+    structure: Bytes
+    places: NDArray[np.uint16]
+    values: NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
 class FeatureSpace:
-    """What the places of a row mean: learnt once from the exemplars, then fixed.
-
-    ``centre`` and ``spread`` standardise the structural features.
-    """
+    """How texts become rows: by the ``cues`` of the capabilities and, where there is one, an ``embedder``."""
 
     cues: Cues
-    centre: tuple[float, ...]
-    spread: tuple[float, ...]
-    words: Vocabulary
-    characters: Vocabulary
+    embedder: Embedder | None = field(default=None)
 
-    @property
-    def width(self) -> int:
-        """The number of features."""
-        return len(NAMES) + 1 + self.cues.width + len(self.words.terms) + len(self.characters.terms)
-
-    def row(self, read: ReadText) -> Row:
-        """The features of a query; the same query gives the same bits."""
-        places: list[int] = []
-        values: list[float] = []
-        offset = 0
-        for place, (value, centre, spread) in enumerate(zip(structure(read), self.centre, self.spread, strict=True)):
-            standard = (value - centre) / spread
-            places.append(place)
-            values.append(STRUCTURE_SCALE * max(-STRUCTURE_LIMIT, min(STRUCTURE_LIMIT, standard)))
-        offset += len(NAMES)
-        if len(read.turns) > 1:
-            places.append(offset)
-            values.append(TURNS_SCALE)
-        offset += 1
-        for place, count in enumerate(self.cues.counts(read.text)):
-            if count:
-                places.extend((offset + 2 * place, offset + 2 * place + 1))
-                values.extend((CUE_SCALE, CUE_SCALE * min(count, 3) / 3))
-        offset += self.cues.width
-        for vocabulary, counts in ((self.words, word_terms(read)), (self.characters, character_terms(read))):
-            own_places, own_values = vocabulary.weigh(counts)
-            places.extend(offset + place for place in own_places)
-            values.extend(own_values)
-            offset += len(vocabulary.terms)
-        return places, values
+    def row(self, turns: Sequence[str]) -> Rows:
+        """The features of one query."""
+        read = read_text(turns)
+        return joined(text_rows([read], self.embedder), cue_rows([read], self.cues))
 
 
-def learn_features(exemplars: Sequence[ReadText], cues: Cues) -> FeatureSpace:
-    """The feature space of ``exemplars``; deterministic."""
-    columns = list(zip(*(structure(read) for read in exemplars), strict=True)) or [(0.0,)] * len(NAMES)
-    centre = [sum(column) / len(column) for column in columns]
-    spread = [
-        sqrt(sum((value - middle) ** 2 for value in column) / len(column)) or 1.0
-        for column, middle in zip(columns, centre, strict=True)
-    ]
-    return FeatureSpace(
+def text_rows(reads: Sequence[ReadText], embedder: Embedder | None) -> list[TextRow]:
+    """The part of each row that depends on its text alone: on what it asks, plainly."""
+    cores = [read_text(core(read.turns, embedder)) for read in reads]
+    texts = [read.text for read in cores]
+    embeddings = np.zeros((len(reads), 0), np.int8) if embedder is None else embedder.embed(texts)
+    found = []
+    for read, embedding in zip(cores, embeddings, strict=True):
+        places, values = hashed_terms(read)
+        row = TextRow(
+            embedding, _standard(structure(read)), np.array(places, np.uint16), np.array(values, np.uint8)
+        )
+        found.append(row)
+    return found
+
+
+def cue_rows(reads: Sequence[ReadText], cues: Cues) -> Bytes:
+    """The matching cues of each text, a column for each capability."""
+    counts = [cues.counts(read.text) for read in reads]
+    return np.array(counts, np.int8).reshape(len(reads), len(cues.patterns))
+
+
+def joined(rows: Sequence[TextRow], cues: Bytes) -> Rows:
+    """``rows`` of at least one text, and their cues."""
+    return Rows(
+        embedding=np.array([row.embedding for row in rows]),
+        structure=np.array([row.structure for row in rows]),
         cues=cues,
-        centre=tuple(centre),
-        spread=tuple(spread),
-        words=learn_vocabulary([word_terms(read) for read in exemplars], LEAST_WORDS),
-        characters=learn_vocabulary([character_terms(read) for read in exemplars], LEAST_CHARACTERS),
+        places=np.concatenate([row.places for row in rows]),
+        values=np.concatenate([row.values for row in rows]),
+        ends=np.cumsum([0, *(len(row.places) for row in rows)], dtype=np.int32),
     )
+
+
+TEXT_DIGEST: Final = 16
+"""Length of the digest of a text."""
+
+
+def text_digest(turns: Sequence[str]) -> str:
+    """Under what the row of a text is known."""
+    return hashlib.sha256(json.dumps(list(turns)).encode()).hexdigest()[:TEXT_DIGEST]
+
+
+@cache
+def _scale() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Centre and spread of each structural feature, over the shipped exemplars (bench/structure_scale.py)."""
+    held = json.loads(_SCALE_FILE.read_text(encoding="utf-8"))
+    if held["names"] != list(NAMES):
+        raise AssertionError(f"{_SCALE_FILE.name} is not of these features: python -m bench structure-scale")
+    return np.array(held["centre"]), np.array(held["spread"])
+
+
+def _standard(counts: Sequence[float]) -> Bytes:
+    centre, spread = _scale()
+    limited = np.clip((np.array(counts) - centre) / spread, -LIMIT, LIMIT)
+    return np.rint(limited * STRUCTURE_STEP).astype(np.int8)

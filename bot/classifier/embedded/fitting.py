@@ -1,143 +1,190 @@
-"""Fitting: members on stratified subsamples of the exemplars, calibrated on out-of-fold scores.
+"""Fitting: one kernel ridge regression for all capabilities, and what leaving some exemplars out would have given.
 
-Which exemplar goes into which subsample or fold follows from digests of its text and the seed, not from a generator's
-state: neither the order of the exemplars nor the names of the capabilities matter.
+With A = (K + λI)⁻¹, a = A(y − b) are the weights of all exemplars.  Leaving the exemplars g out gives them the scores
+y_g − A_gg⁻¹ a_g, and the others the weights a − A_·g A_gg⁻¹ a_g, without a further fit (Rifkin and Lippert 2007,
+"Notes on regularized least squares", section 4, in blocks).  So members are fits without a fold of the exemplars, and
+calibration rests on scores by fits without all that the same author wrote.
+
+Which exemplar goes into which fold follows from a digest of its id and the seed: their order does not matter.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.calibration import NEUTRAL, Booleans, Calibration, Floats, average, calibrate
-from bot.classifier.embedded.features import Cues, Row, learn_features
+from bot.classifier.embedded.calibration import NEUTRAL, Booleans, Calibration, Floats, calibrate
+from bot.classifier.embedded.embedding import Embedder
+from bot.classifier.embedded.features import (
+    Cues,
+    FeatureSpace,
+    Rows,
+    TextRow,
+    cue_rows,
+    joined,
+    text_digest,
+    text_rows,
+)
+from bot.classifier.embedded.kernel import Singles, gram
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.text import read_text
 from bot.classifier.exemplars import Label, TrainingData, training_data
 from bot.config import EmbeddedSettings
 from bot.taxonomy.model import Taxonomy
-from bot.text import normalise
 
-UNLISTED_WEIGHT: Final = 0.5
-"""What an exemplar counts for a capability that does not list it: it is probably a negative, but nobody said so."""
+HANDS: Final = 3
+"""From how many authors on the exemplars of one of them are left out together."""
 
-_FOLDINGS: Final = 3
-"""How many sets of folds the exemplars are cut into: a single one leaves a rare capability to chance."""
-
-_TOLERANCE: Final = 1e-2
-_MOST_ITERATIONS: Final = 100_000
+_BATCH: Final = 64
 
 
-def fit_model(taxonomy: Taxonomy, settings: EmbeddedSettings, samples: int) -> FittedModel:
-    """``samples`` members per capability of ``taxonomy`` that has positive exemplars; the same input, the same bits."""
+def fit_model(
+    taxonomy: Taxonomy,
+    settings: EmbeddedSettings,
+    samples: int,
+    embedder: Embedder | None = None,
+    known: Mapping[str, TextRow] | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> FittedModel:
+    """``samples`` members per capability of ``taxonomy`` that has positive exemplars; the same input, the same bits.
+
+    ``known`` are rows by :func:`text_digest` that need not be made again; ``progress`` hears how many of the others
+    are made.
+    """
     data = training_data(taxonomy)
-    reads = [read_text(turns) for turns in data.exemplars]
-    space = learn_features(reads, Cues.of(taxonomy.by_id[name].patterns for name in data.capabilities))
-    fitting = _Fitting(data, settings, [space.row(read) for read in reads], space.width)
-    columns: list[_Line] = []
-    calibrations: list[Calibration] = []
-    for column in range(len(data.capabilities)):
-        members, calibration = fitting.capability(column, samples)
-        columns.extend(members)
-        calibrations.append(calibration)
+    space = FeatureSpace(Cues.of(taxonomy.by_id[name].patterns for name in data.capabilities), embedder)
+    if not data.capabilities:
+        return _nothing(space)
+    digests = tuple(text_digest(turns) for turns in data.exemplars)
+    rows = _rows(data, digests, space, known or {}, progress)
+    weights, intercepts, calibrations = _fit(data, rows, settings, samples)
     return FittedModel(
         capabilities=data.capabilities,
         space=space,
-        weights=np.array([line.weights for line in columns], np.float32).reshape(len(columns), space.width).T.copy(),
-        intercepts=np.array([line.intercept for line in columns]),
-        calibration=np.array([[item.threshold, item.below, item.above] for item in calibrations]).reshape(-1, 3),
+        rows=rows,
+        digests=digests,
+        weights=weights.astype(np.float16),
+        intercepts=intercepts,
+        calibration=np.array([[item.threshold, item.below, item.above] for item in calibrations]),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A linear score."""
+def _nothing(space: FeatureSpace) -> FittedModel:
+    """The model of a taxonomy without exemplars."""
+    rows = joined(text_rows([read_text([""])], space.embedder), np.zeros((1, 0), np.int8))
+    return FittedModel(
+        capabilities=(),
+        space=space,
+        rows=rows,
+        digests=(text_digest([""]),),
+        weights=np.zeros((1, 0), np.float16),
+        intercepts=np.zeros(0),
+        calibration=np.zeros((0, 3)),
+    )
 
-    weights: Floats
-    intercept: float
+
+def _rows(
+    data: TrainingData,
+    digests: Sequence[str],
+    space: FeatureSpace,
+    known: Mapping[str, TextRow],
+    progress: Callable[[int, int], None],
+) -> Rows:
+    found = {digest: known[digest] for digest in digests if digest in known}
+    missing = [place for place, digest in enumerate(digests) if digest not in found]
+    reads = [read_text(turns) for turns in data.exemplars]
+    for start in range(0, len(missing), _BATCH):
+        batch = missing[start : start + _BATCH]
+        made = text_rows([reads[place] for place in batch], space.embedder)
+        found |= {digests[place]: row for place, row in zip(batch, made, strict=True)}
+        progress(start + len(batch), len(missing))
+    return joined([found[digest] for digest in digests], cue_rows(reads, space.cues))
 
 
-class _Fitting:
-    def __init__(self, data: TrainingData, settings: EmbeddedSettings, rows: Sequence[Row], width: int) -> None:
-        from scipy.sparse import csr_array
+def _fit(
+    data: TrainingData, rows: Rows, settings: EmbeddedSettings, samples: int
+) -> tuple[Singles, Floats, list[Calibration]]:
+    """Weights of the members, intercepts, and calibrations."""
+    from threadpoolctl import threadpool_limits
 
-        self.settings = settings
-        self.labels = np.array(data.labels, dtype=np.int8).reshape(len(rows), len(data.capabilities))
-        self.texts = [normalise(turns) for turns in data.exemplars]
-        places = np.array([place for row in rows for place in row[0]], dtype=np.int32)
-        values = np.array([value for row in rows for value in row[1]], dtype=np.float64)
-        ends = np.cumsum([0, *(len(row[0]) for row in rows)], dtype=np.int32)
-        self.matrix: Any = csr_array((values, places, ends), shape=(len(rows), width))
-        self.orders: dict[str, NDArray[np.intp]] = {}
+    truth = np.array(data.labels, np.int8).reshape(len(rows), -1) == Label.POSITIVE
+    targets = np.where(truth, np.float32(1), np.float32(-1))
+    intercepts = targets.mean(axis=0, dtype=np.float64)
+    # One thread: how a library shares sums out among several would show in the last bits.
+    with threadpool_limits(1):
+        inverse = _inverse(gram(rows), settings.ridge)
+        weights = inverse @ (targets - intercepts.astype(np.float32))
+        members = np.stack([_without(inverse, weights, fold) for fold in _folds(data, settings, samples)], axis=2)
+        scores = _left_out(inverse, weights, targets, _authors(data))
+    judged = np.array([language is None for language in data.languages])
+    calibrations = [
+        _calibration(scores[judged, column], truth[judged, column]) for column in range(len(data.capabilities))
+    ]
+    return members.reshape(len(rows), -1), intercepts, calibrations
 
-    def capability(self, column: int, samples: int) -> tuple[list[_Line], Calibration]:
-        """The members of one capability and their calibration."""
-        labels = self.labels[:, column]
-        truth = labels == Label.POSITIVE
-        if truth.all():
-            # Nothing to tell positives from: never TRUE.
-            return [_Line(np.zeros(self.matrix.shape[1]), 0.0)] * samples, Calibration(1.0, 1.0, 1.0)
-        weights = np.where(labels == Label.UNLISTED, UNLISTED_WEIGHT, 1.0)
-        members = [self._fit(self._subsample(labels, f"member {number}"), truth, weights) for number in range(samples)]
-        return members, self._calibration(labels, truth, weights)
 
-    def _calibration(self, labels: NDArray[np.int8], truth: Booleans, weights: Floats) -> Calibration:
-        folds = min(self.settings.folds, int(truth.sum()), int((~truth).sum()))
-        if folds < 2:
-            return NEUTRAL
-        return average(
-            [
-                calibrate(self._out_of_fold(labels, truth, weights, draw, folds), truth, np.ones(len(truth)))
-                for draw in range(_FOLDINGS)
-            ]
-        )
+def _inverse(kernel: Singles, ridge: float) -> Singles:
+    """(K + λI)⁻¹, by Cholesky; ``kernel`` is used up."""
+    from scipy.linalg import lapack
 
-    def _out_of_fold(self, labels: NDArray[np.int8], truth: Booleans, weights: Floats, draw: int, folds: int) -> Floats:
-        """The score of each exemplar by a fit that it took no part in."""
-        scores = np.zeros(len(truth))
-        fold = self._ranks(labels, f"folds {draw}") % folds
-        for number in range(folds):
-            held_out = fold == number
-            line = self._fit(~held_out, truth, weights)
-            scores[held_out] = self.matrix[held_out] @ line.weights + line.intercept
-        return scores
+    kernel[np.diag_indices(len(kernel))] += np.float32(ridge)
+    factor, _ = lapack.spotrf(kernel, lower=1, clean=1, overwrite_a=1)
+    lower, failed = lapack.spotri(factor, lower=1, overwrite_c=1)
+    if failed:
+        raise AssertionError("the kernel is not positive definite, which the ridge makes it")
+    lower = np.tril(lower)
+    found: Singles = lower + np.tril(lower, -1).T
+    return found
 
-    def _fit(self, chosen: Booleans, truth: Booleans, weights: Floats) -> _Line:
-        from sklearn.linear_model import LogisticRegression
 
-        regression = LogisticRegression(
-            C=self.settings.regularisation,
-            class_weight="balanced",
-            solver="liblinear",
-            dual=True,
-            tol=_TOLERANCE,
-            max_iter=_MOST_ITERATIONS,
-            random_state=self.settings.seed % 2**32,
-        )
-        regression.fit(self.matrix[chosen], truth[chosen], sample_weight=weights[chosen])
-        return _Line(regression.coef_[0], float(regression.intercept_[0]))
+def _without(inverse: Singles, weights: Singles, out: NDArray[np.intp]) -> Singles:
+    """The weights of the fit without the exemplars ``out``, which have none."""
+    found = weights
+    if len(out):
+        found = weights - inverse[:, out] @ _solve(inverse, weights, out)
+        found[out] = 0
+    return found
 
-    def _subsample(self, labels: NDArray[np.int8], draw: str) -> Booleans:
-        """The same share of every label's exemplars, at least one of each."""
-        ranks = self._ranks(labels, draw)
-        sizes = np.array([max(1, round(self.settings.subsample * int((labels == label).sum()))) for label in Label])
-        chosen: Booleans = ranks < sizes[labels]
-        return chosen
 
-    def _ranks(self, labels: NDArray[np.int8], draw: str) -> NDArray[np.intp]:
-        """Each exemplar's rank among those of its label, in the order that ``draw`` shuffles them into."""
-        if draw not in self.orders:
-            salt = f"{self.settings.seed}\n{draw}\n"
-            keys = [hashlib.sha256((salt + text).encode(errors="surrogatepass")).hexdigest() for text in self.texts]
-            self.orders[draw] = np.argsort(np.argsort(np.array(keys), kind="stable"), kind="stable")
-        order = self.orders[draw]
-        ranks = np.zeros(len(labels), dtype=np.intp)
-        for label in Label:
-            own = np.flatnonzero(labels == label)
-            ranks[own[np.argsort(order[own], kind="stable")]] = np.arange(len(own))
-        return ranks
+def _solve(inverse: Singles, weights: Singles, out: NDArray[np.intp]) -> Singles:
+    """A_gg⁻¹ a_g."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    found: Singles = cho_solve(cho_factor(inverse[np.ix_(out, out)], lower=True), weights[out])
+    return found
+
+
+def _left_out(inverse: Singles, weights: Singles, targets: Singles, groups: Sequence[NDArray[np.intp]]) -> Floats:
+    """The score of each exemplar by the fit without its group."""
+    found = np.zeros(targets.shape)
+    for group in groups:
+        found[group] = targets[group] - _solve(inverse, weights, group)
+    return found
+
+
+def _folds(data: TrainingData, settings: EmbeddedSettings, samples: int) -> list[NDArray[np.intp]]:
+    """What each member leaves out: an exemplar together with its translations; nothing if there is one member."""
+    if samples == 1:
+        return [np.array([], np.intp)]
+    salt = f"{settings.seed}\n"
+    draws = [int(hashlib.sha256((salt + id).encode()).hexdigest()[:12], 16) % samples for id in data.ids]
+    return [np.flatnonzero(np.array(draws) == number) for number in range(samples)]
+
+
+def _authors(data: TrainingData) -> list[NDArray[np.intp]]:
+    """The exemplars of each author; where there are few authors, each exemplar with its translations."""
+    keys = data.hands if len(set(data.hands)) >= HANDS else data.ids
+    return [np.flatnonzero(np.array(keys) == key) for key in sorted(set(keys))]
+
+
+def _calibration(scores: Floats, truth: Booleans) -> Calibration:
+    if truth.all():
+        # Nothing to tell positives from: never TRUE.
+        return Calibration(2.0, 1.0, 1.0)
+    if not truth.any():
+        return NEUTRAL
+    return calibrate(scores, truth, np.ones(len(truth)))

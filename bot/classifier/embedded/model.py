@@ -4,40 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.classifier.embedded.calibration import Floats, sigmoid
-from bot.classifier.embedded.features import FeatureSpace
-from bot.classifier.embedded.text import read_text
+from bot.classifier.embedded.features import FeatureSpace, Rows
+from bot.classifier.embedded.kernel import Reference, Singles
 
 
 @dataclass(frozen=True, kw_only=True)
 class FittedModel:
-    """Linear members with a calibration per capability.
+    """Kernel ridge regressions on the exemplars, several members a capability, with a calibration per capability.
 
-    ``weights`` has a row per feature and a column per capability and member (those of a capability together),
-    ``intercepts`` one number per column; ``calibration`` has a row per capability: threshold, slope below, slope above.
+    ``rows`` are the exemplars, ``digests`` those of their texts; ``weights`` has a row for each of them and a column per capability and member (those of
+    a capability together); ``intercepts`` one number per capability; ``calibration`` a row per capability: threshold,
+    slope below, slope above.
     """
 
     capabilities: tuple[str, ...]
     space: FeatureSpace
-    weights: NDArray[np.float32]
+    rows: Rows
+    digests: tuple[str, ...]
+    weights: NDArray[np.float16]
     intercepts: Floats
     calibration: Floats
 
     @property
     def members(self) -> int:
         """How many members vote on a capability."""
-        return len(self.intercepts) // len(self.capabilities) if self.capabilities else 0
+        return self.weights.shape[1] // len(self.capabilities) if self.capabilities else 0
+
+    @cached_property
+    def _weights(self) -> Singles:
+        return self.weights.astype(np.float32)
+
+    @cached_property
+    def reference(self) -> Reference:
+        """The exemplars, ready to be compared with."""
+        return Reference.of(self.rows)
 
     def probabilities(self, turns: Sequence[str]) -> Floats:
         """The calibrated probability of each capability (rows) by each member (columns)."""
-        places, values = self.space.row(read_text(turns))
-        # A plain sum over the few features at hand: a matrix product may add in an order that depends on threads.
-        products = self.weights[np.array(places, dtype=np.intp)] * np.array(values)[:, np.newaxis]
-        scores = (products.sum(axis=0) + self.intercepts).reshape(len(self.capabilities), self.members)
-        distances = scores - self.calibration[:, 0:1]
-        slopes = np.where(distances < 0, self.calibration[:, 1:2], self.calibration[:, 2:3])
-        return sigmoid(slopes * distances)
+        similarities = self.reference.similarities(self.space.row(turns))
+        # No matrix product: how a library shares the sum out among threads would show in the last bits.
+        scores = np.einsum("i,ij->j", similarities, self._weights).reshape(len(self.capabilities), self.members)
+        return calibrated(scores + self.intercepts[:, None], self.calibration)
+
+
+def calibrated(scores: Floats, calibration: Floats) -> Floats:
+    """The probabilities that ``scores`` (a row per capability) stand for."""
+    distances = scores - calibration[:, 0:1]
+    slopes = (distances < 0) * calibration[:, 1:2] + (distances >= 0) * calibration[:, 2:3]
+    return sigmoid(slopes * distances)

@@ -4,109 +4,123 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
-import unicodedata
-from collections.abc import Sequence
-from functools import cache
-from importlib.metadata import version
-from pathlib import Path
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.classifier.embedded.cache import Arrays
-from bot.classifier.embedded.features import Cues, FeatureSpace
+from bot.classifier.embedded.embedding import Embedder
+from bot.classifier.embedded.features import MANY_PATTERNS, ROW_ARRAYS, TEXT_DIGEST, Cues, FeatureSpace, Rows, TextRow
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.structure import NAMES
-from bot.classifier.embedded.terms import Vocabulary
-from bot.classifier.exemplars import model_capabilities
+from bot.classifier.embedded.terms import BUCKETS
+from bot.classifier.exemplars import model_capabilities, training_data
 from bot.config import EmbeddedSettings
 from bot.taxonomy.model import Taxonomy
 
-_LIBRARIES: Final = ("numpy", "scikit-learn", "scipy")
+METHOD: Final = "kernel-ridge-3"
+"""Name and version of the method; a change that moves scores raises the version."""
 
 
-def model_key(taxonomy: Taxonomy, settings: EmbeddedSettings, samples: int) -> str:
-    """A digest of everything that the bits of a fitted model depend on."""
+def kind_of(embedder: Embedder | None) -> str:
+    """Names the method and the embedder in file names: rows of one kind can be used again."""
+    return hashlib.sha256(f"{METHOD} {None if embedder is None else embedder.name}".encode()).hexdigest()[:8]
+
+
+def model_key(
+    taxonomy: Taxonomy, settings: EmbeddedSettings, samples: int, embedder: Embedder | None
+) -> str:
+    """A digest of what a fitted model rests on: exemplars and patterns, settings, the method and the embedder."""
     groups = {member.id: group for group, members in taxonomy.exactly_one.items() for member in members}
+    data = training_data(taxonomy)
     depends = {
         "capabilities": [
-            [item.id, groups.get(item.id), item.patterns, item.exemplars.model_dump(mode="json")]
-            for item in taxonomy.capabilities
+            [item.id, groups.get(item.id), item.patterns] for item in taxonomy.capabilities if item.exemplars.positive
         ],
+        "exemplars": [data.exemplars, data.labels, data.ids, data.hands, data.languages],
         "settings": settings.model_dump(mode="json"),
         "samples": samples,
-        "libraries": [version(name) for name in _LIBRARIES],
-        "python": [*sys.version_info[:3], unicodedata.unidata_version, sys.byteorder],
-        "code": _code(),
+        "method": METHOD,
+        "embedder": None if embedder is None else embedder.name,
     }
     return hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()[:32]
 
 
-@cache
-def _code() -> str:
-    """A digest of the modules that make a model, so that a change of the method fits it anew."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.name.encode() + b"\n" + path.read_bytes())
-    return digest.hexdigest()
-
-
 def to_arrays(model: FittedModel) -> dict[str, NDArray[Any]]:
-    """``model`` as arrays; its patterns and the names of its capabilities stay in the taxonomy."""
-    space = model.space
-    return {
-        "structure": np.array([space.centre, space.spread]),
-        "words": _encode(space.words.terms),
-        "word_weights": np.array(space.words.weights),
-        "characters": _encode(space.characters.terms),
-        "character_weights": np.array(space.characters.weights),
+    """``model`` as arrays; its patterns, its exemplars and the names of its capabilities stay in the taxonomy."""
+    return model.rows.arrays() | {
+        "digests": np.frombuffer(bytes.fromhex("".join(model.digests)), np.uint8),
         "weights": model.weights,
         "intercepts": model.intercepts,
         "calibration": model.calibration,
     }
 
 
-def from_arrays(arrays: Arrays, taxonomy: Taxonomy, samples: int) -> FittedModel | None:
+def from_arrays(
+    arrays: Arrays, taxonomy: Taxonomy, samples: int, embedder: Embedder | None
+) -> FittedModel | None:
     """The model that :func:`to_arrays` took apart; ``None`` if the arrays are not those of such a model."""
     capabilities = model_capabilities(taxonomy)
     try:
-        centre, spread = arrays["structure"].tolist()
-        space = FeatureSpace(
-            cues=Cues.of(taxonomy.by_id[name].patterns for name in capabilities),
-            centre=tuple(centre),
-            spread=tuple(spread),
-            words=Vocabulary(_decode(arrays["words"]), tuple(arrays["word_weights"].tolist())),
-            characters=Vocabulary(_decode(arrays["characters"]), tuple(arrays["character_weights"].tolist())),
-        )
         model = FittedModel(
             capabilities=capabilities,
-            space=space,
+            space=FeatureSpace(Cues.of(taxonomy.by_id[name].patterns for name in capabilities), embedder),
+            rows=Rows(**{name: arrays[name] for name in ROW_ARRAYS}),
+            digests=_digests(arrays),
             weights=arrays["weights"],
             intercepts=arrays["intercepts"],
             calibration=arrays["calibration"],
         )
-    except (KeyError, TypeError, ValueError):
+        fits = _fits(model, samples)
+    except (IndexError, KeyError, TypeError, ValueError):
         return None
-    columns = len(capabilities) * samples
-    fits = (
-        len(centre) == len(spread) == len(NAMES)
-        and len(space.words.terms) == len(space.words.weights)
-        and len(space.characters.terms) == len(space.characters.weights)
-        and model.weights.shape == (space.width, columns)
-        and model.intercepts.shape == (columns,)
-        and model.calibration.shape == (len(capabilities), 3)
-        and all(array.dtype == np.uint8 or bool(np.isfinite(array).all()) for array in arrays.values())
-    )
     return model if fits else None
 
 
-def _encode(terms: Sequence[str]) -> NDArray[np.uint8]:
-    """No term holds a line break: terms are made of words."""
-    return np.frombuffer("\n".join(terms).encode(), np.uint8)
+def _fits(model: FittedModel, samples: int) -> bool:
+    """Whether the shapes and values are those of a model with so many capabilities and members."""
+    rows, width = model.rows, len(model.capabilities)
+    size = len(rows)
+    return (
+        size > 0
+        and len(model.digests) == size
+        and rows.embedding.ndim == 2
+        and len(rows.embedding) == size
+        and (rows.embedding.shape[1] == 0) == (model.space.embedder is None)
+        and rows.structure.shape == (size, len(NAMES))
+        and rows.cues.shape == (size, width)
+        and bool(((rows.cues >= 0) & (rows.cues <= MANY_PATTERNS)).all())
+        and rows.ends.shape == (size + 1,)
+        and int(rows.ends[0]) == 0
+        and int(rows.ends[-1]) == len(rows.places) == len(rows.values)
+        and bool((np.diff(rows.ends) >= 0).all())
+        and bool((rows.places < 2 * BUCKETS).all())
+        and model.weights.shape == (size, width * samples)
+        and model.intercepts.shape == (width,)
+        and model.calibration.shape == (width, 3)
+        and all(bool(np.isfinite(part).all()) for part in (model.weights, model.intercepts, model.calibration))
+    )
 
 
-def _decode(array: NDArray[Any]) -> tuple[str, ...]:
-    text = array.tobytes().decode()
-    return tuple(text.split("\n")) if text else ()
+def rows_by_text(arrays: Arrays, embedder: Embedder | None) -> dict[str, TextRow]:
+    """The rows in the ``arrays`` of a model under the digests of their texts; none where they are of other features."""
+    try:
+        rows = Rows(**{name: arrays[name] for name in ROW_ARRAYS})
+        digests = _digests(arrays)
+        alike = len(digests) == len(rows) and (rows.embedding.shape[1] == 0) == (embedder is None)
+        if not alike or rows.structure.shape[1] != len(NAMES):
+            return {}
+        spans = [slice(start, end) for start, end in pairwise(rows.ends.tolist())]
+        return {
+            digest: TextRow(rows.embedding[place], rows.structure[place], rows.places[span], rows.values[span])
+            for place, (digest, span) in enumerate(zip(digests, spans, strict=True))
+        }
+    except (IndexError, KeyError, TypeError, ValueError):
+        return {}
+
+
+def _digests(arrays: Arrays) -> tuple[str, ...]:
+    text = arrays["digests"].tobytes().hex()
+    return tuple(text[start : start + TEXT_DIGEST] for start in range(0, len(text), TEXT_DIGEST))

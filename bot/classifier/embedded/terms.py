@@ -1,7 +1,8 @@
-"""Words and character sequences of a text, weighted by TF-IDF over a fixed vocabulary."""
+"""Words and character sequences of a text: hashed for the classifier, or weighted over a vocabulary of their own."""
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,34 @@ from bot.classifier.embedded.text import ReadText
 
 CHARACTER_LENGTHS: Final = (3, 4)
 """Lengths of the character sequences within a word and its two borders."""
+
+BUCKETS: Final = 8_192
+"""Places of the words, and as many of the character sequences: what two terms share counts for both."""
+
+UNIT: Final = 255
+"""The length of each of the two vectors of hashed terms, whose values are whole numbers in one byte."""
+
+
+def hashed_terms(read: ReadText) -> tuple[list[int], list[int]]:
+    """Places, ascending, and values of the words and the character sequences of a text.
+
+    A value is 1 + ln(count), and the vectors of words and of character sequences have length :data:`UNIT` each.  No
+    term is weighted by how many texts have it: a row depends on its own text alone.
+    """
+    places: list[int] = []
+    values: list[int] = []
+    for offset, counts in ((0, word_terms(read)), (BUCKETS, character_terms(read))):
+        weights: dict[int, float] = {}
+        for term in sorted(counts):
+            place = offset + zlib.crc32(term.encode(errors="surrogatepass")) % BUCKETS
+            weights[place] = weights.get(place, 0.0) + 1.0 + log(counts[term])
+        length = sqrt(sum(value * value for value in weights.values()))
+        for place in sorted(weights):
+            value = round(UNIT * weights[place] / length)
+            if value:
+                places.append(place)
+                values.append(value)
+    return places, values
 
 
 def word_terms(read: ReadText) -> Counter[str]:

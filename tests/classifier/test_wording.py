@@ -1,0 +1,59 @@
+"""What a query asks, without courtesies, chat spellings and background."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from bot.classifier.embedded.wording import Background, core, plain, sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Show my tickets.", "show my tickets"),
+        ("Hi there, could you please show my tickets? Many thanks!", "show my tickets"),
+        ("Sorry to bother you, would you mind showing my tickets?", "showing my tickets"),
+        ("can u gimme my tickets rn pls", "give me my tickets now"),
+        ("I'd like to know the status of 12, if you get a moment.", "the status of 12"),
+        ("Könntest du mir bitte die Liste schicken? Vielen Dank!", "die liste schicken"),
+        ("Podrías mostrar mis pedidos, por favor", "mostrar mis pedidos"),
+        ("すみません、在庫を教えてください", "在庫を教えてください"),
+        ("Thanks!", "thanks!"),
+        ("", ""),
+        ("Thankless tasks of today", "thankless tasks of today"),
+    ],
+)
+def test_courtesies_and_chat_spellings_are_left_out(text: str, asked: str) -> None:
+    assert plain(text) == asked
+
+
+@given(st.text(max_size=200))
+def test_something_is_left_of_any_text(text: str) -> None:
+    assert bool(plain(text).strip()) or not text.strip() or not plain(text)
+    assert len(core([text], None)) == 1
+
+
+def test_sentences_end_with_their_signs_and_lines() -> None:
+    assert sentences("One. Two? Three\nFour。Five") == ["One.", "Two?", "Three", "Four。", "Five"]
+    assert sentences("") == []
+
+
+class Lengths:
+    """An embedder of tests: how long a text is."""
+
+    name = "lengths-1"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
+        return np.array([[min(len(text), 100)] for text in texts], np.int8)
+
+
+def test_background_is_left_out_and_the_surest_sentence_never() -> None:
+    background = Background.of({"weights": [-50.0], "intercept": 1.0, "cut": 0.0})
+    assert background.asking(["Show it.", "x" * 90], Lengths()) == ["Show it."]
+    assert background.asking(["y" * 80, "x" * 90], Lengths()) == ["y" * 80]
