@@ -17,12 +17,16 @@ from jmespath.functions import Functions
 
 from bot.errors import IncumbentError
 from bot.suggest import perhaps
+from bot.taxonomy.model import Source
 
 FACTS: Final = ("platform", "name", "auth_modes", "tools", "knowledge", "starters")
 """The fields of the normalised specification."""
 
 TOOL_FACTS: Final = ("name", "protocol", "effect", "confirmation", "card", "auth")
 """The fields of each of its tools."""
+
+STRUCTURE_FACTS: Final = ("user_turns", "attachments")
+"""What is counted in a query: its user turns (≥ 1), and the kinds of attachments that the eval set names (or null)."""
 
 _FUNCTIONS: Final = cast(Mapping[str, Any], Functions.FUNCTION_TABLE)
 
@@ -68,7 +72,7 @@ def compile_rule(text: str) -> Rule:
     for node in nodes:
         if node["type"] == "function_expression":
             _check_function(str(node["value"]), len(node["children"]))
-        elif node["type"] == "field" and node["value"] not in {*FACTS, *TOOL_FACTS, *made}:
+        elif node["type"] == "field" and node["value"] not in {*FACTS, *TOOL_FACTS, *STRUCTURE_FACTS, *made}:
             raise _unknown_field(str(node["value"]))
     return Rule(text, expression)
 
@@ -162,6 +166,24 @@ PROBES: Final[tuple[Mapping[str, object], ...]] = tuple(
         *(("a", ["oauth"], [tool], ["files"]) for tool in _TOOLS),
     )
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What the rules of a source are evaluated over; ``probes`` are facts of every shape that it can have."""
+
+    probes: tuple[Mapping[str, object], ...]
+
+
+SUBJECTS: Final[Mapping[Source, Subject]] = {
+    "spec": Subject(probes=PROBES),
+    "tool": Subject(probes=_TOOLS),
+    "structure": Subject(
+        probes=tuple({"user_turns": turns, "attachments": kinds} for turns in (1, 3) for kinds in (None, ["image"]))
+    ),
+    "intent": Subject(probes=PROBES),
+}
+"""What the rules of each source are about."""
 
 
 def probe(rule: Rule) -> None:
