@@ -120,6 +120,9 @@ class Specification:
         seen = self.facts() | {
             "description": self.description,
             "tool_descriptions": None if self.tools is None else [tool.description for tool in self.tools],
+            "tool_parameters": None
+            if self.tools is None
+            else [[[each.name, each.description] for each in tool.parameters] for tool in self.tools],
         }
         return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:16]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bot.intake.agents.authentication import Alternatives, required_mode
 from bot.intake.agents.names import Decision
 from bot.intake.agents.package import Package
+from bot.intake.agents.parameters import Parameters, no_parameters
 from bot.intake.place import Place
 from bot.intake.specification import Protocol, Tool
 
@@ -16,7 +17,7 @@ from bot.intake.specification import Protocol, Tool
 class Entry:
     """An operation of an OpenAPI file or a tool of an MCP server.
 
-    ``security`` is ``None`` where nothing is said about security.
+    ``security`` is ``None`` where nothing is said about security; ``parameters`` reads what it takes.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Entry:
     effect: Decision
     security: Alternatives | None
     place: Place
+    parameters: Parameters = no_parameters
 
 
 Inventory = Mapping[str, Entry]
@@ -51,6 +53,7 @@ def bare_tool(entry: Entry, protocol: Protocol, confirmation: bool | None = None
         card=None,
         auth=None if entry.security is None else required_mode(entry.security),
         declared_in=str(entry.place),
+        parameters=entry.parameters(),
     )
 
 

@@ -10,14 +10,16 @@ from bot.documents import as_list
 from bot.intake.agents.authentication import read_runtime_auth, required_mode, settle
 from bot.intake.agents.binding import Binding, Runtime, bind
 from bot.intake.agents.effects import effect_of_data_handling
+from bot.intake.agents.inventory import Entry
 from bot.intake.agents.mcp import discovers, read_tools
 from bot.intake.agents.names import Decision, effect_of_name
 from bot.intake.agents.openapi import OpenApi, read_openapi
 from bot.intake.agents.package import Package
+from bot.intake.agents.parameters import of_schema
 from bot.intake.agents.security import required_modes
 from bot.intake.agents.structure import check_keys, check_version
 from bot.intake.place import Parsed, Place
-from bot.intake.specification import AuthDeclaration, AuthMode, Protocol, Tool
+from bot.intake.specification import AuthDeclaration, AuthMode, Parameter, Protocol, Tool
 
 _VERSIONS: Final = ("v2.1", "v2.2", "v2.3", "v2.4")
 _PROTOCOLS: Final[dict[str, tuple[Protocol, str]]] = {
@@ -168,7 +170,14 @@ def _tool(package: Package, binding: Binding, modes: dict[str, AuthMode | None])
         card=card,
         auth=auth,
         declared_in=str(declared_in),
+        parameters=_parameters(package, function, entry),
     )
+
+
+def _parameters(package: Package, function: Place | None, entry: Entry | None) -> tuple[Parameter, ...]:
+    """What the function says that it takes; where it says nothing, what its operation takes."""
+    own = () if function is None else of_schema(package, function, function["parameters"])
+    return own or (() if entry is None else entry.parameters())
 
 
 def _effect_without_entry(binding: Binding) -> Decision:
