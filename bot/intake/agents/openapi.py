@@ -122,10 +122,13 @@ class _Reader:
     def operation(self, method: str, route: str, item: Place, place: Place) -> Entry:
         operation_id, summary = place["operationId"].text, place["summary"].text
         security = place["security"] if place.has("security") else self.root["security"]
+        description = place["description"].text
+        told = partial(effect_of_operation, method, route, operation_id, summary, description)
         return Entry(
             name=operation_id or f"{method.upper()} {route}",
-            description=place["description"].text or summary,
-            effect=effect_of_operation(method, route, operation_id, summary or place["description"].text),
+            description=description or summary,
+            effect=told(),
+            told=told,
             security=self.security.alternatives(security),
             place=place,
             parameters=cache(partial(self.parameters, item, place)),

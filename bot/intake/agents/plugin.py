@@ -9,7 +9,7 @@ from typing import Final
 from bot.documents import as_list
 from bot.intake.agents.authentication import read_runtime_auth, required_mode, settle
 from bot.intake.agents.binding import Binding, Runtime, bind
-from bot.intake.agents.effects import effect_of_data_handling
+from bot.intake.agents.effects import effect_of_data_handling, note_doubt
 from bot.intake.agents.inventory import Entry
 from bot.intake.agents.mcp import discovers, read_tools
 from bot.intake.agents.names import Decision, effect_of_name
@@ -152,10 +152,13 @@ def _tool(package: Package, binding: Binding, modes: dict[str, AuthMode | None])
     confirmation, card, description = None, False, ""
     if function is not None:
         capabilities = function["capabilities"]
+        description = function["description"].text
+        effect = entry.told(description) if entry is not None and entry.told is not None else effect
         effect = effect_of_data_handling(capabilities["security_info"]["data_handling"].data) or effect
         confirmation = _confirmation(capabilities["confirmation"])
         card = _card(package, capabilities["response_semantics"])
-        description = function["description"].text
+    if entry is not None:
+        note_doubt(package, entry.place, binding.name, effect)
     auth = None if runtime is None else modes[runtime.place.name]
     if auth is None and entry is not None and entry.security is not None:
         auth = required_mode(entry.security)
