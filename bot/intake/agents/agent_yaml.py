@@ -31,6 +31,7 @@ class AgentYamlReader:
     name = "agent.yaml"
     looked_for = "an agent.yaml with the key `agent`"
     nests = True
+    is_fallback = False
 
     def fits(self, document: Document) -> bool:
         """Whether the file has the key ``agent`` with a version."""
