@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from bot.classifier.model import Backend
@@ -10,11 +11,13 @@ from bot.curator.store import entry_path
 from bot.pipeline import Platform, load_platform
 from bot.snapshot import WorkingTree
 from bot.submission import Package, read_package, refuse_shared_ids
+from bot.user_cache import CheckedFiles, user_cache_folder
 
 
 def open_platform(repo: Path, config_path: str) -> Platform:
     """The platform repository in the working tree at ``repo``."""
-    return load_platform(WorkingTree(repo, "" if repo == Path() else repo.as_posix()), config_path)
+    tree = WorkingTree(repo, "" if repo == Path() else repo.as_posix())
+    return load_platform(tree, config_path, CheckedFiles(user_cache_folder(os.environ)))
 
 
 def open_package(platform: Platform, repo: Path, folder: Path, customer: str | None, agent: str | None) -> Package:

@@ -31,6 +31,7 @@ from bot.snapshot import Snapshot
 from bot.submission import Package, Submission, collect
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
+from bot.user_cache import Checked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,10 +162,13 @@ class Review:
         return self.origins[name].entry_id(name)
 
 
-def load_platform(snapshot: Snapshot, config_path: str = CONFIG_FILE) -> Platform:
-    """Taxonomy, config and regression set of ``snapshot``; all their faults at once as :class:`InputError`."""
+def load_platform(snapshot: Snapshot, config_path: str = CONFIG_FILE, checked: Checked | None = None) -> Platform:
+    """Taxonomy, config and regression set of ``snapshot``; all their faults at once as :class:`InputError`.
+
+    ``checked`` remembers taxonomies that passed all checks: for the files of a user's own machine alone.
+    """
     problems: list[Problem] = []
-    taxonomy = collect(lambda: load_taxonomy(snapshot), problems)
+    taxonomy = collect(lambda: load_taxonomy(snapshot, checked), problems)
     known = None if taxonomy is None else frozenset(taxonomy.by_id)
     config = collect(lambda: load_config(snapshot, known, config_path), problems)
     regression_set = collect(lambda: load_regression_set(snapshot, taxonomy), problems)

@@ -16,6 +16,9 @@ def normalise(turns: Sequence[str]) -> str:
 
 
 def _normalise_turn(turn: str) -> str:
+    if turn.isascii():
+        # NFKC leaves it as it is, and folding is lower case.
+        return " ".join(turn.lower().split())
     text = unicodedata.normalize("NFKC", turn)
     while (folded := unicodedata.normalize("NFKC", text.casefold())) != text:
         text = folded

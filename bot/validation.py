@@ -174,7 +174,7 @@ def _siblings(model: type[BaseModel], location: Path) -> set[str]:
             continue
         known = _model_inside(field.annotation)
     if isinstance(known, type) and issubclass(known, BaseModel):
-        return {field.alias or name for name, field in known.model_fields.items()}
+        return {field.alias or name for name, field in known.model_fields.items() if not field.exclude}
     return set()
 
 

@@ -17,9 +17,11 @@ ROWS = [
     {"errors", "suggest"},
     {"digests", "limits", "rounding", "text"},
     {"documents", "editing", "json_lines", "json_places", "json_strict", "parsed_once", "yaml_core", "yaml_places"},
+    {"label_tables"},
     {"yaml_writing"},
     {"snapshot", "validation", "git"},
     {"object_store", "setup_files", "whole_file"},
+    {"user_cache"},
     {"learning_settings"},
     {"config"},
     {"taxonomy"},
@@ -48,9 +50,10 @@ ROWS = [
 ]
 PURE = [
     "editing.py",
+    "label_tables.py",
     "taxonomy/affected.py",
     "taxonomy/changes.py",
-    "taxonomy/affected.py",
+    "taxonomy/exemplars.py",
     "taxonomy/migration.py",
     "taxonomy/model.py",
     "taxonomy/rules.py",

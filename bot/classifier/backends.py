@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from bot.classifier.embedded.backend import EmbeddedBackend
-from bot.classifier.embedded.cache import ModelCache, user_cache_folder
+from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.finding_files import FindingFiles
 from bot.classifier.findings import FindingsStore
 from bot.classifier.model import Backend
@@ -14,6 +14,7 @@ from bot.classifier.remembering import RememberingBackend
 from bot.config import ClassifierSettings
 from bot.errors import UsageError
 from bot.taxonomy.model import Taxonomy
+from bot.user_cache import user_cache_folder
 
 
 def make_backend(

@@ -10,8 +10,9 @@ from bot.config import Limits
 from bot.documents import Data, Document, as_mapping
 from bot.errors import InputError, Problem
 from bot.evaluation.label_tsv import turn_problems
-from bot.evaluation.labels import LabelFile, LabelRow, Word
+from bot.evaluation.labels import LabelFile, LabelRow
 from bot.intake.query_file import SpokenFile
+from bot.label_tables import Word
 from bot.validation import DemandError, FileModel, Text, Tuple, validate
 
 FORMAT_VERSION: Final = 1

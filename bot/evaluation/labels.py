@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.errors import InputError, Problem, foreign
+from bot.label_tables import Word
 from bot.ledger.keys import text_key
 from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
@@ -30,14 +31,6 @@ class LabelledQuery:
     def key(self) -> str:
         """The digest of its text: queries that differ in case and white space alone are one."""
         return text_key(self.turns)
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A name as a label file writes it, and its line."""
-
-    text: str
-    line: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,30 +7,44 @@ whole is unknown of each part, since nobody said which of them it was.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from bot.editing import insert_key
 from bot.errors import Problem, foreign
-from bot.evaluation.label_tsv import UNKNOWN
 from bot.evaluation.labels import LabelFile
+from bot.label_tables import UNKNOWN, Word
 from bot.taxonomy.migration import Migration
 
 
 def migrated_table(text: str, file: LabelFile, migration: Migration) -> str:
-    """The text of a table, which was read as ``file``, under the new ids."""
-    words = _Words.of(file, migration)
+    """The text of a label file that is a table, which was read as ``file``, under the new ids."""
+    return migrated_rows(text, file.meanings, migration, {0: UNKNOWN}, commented=False)
+
+
+def migrated_rows(
+    text: str, meanings: Mapping[str, Word], migration: Migration, columns: Mapping[int, str], *, commented: bool
+) -> str:
+    """The ``text`` of a table whose own names have these ``meanings``, under the new ids.
+
+    ``columns`` are the cells (from 0) that hold names, each with the mark that parts of what was split get there.
+    ``commented`` says whether a line after the header may be a comment.
+    """
+    words = _Words.of(meanings, migration)
     lines = text.split("\n")
     is_row = False
     for place, line in enumerate(lines):
         said = line.removesuffix("\r")
         ending = line[len(said) :]
-        if is_row:
-            labels, tab, rest = said.partition("\t")
-            lines[place] = _listed(labels, words, UNKNOWN) + tab + rest + ending
+        if is_row and not (commented and said.startswith("#")):
+            cells = said.split("\t")
+            for column, mark in columns.items():
+                if column < len(cells):
+                    cells[column] = _listed(cells[column], words, mark)
+            lines[place] = "\t".join(cells) + ending
         elif said.startswith("#"):
-            lines[place] = _comment(said, words) + ending
+            lines[place] = _comment(said, words) + ending if not is_row else line
         elif said.strip():
             # The header: what follows are rows.
             is_row = True
@@ -39,7 +53,7 @@ def migrated_table(text: str, file: LabelFile, migration: Migration) -> str:
 
 def migrate_document(data: dict[str, Any], file: LabelFile, migration: Migration) -> None:
     """Edit ``data``, which was read as ``file`` from YAML or JSON, so that it has the new ids."""
-    words = _Words.of(file, migration)
+    words = _Words.of(file.meanings, migration)
     names = data.get("names", {})
     for name in list(names):
         if words.is_split(name):
@@ -54,19 +68,26 @@ def migrate_document(data: dict[str, Any], file: LabelFile, migration: Migration
 
 def clashes(file: LabelFile, migration: Migration) -> tuple[Problem, ...]:
     """Names of the file's own that are now ids as well, where it would need the name for the capability."""
-    words = _Words.of(file, migration)
     listed = [] if file.capabilities is None else [word.text for word in file.capabilities]
     used = {*listed, *(name for row in file.rows for name in (*row.true, *row.unknown))}
+    return clashes_of(file.file, file.meanings, used, migration)
+
+
+def clashes_of(
+    file: str, meanings: Mapping[str, Word], used: Collection[str], migration: Migration
+) -> tuple[Problem, ...]:
+    """The same of a table called ``file``, in whose rows the names ``used`` stand."""
+    words = _Words.of(meanings, migration)
     needed = {new for name in used for new in words.became(name) if new != name}
     return tuple(
         Problem(
-            file.file,
-            file.meanings[name].line,
+            file,
+            meanings[name].line,
             f"the file's own name {name!r} is now the id of a capability that it labels",
             f"give it another name, under `names` and wherever it is used, or write "
-            f"{foreign(file.meanings[name].text)} instead",
+            f"{foreign(meanings[name].text)} instead",
         )
-        for name in sorted(needed & file.meanings.keys())
+        for name in sorted(needed & meanings.keys())
     )
 
 
@@ -78,8 +99,8 @@ class _Words:
     migration: Migration
 
     @staticmethod
-    def of(file: LabelFile, migration: Migration) -> _Words:
-        return _Words({name: word.text for name, word in file.meanings.items()}, migration)
+    def of(meanings: Mapping[str, Word], migration: Migration) -> _Words:
+        return _Words({name: word.text for name, word in meanings.items()}, migration)
 
     def is_split(self, name: str) -> bool:
         return self.meanings.get(name, name) in self.migration.splits
@@ -92,7 +113,7 @@ class _Words:
 
 
 def _comment(line: str, words: _Words) -> str:
-    """A line before the header: two kinds of comments speak (:mod:`bot.evaluation.label_tsv`)."""
+    """A line before the header: two kinds of comments speak (:mod:`bot.label_tables`)."""
     head, colon, rest = line.partition(":")
     name = head.lstrip("# ").strip().lower()
     if name == "capabilities":

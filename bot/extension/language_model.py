@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bot.classifier.embedded.cache import user_cache_folder
 from bot.classifier.language_model.abilities import LEAST, Abilities, Draw, parameters
 from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError
 from bot.classifier.language_model.meter import Meter
@@ -15,6 +14,7 @@ from bot.errors import IncompleteError, OutsideError
 from bot.extension.asking import SCHEMA, messages, read_naming, renamed
 from bot.extension.model import Candidate
 from bot.taxonomy.model import Taxonomy
+from bot.user_cache import user_cache_folder
 
 
 def named(

@@ -20,6 +20,7 @@ from bot.snapshot import WorkingTree
 from bot.submission import Package, submission_folders
 from bot.suggest import perhaps
 from bot.taxonomy.loading import TAXONOMY_FILE
+from bot.user_cache import CheckedFiles, user_cache_folder
 
 _MOST_FOLDERS = 10
 _MOST_BACKENDS = 4
@@ -69,7 +70,7 @@ class Desk:
             message = "there is no such file, so the server was not started on a platform repository"
             fix = "ask the person to start it with --repo DIR; DIR holds taxonomy/, config/ and regression_set/"
             raise InputError([Problem(TAXONOMY_FILE, None, message, fix)])
-        return load_platform(self.files, self.config_path)
+        return load_platform(self.files, self.config_path, CheckedFiles(user_cache_folder(self.environment)))
 
     def backend(self, platform: Platform, late: Callable[[Future[Backend]], None]) -> Backend:
         """The classifier of ``platform``; one that has to be fitted is fitted once, for whoever comes first.
@@ -80,7 +81,9 @@ class Desk:
         """
         if platform.config.classifier.backend != "embedded":
             return self._make_backend(platform)
-        key = f"{platform.config.classifier.model_dump_json()} {platform.taxonomy.model_dump_json()}"
+        taxonomy = platform.taxonomy
+        settings = platform.config.classifier.model_dump_json()
+        key = f"{settings} {taxonomy.model_dump_json()} {hash(taxonomy.exemplars)}"
         return self._fitted.get(key, lambda: self._make_backend(platform), late)
 
     def package(

@@ -23,16 +23,19 @@ from bot.editing import rename_keys
 from bot.errors import InputError, Problem
 from bot.evaluation.migrated_labels import clashes, migrate_document, migrated_table
 from bot.evaluation.reading import TABLES, read_file
+from bot.migrating.exemplars import carried_tables, moved_exemplars
 from bot.migrating.overrides import migrate_overrides
-from bot.snapshot import Snapshot
-from bot.taxonomy.changes import Change, changes_between
-from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
-from bot.taxonomy.migration import Migration, migration_between
+from bot.snapshot import Overlay, Snapshot
+from bot.taxonomy.changes import Change, changes_between, required_version
+from bot.taxonomy.loading import TAXONOMY_FILE, exemplar_files, load_taxonomy, parse_taxonomy, read_files
+from bot.taxonomy.migration import Migration, declared, migration_between
 from bot.taxonomy.model import Taxonomy
 from bot.taxonomy.succession import succession_problems
 from bot.yaml_writing import edited
 
 CONFIG_FOLDER = "config"
+
+_VERSION = re.compile(r"""^(version:[ \t]*["']?)\d+\.\d+\.\d+""", re.MULTILINE)
 
 Result = TypeVar("Result")
 
@@ -52,17 +55,22 @@ class MigrationPlan:
     lagging: tuple[Lag, ...]
 
 
-def plan_migration(now: Snapshot, old: Taxonomy, labels: Mapping[str, bytes], config_path: str) -> MigrationPlan:
+def plan_migration(
+    now: Snapshot, old: Taxonomy, labels: Mapping[str, bytes], config_path: str, *, moves: bool = True
+) -> MigrationPlan:
     """The plan for the files of ``now``, whose taxonomy follows ``old``.
 
-    ``labels`` are label files by the paths under which they are written.  Raises :class:`InputError` with every fault:
-    a wrong version, declarations that cannot be, and files that cannot be read or edited.
+    ``labels`` are label files by the paths under which they are written.  ``moves`` says whether exemplars that stand
+    in the taxonomy's own file move to a table.  Raises :class:`InputError` with every fault: a wrong version,
+    declarations that cannot be, and files that cannot be read or edited.
     """
     faults = _Faults()
-    new = load_taxonomy(now)
-    document = parse_yaml(now.read(TAXONOMY_FILE, REVIEWED_FILES), now.name(TAXONOMY_FILE), REVIEWED_FILES)
+    texts, new = _plan_taxonomy(now, old, moves=moves)
+    after = Overlay(now, texts)
+    document = parse_yaml(after.read(TAXONOMY_FILE, REVIEWED_FILES), now.name(TAXONOMY_FILE), REVIEWED_FILES)
     faults.problems.extend(succession_problems(old, new, document))
     planning = _Planning(now, old, new, faults)
+    planning.file_changes.extend(FileChange(path, text) for path, text in sorted(texts.items()))
     planning.configs()
     planning.regression_set()
     config = faults.of(partial(load_config, now, None, config_path)) if labels else None
@@ -79,6 +87,34 @@ def plan_migration(now: Snapshot, old: Taxonomy, labels: Mapping[str, bytes], co
         file_changes=tuple(planning.file_changes),
         lagging=tuple(planning.lagging),
     )
+
+
+def _plan_taxonomy(now: Snapshot, old: Taxonomy, *, moves: bool) -> tuple[dict[str, str], Taxonomy]:
+    """The files of the taxonomy that change, by path, and the taxonomy that they make."""
+    files = read_files(now)
+    problems: list[Problem] = []
+    tables = exemplar_files(files, problems)
+    if problems:
+        raise InputError(problems)
+    try:
+        definitions = parse_taxonomy(files, tables=False)
+    except InputError:
+        # With the faults of the tables.
+        load_taxonomy(now)
+        raise
+    marks = {path: "\ufeff" if files.contents[path].startswith(BOM_UTF8) else "" for path in tables}
+    texts = {path: marks[path] + text for path, text in carried_tables(tables, declared(definitions)).items()}
+    if not moves:
+        return texts, load_taxonomy(Overlay(now, texts))
+    originals = {path: texts.get(path, marks[path] + file.text) for path, file in tables.items()}
+    moved = moved_exemplars(files.contents[TAXONOMY_FILE], files.names[TAXONOMY_FILE], originals)
+    new = load_taxonomy(Overlay(now, texts | moved))
+    if moved and not tables and required_version(old, definitions) == definitions.version:
+        # Other lists of exemplars contradict one another in what comes first, or spell a query in two ways.
+        right = required_version(old, new)
+        text = _VERSION.sub(rf"\g<1>{right}", moved[TAXONOMY_FILE], count=1)
+        moved[TAXONOMY_FILE], new = text, new.called(right)
+    return texts | moved, new
 
 
 class _Faults:

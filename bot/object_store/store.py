@@ -135,9 +135,13 @@ class ObjectStore:
         line = [row.split(" ") for row in reversed(output.decode("ascii").splitlines())]
         return tuple(row[0] for row in line) if line and line[0][1:2] == [since] else ()
 
-    def history(self, commit: str, path: str) -> tuple[str, ...]:
-        """The commits that changed the file ``path``, on the line of first parents up to ``commit``; newest first."""
-        output = self._git.ask("rev-list", "--first-parent", checked(commit), "--", f":(literal){path}")
+    def history(self, commit: str, *paths: str) -> tuple[str, ...]:
+        """The commits that changed one of ``paths``, files or folders, on the line of first parents up to ``commit``.
+
+        The newest comes first.
+        """
+        places = [f":(literal){path}" for path in paths]
+        output = self._git.ask("rev-list", "--first-parent", checked(commit), "--", *places)
         return tuple(output.decode("ascii").split())
 
     def commit_time(self, commit: str) -> str:

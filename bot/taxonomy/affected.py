@@ -67,8 +67,8 @@ def affected_by(old: Taxonomy, new: Taxonomy, migration: Migration) -> Affected:
     where_true = {whole: set(names) for whole, names in migration.splits.items()}
     for item in gone:
         fellows = {member.id for member in new.exactly_one.get(item.group, ())}
-        if item.source == "spec":
-            # What was declared may have kept the others out without being exercised itself.
+        if item.source != "intent":
+            # What was declared or counted may have kept the others out without being exercised itself.
             always |= fellows
         elif fellows:
             where_true.setdefault(item.id, set()).update(fellows)
@@ -111,7 +111,10 @@ def _then(first: Affected, later: Affected, step: Migration, origins: Mapping[st
 
 def _is_within(part: Capability, whole: Capability | None, migration: Migration) -> bool:
     """Whether a query exercises ``part`` only where it exercised ``whole``: a rule, or a requirement, may say more."""
-    if whole is None or part.source == "spec":
+    if whole is None or part.source != "intent":
+        return False
+    if whole.when is not None and part.when != whole.when:
+        # What the rule kept out may be let in now.
         return False
     return part.requires == (None if whole.requires is None else migration.renamed(whole.requires))
 

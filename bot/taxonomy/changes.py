@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -63,12 +63,13 @@ class Change:
 def changes_between(old: Taxonomy, new: Taxonomy) -> tuple[Change, ...]:
     """All that ``new`` changes, the weightiest first, else in the order of the file; the version is no change.
 
-    There is none exactly if both hold the same, the order of ``retired`` aside.
+    There is none exactly if both hold the same; the order of ``retired``, and the ids and authors of exemplars, aside.
     """
     migration = migration_between(old, new)
     found = [
         *_departed(old, new, migration),
         *_capabilities(old, new, migration),
+        *_without_a_capability(old, new, migration),
         *_groups(old, new),
         *_order(
             [migration.renamed(item.id) for item in old.capabilities],
@@ -167,6 +168,28 @@ def _wording(before: Capability, after: Capability) -> Iterator[Change]:
     if told:
         sentence = f"{after.id}: {', '.join(told)}."
         yield Change(kind=Kind.PATTERNS, ids=(after.id,), sentence=sentence, step=Step.PATCH)
+
+
+def _without_a_capability(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[Change]:
+    """Rows of the tables that are exemplars of no capability, or of which something is unknown.
+
+    Ids, authors, and the files that rows stand in are no content.
+    """
+
+    def rows(
+        taxonomy: Taxonomy, became: Callable[[str], tuple[str, ...]]
+    ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+        return [
+            (row.turns, tuple(sorted(name for id in row.unknown for name in became(id))))
+            for row in taxonomy.exemplars
+            if row.unknown or not (row.exercises or row.resembles)
+        ]
+
+    was, now = sorted(rows(old, migration.became)), sorted(rows(new, lambda id: (id,)))
+    told = _difference("exemplar", was, now)
+    if told:
+        sentence = f"Of those that exercise nothing, or of which something is unknown: {', '.join(told)}."
+        yield Change(kind=Kind.EXEMPLARS, ids=(), sentence=sentence, step=Step.PATCH)
 
 
 def _difference(what: str, before: Sequence[Hashable], after: Sequence[Hashable]) -> list[str]:

@@ -3,40 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, get_args
 
 from bot.documents import Data, Document, Path, as_list, as_mapping
 from bot.errors import Problem
+from bot.taxonomy.model import Capability, Source, Taxonomy
 from bot.taxonomy.patterns import PatternError, compile_pattern
 from bot.taxonomy.raw import RawPart, raw_parts
-from bot.taxonomy.rules import RuleError, compile_rule, probe
+from bot.taxonomy.rules import SUBJECTS, RuleError, compile_rule, probe
 from bot.text import normalise
 
 POSITIVE_EXEMPLARS: Final = 12
 """The fewest positive exemplars from which the embedded backend learns an intent capability well."""
 
+_RULED: Final = ("spec", "tool", "structure")
+"""The sources that decide by a rule; that of an intent capability is a gate, which it may do without."""
 
-def content_problems(document: Document) -> Iterator[Problem]:
-    """Every fault of rules, patterns and exemplars in a taxonomy file."""
+
+def content_problems(document: Document, *, has_tables: bool) -> Iterator[Problem]:
+    """Every fault of rules, patterns and exemplars in a taxonomy file, which may have tables of exemplars beside it."""
     capabilities = list(raw_parts(document, "capabilities"))
     for capability in capabilities:
         yield from _rule(capability)
         yield from _patterns(capability)
         yield from _exemplars(capability)
-        if capability.text("source") == "intent":
-            yield from _intent(capability)
+        if has_tables and _has_own(capability):
+            message = "it has exemplars here, and there are tables of exemplars in taxonomy/exemplars/"
+            yield capability.problem(("exemplars",), message, "move them to a table: run `incumbent migrate`")
     yield from _shared_exemplars(document, capabilities)
 
 
 def _rule(capability: RawPart) -> Iterator[Problem]:
-    if capability.text("source") == "spec" and capability.data.get("when") is None:
-        message = "a spec capability needs a rule over the specification"
+    """What is wrong with ``when``, for the source that the capability has."""
+    named = capability.text("source")
+    source = next((item for item in get_args(Source) if item == named), None)
+    if source in _RULED and capability.data.get("when") is None:
+        message = f"a {source} capability needs a rule over {SUBJECTS[source].name}"
         yield capability.problem(("when",), message, "add `when`, or make it `source: intent`")
     when = capability.text("when")
-    if when is None or not when.strip():
+    if source is None or when is None or not when.strip():
         return
     try:
-        probe(compile_rule(when))
+        probe(compile_rule(when, source), source)
     except RuleError as error:
         yield capability.problem(("when",), error.message, error.fix)
 
@@ -51,35 +59,40 @@ def _patterns(capability: RawPart) -> Iterator[Problem]:
             yield capability.problem(("patterns", place), f"pattern {pattern!r}: {error.message}", error.fix)
 
 
-def _intent(capability: RawPart) -> Iterator[Problem]:
-    """What an intent capability must have, and may not have."""
-    for key in ("when", "requires"):
-        if capability.data.get(key) is not None:
-            message = f"an intent capability is judged from the query alone and has no `{key}`"
-            yield capability.problem((key,), message, f"remove `{key}`, or make it `source: spec`")
+def content_notes(document: Document, taxonomy: Taxonomy) -> Iterator[Problem]:
+    """What a taxonomy may lack and still be used: an LLM judges by descriptions, the embedded backend by exemplars.
+
+    ``document`` is the file of ``taxonomy``.
+    """
+    parts = list(raw_parts(document, "capabilities"))
+    for part, capability in zip(parts, taxonomy.capabilities, strict=True):
+        if capability.source == "intent":
+            yield from _few_exemplars(part, capability)
+    own = next(filter(_has_own, parts), None)
+    if own is not None:
+        message = "the exemplars stand in this file, each under every capability that it exercises"
+        fix = "run `incumbent migrate`: it moves them to taxonomy/exemplars/exemplars.tsv, one row each"
+        yield own.problem(("exemplars",), message, fix)
 
 
-def content_notes(document: Document) -> Iterator[Problem]:
-    """What a taxonomy may lack and still be used: an LLM judges by descriptions, the embedded backend by exemplars."""
-    for capability in raw_parts(document, "capabilities"):
-        if capability.text("source") == "intent":
-            yield from _few_exemplars(capability)
-
-
-def _few_exemplars(capability: RawPart) -> Iterator[Problem]:
-    exemplars = as_mapping(capability.data.get("exemplars"))
-    count = len(as_list(exemplars.get("positive")))
+def _few_exemplars(part: RawPart, capability: Capability) -> Iterator[Problem]:
+    exemplars = capability.exemplars.originals
+    count = len(exemplars.positive)
     if count < POSITIVE_EXEMPLARS:
         message = (
             f"the embedded backend wants at least {POSITIVE_EXEMPLARS} positive exemplars, this capability has {count}"
         )
-        yield capability.problem(
-            ("exemplars", "positive"), message, "add queries under exemplars.positive that exercise it"
-        )
-    if not as_list(exemplars.get("negative")):
+        fix = "add queries that exercise it to a file of taxonomy/exemplars/"
+        yield part.problem(("exemplars", "positive"), message, fix)
+    if not exemplars.negative:
         message = "the embedded backend wants hard negative exemplars"
-        fix = "add queries under exemplars.negative that look like it and are not"
-        yield capability.problem(("exemplars", "negative"), message, fix)
+        fix = "name it under `lookalikes` of queries in taxonomy/exemplars/ that look like it and are not"
+        yield part.problem(("exemplars", "negative"), message, fix)
+
+
+def _has_own(capability: RawPart) -> bool:
+    """Whether the file itself holds exemplars of it."""
+    return any(as_list(value) for value in as_mapping(capability.data.get("exemplars")).values())
 
 
 def _exemplars(capability: RawPart) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from functools import cache
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError
 from bot.object_store import ObjectStore
+from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from bot.taxonomy.model import Taxonomy
 
@@ -17,14 +18,16 @@ _VERSION = re.compile(rb"^version:[ \t]*[\"']?(\d+\.\d+\.\d+)\b", re.MULTILINE)
 class History:
     """The taxonomies up to the commit ``tip``, one for each version, on its line of first parents.
 
-    They are those of the platform in ``folder`` of the repository.
+    They are those of the platform in ``folder`` of the repository.  A commit that changes exemplars alone is one of
+    the version that it has.
     """
 
     def __init__(self, store: ObjectStore, tip: str, folder: str = "") -> None:
         self._store = store
         self._tip = tip
         self._folder = folder
-        self._path = f"{folder}/{TAXONOMY_FILE}" if folder else TAXONOMY_FILE
+        below = f"{folder}/" if folder else ""
+        self._paths = (f"{below}{TAXONOMY_FILE}", f"{below}{EXEMPLARS_FOLDER}")
         self._load = cache(self._read)
 
     def since(self, version: str) -> tuple[Taxonomy, ...]:
@@ -33,7 +36,7 @@ class History:
         What a version held first counts: whoever was classified under it may have been by that.
         """
         line: dict[str, str] = {}
-        for commit in self._store.history(self._tip, self._path):
+        for commit in self._store.history(self._tip, *self._paths):
             named = self._version(commit)
             if version in line and named != version:
                 break
@@ -47,7 +50,7 @@ class History:
     def all(self) -> tuple[Taxonomy, ...]:
         """Every taxonomy that can be read, as each version was last, oldest first."""
         line: dict[str, str] = {}
-        for commit in self._store.history(self._tip, self._path):
+        for commit in self._store.history(self._tip, *self._paths):
             named = self._version(commit)
             if named is not None:
                 line.setdefault(named, commit)

@@ -1,16 +1,27 @@
-"""``taxonomy/taxonomy.yaml`` into a :class:`~bot.taxonomy.model.Taxonomy`, every fault at once."""
+"""``taxonomy/`` into a :class:`~bot.taxonomy.model.Taxonomy`, every fault at once."""
 
 from __future__ import annotations
 
+import hashlib
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Final, TypeVar
 
+import jmespath
+
 from bot.config import REVIEWED_FILES
-from bot.documents import Document, as_list, as_mapping, parse_yaml
+from bot.documents import Document, as_list, as_mapping, decode, parse_yaml
 from bot.errors import InputError, Problem
 from bot.snapshot import Snapshot
 from bot.taxonomy.content import content_notes, content_problems
+from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ExemplarFile, is_exemplar_file, misplaced, read_exemplars
 from bot.taxonomy.model import Capability, Group, Taxonomy
+from bot.taxonomy.raw import raw_parts
 from bot.taxonomy.structure import structure_problems
+from bot.user_cache import Checked
 from bot.validation import FileModel, validate
 
 TAXONOMY_FILE: Final = "taxonomy/taxonomy.yaml"
@@ -18,38 +29,156 @@ TAXONOMY_FILE: Final = "taxonomy/taxonomy.yaml"
 Part = TypeVar("Part", bound=FileModel)
 
 
-def load_taxonomy(snapshot: Snapshot, path: str = TAXONOMY_FILE) -> Taxonomy:
-    """The taxonomy at ``path``; raises :class:`InputError` with every fault, each with its line and fix.
+@dataclass(frozen=True, slots=True)
+class TaxonomyFiles:
+    """The bytes of all files that a taxonomy is made of, by path, and what messages call each."""
+
+    contents: Mapping[str, bytes]
+    names: Mapping[str, str]
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The paths of the exemplar files, sorted."""
+        return tuple(sorted(path for path in self.contents if path != TAXONOMY_FILE))
+
+    @property
+    def digest(self) -> str:
+        """What tells these bytes, and what is checked of them, from all others."""
+        found = hashlib.sha256(_checks().encode())
+        for path, content in sorted(self.contents.items()):
+            found.update(f"\n{path} {len(content)}\n".encode("utf-8", "surrogatepass"))
+            found.update(content)
+        return found.hexdigest()
+
+
+def load_taxonomy(snapshot: Snapshot, checked: Checked | None = None) -> Taxonomy:
+    """The taxonomy of ``snapshot`` with its exemplars; raises :class:`InputError` with every fault of its files.
 
     The schema is checked group by group and capability by capability, and what goes beyond the schema on the plain
-    data, so that no fault hides another.
+    data, so that no fault hides another.  What is in ``checked`` is read without the checks beyond the schema, and
+    what passes them goes there.
     """
-    if not snapshot.exists(path):
+    files = read_files(snapshot)
+    if checked is None:
+        return parse_taxonomy(files)
+    key = f"taxonomy {files.digest}"
+    if checked.holds(key):
+        return parse_taxonomy(files, passed=True)
+    taxonomy = parse_taxonomy(files)
+    checked.note(key)
+    return taxonomy
+
+
+def read_files(snapshot: Snapshot) -> TaxonomyFiles:
+    """The files of the taxonomy of ``snapshot``; raises :class:`InputError` for what is missing or in a wrong place."""
+    if not snapshot.exists(TAXONOMY_FILE):
         message = "there is no such file, so this is not a platform repository"
         fix = "name one with --repo DIR (it holds taxonomy/, config/ and regression_set/)"
-        raise InputError([Problem(snapshot.name(path), None, message, fix)])
-    document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+        raise InputError([Problem(snapshot.name(TAXONOMY_FILE), None, message, fix)])
+    problems: list[Problem] = []
+    paths = [TAXONOMY_FILE]
+    for path in filter(is_exemplar_file, snapshot.paths(EXEMPLARS_FOLDER)):
+        wrong = misplaced(path)
+        if wrong is None:
+            paths.append(path)
+        else:
+            problems.append(Problem(snapshot.name(path), None, *wrong))
+    for path in snapshot.links(EXEMPLARS_FOLDER):
+        message, fix = "the path is a symbolic link or a submodule", "commit the file itself in its place"
+        problems.append(Problem(snapshot.name(path), None, message, fix))
+    contents: dict[str, bytes] = {}
+    for path in paths:
+        try:
+            contents[path] = snapshot.read(path, REVIEWED_FILES)
+        except InputError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return TaxonomyFiles(contents, {path: snapshot.name(path) for path in paths})
+
+
+def parse_taxonomy(files: TaxonomyFiles, *, passed: bool = False, tables: bool = True) -> Taxonomy:
+    """The taxonomy in ``files``; raises :class:`InputError` with every fault.
+
+    Of files that ``passed`` before, only the schema is checked.  Without ``tables`` the exemplar files are left aside.
+    """
+    document = parse_yaml(files.contents[TAXONOMY_FILE], files.names[TAXONOMY_FILE], REVIEWED_FILES)
     problems: list[Problem] = []
     groups = _parts(document, "groups", Group, problems)
     capabilities = _parts(document, "capabilities", Capability, problems)
     shell = dict(as_mapping(document.data))
     shell |= {key: [] for key in ("groups", "capabilities") if isinstance(shell.get(key), list)}
+    if "exemplars" in shell:
+        message = f"exemplars: they are no part of this file, but tables in {EXEMPLARS_FOLDER}/"
+        problems.append(document.problem(("exemplars",), message, f"move them to {EXEMPLARS_FOLDER}/NAME.tsv"))
+        del shell["exemplars"]
     taxonomy: Taxonomy | None = None
     try:
         taxonomy = validate(Taxonomy, document, shell if isinstance(document.data, dict) else document.data)
     except InputError as error:
         problems.extend(error.problems)
-    problems.extend(structure_problems(document))
-    problems.extend(content_problems(document))
-    if problems or taxonomy is None:
+    if not passed:
+        problems.extend(structure_problems(document))
+        problems.extend(content_problems(document, has_tables=tables and bool(files.tables)))
+    if taxonomy is None or problems:
+        known = _loose(document, groups)
+    else:
+        known = taxonomy.model_copy(update={"groups": groups, "capabilities": capabilities})
+    rows = None
+    if tables and files.tables:
+        try:
+            rows = read_exemplars(exemplar_files(files, problems), known, REVIEWED_FILES, checked=passed)
+        except InputError as error:
+            problems.extend(error.problems)
+    if problems:
         raise InputError(problems)
-    return taxonomy.model_copy(update={"groups": groups, "capabilities": capabilities})
+    return known if rows is None else known.with_exemplars(rows)
 
 
-def taxonomy_notes(snapshot: Snapshot, path: str = TAXONOMY_FILE) -> tuple[Problem, ...]:
-    """Remarks on the taxonomy at ``path`` that stop nothing, such as capabilities with few exemplars."""
-    document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
-    return tuple(content_notes(document))
+def taxonomy_notes(snapshot: Snapshot, taxonomy: Taxonomy) -> tuple[Problem, ...]:
+    """Remarks on ``taxonomy``, that of ``snapshot``, which stop nothing, such as capabilities with few exemplars."""
+    document = parse_yaml(snapshot.read(TAXONOMY_FILE, REVIEWED_FILES), snapshot.name(TAXONOMY_FILE), REVIEWED_FILES)
+    return tuple(content_notes(document, taxonomy))
+
+
+@cache
+def _checks() -> str:
+    """A digest of the code that checks a taxonomy: what passed an older one may not pass this."""
+    found = hashlib.sha256(f"{sys.version} {jmespath.__version__}".encode())
+    package = Path(__file__).parent
+    for file in (*sorted(package.glob("*.py")), package.parent / "label_tables.py", package.parent / "text.py"):
+        found.update(file.read_bytes())
+    return found.hexdigest()
+
+
+def exemplar_files(files: TaxonomyFiles, problems: list[Problem]) -> dict[str, ExemplarFile]:
+    """The exemplar files among ``files`` by path; what is wrong with those that are no text goes to ``problems``."""
+    found: dict[str, ExemplarFile] = {}
+    for path in files.tables:
+        name = files.names[path]
+        try:
+            found[path] = ExemplarFile(path, name, decode(files.contents[path], name, REVIEWED_FILES))
+        except InputError as error:
+            problems.extend(error.problems)
+    return found
+
+
+def _loose(document: Document, groups: tuple[Group, ...]) -> Taxonomy:
+    """What a file that is not valid says of groups and ids, so that the tables are looked at all the same."""
+    capabilities = tuple(
+        Capability.model_construct(
+            id=part.id,
+            name=part.id,
+            group=part.text("group") or "",
+            description=part.id,
+            source="intent",
+            was=part.text("was"),
+            split=part.text("split"),
+        )
+        for part in raw_parts(document, "capabilities")
+        if part.id is not None
+    )
+    return Taxonomy.model_construct(version="0.0.0", groups=groups, capabilities=capabilities)
 
 
 def _parts(document: Document, key: str, model: type[Part], problems: list[Problem]) -> tuple[Part, ...]:

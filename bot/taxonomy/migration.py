@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
+
+from pydantic import JsonValue
 
 from bot.taxonomy.model import Capability, Taxonomy
 
@@ -138,19 +141,25 @@ def lineage(taxonomy: Taxonomy, named: Iterable[str], former: Callable[[], Seque
 def carried_definitions(migration: Migration | Lineage, old: Taxonomy, new: Taxonomy) -> dict[str, str]:
     """Old id → definition in ``new``, of each capability that the classifier sees as it did, but for ids.
 
-    Scores that were given under its old definition are as good under the new one.
+    Scores that were given under its old definition are as good under the new one.  In what order exemplars come does
+    not matter.
     """
     found: dict[str, str] = {}
     for id, before in old.by_id.items():
         after = new.by_id.get(migration.renamed(id))
         if after is None:
             continue
-        seen = before.seen | {"id": after.id}
-        if before.requires is not None:
-            seen["requires"] = migration.renamed(before.requires)
-        if seen == after.seen:
+        requires = None if before.requires is None else migration.renamed(before.requires)
+        seen = before.seen | {"id": after.id, "requires": requires}
+        if _without_order(seen, before) == _without_order(after.seen, after):
             found[id] = after.definition
     return found
+
+
+def _without_order(seen: Mapping[str, JsonValue], capability: Capability) -> dict[str, object]:
+    """What is ``seen`` of ``capability``, with its exemplars in no order."""
+    exemplars = capability.exemplars
+    return {**seen, "exemplars": (Counter(exemplars.positive), Counter(exemplars.negative))}
 
 
 def comparable_since(taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]]) -> Callable[[str], frozenset[str]]:
@@ -184,6 +193,6 @@ def carried_questions(migration: Migration, old: Taxonomy, new: Taxonomy) -> dic
         before, after = old.by_id.get(id), new.by_id.get(name)
         if before is None or after is None:
             continue
-        if (before.description, before.exemplars) == (after.description, after.exemplars):
+        if (before.description, before.exemplars.originals) == (after.description, after.exemplars.originals):
             found[before.question] = after.question
     return found

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, PrivateAttr, SkipValidation
+from pydantic.json_schema import SkipJsonSchema
 
 from bot.digests import digest
 from bot.validation import FileModel, Text, Tuple
@@ -21,6 +24,23 @@ Source: TypeAlias = Literal["spec", "tool", "structure", "intent"]
 """Where a capability's value comes from (semantics, section 2.1)."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exemplar:
+    """A row of ``taxonomy/exemplars/*.tsv``: a query, the capabilities it exercises, and those it only looks like.
+
+    ``hand`` is its author, the stem of its file; a translation has that of its original, and its ``language``
+    (``None``: an original).  Of the ``unknown`` capabilities nobody can tell.
+    """
+
+    id: str
+    hand: str
+    language: str | None = None
+    turns: tuple[str, ...]
+    exercises: tuple[str, ...]
+    resembles: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
 class Exemplars(FileModel):
     """Queries that do (positive) or only seem to (negative) exercise a capability.
 
@@ -29,6 +49,40 @@ class Exemplars(FileModel):
 
     positive: Tuple[Text | Turns] = ()
     negative: Tuple[Text | Turns] = ()
+
+    # How many of each are originals, which come before their translations; ``None``: all are.
+    _originals: tuple[int, int] | None = PrivateAttr(None)
+
+    @property
+    def originals(self) -> Exemplars:
+        """Those that are no translations."""
+        if self._originals is None:
+            return self
+        positive, negative = self._originals
+        return Exemplars.model_construct(positive=self.positive[:positive], negative=self.negative[:negative])
+
+    @staticmethod
+    def of(rows: Iterable[Exemplar], capabilities: Collection[str]) -> dict[str, Exemplars]:
+        """The exemplars of each of ``capabilities``, in the order of ``rows``, which have their originals first."""
+        positive: dict[str, list[str | tuple[str, ...]]] = {id: [] for id in capabilities}
+        negative: dict[str, list[str | tuple[str, ...]]] = {id: [] for id in capabilities}
+        originals: dict[str, tuple[int, int]] | None = None
+        for row in rows:
+            if originals is None and row.language is not None:
+                originals = {id: (len(positive[id]), len(negative[id])) for id in capabilities}
+            query = row.turns[0] if len(row.turns) == 1 else row.turns
+            for id in row.exercises:
+                positive[id].append(query)
+            for id in row.resembles:
+                negative[id].append(query)
+        found: dict[str, Exemplars] = {}
+        for id in capabilities:
+            # They were checked row by row.
+            one = Exemplars.model_construct(positive=tuple(positive[id]), negative=tuple(negative[id]))
+            if originals is not None and originals[id] != (len(positive[id]), len(negative[id])):
+                one._originals = originals[id]
+            found[id] = one
+        return found
 
 
 class Group(FileModel):
@@ -63,6 +117,11 @@ class Capability(FileModel):
     was: Identifier | None = None
     split: Identifier | None = None
 
+    def with_exemplars(self, exemplars: Exemplars) -> Capability:
+        """The same with other exemplars; made anew, since a copy would keep what was derived from this one."""
+        fields = {name: getattr(self, name) for name in Capability.model_fields}
+        return Capability.model_construct(**fields | {"exemplars": exemplars})
+
     @property
     def is_judged_from_text(self) -> bool:
         """Whether a query's text shows it, whatever the agent: what it asks for, how it is built, what it has called.
@@ -87,17 +146,25 @@ class Capability(FileModel):
 
     @cached_property
     def question(self) -> str:
-        """A digest of what a language model is told of this capability: its description, and exemplars."""
-        return digest([self.id, self.description, self.exemplars.model_dump(mode="json")])
+        """A digest of what a language model is told of this capability: its description, and exemplars.
+
+        Translations are not among them.
+        """
+        return digest([self.id, self.description, self.exemplars.originals.model_dump(mode="json")])
 
 
 class Taxonomy(FileModel):
-    """``taxonomy/taxonomy.yaml``; the order of capabilities in the file is the taxonomy's order."""
+    """``taxonomy/taxonomy.yaml``; the order of capabilities in the file is the taxonomy's order.
+
+    ``exemplars`` are the rows of the tables beside it, originals before translations; there are none where the file
+    holds exemplars itself.  They are no key of the file.
+    """
 
     version: Annotated[str, Field(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$")]
     retired: Tuple[Identifier] = ()
     groups: Tuple[Group]
     capabilities: Tuple[Capability]
+    exemplars: SkipJsonSchema[SkipValidation[tuple[Exemplar, ...]]] = Field(default=(), exclude=True, repr=False)
 
     @cached_property
     def by_id(self) -> dict[str, Capability]:
@@ -121,7 +188,24 @@ class Taxonomy(FileModel):
 
     def called(self, version: str) -> Taxonomy:
         """The same under another version; made anew, since a copy would keep what was derived from this one."""
-        return Taxonomy(version=version, retired=self.retired, groups=self.groups, capabilities=self.capabilities)
+        return Taxonomy(
+            version=version,
+            retired=self.retired,
+            groups=self.groups,
+            capabilities=self.capabilities,
+            exemplars=self.exemplars,
+        )
+
+    def with_exemplars(self, rows: tuple[Exemplar, ...]) -> Taxonomy:
+        """The same with the exemplars of ``rows``, originals before translations, for those it has."""
+        found = Exemplars.of(rows, self.by_id)
+        return Taxonomy(
+            version=self.version,
+            retired=self.retired,
+            groups=self.groups,
+            capabilities=tuple(item.with_exemplars(found[item.id]) for item in self.capabilities),
+            exemplars=rows,
+        )
 
     @property
     def major(self) -> int:

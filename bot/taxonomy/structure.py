@@ -10,6 +10,17 @@ from bot.suggest import perhaps
 from bot.taxonomy.raw import RawPart, raw_parts
 
 _EXACTLY_ONE = "exactly-one"
+_REQUIRE_NOTHING = {
+    "tool": "it is about a call already",
+    "structure": "it is counted in the query",
+    "intent": "it is inferred from the query",
+}
+_DECIDED_BY = {
+    "spec": "the specification",
+    "tool": "the tools that the query calls",
+    "structure": "what is counted in the query",
+}
+"""What decides the capabilities that are not inferred."""
 
 
 def structure_problems(document: Document) -> Iterator[Problem]:
@@ -99,18 +110,21 @@ def _members(groups: list[RawPart], capabilities: list[RawPart]) -> Iterator[Pro
 
 
 def _requirements(capabilities: list[RawPart]) -> Iterator[Problem]:
-    """Requirements that do not exist, or are not judged from the query."""
+    """Requirements that do not exist or are not inferred, and those of capabilities that may have none."""
     by_id = {capability.id: capability for capability in capabilities if capability.id is not None}
     intents = [name for name, capability in by_id.items() if capability.text("source") == "intent"]
     for capability in capabilities:
-        required = capability.text("requires")
-        if required is None:
+        required, source = capability.text("requires"), capability.text("source")
+        if capability.data.get("requires") is not None and source in _REQUIRE_NOTHING:
+            message = f"a capability with `source: {source}` has no `requires`: {_REQUIRE_NOTHING[source]}"
+            yield capability.problem(("requires",), message, "remove `requires`, or make it `source: spec`")
+        elif required is None:
             continue
-        if required not in by_id:
+        elif required not in by_id:
             message = f"it requires {required!r}, which no capability has as its id{perhaps(required, intents)}"
             yield capability.problem(("requires",), message, "name an intent capability of this file")
-        elif by_id[required].text("source") == "spec":
-            message = f"it requires {required!r}, which is itself decided by the specification"
+        elif (decided := _DECIDED_BY.get(by_id[required].text("source") or "")) is not None:
+            message = f"it requires {required!r}, which is itself decided by {decided}"
             yield capability.problem(("requires",), message, "name a capability with `source: intent`")
 
 

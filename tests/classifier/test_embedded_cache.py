@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.classifier.embedded.cache import KEPT_FILES, LARGEST_FILE, Arrays, ModelCache, user_cache_folder
+from bot.classifier.embedded.cache import KEPT_FILES, LARGEST_FILE, Arrays, ModelCache
 
 ARRAYS: Arrays = {
     "weights": np.arange(6, dtype=np.float32).reshape(2, 3),
@@ -237,22 +237,3 @@ def test_processes_that_write_at_once_leave_one_whole_file(tmp_path: Path) -> No
 
 
 # Where it is.
-
-
-@pytest.mark.parametrize(
-    ("environment", "platform", "folder"),
-    [
-        ({"INCUMBENT_CACHE": "/c", "HOME": "/h", "XDG_CACHE_HOME": "/x"}, "linux", "/c"),
-        ({"HOME": "/h", "XDG_CACHE_HOME": "/x"}, "linux", "/x/incumbent"),
-        ({"HOME": "/h", "XDG_CACHE_HOME": "relative"}, "linux", "/h/.cache/incumbent"),
-        ({"HOME": "/h"}, "linux", "/h/.cache/incumbent"),
-        ({"HOME": "/h", "INCUMBENT_CACHE": ""}, "linux", "/h/.cache/incumbent"),
-        ({"HOME": "/h"}, "darwin", "/h/Library/Caches/incumbent"),
-        ({"LOCALAPPDATA": "/l"}, "win32", "/l/incumbent/cache"),
-        ({}, "linux", None),
-        ({"HOME": "odd"}, "linux", None),
-        ({}, "win32", None),
-    ],
-)
-def test_the_cache_is_where_users_expect_it(environment: dict[str, str], platform: str, folder: str | None) -> None:
-    assert user_cache_folder(environment, platform) == (None if folder is None else Path(folder))

@@ -17,7 +17,7 @@ from bot.intake.specification import Specification
 from bot.renewal import query_of, renew, tasks_of
 from bot.taxonomy.affected import Affected, affected_by, everything
 from bot.taxonomy.migration import migration_between
-from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
+from bot.taxonomy.model import Capability, Exemplars, Group, Source, Taxonomy
 from tests.classifier.factories import declared, intent, silent
 from tests.factories import make_entry
 from tests.reconcile.merges import source
@@ -56,6 +56,11 @@ def renamed(id: str, was: str) -> Capability:
 def _fresh(item: Capability) -> Capability:
     """A copy holds on to the digests of what it was copied from."""
     return Capability.model_validate(item.model_dump(), strict=False)
+
+
+def ruled(id: str, when: str, source: Source, group: str = "any", **more: Any) -> Capability:
+    """A capability that the called tool or the structure of the query decides."""
+    return Capability(id=id, name=id, group=group, description=id, source=source, when=when, **more)
 
 
 ONE = ("x", "y", "z")
@@ -134,6 +139,43 @@ def test_a_member_that_was_declared_ruled_others_out_whether_it_was_exercised_or
     old = of(*BASE, declared("s", RULE, "one", requires="a"))
     new = of(*BASE)
     assert affected_by(old, new, migration_between(old, new)).of(()) == ONE
+
+
+@pytest.mark.parametrize(("rule", "source"), [("card", "tool"), ("user_turns > `1`", "structure")])
+def test_so_did_one_that_was_decided_by_the_called_tool_or_counted(rule: str, source: Source) -> None:
+    old = of(*BASE, ruled("s", rule, source, "one"))
+    new = of(*BASE)
+    assert affected_by(old, new, migration_between(old, new)).of(()) == ONE
+
+
+@pytest.mark.parametrize(
+    ("whole", "part", "asked_where_false"),
+    [
+        (intent("w"), intent("p", split="w"), False),
+        (intent("w"), intent("p", split="w", when=RULE), False),
+        (intent("w", when=RULE), intent("p", split="w", when=RULE), False),
+        (intent("w", when=RULE), intent("p", split="w"), True),
+        (intent("w", when=RULE), intent("p", split="w", when="`true`"), True),
+        (intent("w"), ruled("p", "card", "tool", split="w"), True),
+        (intent("w"), ruled("p", "user_turns > `1`", "structure", split="w"), True),
+        (ruled("w", "card", "tool"), intent("p", split="w"), True),
+    ],
+)
+def test_a_part_lies_within_the_whole_unless_a_rule_may_say_more(
+    whole: Capability, part: Capability, asked_where_false: bool
+) -> None:
+    old, new = (
+        of(*BASE, whole),
+        of(*BASE, part, intent("q", split="w", when=whole.when if whole.source == "intent" else None)),
+    )
+    found = affected_by(old, new, migration_between(old, new))
+    assert ("p" in found.of(())) is asked_where_false
+    assert "p" in found.of(("w",))
+
+
+def test_a_gate_that_changes_is_asked_again() -> None:
+    old, new = of(*BASE), of(*changed("a", when=RULE))
+    assert affected_by(old, new, migration_between(old, new)).of(("b",)) == ("a",)
 
 
 def test_what_lags_for_another_reason_is_asked_with_its_group() -> None:

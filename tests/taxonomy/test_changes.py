@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.taxonomy.changes import Change, Kind, Step, changes_between, heaviest, required_version
-from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
+from bot.taxonomy.model import Capability, Exemplar, Exemplars, Group, Taxonomy
 
 
 def capability(id: str, group: str = "any", **more: Any) -> Capability:
@@ -154,6 +154,8 @@ CASES: list[tuple[Taxonomy, Kind, tuple[str, ...], Step, str]] = [
     ),
     (having(c={"requires": None}), Kind.RULE, ("c",), Step.MAJOR, "c: requires was “a” and is absent."),
     (having(c={"source": "intent"}), Kind.RULE, ("c",), Step.MAJOR, "c: source was “spec” and is “intent”."),
+    (having(c={"source": "tool"}), Kind.RULE, ("c",), Step.MAJOR, "c: source was “spec” and is “tool”."),
+    (having(a={"when": "card"}), Kind.RULE, ("a",), Step.MAJOR, "a: when was absent and is “card”."),
     (
         having(b={"was": "gone"}),
         Kind.DECLARATION,
@@ -290,6 +292,53 @@ def test_a_new_member_of_a_group_that_is_divided_no_longer_is_no_change_of_the_o
     new = like(having(capability("h", "two")), groups=(*GROUPS[:3], Group(id="two", name="Two")))
     found = changes_between(OLD, new)
     assert [(change.kind, change.step) for change in found] == [(Kind.CONSTRAINT, "major"), (Kind.ADDED, "minor")]
+
+
+def row(id: str, *turns: str, hand: str = "h", **more: Any) -> Exemplar:
+    return Exemplar(id=id, hand=hand, turns=turns or (id,), **{"exercises": ("a",)} | more)
+
+
+ROWS = (row("1"), row("2", exercises=("b",), resembles=("a",)), row("3", exercises=()), row("4", unknown=("a",)))
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentences"),
+    [
+        (ROWS, ()),
+        ((row("9", "1", hand="other"), *ROWS[1:]), ()),
+        ((*ROWS, row("5")), ("a: 1 positive exemplar added.",)),
+        ((*ROWS, row("1", "eins", language="de")), ("a: 1 positive exemplar added.",)),
+        ((ROWS[3], *ROWS[:3]), ("a: the positive exemplars stand in another order.",)),
+        ((ROWS[0], ROWS[2], ROWS[1], ROWS[3]), ()),
+        (
+            (*ROWS[:2], row("3", "three", exercises=()), ROWS[3]),
+            (
+                "Of those that exercise nothing, or of which something is unknown: 1 exemplar added, 1 exemplar removed.",
+            ),
+        ),
+        (
+            (*ROWS[:3], row("4")),
+            ("Of those that exercise nothing, or of which something is unknown: 1 exemplar removed.",),
+        ),
+    ],
+    ids=["nothing", "id and hand", "added", "translated", "order", "order elsewhere", "no label", "known now"],
+)
+def test_what_changes_in_the_tables_of_exemplars(rows: tuple[Exemplar, ...], sentences: tuple[str, ...]) -> None:
+    found = changes_between(OLD.with_exemplars(ROWS), OLD.with_exemplars(rows))
+    assert tuple(change.sentence for change in found) == sentences
+    assert {change.step for change in found} <= {Step.PATCH}
+
+
+def test_exemplars_that_move_to_a_table_are_no_change() -> None:
+    own = having(a={"exemplars": {"positive": ["1", "4"], "negative": ["2"]}}, b={"exemplars": {"positive": ["2"]}})
+    table = OLD.with_exemplars((ROWS[0], ROWS[1], row("4")))
+    assert changes_between(own, table) == ()
+
+
+def test_what_is_unknown_is_carried_by_a_rename() -> None:
+    old = OLD.with_exemplars((row("4", unknown=("b",)),))
+    new = having(b={"id": "n", "was": "b"}, retired=("b",)).with_exemplars((row("4", unknown=("n",)),))
+    assert [change.kind for change in changes_between(old, new)] == [Kind.RENAMED]
 
 
 @st.composite

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,8 +12,12 @@ import yaml
 from bot.object_store import ObjectStore
 from bot.taxonomy.history import History
 from bot.taxonomy.loading import TAXONOMY_FILE
+from bot.taxonomy.model import Taxonomy
 from tests.factories import make_taxonomy
 from tests.origin import Origin
+
+TABLE = "taxonomy/exemplars/hand.tsv"
+EXEMPLARS = {"__all__": {"exemplars"}}
 
 
 @dataclass
@@ -27,15 +31,22 @@ class Line:
     def add(self, version: str, *names: str, note: str = "") -> None:
         """A version with these capabilities; without any its file is faulty."""
         data = make_taxonomy(*names, version=version).model_dump(mode="json") if names else {"version": version}
-        self._commit(f"# {note}\n{yaml.safe_dump(data)}".encode())
+        self._commit({TAXONOMY_FILE: f"# {note}\n{yaml.safe_dump(data)}".encode()})
+
+    def add_tables(self, version: str, *queries: str) -> None:
+        """A version with the capabilities a and b, and a table of queries that exercise a; without any it is faulty."""
+        data = make_taxonomy("a", "b", version=version).model_dump(mode="json", exclude={"capabilities": EXEMPLARS})
+        rows = "".join(f"h-{number}\ta\t{query}\n" for number, query in enumerate(queries))
+        table = f"id\tlabels\tturns\n{rows}" if queries else "no header"
+        self._commit({TAXONOMY_FILE: yaml.safe_dump(data).encode(), TABLE: table.encode()})
 
     def remove(self) -> None:
-        self._commit(None)
+        self._commit({})
 
-    def _commit(self, content: bytes | None) -> None:
-        path = f"{self.folder}/{TAXONOMY_FILE}" if self.folder else TAXONOMY_FILE
-        files = {"README.md": b"x"} | ({} if content is None else {path: content})
-        self.commits.append(self.origin.commit(files, *self.commits[-1:]))
+    def _commit(self, files: dict[str, bytes]) -> None:
+        below = f"{self.folder}/" if self.folder else ""
+        placed = {"README.md": b"x"} | {f"{below}{path}": content for path, content in files.items()}
+        self.commits.append(self.origin.commit(placed, *self.commits[-1:]))
 
 
 @pytest.fixture
@@ -107,6 +118,30 @@ def test_all_versions_are_told_as_each_was_last(line: Line, store: ObjectStore) 
     line.add("1.2.0", "a", "d")
     found = History(store, line.commits[-1]).all()
     assert [(item.version, tuple(item.by_id)) for item in found] == [("1.0.0", ("a", "c")), ("1.2.0", ("a", "d"))]
+
+
+def told(taxonomies: Iterable[Taxonomy]) -> list[tuple[str, list[str]]]:
+    return [(item.version, [row.turns[0] for row in item.exemplars]) for item in taxonomies]
+
+
+@pytest.mark.parametrize("folder", ["", "the platform"])
+def test_a_commit_of_exemplars_alone_is_one_of_its_version(line: Line, store: ObjectStore, folder: str) -> None:
+    line.folder = folder
+    line.add_tables("1.0.0", "first")
+    line.add_tables("1.0.0", "first", "second")
+    line.add_tables("1.0.1", "third")
+    line.add_tables("1.0.1", "third", "fourth")
+    history = History(store, line.commits[-1], folder)
+    assert told(history.since("1.0.0")) == [("1.0.0", ["first"]), ("1.0.1", ["third"])]
+    assert told(history.all()) == [("1.0.0", ["first", "second"]), ("1.0.1", ["third", "fourth"])]
+
+
+def test_a_version_whose_exemplars_are_faulty_is_passed_over(line: Line, store: ObjectStore) -> None:
+    line.add_tables("1.0.0", "first")
+    line.add_tables("1.0.1")
+    line.add_tables("1.0.2", "first")
+    assert told(History(store, line.commits[-1]).since("1.0.0")) == [("1.0.0", ["first"]), ("1.0.2", ["first"])]
+    assert History(store, line.commits[-1]).since("1.0.1") == ()
 
 
 def test_a_platform_may_lie_in_a_folder(line: Line, store: ObjectStore) -> None:

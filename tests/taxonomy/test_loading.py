@@ -97,6 +97,11 @@ def both(first: Change, second: Change) -> Change:
     return lambda data: (first(data), second(data))
 
 
+def decided(place: int, source: str, **values: Any) -> Change:
+    """A capability decided by a rule of that source, which requires nothing."""
+    return in_capability(place, **{"source": source, "requires": None} | values)
+
+
 def in_capabilities(*places: int, **values: Any) -> Change:
     return lambda data: [in_capability(place, **values)(data) for place in places]
 
@@ -146,6 +151,10 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
             # The only part that is left of another.
             lambda data: data["retired"].append("whole"),
             in_capability(1, split="whole"),
+            # The other sources, and a gate.
+            decided(3, "tool", when="auth == 'api-key'"),
+            add_capability(spec("turns", "tools", source="structure", when="user_turns > `1`", requires=None)),
+            in_capability(5, when="contains(knowledge, 'files')"),
         ),
     )
 
@@ -180,6 +189,16 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
         ),
         (in_capability(2, requires="key"), "requires: key", "'key', which is itself decided by the specification"),
         (in_capability(2, requires="oauth"), "requires: oauth", "itself decided by the specification"),
+        (
+            both(in_capability(2, requires="key"), decided(3, "tool", when="card")),
+            "requires: key",
+            "itself decided by the tools that the query calls",
+        ),
+        (
+            both(in_capability(2, requires="key"), decided(3, "structure", when="user_turns > `1`")),
+            "requires: key",
+            "itself decided by what is counted in the query",
+        ),
         # Origins.
         (in_capability(0, was="table"), "was: table", "`was` names the capability itself"),
         (in_capability(0, split="table"), "split: table", "`split` names the capability itself"),
@@ -197,8 +216,15 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
         # What a source needs.
         (without(2, "when"), "- id: oauth", "a spec capability needs a rule"),
         (in_capability(2, when=None), "when: null", "a spec capability needs a rule"),
-        (in_capability(4, when="name == 'x'"), "when: name", "an intent capability is judged from the query alone"),
-        (in_capability(4, requires="table"), "requires: table", "an intent capability is judged from the query alone"),
+        (decided(2, "tool", when=None), "when: null", "a tool capability needs a rule over one tool"),
+        (decided(2, "structure", when=None), "when: null", "a structure capability needs a rule over the structure"),
+        (in_capability(4, requires="table"), "requires: table", "`source: intent` has no `requires`: it is inferred"),
+        (decided(2, "tool", when="card", requires="calls"), "requires: calls", "`source: tool` has no `requires`"),
+        (
+            decided(2, "structure", when="user_turns > `1`", requires=7),
+            "requires: 7",
+            "`source: structure` has no `requires`: it is counted in the query",
+        ),
         # Rules.
         (in_capability(2, when="auth_modes["), "when: auth_modes[", "not valid JMESPath"),
         (
@@ -208,9 +234,15 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
         ),
         (in_capability(2, when="tools[?card]"), "when: tools", "the rule gives a list"),
         (in_capability(2, when="name"), "when: name", "the rule gives a text"),
+        (in_capability(2, when="effect == 'write'"), "when: effect", "'effect' is a field of one tool, and not"),
+        (in_capability(4, when="user_turns > `1`"), "when: user_turns", "a field of the structure of the query"),
+        (decided(2, "tool", when="contains(auth_modes, 'x')"), "when: contains", "of the normalised specification"),
+        (decided(2, "tool", when="auth"), "when: auth", "the rule gives a text"),
+        (decided(2, "structure", when="effect == 'x'"), "when: effect", "a field of one tool (`source: tool`)"),
+        (decided(2, "structure", when="attachments"), "when: attachments", "the rule gives a list"),
         # Patterns.
         (in_capability(4, patterns=["["]), "- '['", "not a regular expression"),
-        (in_capability(4, patterns=["fine", "(a+)+"]), "- (a+)+", "may take very long"),
+        (in_capability(4, patterns=["fine", "a(?!b)"]), "- a(?!b)", "looks ahead or behind"),
         (in_capability(4, patterns=[""]), "- ''", "must be a text with at least one visible character"),
         # Exemplars.
         (add_exemplar(4, "positive", "Calls  3"), "- Calls  3", "the exemplar stands in line 90 already"),
@@ -226,7 +258,7 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
         (lambda data: data.update(verison="1.0.0"), "verison:", "unknown key; perhaps you meant 'version'"),
         (in_capability(4, pattern=["x"]), "pattern:", "unknown key; perhaps you meant 'patterns'"),
         (without(4, "description"), "- id: calls", "capabilities.4.description: the key is missing"),
-        (in_capability(4, source="guess"), "source: guess", "must be 'spec' or 'intent'"),
+        (in_capability(4, source="guess"), "source: guess", "must be 'spec', 'tool', 'structure' or 'intent'"),
     ],
 )
 def test_each_fault_is_reported_with_its_line_and_a_fix(
@@ -252,7 +284,7 @@ def test_faults_do_not_hide_each_other(tmp_path: Path) -> None:
         lambda data: data.update(version="one"),
         in_group(1, parent="nowhere"),
         in_group(3, colour="red"),
-        in_capability(0, patterns=["(a+)+"], description=7, colour="red"),
+        in_capability(0, patterns=["a(?!b)"], description=7, colour="red"),
         without(2, "when"),
         in_capability(3, when="tools[", requires="nobody"),
         add_exemplar(1, "positive", "table 1"),
@@ -264,7 +296,7 @@ def test_faults_do_not_hide_each_other(tmp_path: Path) -> None:
         "version: must match",
         "no group has the id 'nowhere'",
         "groups.3.colour: unknown key",
-        "pattern '(a+)+'",
+        "pattern 'a(?!b)'",
         "capabilities.0.description: must be a string",
         "capabilities.0.colour: unknown key",
         "oauth: a spec capability needs a rule",
@@ -295,7 +327,7 @@ VALUES = st.recursive(
     | st.booleans()
     | st.integers()
     | st.text(max_size=8)
-    | st.sampled_from(["format", "spec", "(a+)+", "oauth"]),
+    | st.sampled_from(["format", "spec", "a(?!b)", "oauth"]),
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["positive", "id", "x"]), inner, max_size=3)
     ),
@@ -332,7 +364,15 @@ def test_the_shipped_taxonomy_is_valid() -> None:
     ],
 )
 def test_few_exemplars_are_noted_and_stop_nothing(tmp_path: Path, change: Change, message: str) -> None:
-    load(tmp_path, changed(change))
-    (note,) = taxonomy_notes(WorkingTree(tmp_path))
+    taxonomy = load(tmp_path, changed(change))
+    note, _ = taxonomy_notes(WorkingTree(tmp_path), taxonomy)
     assert message in note.message
     assert note.line is not None
+
+
+def test_exemplars_in_the_file_are_noted_once(tmp_path: Path) -> None:
+    text = changed()
+    (note,) = taxonomy_notes(WorkingTree(tmp_path), load(tmp_path, text))
+    assert "table: the exemplars stand in this file" in note.message
+    assert "incumbent migrate" in note.fix
+    assert text.splitlines()[(note.line or 0) - 1].strip() == "exemplars:"

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.intake.specification import UNDECLARED, AuthDeclaration, Knowledge, Specification, Tool
-from bot.taxonomy.rules import FACTS, PROBES, TOOL_FACTS, RuleError, compile_rule, evaluate, probe
+from bot.taxonomy.model import Source
+from bot.taxonomy.rules import FACTS, STRUCTURE_FACTS, SUBJECTS, TOOL_FACTS, RuleError, compile_rule, evaluate, probe
 
 TOOL = Tool(
     name="find",
@@ -64,6 +65,95 @@ def test_rule_is_true_false_or_null_where_nothing_is_declared(
     assert evaluate(compile_rule(rule), facts) is value
 
 
+WRITES_ONE = "effect == 'write' || (effect == 'unknown' && `null`)"
+
+
+@pytest.mark.parametrize(
+    ("rule", "facts", "value"),
+    [
+        (WRITES_ONE, TOOL.facts(), False),
+        (WRITES_ONE, dataclasses.replace(TOOL, effect="write").facts(), True),
+        (WRITES_ONE, dataclasses.replace(TOOL, effect="unknown").facts(), None),
+        ("confirmation", TOOL.facts(), None),
+        ("confirmation", dataclasses.replace(TOOL, confirmation=False).facts(), False),
+        ("auth == 'oauth'", TOOL.facts(), True),
+        ("`true`", TOOL.facts(), True),
+    ],
+)
+def test_a_rule_over_one_tool(rule: str, facts: dict[str, object], value: bool | None) -> None:
+    compiled = compile_rule(rule, "tool")
+    probe(compiled, "tool")
+    assert evaluate(compiled, facts) is value
+
+
+@pytest.mark.parametrize(
+    ("rule", "turns", "attachments", "value"),
+    [
+        ("user_turns > `1` || `null`", 1, None, None),
+        ("user_turns > `1` || `null`", 2, None, True),
+        ("user_turns == `1`", 2, None, False),
+        ("contains(attachments, 'image')", 1, None, None),
+        ("contains(attachments, 'image')", 1, [], False),
+        ("contains(attachments, 'image')", 1, ["audio", "image"], True),
+    ],
+)
+def test_a_rule_over_the_structure_of_a_query(
+    rule: str, turns: int, attachments: list[str] | None, value: bool | None
+) -> None:
+    compiled = compile_rule(rule, "structure")
+    probe(compiled, "structure")
+    assert evaluate(compiled, {"user_turns": turns, "attachments": attachments}) is value
+
+
+@pytest.mark.parametrize("source", ["spec", "intent"])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "length(tools[?effect == 'write' && card]) > `0`",
+        "tools | [?card] | length(@) > `0`",
+        "contains(tools[].[effect, auth][], 'write')",
+        "tools[*].{kind: protocol, e: effect} | length([?kind == 'rest']) > `0`",
+        "length(sort_by(tools, &protocol)) > `0`",
+        "!(contains(map(&auth, tools), 'sso'))",
+        "tools[0].card",
+    ],
+)
+def test_fields_of_tools_may_be_asked_of_the_tools(source: Source, rule: str) -> None:
+    probe(compile_rule(rule, source), source)
+
+
+@pytest.mark.parametrize(
+    ("source", "rule", "message", "fix"),
+    [
+        ("spec", "user_turns > `1`", r"of the structure of the query \(`source: structure`\)", "make it `source: st"),
+        ("intent", "attachments", r"of the structure of the query \(`source: structure`\)", "make it `source: st"),
+        ("spec", "effect == 'write'", "'effect' is a field of one tool, and not of the norm", "ask it of the tools"),
+        ("spec", "platform == 'x' && card", "'card' is a field of one tool", "or make it `source: tool`"),
+        ("spec", "[platform, card] | `true`", "'card' is a field of one tool", "ask it of the tools"),
+        ("spec", "not_null(confirmation)", "'confirmation' is a field of one tool", "ask it of the tools"),
+        ("intent", "auth.name == 'x'", "'auth' is a field of one tool", "ask it of the tools"),
+        ("tool", "contains(auth_modes, 'x')", r"of the normalised specification \(`source: spec`\)", "use name, prot"),
+        ("tool", "tools[0].card", "'tools' is a field of the normalised specification", "or make it `source: spec`"),
+        ("tool", "user_turns == `1`", "'user_turns' is a field of the structure", "or make it `source: structure`"),
+        ("tool", "efect == 'write'", "one tool has no field 'efect'; perhaps you meant 'effect'", "use name, protocol"),
+        ("structure", "effect == 'write'", r"of one tool \(`source: tool`\)", "use user_turns, attachments; or make"),
+        ("structure", "name == 'x'", r"of the normalised specification \(`source: spec`\)", "use user_turns"),
+        ("structure", "turns > `1`", "the structure of the query has no field 'turns'", "use user_turns, attachments"),
+        ("structure", "attachments == null", "has no field 'null'", "write `null` in backticks"),
+        (None, "turns > `1`", "the normalised specification has no field 'turns'", "use platform"),
+    ],
+)
+def test_a_rule_names_the_fields_of_its_own_source(source: Source | None, rule: str, message: str, fix: str) -> None:
+    with pytest.raises(RuleError, match=message) as caught:
+        compile_rule(rule, source)
+    assert fix in caught.value.fix
+
+
+@pytest.mark.parametrize("rule", ["effect == 'write'", "user_turns > `1`", "contains(auth_modes, 'x')"])
+def test_without_a_source_every_field_may_be_named(rule: str) -> None:
+    assert compile_rule(rule).text == rule
+
+
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
@@ -83,7 +173,7 @@ def test_rule_is_true_false_or_null_where_nothing_is_declared(
 )
 def test_rule_that_cannot_be_compiled_says_why(rule: str, message: str) -> None:
     with pytest.raises(RuleError, match=message) as caught:
-        compile_rule(rule)
+        compile_rule(rule, "spec")
     assert caught.value.fix
 
 
@@ -101,14 +191,14 @@ def test_rule_that_cannot_be_compiled_says_why(rule: str, message: str) -> None:
 )
 def test_probing_refuses_rules_that_are_not_boolean(rule: str, message: str) -> None:
     with pytest.raises(RuleError, match=message) as caught:
-        probe(compile_rule(rule))
+        probe(compile_rule(rule), "spec")
     assert caught.value.fix
 
 
-@given(st.text(max_size=40))
-def test_any_text_is_a_rule_or_refused(text: str) -> None:
+@given(st.text(max_size=40), st.sampled_from(sorted(SUBJECTS)))
+def test_any_text_is_a_rule_or_refused(text: str, source: Source) -> None:
     with contextlib.suppress(RuleError):
-        probe(compile_rule(text))
+        probe(compile_rule(text, source), source)
 
 
 def test_rules_know_the_fields_that_specifications_have() -> None:
@@ -119,4 +209,6 @@ def test_rules_know_the_fields_that_specifications_have() -> None:
     assert isinstance(tools, list)
     assert tuple(facts) == FACTS
     assert tuple(tools[0]) == TOOL_FACTS
-    assert all(tuple(probed) == FACTS for probed in PROBES)
+    for subject in SUBJECTS.values():
+        assert all(tuple(probed) == subject.fields for probed in subject.probes)
+    assert SUBJECTS["structure"].fields == STRUCTURE_FACTS

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import stat
 import struct
-import sys
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -28,7 +27,6 @@ from bot.whole_file import write_whole
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
-FOLDER_VARIABLE: Final = "INCUMBENT_CACHE"
 LARGEST_FILE: Final = 500_000_000
 KEPT_FILES: Final = 8
 """How many models stay: those of taxonomies that were edited since pile up otherwise."""
@@ -60,26 +58,6 @@ class _Metadata(FileModel):
     key: str
     digest: str
     arrays: dict[str, _Record]
-
-
-def user_cache_folder(environment: Mapping[str, str], platform: str = sys.platform) -> Path | None:
-    """Where this user's programs keep what they can make again; ``INCUMBENT_CACHE`` names another place.
-
-    ``None`` where the system knows no such place.
-    """
-    chosen = environment.get(FOLDER_VARIABLE)
-    if chosen:
-        return Path(chosen)
-    if platform == "win32":
-        local = environment.get("LOCALAPPDATA")
-        return Path(local, "incumbent", "cache") if local else None
-    absolute = environment.get("XDG_CACHE_HOME", "")
-    if absolute.startswith("/"):
-        return Path(absolute, "incumbent")
-    home = environment.get("HOME", "")
-    if not home.startswith("/"):
-        return None
-    return Path(home, "Library/Caches" if platform == "darwin" else ".cache", "incumbent")
 
 
 class ModelCache:

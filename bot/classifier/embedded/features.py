@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -11,6 +10,7 @@ from typing import Final
 from bot.classifier.embedded.structure import NAMES, structure
 from bot.classifier.embedded.terms import Vocabulary, character_terms, learn_vocabulary, word_terms
 from bot.classifier.embedded.text import ReadText
+from bot.taxonomy.patterns import Pattern, compile_pattern
 
 # How much each block counts beside the terms, each of whose two blocks has length 1.
 STRUCTURE_SCALE: Final = 0.2
@@ -29,12 +29,12 @@ Row = tuple[list[int], list[float]]
 class Cues:
     """The cue patterns of some capabilities: for each, whether one matches, and how many do."""
 
-    patterns: tuple[tuple[re.Pattern[str], ...], ...]
+    patterns: tuple[tuple[Pattern, ...], ...]
 
     @staticmethod
     def of(patterns: Iterable[Iterable[str]]) -> Cues:
-        """Compiled patterns; a taxonomy that was loaded holds only patterns that search in linear time."""
-        return Cues(tuple(tuple(re.compile(text, re.IGNORECASE) for text in own) for own in patterns))
+        """Compiled patterns; raises :class:`bot.taxonomy.patterns.PatternError`, which loading a taxonomy rules out."""
+        return Cues(tuple(tuple(map(compile_pattern, own)) for own in patterns))
 
     @property
     def width(self) -> int:
@@ -43,7 +43,8 @@ class Cues:
 
     def counts(self, text: str) -> list[int]:
         """How many patterns of each capability match somewhere in ``text``."""
-        return [sum(pattern.search(text) is not None for pattern in own) for own in self.patterns]
+        encoded = text.encode("utf-8", "replace")
+        return [sum(pattern.search(encoded) is not None for pattern in own) for own in self.patterns]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,132 @@
+"""Tables of labelled queries: tab-separated rows under a header, the shape of label files and of exemplar files.
+
+Nothing is quoted or escaped.  Lines before the header that begin with ``#`` are comments; ``# capabilities:`` and
+``# names: SHORT=CAPABILITY`` are directives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from bot.errors import InputError, Problem
+from bot.suggest import perhaps
+
+UNKNOWN: Final = "?"
+"""Stands before a label of which nobody can tell whether it is true."""
+_DIRECTIVES: Final = ("capabilities", "names")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A name as a file writes it, and its line."""
+
+    text: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table as it was read: ``rows`` are lines that are not empty, each with its number (from 1).
+
+    ``header`` is in lower case.  ``capabilities`` are those of the directive (``None`` without one), ``meanings`` maps
+    names of the file's own to what they stand for.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[int, str], ...]
+    capabilities: tuple[Word, ...] | None
+    meanings: Mapping[str, Word]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """The names in one cell of labels; ``faults`` are messages, each with its fix."""
+
+    true: tuple[str, ...]
+    unknown: tuple[str, ...]
+    faults: tuple[tuple[str, str], ...] = ()
+
+
+def read_table(text: str, file: str, headers: Collection[tuple[str, ...]], fix: str) -> Table:
+    """The table in ``text``, whose header is one of ``headers``.
+
+    Raises :class:`InputError` without such a header; ``fix`` says how to write it.
+    """
+    head = _Head(file)
+    lines = text.split("\n")
+    number = 0
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#"):
+            head.comment(number, line.removesuffix("\r"))
+        elif line.strip():
+            header = tuple(cell.strip().lower() for cell in line.rstrip("\r\t").split("\t"))
+            if header not in headers:
+                break
+            rows = [(place, row) for place, row in enumerate(lines[number:], number + 1) if row and not row.isspace()]
+            return Table(
+                header=header,
+                rows=tuple((place, row.removesuffix("\r")) for place, row in rows),
+                capabilities=head.capabilities,
+                meanings=head.meanings,
+                problems=tuple(head.problems),
+            )
+    message = "the header is missing, which says what the columns are"
+    raise InputError([*head.problems, Problem(file, number, message, fix)])
+
+
+class _Head:
+    """The comments before the header."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self.capabilities: tuple[Word, ...] | None = None
+        self.meanings: dict[str, Word] = {}
+        self.problems: list[Problem] = []
+
+    def comment(self, number: int, line: str) -> None:
+        word, colon, rest = line.lstrip("# ").partition(":")
+        name = word.strip().lower()
+        if not colon or " " in name:
+            return
+        if name == "capabilities":
+            self.capabilities = (*(self.capabilities or ()), *(Word(item, number) for item in listed(rest)))
+        elif name == "names":
+            for item in listed(rest):
+                self._name(number, item)
+        elif near := perhaps(name, _DIRECTIVES):
+            message = f"nothing is called {name!r}{near}"
+            self.problems.append(Problem(self._file, number, message, "correct the word, or write another comment"))
+
+    def _name(self, number: int, item: str) -> None:
+        name, equals, meaning = (part.strip() for part in item.partition("="))
+        if not (name and equals and meaning):
+            message = f"{item!r} does not say what a name stands for"
+            self.problems.append(Problem(self._file, number, message, "write NAME=CAPABILITY"))
+        elif self.meanings.setdefault(name, Word(meaning, number)).text != meaning:
+            message = f"{name!r} stands for two capabilities"
+            self.problems.append(Problem(self._file, number, message, "keep one of the two"))
+
+
+def read_labels(cell: str) -> Labels:
+    """The names in a ``cell``, parted by commas, with ``?`` before those that are unknown; none in an empty one."""
+    true: list[str] = []
+    unknown: list[str] = []
+    faults: list[tuple[str, str]] = []
+    for item in listed(cell, empty=True):
+        name = item.removeprefix(UNKNOWN).strip()
+        if not name:
+            if cell.strip():
+                faults.append(("a label has no name", "take out the comma that is too many"))
+        elif name in true or name in unknown:
+            faults.append((f"{name} is labelled twice", "keep one of the two"))
+        else:
+            (unknown if item.startswith(UNKNOWN) else true).append(name)
+    return Labels(true=tuple(true), unknown=tuple(unknown), faults=tuple(faults))
+
+
+def listed(text: str, empty: bool = False) -> list[str]:
+    """The items of a list with commas; those that are ``empty`` only where wanted."""
+    return [item.strip() for item in text.split(",") if empty or item.strip()]

@@ -1,0 +1,212 @@
+"""Exemplar files that follow a taxonomy: tables under new ids, and what stands in its own file moved to one (pure)."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from bot.config import REVIEWED_FILES
+from bot.documents import Document, as_list, as_mapping, parse_yaml
+from bot.errors import InputError, Problem
+from bot.evaluation.migrated_labels import clashes_of, migrated_rows
+from bot.label_tables import UNKNOWN, read_labels, read_table
+from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ORIGINAL_HEADERS, SHORT_HEADER, ExemplarFile, is_translation
+from bot.taxonomy.loading import TAXONOMY_FILE
+from bot.taxonomy.migration import Migration
+from bot.taxonomy.table_edits import NewRow, table_head, with_rows
+from bot.text import normalise
+
+MOVED_FILE = f"{EXEMPLARS_FOLDER}/exemplars.tsv"
+PREFIX = "x"
+_COMMENTS = (
+    "Exemplars of the taxonomy, one query a row: the capabilities it exercises, those it only looks like, its turns.",
+)
+
+
+def carried_tables(files: Mapping[str, ExemplarFile], migration: Migration) -> dict[str, str]:
+    """The texts of exemplar files, by path, that change where capabilities were renamed or split.
+
+    Of a query that exercised what was split it is unknown which of the parts it exercises; one that only looked like
+    the whole only looks like each part.  Raises :class:`InputError` where a file needs a name for two things.  What
+    cannot be read stays as it is.
+    """
+    found: dict[str, str] = {}
+    problems: list[Problem] = []
+    for path, file in files.items():
+        if is_translation(path):
+            continue
+        try:
+            table = read_table(file.text, file.name, ORIGINAL_HEADERS, "")
+        except InputError:
+            continue
+        columns = {1: UNKNOWN} if table.header == SHORT_HEADER else {1: UNKNOWN, 2: ""}
+        rows = [row.split("\t") for _, row in table.rows]
+        cells = {cell for row in rows for cell in (row[place] for place in columns if place < len(row))}
+        used = {name for said in map(read_labels, cells) for name in (*said.true, *said.unknown)}
+        problems += clashes_of(file.name, table.meanings, used, migration)
+        text = migrated_rows(file.text, table.meanings, migration, columns, commented=True)
+        if text != file.text:
+            found[path] = text
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def moved_exemplars(content: bytes, file: str, tables: Mapping[str, str]) -> dict[str, str]:
+    """The files that change where the exemplars in the taxonomy ``content`` move to ``tables``, by path.
+
+    There is none where it holds no exemplars.  Queries come in an order that keeps that of each capability, where
+    there is one, and else in that of their first appearance.  Raises :class:`InputError` where the file, which is
+    called ``file``, cannot be edited so that all else says what it said.
+    """
+    document = parse_yaml(content, file, REVIEWED_FILES)
+    if not _holders(document):
+        return {}
+    lists = list(_lists(document))
+    named = dict.fromkeys(id for each in lists for row in each for id in (*row.exercises, *row.resembles))
+    mark = "\ufeff" if content.startswith(BOM_UTF8) else ""
+    texts = with_rows(tables, _in_order(lists), MOVED_FILE, PREFIX, table_head(_COMMENTS, named))
+    return texts | {TAXONOMY_FILE: mark + _without(document)}
+
+
+def _lists(document: Document) -> Iterator[list[NewRow]]:
+    """The positive and the negative exemplars of each capability, in the order of the file."""
+    for item in as_list(as_mapping(document.data).get("capabilities")):
+        capability = as_mapping(item)
+        exemplars = as_mapping(capability.get("exemplars"))
+        id = str(capability.get("id"))
+        for kind in ("positive", "negative"):
+            found: list[NewRow] = []
+            for given in as_list(exemplars.get(kind)):
+                turns = tuple(map(str, given if isinstance(given, list) else (given,)))
+                marks = {"exercises": (id,)} if kind == "positive" else {"resembles": (id,)}
+                found.append(NewRow(turns=turns, **marks))
+            yield found
+
+
+def _in_order(lists: Sequence[Sequence[NewRow]]) -> list[NewRow]:
+    """The rows of all ``lists``, those of one text together, so that each list keeps its order where that can be."""
+    texts: dict[str, int] = {}
+    rows: list[list[NewRow]] = []
+    after: list[set[int]] = []
+    for each in lists:
+        before: int | None = None
+        for row in each:
+            place = texts.setdefault(normalise(row.turns), len(texts))
+            if place == len(rows):
+                rows.append([])
+                after.append(set())
+            rows[place].append(row)
+            if before is not None and before != place:
+                after[before].add(place)
+            before = place
+    waiting = [0] * len(rows)
+    for places in after:
+        for place in places:
+            waiting[place] += 1
+    ready = [place for place, count in enumerate(waiting) if not count]
+    left = set(range(len(rows)))
+    order: list[int] = []
+    while left:
+        # Where lists contradict each other, the first text that is left goes ahead.
+        place = heapq.heappop(ready) if ready else min(left)
+        if place not in left:
+            continue
+        left.remove(place)
+        order.append(place)
+        for later in after[place]:
+            waiting[later] -= 1
+            if not waiting[later]:
+                heapq.heappush(ready, later)
+    return [row for place in order for row in rows[place]]
+
+
+def _holders(document: Document) -> list[int]:
+    """The places of capabilities that have the key ``exemplars``, whatever it holds."""
+    items = as_list(as_mapping(document.data).get("capabilities"))
+    return [place for place, item in enumerate(items) if "exemplars" in as_mapping(item)]
+
+
+@dataclass(slots=True)
+class _Node:
+    """A value of the file between two places of the text; of a mapping, ``children`` are keys and values by turns."""
+
+    start: int
+    end: int
+    text: str | None = None
+    is_flow: bool = False
+    children: list[_Node] = field(default_factory=list)
+
+
+def _without(document: Document) -> str:
+    """The text of the taxonomy ``document`` without the exemplars of its capabilities."""
+    wanted = json.loads(json.dumps(document.data))
+    for place in _holders(document):
+        del wanted["capabilities"][place]["exemplars"]
+    text = document.text
+    for start, end in sorted(_places(text), reverse=True):
+        text = text[:start] + text[end:]
+    try:
+        written = parse_yaml(text.encode("utf-8"), document.file, REVIEWED_FILES).data == wanted
+    except InputError:
+        written = False
+    if not written:
+        message = "its exemplars cannot be taken out without changing what else it says: it has aliases or merge keys"
+        fix = "write out what stands for something else, and run this again"
+        raise InputError([Problem(document.file, None, message, fix)])
+    return text
+
+
+def _places(text: str) -> Iterator[tuple[int, int]]:
+    """Where the exemplars of each capability begin and end in ``text``, with their key."""
+    capabilities = next((value for key, value in _members(_tree(text)) if key.text == "capabilities"), None)
+    for item in [] if capabilities is None else capabilities.children:
+        members = list(_members(item))
+        for place, (key, value) in enumerate(members):
+            if key.text != "exemplars":
+                continue
+            following = members[place + 1][0].start if place + 1 < len(members) else None
+            line = text.rfind("\n", 0, key.start) + 1
+            if not item.is_flow and not text[line : key.start].strip():
+                end = text.find("\n", value.end)
+                yield line, len(text) if end < 0 else end + 1
+            elif following is not None:
+                yield key.start, following
+            elif place:
+                yield members[place - 1][1].end, value.end
+
+
+def _members(node: _Node) -> Iterator[tuple[_Node, _Node]]:
+    return zip(node.children[::2], node.children[1::2], strict=False)
+
+
+def _tree(text: str) -> _Node:
+    """The values of ``text`` and where they stand.  An alias is a value without children."""
+    root = _Node(0, 0)
+    path = [root]
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.CollectionEndEvent):
+            node = path.pop()
+            node.end = _index(event.end_mark) if node.is_flow or not node.children else node.children[-1].end
+        elif isinstance(event, yaml.NodeEvent):
+            node = _Node(_index(event.start_mark), _index(event.end_mark))
+            path[-1].children.append(node)
+            if isinstance(event, yaml.ScalarEvent):
+                node.text = event.value
+                # A block of text ends with its last line.
+                node.end = node.start + len(text[node.start : node.end].rstrip())
+            elif isinstance(event, yaml.CollectionStartEvent):
+                node.is_flow = bool(event.flow_style)
+                path.append(node)
+    return root.children[0] if root.children else root
+
+
+def _index(mark: Any) -> int:
+    """The place in the text; libyaml says it of every event."""
+    return int(mark.index)

@@ -1,0 +1,335 @@
+"""Exemplar files: ``taxonomy/exemplars/*.tsv`` and its translations into rows, every fault at once (pure).
+
+The rows are checked here and nowhere else: there are thousands, and each command reads them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from bot.errors import InputError, Problem
+from bot.label_tables import UNKNOWN, Table, read_labels, read_table
+from bot.limits import MOST_FAULTS, ReadingLimits
+from bot.suggest import perhaps
+from bot.taxonomy.model import Exemplar, Taxonomy
+from bot.text import normalise
+
+EXEMPLARS_FOLDER: Final = "taxonomy/exemplars"
+TRANSLATIONS_FOLDER: Final = f"{EXEMPLARS_FOLDER}/translations"
+ENDING: Final = ".tsv"
+
+HEADER: Final = ("id", "labels", "lookalikes", "turns")
+SHORT_HEADER: Final = ("id", "labels", "turns")
+TRANSLATION_HEADER: Final = ("id", "turns")
+ORIGINAL_HEADERS: Final = (HEADER, SHORT_HEADER)
+_WRITE_HEADER: Final = "write `id`, `labels`, `lookalikes` and `turns`, with tabs between, before the first row"
+_WRITE_TRANSLATION_HEADER: Final = "write `id` and `turns`, with a tab between, before the first row"
+
+MAX_ID: Final = 40
+"""Characters of an exemplar's id at most."""
+_ID: Final = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
+_LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+
+
+@dataclass(frozen=True, slots=True)
+class ExemplarFile:
+    """The text of an exemplar file at ``path``, which messages call ``name``."""
+
+    path: str
+    name: str
+    text: str
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its ending: the hand, or the language of a translation."""
+        return self.path.rpartition("/")[2].removesuffix(ENDING)
+
+
+def misplaced(path: str) -> tuple[str, str] | None:
+    """What is wrong with a file at ``path`` below the folder of exemplars, and the fix; ``None`` if nothing is."""
+    folder, _, name = path.rpartition("/")
+    if folder not in (EXEMPLARS_FOLDER, TRANSLATIONS_FOLDER):
+        return "no exemplars are read from this folder", f"put the file into {EXEMPLARS_FOLDER}/"
+    if not name.endswith(ENDING):
+        return "exemplar files end in .tsv, and this one is not read", "rename it, or move it elsewhere"
+    stem = name.removesuffix(ENDING)
+    if folder == TRANSLATIONS_FOLDER and not _LANGUAGE.fullmatch(stem):
+        return "the name of the file is no language", "name it after its language, as in de.tsv or pt-BR.tsv"
+    if not _is_id(stem):
+        fix = f"use letters, digits, dots and dashes, at most {MAX_ID}, as in hand-1.tsv"
+        return "the name of the file, which says who wrote the exemplars, is not an id", fix
+    return None
+
+
+def is_exemplar_file(path: str) -> bool:
+    """Whether a file at ``path`` below the folder of exemplars is to be one: notes and hidden files are not."""
+    name = path.rpartition("/")[2]
+    return not name.startswith(".") and not name.lower().endswith(".md")
+
+
+def read_exemplars(
+    files: Mapping[str, ExemplarFile], taxonomy: Taxonomy, limits: ReadingLimits, *, checked: bool = False
+) -> tuple[Exemplar, ...]:
+    """The rows of ``files`` (by path): originals by the names of their files, then translations by language.
+
+    ``taxonomy`` says what capabilities there are.  Of files that were ``checked`` before, the rows are not compared
+    again.  Raises :class:`InputError` with every fault of every file.
+    """
+    reading = _Reading(taxonomy, limits, checked)
+    for path in sorted(files):
+        if not is_translation(path):
+            reading.originals(files[path])
+    for path in sorted(files):
+        if is_translation(path):
+            reading.translations(files[path])
+    if reading.problems:
+        raise InputError(reading.problems)
+    return tuple(reading.rows)
+
+
+def is_translation(path: str) -> bool:
+    """Whether the exemplar file at ``path`` holds translations."""
+    return path.startswith(f"{TRANSLATIONS_FOLDER}/")
+
+
+class _Place(NamedTuple):
+    """An exemplar, its file as messages call it, and its line."""
+
+    row: Exemplar
+    name: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.row.id} ({self.name}:{self.line})"
+
+
+class _Reading:
+    """The rows and faults of all files so far."""
+
+    def __init__(self, taxonomy: Taxonomy, limits: ReadingLimits, checked: bool) -> None:
+        self._taxonomy, self._limits, self._checked = taxonomy, limits, checked
+        self.rows: list[Exemplar] = []
+        self.problems: list[Problem] = []
+        self._by_id: dict[str, _Place] = {}
+        self._by_text: dict[str, _Place] = {}
+        self._unread = False
+
+    def originals(self, file: ExemplarFile) -> None:
+        """The rows of a file of originals."""
+        table = self._table(file, ORIGINAL_HEADERS, _WRITE_HEADER)
+        if table is None:
+            return
+        words = _Words(self._taxonomy, file, table)
+        self.problems += words.problems
+        first, hand = len(table.header) - 1, file.stem
+        for line, cells in self._cells(file, table, first):
+            looks = cells[2] if first > 2 else ""
+            meaning, faults = words.meaning(cells[1], looks, line)
+            row = Exemplar(
+                id=cells[0],
+                hand=hand,
+                turns=tuple(cells[first:]),
+                exercises=meaning.exercises,
+                resembles=meaning.resembles,
+                unknown=meaning.unknown,
+            )
+            self.rows.append(row)
+            self.problems += faults
+            place = _Place(row, file.name, line)
+            if not self._checked:
+                self._check_original(place)
+            self._by_id.setdefault(row.id, place)
+
+    def translations(self, file: ExemplarFile) -> None:
+        """The rows of a file of translations."""
+        table = self._table(file, (TRANSLATION_HEADER,), _WRITE_TRANSLATION_HEADER)
+        if table is None:
+            return
+        language = file.stem
+        seen: dict[str, int] = {}
+        for line, cells in self._cells(file, table, 1):
+            original = self._by_id.get(cells[0])
+            if original is None:
+                if not self._unread:
+                    fix = f"write the id of a row of {EXEMPLARS_FOLDER}/, or remove the row"
+                    self._complain(file, line, f"no original has the id {cells[0]!r}", fix)
+                continue
+            its = original.row
+            row = Exemplar(
+                id=its.id,
+                hand=its.hand,
+                language=language,
+                turns=tuple(cells[1:]),
+                exercises=its.exercises,
+                resembles=its.resembles,
+                unknown=its.unknown,
+            )
+            self.rows.append(row)
+            if self._checked:
+                continue
+            if seen.setdefault(row.id, line) != line:
+                message = f"{row.id} is translated in line {seen[row.id]} already"
+                self._complain(file, line, message, "remove one of the two")
+            self._check_translation(_Place(row, file.name, line), original)
+
+    def _table(self, file: ExemplarFile, headers: Collection[tuple[str, ...]], fix: str) -> Table | None:
+        try:
+            if file.text.count("\t") > self._limits.nodes:
+                raise self._limits.too_many(file.name, None)
+            table = read_table(file.text, file.name, headers, fix)
+        except InputError as error:
+            self.problems += error.problems
+            self._unread = True
+            return None
+        self.problems += table.problems
+        for word in table.capabilities or ():
+            message = "an exemplar file says of every capability whether a query exercises it"
+            self._complain(file, word.line, message, "remove the line `# capabilities:`")
+        return table
+
+    def _cells(self, file: ExemplarFile, table: Table, first: int) -> Iterator[tuple[int, list[str]]]:
+        """The cells of each row that is no comment and has turns, which begin at the cell ``first``."""
+        before = len(self.problems)
+        for line, text in table.rows:
+            if text[0] == "#":
+                continue
+            cells = text.rstrip("\t").split("\t")
+            if len(cells) <= first:
+                columns = ", ".join(f"`{name}`" for name in table.header)
+                self._complain(file, line, "the row has no query", f"write {columns}, with a tab between them")
+                continue
+            if not self._checked and not all(map(str.strip, cells[first:])):
+                self._complain(file, line, "a turn is empty", "write the text between the tabs")
+            yield line, cells
+            if len(self.problems) - before >= MOST_FAULTS:
+                return
+
+    def _check_original(self, place: _Place) -> None:
+        id = place.row.id
+        if not _is_id(id):
+            fix = f"write letters, digits, dots and dashes, at most {MAX_ID}, as in h1-0001"
+            self._complain_at(place, f"{id!r} is not an id of an exemplar", fix)
+        elif id in self._by_id:
+            self._complain_at(place, f"the id is given twice: {self._by_id[id]}", "give each row an id of its own")
+        text = normalise(place.row.turns)
+        if (other := self._by_text.setdefault(text, place)) is not place:
+            fix = "keep one of the two rows, with the labels of both"
+            self._complain_at(place, f"the same text is in {other}", fix)
+
+    def _check_translation(self, place: _Place, original: _Place) -> None:
+        row, its = place.row, original.row
+        if len(row.turns) != len(its.turns):
+            message = f"{row.id} has {len(row.turns)} turns here, and {len(its.turns)} in {original}"
+            self._complain_at(place, message, "translate turn by turn, with a tab between turns")
+        text = normalise(row.turns)
+        other = self._by_text.setdefault(text, place)
+        if other.row.id == row.id:
+            if other.row.language is None:
+                self._complain_at(place, f"{row.id} is not translated: it is the text of {other}", "translate it")
+        elif _labels(other.row) != _labels(row):
+            message = f"the same text is in {other}, which has other labels than {original}"
+            self._complain_at(place, message, "word the two so that they differ, or make their labels agree")
+
+    def _complain(self, file: ExemplarFile, line: int | None, message: str, fix: str) -> None:
+        self.problems.append(Problem(file.name, line, message, fix))
+
+    def _complain_at(self, place: _Place, message: str, fix: str) -> None:
+        self.problems.append(Problem(place.name, place.line, message, fix))
+
+
+def _is_id(text: str) -> bool:
+    return len(text) <= MAX_ID and _ID.fullmatch(text) is not None
+
+
+def _labels(row: Exemplar) -> tuple[frozenset[str], frozenset[str]]:
+    return frozenset(row.exercises), frozenset(row.unknown)
+
+
+class _Meaning(NamedTuple):
+    """What two cells of labels say in capability ids, and what is wrong with them: messages, each with its fix."""
+
+    exercises: tuple[str, ...]
+    resembles: tuple[str, ...]
+    unknown: tuple[str, ...]
+    faults: tuple[tuple[str, str], ...]
+
+
+class _Words:
+    """The names that one file uses; ``problems`` are those of its directives."""
+
+    def __init__(self, taxonomy: Taxonomy, file: ExemplarFile, table: Table) -> None:
+        self._taxonomy, self._file = taxonomy, file
+        self._meanings = table.meanings
+        self._known: dict[tuple[str, str], _Meaning] = {}
+        self._reported: set[str] = set()
+        self.problems = [
+            Problem(file.name, word.line, f"{name!r} cannot stand for that: {_unknown(word.text, taxonomy)}", _NAME_IT)
+            for name, word in table.meanings.items()
+            if word.text not in taxonomy.by_id
+        ]
+
+    def meaning(self, labels: str, lookalikes: str, line: int) -> tuple[_Meaning, list[Problem]]:
+        """What the two cells of the row in ``line`` say, and the faults that are to be reported there."""
+        found = self._known.get((labels, lookalikes))
+        if found is None:
+            found = self._known[labels, lookalikes] = self._read(labels, lookalikes)
+        if not found.faults:
+            return found, []
+        problems = []
+        for message, fix in found.faults:
+            # A name that means nothing is one fault, in however many rows it is.
+            if fix is not _NAME_IT or message not in self._reported:
+                problems.append(Problem(self._file.name, line, message, fix))
+            self._reported.add(message)
+        return found, problems
+
+    def _read(self, labels: str, lookalikes: str) -> _Meaning:
+        faults: list[tuple[str, str]] = []
+        said, looks = read_labels(labels), read_labels(lookalikes)
+        faults += (*said.faults, *looks.faults)
+        faults += ((f"{UNKNOWN}{name} is under lookalikes", _NO_DOUBT) for name in looks.unknown)
+        exercises, resembles, unknown = (
+            self._ids(names, faults) for names in (said.true, (*looks.true, *looks.unknown), said.unknown)
+        )
+        for id in sorted({*exercises, *unknown} & {*resembles}):
+            faults.append((f"{id} is both a label and a lookalike", "keep one of the two"))
+        for id in sorted({*exercises} & {*unknown}):
+            faults.append((f"{id} is labelled twice", "keep one of the two"))
+        for group, members in self._taxonomy.exactly_one.items():
+            several = [member.id for member in members if member.id in exercises]
+            if len(several) > 1:
+                message = f"{' and '.join(several)} are members of {group}, of which a query exercises exactly one"
+                faults.append((message, "keep the one that it exercises"))
+        return _Meaning(exercises, resembles, unknown, tuple(faults))
+
+    def _ids(self, names: Collection[str], faults: list[tuple[str, str]]) -> tuple[str, ...]:
+        """The capabilities that ``names`` stand for; what is wrong with them goes to ``faults``."""
+        found: list[str] = []
+        for name in names:
+            word = self._meanings.get(name)
+            id = name if word is None else word.text
+            if id in found:
+                faults.append((f"{id} is labelled twice", "keep one of the two"))
+            elif id in self._taxonomy.by_id:
+                found.append(id)
+            elif word is None:
+                # What a name of the file's own stands for is looked at where the file says so.
+                faults.append((_unknown(id, self._taxonomy, self._meanings), _NAME_IT))
+        return tuple(found)
+
+
+_NAME_IT: Final = "write the id of a capability, or say what a short name stands for: `# names: SHORT=CAPABILITY`"
+_NO_DOUBT: Final = "write `?` before labels only; a lookalike is not exercised"
+
+
+def _unknown(id: str, taxonomy: Taxonomy, more: Collection[str] = ()) -> str:
+    parts = [item.id for item in taxonomy.capabilities if item.split == id]
+    if parts:
+        return f"{id} was split into {', '.join(parts)}"
+    now = next((item.id for item in taxonomy.capabilities if item.was == id), None)
+    if now is not None:
+        return f"{id} is called {now} now; `incumbent migrate` carries it over"
+    return f"the taxonomy has no capability {id!r}{perhaps(id, (*taxonomy.by_id, *more))}"
