@@ -6,13 +6,12 @@ What a placebo moves is owed to length and shape, not to the argument.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.classifier.classify import classify
-from bot.classifier.model import Backend, Classification, Finding, Identity, InferenceRequest, Progress, ToolChoice
-from bot.classifier.usage import Usage
+from bot.classifier.model import Backend, Classification, Progress
 from bot.config import Limits
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, AuthDeclaration, Specification, Tool
@@ -105,7 +104,6 @@ def ask(cases: Iterable[Case], taxonomy: Taxonomy, backend: Backend, progress: P
     A case without tools is asked about an agent that declares nothing, so that its tags are the inferred ones.
     """
     distinct = list(dict.fromkeys(cases))
-    listening = _Listening(backend)
     answers: dict[Case, Answer] = {}
     for tools in dict.fromkeys(case.tools for case in distinct):
         asked = {f"q{number}": case for number, case in enumerate(distinct) if case.tools == tools}
@@ -115,17 +113,18 @@ def ask(cases: Iterable[Case], taxonomy: Taxonomy, backend: Backend, progress: P
             queries,
             agent(tools),
             taxonomy,
-            listening,
+            backend,
             partial(_further, progress, done, len(distinct)),
         )
         if result.stopped is not None:
             raise result.stopped
         by_id = {item.query_id: item for item in result.classifications}
         for name, case in asked.items():
-            item, tool = by_id.get(name), listening.tools.get(name)
+            item = by_id.get(name)
+            likeliest = item.calls.likeliest if item is not None and item.calls is not None else ()
             answers[case] = Answer(
                 tags=None if item is None else item.signature,
-                tool=None if tool is None else tool.tool,
+                tool=likeliest[0][0] if likeliest else None,
                 flagged=None if item is None else flagged(item),
             )
     return answers
@@ -141,27 +140,6 @@ def agent(tools: tuple[Tool, ...]) -> Specification:
         return UNDECLARED
     auth = tuple(AuthDeclaration(mode=tool.auth, declared_in=tool.declared_in) for tool in tools if tool.auth)
     return replace(UNDECLARED, platform="bench", name="bench", tools=tools, auth=auth)
-
-
-@dataclass
-class _Listening:
-    """A backend that remembers which tool it chose for which query, which a classification does not tell."""
-
-    backend: Backend
-    tools: dict[str, ToolChoice | None] = field(default_factory=dict)
-
-    @property
-    def identity(self) -> Identity:
-        return self.backend.identity
-
-    @property
-    def usage(self) -> Usage | None:
-        return self.backend.usage
-
-    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
-        for place, finding in self.backend.infer(requests):
-            self.tools[requests[place].query_id] = finding.tool
-            yield place, finding
 
 
 def placebo(attack: Attack) -> Case:

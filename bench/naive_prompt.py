@@ -14,7 +14,7 @@ from math import isnan
 from typing import Any, Final, TypeAlias
 
 from bot.classifier.consistency import agree
-from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, ToolChoice
+from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample
 from bot.classifier.usage import Usage
 from bot.config import OpenAISettings
 from bot.errors import OutsideError, UsageError
@@ -165,9 +165,10 @@ class NaiveBackend:
             if len(votes) == len(request.capabilities):
                 samples.append(Sample(votes=votes, probabilities=probabilities))
                 votes, probabilities = {}, {}
-        best = max(chosen, key=lambda name: chosen[name], default=None)
-        tool = None if best is None else ToolChoice(best, min(1.0, chosen[best]))
-        return Finding(consensus=agree(samples, request.capabilities, self.samples) or {}, tool=tool)
+        called = min(1.0, sum(chosen.values()))
+        steps = ({name: share / called for name, share in chosen.items()},) if called else ()
+        calls = CalledTools(called, steps) if request.tools else None
+        return Finding(consensus=agree(samples, request.capabilities, self.samples) or {}, calls=calls)
 
     def _answer(self, messages: Messages) -> Mapping[str, Any]:
         import openai

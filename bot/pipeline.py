@@ -11,7 +11,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from bot.classifier.classify import ClassifierResult, classify
-from bot.classifier.model import Backend, Classification, Identity, Progress
+from bot.classifier.model import Backend, Classification, Contradiction, Identity, Progress
 from bot.config import CONFIG_FILE, Curation, load_config
 from bot.consolidator.cycle import Trust
 from bot.consolidator.trust import doubt_attempts
@@ -131,6 +131,21 @@ class Review:
     def attempts(self) -> tuple[str, ...]:
         """Queries that argued with the classifier, whatever became of them."""
         return tuple(item.query_id for result in self.results for item in result.classifications if item.attempt)
+
+    @property
+    def contradictions(self) -> Mapping[str, Contradiction]:
+        """Query → where its eval set expects other calls of tools than the classifier."""
+        return {
+            item.query_id: item.contradiction
+            for result in self.results
+            for item in result.classifications
+            if item.contradiction is not None
+        }
+
+    @property
+    def unfamiliar(self) -> tuple[str, ...]:
+        """Queries with a kind of text that the classifier cannot judge."""
+        return tuple(item.query_id for result in self.results for item in result.classifications if not item.familiar)
 
     @property
     def shortfalls(self) -> Mapping[str, str]:

@@ -203,7 +203,7 @@ def rescored(
 
 def query_of(entry: Entry) -> Query:
     """The query of ``entry`` for the classifier."""
-    return Query(id=entry.id, turns=entry.turns, setup=entry.setup.setup, file="", line=None)
+    return Query(id=entry.id, turns=entry.turns, expected=entry.expected, setup=entry.setup.setup, file="", line=None)
 
 
 def _change(line: Sequence[Taxonomy], taxonomy: Taxonomy) -> tuple[Affected, Migration, Taxonomy]:
@@ -287,7 +287,7 @@ class _Partly:
         for place, request in enumerate(requests):
             task = self.tasks[request.query_id]
             names = tuple(name for name in request.capabilities if name in task.capabilities)
-            tools = request.tools if self._divides(task) else ()
+            tools = request.tools if self._asks_for_tools(task) else ()
             if names or tools:
                 asked.append(place)
                 smaller.append(replace(request, capabilities=names, tools=tools))
@@ -299,10 +299,11 @@ class _Partly:
             known = self._known(request, self.tasks[request.query_id])
             yield place, finding if finding.shortfall else replace(finding, consensus={**known, **finding.consensus})
 
-    def _divides(self, task: Task) -> bool:
-        """Whether a member of an ``exactly-one`` group is asked about: the tool may decide it."""
+    def _asks_for_tools(self, task: Task) -> bool:
+        """Whether called tools decide something that is asked about: a ``tool`` capability, or an exactly-one group."""
         one = self.taxonomy.exactly_one
-        return any(self.taxonomy.by_id[name].group in one for name in task.capabilities)
+        asked = [self.taxonomy.by_id[name] for name in task.capabilities]
+        return any(item.source == "tool" or item.group in one for item in asked)
 
     @staticmethod
     def _known(request: InferenceRequest, task: Task) -> dict[str, Consensus]:

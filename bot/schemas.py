@@ -33,6 +33,7 @@ from bot.reconcile.inventory import Inventory
 from bot.report.agreement_output import AgreementOutput
 from bot.report.calibration_output import CalibrateOutput
 from bot.report.candidates_output import CandidatesOutput
+from bot.report.classify_output import ClassifyOutput
 from bot.report.evaluation_output import EvaluateOutput
 from bot.report.explanation_output import ExplainOutput
 from bot.report.formats_output import FormatsOutput
@@ -40,7 +41,6 @@ from bot.report.import_output import ImportOutput
 from bot.report.migrate_output import MigrateOutput
 from bot.report.output import (
     AdmissionOutput,
-    ClassifyOutput,
     ConsolidateOutput,
     ExportOutput,
     PruneOutput,

@@ -9,11 +9,13 @@ from typing import TypeAlias
 from bot.curator.entry import Entry, Tombstone, entry_id
 from bot.curator.store import RegressionSet
 from bot.digests import digest
+from bot.intake.expected_calls import stated_calls
 from bot.intake.query import Query
 from bot.submission import Submission
 
-Content: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
-"""What a query asks: its turns, and the names of what is attached to them."""
+Content: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...] | None]
+"""What a query asks: its turns, the names of what is attached to them, and the tools that are expected to be called
+(``None``: the eval set does not say), since these decide what it exercises."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +23,7 @@ class Settling:
     """What is known of queries, by name.
 
     ``settled`` holds the entry or tombstone of those whose content is in R, in line, or was evicted; ``edited`` the
-    entry in R of those that have another text by now; ``targets`` the id that each of the others would enter under.
+    entry in R of those that ask something else by now; ``targets`` the id that each of the others would enter under.
     """
 
     settled: Mapping[str, Entry | Tombstone]
@@ -82,18 +84,19 @@ def on_record(regression_set: RegressionSet) -> Mapping[str, Entry | Tombstone]:
 
 def asked(query: Query) -> Content:
     """What ``query`` asks."""
-    return query.turns, query.setup.attachments
+    return query.turns, query.setup.attachments, stated_calls(query.expected, len(query.turns))
 
 
 def content_key(content: Content) -> str:
     """A digest of ``content``: by it a query is known again whose turns were shown, and so perhaps cut or cleaned."""
-    return digest(content)
+    turns, attachments, calls = content
+    return digest([turns, attachments] if calls is None else content)
 
 
 def content_of(known: Entry | Tombstone) -> Content:
-    """What an entry asks, also one that was evicted: its turns, and what is attached to them."""
+    """What an entry asks, also one that was evicted."""
     entry = known if isinstance(known, Entry) else known.entry
-    return entry.turns, entry.setup.attachments
+    return entry.turns, entry.setup.attachments, stated_calls(entry.expected, len(entry.turns))
 
 
 def _by_place(submission: Submission, query: Query, regression_set: RegressionSet) -> str:

@@ -96,7 +96,7 @@ def test_what_was_scored_decides_where_the_turns_came_back_otherwise(
     shown = KeptScores(
         queries=(query("x", {"a": 0.9}, text="[looks like a secret]"),),
         entries={"x": "e"},
-        contents={"x": content_key(((TX,), ()))},
+        contents={"x": content_key(((TX,), (), None))},
     )
     assert said(consolidate(platform(known([entry])), shown)) == {"x": expected}
 

@@ -15,8 +15,18 @@ from bot.errors import OutsideError
 from bot.intake.specification import UNDECLARED, Specification
 from bot.renewal import Renewal, Task, _Partly, all_tasks, renew, tasks_of
 from bot.taxonomy.migration import migration_between
-from bot.taxonomy.model import Capability, Taxonomy
-from tests.classifier.factories import ScriptedBackend, declared, intent, says, silent, specification, taxonomy, tool
+from bot.taxonomy.model import Capability, Exemplars, Taxonomy
+from tests.classifier.factories import (
+    ScriptedBackend,
+    declared,
+    intent,
+    of_tools,
+    says,
+    silent,
+    specification,
+    taxonomy,
+    tool,
+)
 from tests.factories import make_entry
 from tests.reconcile.merges import source
 
@@ -228,6 +238,35 @@ def test_a_rule_that_changed_asks_nobody_and_the_tool_only_where_it_decides() ->
     )
     assert backend.asked == []
     assert dict(renewal.renewed(other, backend.identity)["q"].scores) == {"a": 0.9, "oauth": 1.0}
+
+
+CALLS = (
+    of_tools("call", "`true`", exemplars=Exemplars(positive=("do it",))),
+    of_tools("write", "effect == 'write'"),
+    intent("a"),
+)
+ADDING = specification([tool("get"), tool("add", effect="write")])
+
+
+def test_the_tools_are_asked_for_where_a_capability_of_tools_is_asked_about() -> None:
+    old, new = at("1.0.0", *CALLS), at("1.1.0", *CALLS, intent("b"))
+    backend = ScriptedBackend({"q": says(b=0.9)})
+    renewal = renew(tasks([entry("q", old, write=0.7)], new, old), new, backend, lambda folder: ADDING, silent)
+    assert [(item.capabilities, item.tools) for item in backend.asked] == [(("b",), ())]
+    assert dict(renewal.renewed(new, backend.identity)["q"].scores) == {"write": 0.7, "b": 0.9}
+    other = at("1.1.0", CALLS[0], of_tools("write", "effect != 'read'"), CALLS[2])
+    backend = ScriptedBackend({"q": says("add", 0.8)})
+    renewal = renew(tasks([entry("q", old, write=0.7)], other, old), other, backend, lambda folder: ADDING, silent)
+    assert [(item.capabilities, [each.name for each in item.tools]) for item in backend.asked] == [((), ["get", "add"])]
+    assert dict(renewal.renewed(other, backend.identity)["q"].scores) == {"write": 0.8}
+
+
+def test_what_the_eval_set_expects_of_an_entry_decides_again() -> None:
+    old = at("1.0.0", *CALLS)
+    held = entry("q", old, write=0.7).model_copy(update={"expected": {"expected_tools": ["get"]}})
+    backend = ScriptedBackend({"q": says("add", 0.8, a=0.1)})
+    renewal = renew(all_tasks([held], old), old, backend, lambda folder: ADDING, silent)
+    assert dict(renewal.renewed(old, backend.identity)["q"].scores) == {"call": 1.0}
 
 
 def test_what_stopped_the_classifier_stops_it_for_all_and_the_rest_is_told() -> None:

@@ -8,9 +8,11 @@ import pytest
 
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet
+from bot.digests import digest
+from bot.documents import Data
 from bot.intake.query import Query, Setup
 from bot.intake.query_file import SetupFile
-from bot.settling import Settling, settle
+from bot.settling import Settling, asked, content_key, settle
 from bot.submission import Submission
 from tests.factories import make_entry
 
@@ -123,3 +125,32 @@ def test_a_query_with_something_else_attached_is_another() -> None:
     assert said(settle([submission({}, queries=(query,))], R)) == {"x": f"edits {native('x')}"}
     held = entry("x", "tx").model_copy(update={"setup": SetupFile.of(query.setup)})
     assert said(settle([submission({}, queries=(query,))], known([held]))) == {"x": X}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "settled"),
+    [
+        (None, None, True),
+        ({"expected_tools": ["add"]}, {"expected_tools": ["add"]}, True),
+        ({"expected_tools": ["add"]}, {"expected_tools": ["add"], "answer": "Done."}, True),
+        (None, "An answer.", True),
+        (None, {"expected_tools": ["add"]}, False),
+        ({"expected_tools": ["add"]}, {"expected_tools": ["get"]}, False),
+        ({"expected_tools": ["add"]}, None, False),
+    ],
+)
+def test_another_expectation_of_calls_is_an_edit(before: Data, now: Data, settled: bool) -> None:
+    held = known([entry("x", "tx").model_copy(update={"expected": before})])
+    asking = Query(id="x", turns=("tx",), expected=now, file="e", line=1)
+    found = settle([submission({}, queries=(asking,))], held)
+    assert said(found) == {"x": X if settled else f"edits {native('x')}"}
+
+
+def test_the_digest_of_a_content_tells_expected_calls_apart() -> None:
+    stated: tuple[Data, ...] = (None, {"expected_tools": ["add"]}, {"expected_tools": ["get"]})
+    asking = [
+        Query(id="x", turns=("tx",), expected=expected, file="e", line=1)
+        for expected in stated
+    ]
+    assert len({content_key(asked(item)) for item in asking}) == 3
+    assert content_key(asked(asking[0])) == digest([["tx"], []])

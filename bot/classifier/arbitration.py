@@ -1,15 +1,15 @@
-"""Arbitration: requirements and ``exactly-one`` groups, after both paths (semantics, section 2, points 1 and 3).
+"""Arbitration: requirements and ``exactly-one`` groups, after all paths (semantics, section 2, points 1 and 3).
 
-Inference never overrides a value the specification gave: what the rules made FALSE stays FALSE, and what they made TRUE
-becomes FALSE only through its requirement, or where a group has several such members and the tool decides.
+Inference never overrides a value that specification, structure or expectation gave: what the rules made FALSE stays
+FALSE, and what they made TRUE becomes FALSE only through its requirement, or where a group has several such members.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from bot.classifier.model import BASES, Classification, Consensus, Judgement, ToolChoice
+from bot.classifier.model import BASES, CalledTools, Classification, Consensus, Contradiction, Judgement
 from bot.classifier.specification_path import Declared
 from bot.rounding import rounded
 from bot.taxonomy.model import Capability, Taxonomy
@@ -17,19 +17,36 @@ from bot.taxonomy.model import Capability, Taxonomy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What both paths say of one query.
+    """What all paths say of one query.
 
-    ``declared``: what the rules say; ``inferred``: the samples' consensus on what went to the inference path;
-    ``tool``: the declared tool that the query would call, if that was asked and there is one; ``implied``: the
-    capabilities whose rules hold over that tool's part of the specification; ``attempt``: the query argued with the
-    classifier.
+    ``declared``: what the specification decides; ``counted``: what the structure of the query decides; ``called``: what
+    the called tools make of each ``tool`` capability, empty where it is not declared whether there are tools;
+    ``inferred``: the samples' consensus on what went to the inference path.
+
+    ``calls``: the called tools that count; ``expected``: whether the eval set names them, and ``contradiction`` what
+    the classifier said otherwise.  ``implied``: the capabilities whose rules hold over that part of the specification
+    that the most likely tool exercises; ``misfits``: the groups of ``tool`` members none of which fits the call.
+
+    ``attempt``: the query argued with the classifier; ``familiar``: the classifier can judge this kind of text.
     """
 
     declared: Declared
     inferred: Mapping[str, Consensus]
-    tool: ToolChoice | None = None
+    counted: Declared = field(default_factory=dict)
+    called: Mapping[str, Judgement] = field(default_factory=dict)
+    calls: CalledTools | None = None
+    expected: bool = False
+    contradiction: Contradiction | None = None
     implied: frozenset[str] = frozenset()
+    misfits: frozenset[str] = frozenset()
     attempt: bool = False
+    familiar: bool = True
+
+    @property
+    def fixed(self) -> dict[str, bool]:
+        """What specification and structure decide; inference overrides none of it."""
+        found = {**self.declared, **self.counted}
+        return {name: value for name, value in found.items() if value is not None}
 
 
 def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: Evidence) -> Classification:
@@ -51,6 +68,9 @@ def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: Evidence) -> Classifi
         arbitrated=frozenset(state.arbitrated),
         attempt=evidence.attempt,
         basis=max((item.basis for item in evidence.inferred.values()), key=BASES.index, default=None),
+        familiar=evidence.familiar,
+        calls=evidence.calls,
+        contradiction=evidence.contradiction,
     )
 
 
@@ -74,9 +94,13 @@ def _bound(members: Iterable[Capability]) -> bool:
 
 def _own(capability: Capability, evidence: Evidence) -> Judgement:
     """What its path says of ``capability``, whatever the others say."""
-    declared = evidence.declared.get(capability.id)
+    declared, counted = evidence.declared.get(capability.id), evidence.counted.get(capability.id)
     if declared is not None:
         return Judgement(declared, 1.0, "specification")
+    if counted is not None:
+        return Judgement(counted, 1.0, "structure")
+    if capability.id in evidence.called:
+        return evidence.called[capability.id]
     consensus = evidence.inferred.get(capability.id)
     if consensus is None:
         return Judgement(False, 0.0, "undeclared")
@@ -89,6 +113,7 @@ class _State:
     def __init__(self, evidence: Evidence, judgements: dict[str, Judgement]) -> None:
         self.evidence = evidence
         self.judgements = judgements
+        self.fixed = evidence.fixed
         self.unmet: set[str] = set()
         self.off_taxonomy: set[str] = set()
         self.arbitrated: set[str] = set()
@@ -110,66 +135,82 @@ class _State:
             if self.evidence.declared.get(capability.id):
                 self.judgements[capability.id] = replace(own, value=required.value, confidence=required.confidence)
             elif not required.value:
-                confidence = min(own.confidence, required.confidence)
+                confidence = min(own.confidence, required.probability)
                 self.judgements[capability.id] = Judgement(False, confidence, "inference")
 
     def settle(self, group: str, members: Sequence[Capability]) -> None:
         """Leave at most one member of an ``exactly-one`` group TRUE."""
         names = [member.id for member in members]
-        declared = [name for name in names if self.evidence.declared.get(name) is True]
-        if declared:
-            self._settle_declared(group, names, declared)
-        elif all(self.evidence.declared.get(name) is False for name in names):
+        decided = [name for name in names if self.fixed.get(name) is True]
+        if decided:
+            self._settle_decided(group, names, decided)
+        elif all(self.fixed.get(name) is False for name in names):
             self.off_taxonomy.add(group)
+        elif all(member.source == "tool" for member in members):
+            self._settle_called(group, names)
         else:
-            self._settle_inferred(names)
+            self._settle_inferred(members)
 
-    def _settle_declared(self, group: str, names: Sequence[str], declared: Sequence[str]) -> None:
-        """The specification made one member TRUE, or several of which the query exercises one."""
-        met = [name for name in declared if name not in self.unmet]
-        if len(met) <= 1:
+    def _settle_decided(self, group: str, names: Sequence[str], decided: Sequence[str]) -> None:
+        """Rules made one member TRUE, or several of which the query exercises one."""
+        met = [name for name in decided if name not in self.unmet]
+        counted = [name for name in met if name in self.evidence.counted]
+        if len(met) <= 1 or counted:
             # None: the declared member fails its requirement, so the group is not exercised.
-            self._only(names, met)
+            self._only(names, counted[:1] or met)
             return
-        tool = self.evidence.tool
-        if tool is None:
+        calls = self.evidence.calls
+        likeliest = calls.likeliest if calls is not None else ()
+        if not likeliest:
             # What the members require holds, so a tool would be called, and it fits none of those declared.
             self._only(names, [])
-            self.off_taxonomy.add(group)
+            if not self.evidence.expected:
+                self.off_taxonomy.add(group)
             return
-        fitting = [name for name in declared if name in self.evidence.implied]
+        fitting = [name for name in decided if name in self.evidence.implied]
         exercised = [name for name in fitting if name in met][:1]
         self._only(names, exercised)
         for name in exercised:
-            self.judgements[name] = Judgement(True, tool.confidence, "arbitration")
+            self.judgements[name] = Judgement(True, max(share for _, share in likeliest), "arbitration")
         if not fitting:
             self.off_taxonomy.add(group)
 
-    def _settle_inferred(self, names: Sequence[str]) -> None:
-        """The specification made no member TRUE, and not every one FALSE."""
+    def _settle_called(self, group: str, names: Sequence[str]) -> None:
+        """A group of ``tool`` members: the likeliest, if any is TRUE; without a call the group is not exercised."""
+        true = [name for name in names if self.judgements[name].value]
+        if true:
+            self._only(names, [self._surest(true)])
+        elif group in self.evidence.misfits:
+            self.off_taxonomy.add(group)
+
+    def _settle_inferred(self, members: Sequence[Capability]) -> None:
+        """Rules made no member TRUE, and not every one FALSE."""
+        names = [member.id for member in members]
         true = [name for name in names if self.judgements[name].value]
         if true:
             self._only(names, [self._surest(true)])
             return
-        open_members = [name for name in names if self._is_open(name)]
+        open_members = [member.id for member in members if self._is_open(member)]
         if open_members:
             name = self._surest(open_members)
             self.judgements[name] = Judgement(True, self.judgements[name].confidence, "arbitration")
             self.arbitrated.add(name)
 
-    def _is_open(self, name: str) -> bool:
-        """Whether arbitration may make a member TRUE: only inference spoke of it, and its requirement holds."""
-        evidence = self.evidence
-        return name in evidence.inferred and evidence.declared.get(name) is None and name not in self.unmet
+    def _is_open(self, member: Capability) -> bool:
+        """Whether arbitration may make a member TRUE: only inference spoke of it, and its requirement holds.
+
+        Not one of the tools: whether a tool is called has been said.
+        """
+        inferred = member.id in self.evidence.inferred and member.id not in self.fixed
+        return inferred and member.source != "tool" and member.id not in self.unmet
 
     def _surest(self, names: Sequence[str]) -> str:
         """The one with the highest κ; ties by the taxonomy's order, which ``names`` has."""
         return max(names, key=lambda name: rounded(self.judgements[name].confidence))
 
     def _only(self, names: Sequence[str], kept: Sequence[str]) -> None:
-        """Make every TRUE member but ``kept`` FALSE; what inference said of it stays its confidence."""
+        """Make every TRUE member but ``kept`` FALSE; what its path said of it stays its confidence, 0 after a rule."""
         for name in names:
-            if self.judgements[name].value and name not in kept:
-                consensus = self.evidence.inferred.get(name)
-                confidence = 0.0 if consensus is None else consensus.confidence
-                self.judgements[name] = Judgement(False, confidence, "arbitration")
+            own = self.judgements[name]
+            if own.value and name not in kept:
+                self.judgements[name] = Judgement(False, 0.0 if name in self.fixed else own.confidence, "arbitration")

@@ -1,4 +1,4 @@
-"""From queries to classifications: the specification path, the inference path and arbitration in one place."""
+"""From queries to classifications: all paths and arbitration in one place."""
 
 from __future__ import annotations
 
@@ -6,9 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.classifier.arbitration import Evidence, arbitrate
+from bot.classifier.called_tools import (
+    ToolValues,
+    call_capability,
+    called_values,
+    contradiction,
+    expectation,
+    expected_calls,
+    fits_none,
+    silent_capabilities,
+    tool_values,
+)
 from bot.classifier.cleaning import hides_text
-from bot.classifier.model import Backend, Classification, Finding, InferenceRequest, Progress
-from bot.classifier.specification_path import declared_values, inferred_capabilities, tool_decides
+from bot.classifier.model import Backend, CalledTools, Classification, Finding, InferenceRequest, Progress
+from bot.classifier.specification_path import Declared, declared_values, inferred_capabilities, tool_decides
+from bot.classifier.structure_path import StructureRules, counted_values, structure_rules
 from bot.errors import IncompleteError, IncumbentError, OutsideError
 from bot.intake.query import Query
 from bot.intake.specification import Specification, Tool
@@ -34,31 +46,21 @@ def classify(
 ) -> ClassifierResult:
     """What each query exercises of ``taxonomy`` (paper, section 2.2; semantics, section 2).
 
-    ``backend`` is asked only for what the specification does not decide, and for the tool that a query would call only
-    where that decides between declared members.
+    ``backend`` is asked only for what neither the specification nor the structure of a query decides, and for the
+    called tools only where something depends on them.
     """
-    declared = declared_values(taxonomy, specification)
-    capabilities = inferred_capabilities(taxonomy, declared)
-    tools = distinct(specification.tools or ()) if tool_decides(taxonomy, declared) else ()
-    findings: dict[int, Finding] = {}
+    agent = _Agent.of(taxonomy, specification)
+    counted = [counted_values(agent.structure, query) for query in queries]
+    requests = [agent.request(query, found) for query, found in zip(queries, counted, strict=True)]
+    asked = [place for place, request in enumerate(requests) if request.capabilities or request.tools]
+    findings = {place: Finding() for place in range(len(queries)) if place not in set(asked)}
     stopped: IncumbentError | None = None
-    if capabilities or tools:
-        requests = [
-            InferenceRequest(query_id=query.id, turns=query.heard, capabilities=capabilities, tools=tools)
-            for query in queries
-        ]
-        try:
-            for place, finding in backend.infer(requests):
-                findings[place] = finding
-                progress(len(findings), len(requests))
-        except (OutsideError, IncompleteError) as error:
-            stopped = error
-    else:
-        findings = dict.fromkeys(range(len(queries)), Finding())
-    by_tool: dict[str, frozenset[str]] = {}
-    for tool in tools:
-        implied = declared_values(taxonomy, specification.for_tool(tool))
-        by_tool[tool.name] = frozenset(name for name, value in implied.items() if value)
+    try:
+        for number, finding in backend.infer([requests[place] for place in asked]) if asked else ():
+            findings[asked[number]] = finding
+            progress(len(findings) - len(queries) + len(asked), len(asked))
+    except (OutsideError, IncompleteError) as error:
+        stopped = error
     classifications: list[Classification] = []
     shortfalls: dict[str, str] = {}
     for place, query in enumerate(queries):
@@ -66,20 +68,117 @@ def classify(
         if found.shortfall is not None:
             shortfalls[query.id] = found.shortfall
             continue
-        evidence = Evidence(
-            declared=declared,
-            inferred=found.consensus,
-            tool=found.tool,
-            implied=frozenset() if found.tool is None else by_tool[found.tool.tool],
-            attempt=found.attempt or hides_text(query.heard),
-        )
-        classifications.append(arbitrate(query.id, taxonomy, evidence))
+        classifications.append(arbitrate(query.id, taxonomy, agent.evidence(query, counted[place], found)))
     return ClassifierResult(
         classifications=tuple(classifications),
         unclassified=tuple(shortfalls),
         shortfalls=shortfalls,
         stopped=stopped,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Agent:
+    """What taxonomy and specification say together, whatever the query.
+
+    ``tools`` are the declared tools under names of their own, ``asks`` whether anything depends on which of them a
+    query calls, and ``names`` their names by the declared one.  ``values`` are what rules say of each tool, ``silent``
+    the capabilities that some tool is silent about (``None``: it is not declared whether there are tools).
+    """
+
+    taxonomy: Taxonomy
+    specification: Specification
+    declared: Declared
+    structure: StructureRules
+    tools: tuple[Tool, ...]
+    asks: bool
+    names: Mapping[str, Sequence[str]]
+    values: ToolValues
+    silent: tuple[str, ...] | None
+    call_capability: str | None
+    implied: Mapping[str, frozenset[str]]
+
+    @staticmethod
+    def of(taxonomy: Taxonomy, specification: Specification) -> _Agent:
+        declared = declared_values(taxonomy, specification)
+        tools = distinct(specification.tools or ())
+        values = tool_values(taxonomy, tools)
+        names: dict[str, list[str]] = {}
+        for tool, other in zip(specification.tools or (), tools, strict=True):
+            names.setdefault(tool.name, []).append(other.name)
+        decides = tool_decides(taxonomy, declared)
+        return _Agent(
+            taxonomy=taxonomy,
+            specification=specification,
+            declared=declared,
+            structure=structure_rules(taxonomy),
+            tools=tools,
+            asks=bool(tools) and (bool(values) or decides),
+            names=names,
+            values=values,
+            silent=None if specification.tools is None else silent_capabilities(taxonomy, values),
+            call_capability=call_capability(taxonomy, values),
+            implied=_implied(taxonomy, specification, tools) if decides else {},
+        )
+
+    def request(self, query: Query, counted: Declared) -> InferenceRequest:
+        """What has to be asked about ``query``; of nothing a request without capabilities and tools."""
+        return InferenceRequest(
+            query_id=query.id,
+            turns=query.heard,
+            capabilities=inferred_capabilities(self.taxonomy, {**self.declared, **counted}, self.silent),
+            tools=self.tools if self.asks else (),
+            starters=self.specification.starters,
+            call_capability=self.call_capability if self.asks else None,
+        )
+
+    def evidence(self, query: Query, counted: Declared, found: Finding) -> Evidence:
+        """What all paths say of ``query``; ``found`` is the backend's answer."""
+        expected = expectation(query, self.specification) if self.asks else None
+        said = found.calls
+        calls = said or CalledTools(0.0) if expected is None else expected_calls(expected, self.names)
+        # Where it is not declared whether there are tools, `tool` capabilities are inferred like others.
+        values = self.values if self.specification.tools is not None else {}
+        is_known = self.asks or bool(values)
+        return Evidence(
+            declared=self.declared,
+            counted=counted,
+            inferred=found.consensus,
+            called=called_values(calls, self.values, found.consensus, expected=expected is not None)
+            if is_known
+            else {},
+            calls=calls if is_known else None,
+            expected=expected is not None,
+            contradiction=None if expected is None or said is None else contradiction(expected, self.names, said),
+            implied=self._implied_by(calls),
+            misfits=self._misfits(calls) if is_known else frozenset(),
+            attempt=found.attempt or hides_text(query.heard),
+            familiar=found.familiar,
+        )
+
+    def _implied_by(self, calls: CalledTools) -> frozenset[str]:
+        """The capabilities whose rules hold over what the most likely tool of all steps exercises; none without one."""
+        likeliest = max(calls.likeliest, key=lambda item: item[1], default=None)
+        return frozenset() if likeliest is None else self.implied.get(likeliest[0], frozenset())
+
+    def _misfits(self, calls: CalledTools) -> frozenset[str]:
+        """The ``exactly-one`` groups of ``tool`` members none of which fits the call."""
+        groups = self.taxonomy.exactly_one.items()
+        return frozenset(
+            group
+            for group, members in groups
+            if all(item.source == "tool" for item in members)
+            and fits_none(calls, self.values, [item.id for item in members])
+        )
+
+
+def _implied(taxonomy: Taxonomy, specification: Specification, tools: Sequence[Tool]) -> dict[str, frozenset[str]]:
+    """Tool → the capabilities whose rules hold over its part of the specification."""
+    found = {}
+    for tool in tools:
+        values = declared_values(taxonomy, specification.for_tool(tool))
+        found[tool.name] = frozenset(name for name, value in values.items() if value)
+    return found
 
 
 def distinct(tools: Sequence[Tool]) -> tuple[Tool, ...]:

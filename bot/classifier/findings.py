@@ -6,15 +6,16 @@ Nobody is asked twice for the same, and a new capability is asked about alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Protocol
+from dataclasses import replace
+from typing import Annotated, Any, Protocol
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from bot.classifier.model import Basis, Consensus, Finding, Identity, InferenceRequest, ToolChoice
+from bot.classifier.model import Basis, CalledTools, Consensus, Finding, Identity, InferenceRequest
 from bot.digests import digest
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
-from bot.validation import FileModel, Score, Text
+from bot.validation import FileModel, Score, Text, Tuple
 
 FindingsKey = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 """A digest of the turns, the classifier identity and its conditions."""
@@ -29,28 +30,44 @@ class KeptConsensus(FileModel):
     attempt: bool = False
 
 
-class KeptChoice(FileModel):
-    """The declared tool that the query would call, ``None`` for none, among the tools that were shown."""
+class KeptCalls(FileModel):
+    """Which of the tools that were shown the query calls."""
 
-    tool: Text | None
-    confidence: Score = 0.0
+    probability: Score = Field(description="that it calls a tool at all")
+    steps: Tuple[dict[Text, Score]] = Field(default=(), description="of each step: tool: its probability")
     attempt: bool = False
+
+    @staticmethod
+    def of(calls: CalledTools, *, attempt: bool) -> KeptCalls:
+        """``calls`` for storage; ``attempt``: the query argued with the classifier."""
+        return KeptCalls(probability=calls.probability, steps=tuple(map(dict, calls.steps)), attempt=attempt)
+
+    @property
+    def calls(self) -> CalledTools:
+        """The calls again."""
+        return CalledTools(self.probability, self.steps)
 
 
 class Findings(FileModel):
     """All that was found of one query: by digests of what was asked about a capability, and of lists of tools."""
 
     capabilities: dict[str, KeptConsensus] = Field(default_factory=dict)
-    tools: dict[str, KeptChoice] = Field(default_factory=dict)
+    tools: dict[str, KeptCalls] = Field(default_factory=dict)
+
+    @field_validator("tools", mode="before")
+    @classmethod
+    def _without_first_tools(cls, kept: Any) -> Any:
+        """What earlier versions kept here answers another question: which tool is called first."""
+        if not isinstance(kept, dict):
+            return kept
+        return {key: item for key, item in kept.items() if not (isinstance(item, dict) and "tool" in item)}
 
     def missing(self, request: InferenceRequest, taxonomy: Taxonomy) -> InferenceRequest | None:
         """The part of ``request`` that has to be asked; ``None`` if all of it is known."""
         names = request.capabilities
         unknown = tuple(name for name in names if taxonomy.by_id[name].question not in self.capabilities)
-        tools = () if self._choice(request.tools) else request.tools
-        if not unknown and not tools:
-            return None
-        return InferenceRequest(query_id=request.query_id, turns=request.turns, capabilities=unknown, tools=tools)
+        tools = () if self._calls(request.tools) else request.tools
+        return replace(request, capabilities=unknown, tools=tools) if unknown or tools else None
 
     def __or__(self, other: Findings) -> Findings:
         """These and ``other``, which counts where both speak."""
@@ -72,31 +89,26 @@ class Findings(FileModel):
             )
             for name, item in finding.consensus.items()
         }
-        tools: dict[str, KeptChoice] = {}
-        if asked.tools:
-            choice = finding.tool
-            tools[tools_digest(asked.tools)] = KeptChoice(
-                tool=None if choice is None else choice.tool,
-                confidence=0.0 if choice is None else choice.confidence,
-                attempt=finding.attempt,
-            )
+        tools: dict[str, KeptCalls] = {}
+        if asked.tools and finding.calls is not None:
+            tools[tools_digest(asked.tools)] = KeptCalls.of(finding.calls, attempt=finding.attempt)
         return self | Findings(capabilities=capabilities, tools=tools)
 
     def finding(self, request: InferenceRequest, taxonomy: Taxonomy) -> Finding:
         """The answer to ``request``, all of which is known."""
         kept = {name: self.capabilities[taxonomy.by_id[name].question] for name in request.capabilities}
-        choice = self._choice(request.tools)
+        known = self._calls(request.tools)
         return Finding(
             consensus={name: Consensus(item.value, item.confidence, item.basis) for name, item in kept.items()},
-            tool=None if choice is None or choice.tool is None else ToolChoice(choice.tool, choice.confidence),
-            attempt=any(item.attempt for item in (*kept.values(), *([choice] if choice else ()))),
+            calls=None if known is None else known.calls,
+            attempt=any(item.attempt for item in (*kept.values(), *([known] if known else ()))),
         )
 
-    def _choice(self, tools: Sequence[Tool]) -> KeptChoice | None:
-        """The choice among ``tools``, if it is known and they hold what it names."""
+    def _calls(self, tools: Sequence[Tool]) -> KeptCalls | None:
+        """What is known of calls of ``tools``, if these hold all that it names."""
         kept = self.tools.get(tools_digest(tools)) if tools else None
         names = {tool.name for tool in tools}
-        return kept if kept is not None and (kept.tool is None or kept.tool in names) else None
+        return kept if kept is not None and all(step.keys() <= names for step in kept.steps) else None
 
 
 class FindingsStore(Protocol):

@@ -8,10 +8,13 @@ from typing import Final, Literal, Protocol, TypeAlias, get_args
 
 from bot.classifier.usage import Usage
 from bot.intake.specification import Tool
+from bot.rounding import rounded
 
-Path: TypeAlias = Literal[
-    "specification", "tool", "structure", "expected", "inference", "arbitration", "undeclared"
-]
+Path: TypeAlias = Literal["specification", "tool", "structure", "expected", "inference", "arbitration", "undeclared"]
+"""What decided a value: a rule over the specification, the called tools, a count in the query, the tool calls that the
+eval set expects, inference from the text, arbitration of a group, or nothing at all."""
+RULED: Final[frozenset[Path]] = frozenset(("specification", "structure"))
+"""The paths that infer nothing: a rule decides, over what is declared or counted."""
 Basis: TypeAlias = Literal["calibrated", "log-probabilities", "stated", "vote"]
 """What a probability rests on: a calibrated score, the log-probabilities of the words true and false, the certainty
 that a model states, or nothing but its vote."""
@@ -38,6 +41,16 @@ class Judgement:
     confidence: float
     path: Path
 
+    @property
+    def probability(self) -> float:
+        """The probability of TRUE, in [0, 1] (semantics, sections 2 and 8).
+
+        1 or 0 where the specification, what is counted in the query, or the facts of the expected tools decided; else
+        κ, which is the probability of TRUE whatever the value.
+        """
+        certain = self.path in RULED or (self.path == "expected" and self.confidence == 1)
+        return float(self.value) if certain else self.confidence
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -61,37 +74,65 @@ class Consensus:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolChoice:
-    """The declared tool a query would call, with the inference's confidence in [0, 1]."""
+class CalledTools:
+    """Which declared tools a query calls (semantics, section 2, point 1a).
 
-    tool: str
-    confidence: float
+    ``probability``: that it calls a tool at all, in [0, 1].  ``steps``: for each part of the query that asks for
+    something, the probability of each declared tool by its name, given that the query calls one; each sums to ≤ 1.
+    """
+
+    probability: float
+    steps: tuple[Mapping[str, float], ...] = ()
+
+    @property
+    def likeliest(self) -> tuple[tuple[str, float], ...]:
+        """Of each step that has one, the most likely tool and its probability; ties by the step's own order."""
+        found = (max(step.items(), key=lambda item: rounded(item[1]), default=None) for step in self.steps)
+        return tuple(item for item in found if item is not None and item[1] > 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Where an eval set expects other calls than the classifier.
+
+    ``expected`` are the declared tools that the eval set expects, none if it expects no call.  ``likeliest`` is what
+    the classifier would have said: of each step the most likely tool; ``probability`` in [0, 1] that one is called.
+    """
+
+    expected: tuple[str, ...]
+    likeliest: tuple[str, ...]
+    probability: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferenceRequest:
     """A query for a backend: its turns and the ids of the capabilities to judge, in the taxonomy's order.
 
-    ``tools`` is not empty when the declared tool that the query would call has to be chosen.
+    ``tools`` is not empty when the backend has to say which of these the query calls.  ``starters`` are the agent's
+    conversation starters.  ``call_capability``: the capability whose exemplars show that a tool is called at all, if
+    the taxonomy has one; it need not be among ``capabilities``.
     """
 
     query_id: str
     turns: tuple[str, ...]
     capabilities: tuple[str, ...]
     tools: tuple[Tool, ...] = ()
+    starters: tuple[str, ...] = ()
+    call_capability: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A backend's answer: the samples' consensus on each capability asked for, and the chosen tool if one was asked.
+    """A backend's answer: the samples' consensus on each capability asked for, and the called tools if it was asked.
 
-    ``attempt``: the query argued with the classifier.  ``shortfall`` says why fewer than a majority of the samples are
-    valid; the rest is then empty.
+    ``attempt``: the query argued with the classifier.  ``familiar``: the backend can judge this kind of text (language,
+    script, vocabulary).  ``shortfall`` says why fewer than a majority of the samples are valid; the rest is then empty.
     """
 
     consensus: Mapping[str, Consensus] = field(default_factory=dict)
-    tool: ToolChoice | None = None
+    calls: CalledTools | None = None
     attempt: bool = False
+    familiar: bool = True
     shortfall: str | None = None
 
 
@@ -124,6 +165,9 @@ class Classification:
     ``judgements`` holds every capability of the taxonomy in its order; ``off_taxonomy`` the exactly-one groups whose
     members all fail; ``arbitrated`` the members that arbitration alone made TRUE.  ``attempt``: it argued with the
     classifier; ``basis``: the weakest that an inferred confidence rests on (``None``: nothing was inferred).
+    ``familiar``: the classifier can judge this kind of text.  ``calls`` are the called tools that count, those that the
+    eval set expects if it names any (``None``: the question did not arise, or the classification was kept without
+    them); ``contradiction``: the classifier expected other calls than the eval set.
     """
 
     query_id: str
@@ -132,6 +176,9 @@ class Classification:
     arbitrated: frozenset[str] = field(default_factory=frozenset)
     attempt: bool = False
     basis: Basis | None = None
+    familiar: bool = True
+    calls: CalledTools | None = None
+    contradiction: Contradiction | None = None
 
     @property
     def signature(self) -> frozenset[str]:

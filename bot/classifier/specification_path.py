@@ -2,41 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TypeAlias
 
 from bot.intake.specification import Specification
-from bot.taxonomy.model import Taxonomy
+from bot.taxonomy.model import Capability, Taxonomy
 from bot.taxonomy.rules import compile_rule, evaluate
 
 Declared: TypeAlias = Mapping[str, bool | None]
-"""What the rule of each ``spec`` capability says: true, false, or ``None`` where the specification does not speak."""
+"""What rules say of capabilities: true, false, or ``None`` where their facts do not speak."""
 
 
 def declared_values(taxonomy: Taxonomy, specification: Specification) -> dict[str, bool | None]:
-    """The rules of all ``spec`` capabilities over ``specification``, in the taxonomy's order.
+    """What ``specification`` decides, in the taxonomy's order: the rules of ``spec`` capabilities, and closed gates.
 
-    Raises :class:`bot.taxonomy.rules.RuleError` for a rule that fails, which loading a taxonomy rules out.
+    The rule of an ``intent`` capability is a gate: false closes it, and anything else leaves it to inference.  Raises
+    :class:`bot.taxonomy.rules.RuleError` for a rule that fails, which loading a taxonomy rules out.
     """
     facts = specification.facts()
-    return {
-        capability.id: None if capability.when is None else evaluate(compile_rule(capability.when), facts)
-        for capability in taxonomy.capabilities
-        if capability.source == "spec"
-    }
+    found: dict[str, bool | None] = {}
+    for capability in taxonomy.capabilities:
+        if capability.source not in ("spec", "intent") or (capability.source == "intent" and capability.when is None):
+            continue
+        value = None if capability.when is None else evaluate(compile_rule(capability.when), facts)
+        found[capability.id] = None if capability.source == "intent" and value else value
+    return found
 
 
-def inferred_capabilities(taxonomy: Taxonomy, declared: Declared) -> tuple[str, ...]:
+def inferred_capabilities(
+    taxonomy: Taxonomy, decided: Declared, silent_tools: Collection[str] | None = None
+) -> tuple[str, ...]:
     """The capabilities that go to the inference path, in the taxonomy's order.
 
-    These are the ``intent`` ones, and the ``spec`` ones that the specification is silent about, if they have exemplars
-    to infer from; without exemplars they are FALSE by the path ``undeclared`` (architecture, section 7).
+    These are the ``intent`` ones whose gate is not closed, and the ``spec`` and ``structure`` ones that ``decided``
+    says nothing of, if they have exemplars to infer from; without exemplars they are FALSE by the path ``undeclared``
+    (architecture, section 7).  Of the ``tool`` ones, those that some declared tool is silent about (``silent_tools``);
+    where it is not declared whether there are tools (``None``), all that have exemplars.
     """
-    return tuple(
-        capability.id
-        for capability in taxonomy.capabilities
-        if capability.source == "intent" or (declared[capability.id] is None and capability.exemplars.positive)
-    )
+    return tuple(item.id for item in taxonomy.capabilities if _is_inferred(item, decided, silent_tools))
+
+
+def _is_inferred(capability: Capability, decided: Declared, silent_tools: Collection[str] | None) -> bool:
+    if capability.source == "tool" and silent_tools is not None:
+        return capability.id in silent_tools
+    if decided.get(capability.id) is not None:
+        return False
+    return capability.source == "intent" or bool(capability.exemplars.positive)
 
 
 def tool_decides(taxonomy: Taxonomy, declared: Declared) -> bool:

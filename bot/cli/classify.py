@@ -20,7 +20,9 @@ from bot.cli.options import (
 from bot.errors import InputError
 from bot.opening import open_backend, open_package, open_platform
 from bot.refusals import refuse_incomplete
-from bot.report.output import ClassifyOutput
+from bot.report.classify_output import ClassifyOutput
+from bot.report.voices import PlainVoice
+from bot.report.wording import called, contradicts, is_unfamiliar
 
 
 @click.command("classify")
@@ -47,6 +49,7 @@ def command(
     if as_json:
         print_json(ClassifyOutput.of(result, submission.queries, platform.taxonomy, backend.usage))
     else:
+        voice = PlainVoice(platform.taxonomy)
         for item in result.classifications:
             true = [
                 f"{name} {judged.confidence:.2f} ({judged.path})"
@@ -55,7 +58,11 @@ def command(
             ]
             off = [f"off taxonomy: {group}" for group in item.off_taxonomy]
             doubt = ["argues with the classifier, or hides text from people"] if item.attempt else []
-            say("\n  ".join([item.query_id, *(true or ["exercises no capability"]), *off, *doubt]))
+            remarks = [] if item.contradiction is None else [contradicts(item.query_id, item.contradiction, voice)]
+            remarks += [] if item.familiar else [is_unfamiliar(item.query_id, voice)]
+            calls = [] if item.calls is None else [f"called tools: {called(item.calls, voice)}"]
+            lines = [item.query_id, *(true or ["exercises no capability"]), *calls, *off, *doubt, *remarks]
+            say("\n  ".join(lines))
     show_problems(submission.problems)
     show_usage(backend)
     refuse_incomplete(result.shortfalls, result.stopped)

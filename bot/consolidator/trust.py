@@ -28,10 +28,11 @@ def _reviewed(ruling: Ruling, reasons: Sequence[Reason]) -> Ruling:
 class TrustGate:
     """Sends direct admissions to review, with the codes of gate 7 that say why.
 
-    ``declared`` maps each query to the capabilities that its agent's specification decided; ``customers`` each query
-    to its customer; ``held`` each customer to the slots held already; ``updates`` are queries that need no new slot.
-    ``share`` is a share of ``ceiling``, in [0, 1].  ``unseen`` are queries that were merged, and that nobody saw
-    admitted before; ``contested`` those whose rejection went with its comment.
+    ``declared`` maps each query to the capabilities that its agent's specification, or a count in the query, decided:
+    called tools are inferred, also where the eval set expects them.  ``customers`` maps each query to its customer;
+    ``held`` each customer to the slots held already; ``updates`` are queries that need no new slot.  ``share`` is a
+    share of ``ceiling``, in [0, 1].  ``unseen`` are queries that were merged, and that nobody saw admitted before;
+    ``contested`` those whose rejection went with its comment.
     """
 
     author_trusted: bool

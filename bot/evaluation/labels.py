@@ -63,7 +63,8 @@ class Vocabulary:
     """What names in label files may mean.
 
     ``meanings`` maps names to capability ids or ``-``, for files that do not say so themselves.  Without an agent
-    (``with_agent``) only capabilities with ``source: intent`` can be labelled: the others are facts about an agent.
+    (``with_agent``) only capabilities that are judged from the text can be labelled: the others are facts about an
+    agent and its tools.
     """
 
     taxonomy: Taxonomy
@@ -73,7 +74,7 @@ class Vocabulary:
     @property
     def capabilities(self) -> tuple[str, ...]:
         """The capabilities that can be labelled, in the taxonomy's order."""
-        return tuple(item.id for item in self.taxonomy.capabilities if self.with_agent or item.source == "intent")
+        return tuple(item.id for item in self.taxonomy.capabilities if self.with_agent or item.is_judged_from_text)
 
     def fault(self, capability: str) -> tuple[str, str] | None:
         """What is wrong with a label for ``capability``, and the fix; ``None`` where nothing is."""
@@ -84,8 +85,9 @@ class Vocabulary:
                 f"write its id, or map the name: --name {foreign(capability)}=CAPABILITY ({LEFT_OUT} leaves it out)",
             )
         if capability not in self.capabilities:
+            source = self.taxonomy.by_id[capability].source
             return (
-                f"{capability} is decided by the agent (`source: spec`), and a label file has no agent",
+                f"{capability} is decided by the agent (`source: {source}`), and a label file has no agent",
                 f"give one with --agent DIR, or leave the name out: --name {capability}={LEFT_OUT}",
             )
         return None

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from bot.classifier.identity_file import IdentityFile
-from bot.classifier.model import Classification, Judgement
+from bot.classifier.model import Classification
 from bot.evaluation.labels import LabelledQuery
 from bot.ledger.model import Digest
 from bot.validation import FileModel, Score, Text, Tuple
@@ -37,23 +37,12 @@ class Predictions(FileModel):
         return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
-def probability(judgement: Judgement) -> float:
-    """The probability of TRUE, in [0, 1] (semantics, section 8).
-
-    κ, the samples' mean probability of TRUE, on the inference path and after arbitration, whatever the value; 1 or 0
-    on the specification path; 0 for what nothing speaks of.
-    """
-    if judgement.path == "specification":
-        return float(judgement.value)
-    return judgement.confidence
-
-
 def predict(classification: Classification, capabilities: Sequence[str]) -> Prediction:
     """What ``classification`` says of ``capabilities``."""
     judgements = classification.judgements
     return Prediction(
         true=tuple(name for name in capabilities if judgements[name].value),
-        probabilities={name: probability(judgements[name]) for name in capabilities},
+        probabilities={name: judgements[name].probability for name in capabilities},
     )
 
 

@@ -42,7 +42,7 @@ class Signal(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Belief:
-    """What the classifier says of a query and an intent capability: its value, and the confidence κ ∈ [0, 1]."""
+    """What the classifier says of a query and a capability: its value, and the probability of TRUE, in [0, 1]."""
 
     value: bool
     confidence: float
@@ -52,8 +52,8 @@ class Belief:
 class Observed:
     """A query as the classifier saw it.
 
-    ``id`` is ``customer/agent/item``.  ``beliefs`` holds its intent capabilities; ``split`` those that the samples are
-    torn on; ``off_taxonomy`` the exactly-one groups of which no member fits.
+    ``id`` is ``customer/agent/item``.  ``beliefs`` holds the capabilities that are judged from the text; ``split``
+    those that the samples are torn on; ``off_taxonomy`` the exactly-one groups of which no member fits.
     """
 
     id: str

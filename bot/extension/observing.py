@@ -23,15 +23,15 @@ def observe(
     """What the classifier ``found`` of ``query``, a query of ``submission``.
 
     What is kept of the samples is their majority and the mean of their probabilities: they count as torn on a
-    capability where the mean is within ``settings.split`` of :data:`EVEN`.
+    capability where the mean is within ``settings.split`` of :data:`EVEN`.  Doubt about which tool is called is none
+    about what the query exercises.
     """
-    intent = [item.id for item in taxonomy.capabilities if item.source == "intent"]
-    judged = {name: found.judgements[name] for name in intent}
+    judged = {item.id: found.judgements[item.id] for item in taxonomy.capabilities if item.is_judged_from_text}
     return Observed(
         id="/".join(submission.source(query.id)),
         customer=submission.customer,
         turns=query.turns,
-        beliefs={name: Belief(value=item.value, confidence=item.confidence) for name, item in judged.items()},
+        beliefs={name: Belief(value=item.value, confidence=item.probability) for name, item in judged.items()},
         split=frozenset(
             name
             for name, item in judged.items()

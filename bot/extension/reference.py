@@ -19,8 +19,8 @@ from bot.taxonomy.model import Taxonomy
 class Reference:
     """Exemplars in the taxonomy's order: their turns, and the capabilities each is listed under as positive.
 
-    ``distinguishing`` are the intent capabilities that tell queries apart: no members of an exactly-one group, of which
-    every query has one, and none that more than a share of the exemplars exercise.  ``misjudged`` is the share of
+    ``distinguishing`` are those judged from the text that tell queries apart: no members of an exactly-one group, of
+    which every query has one, and none that more than a share of the exemplars exercise.  ``misjudged`` is the share of
     queries on which the classifier may err, in [0, 1]; ``marked`` how many times as frequent a capability is among
     exemplars with a trait that it explains.
     """
@@ -134,7 +134,7 @@ def reference_of(taxonomy: Taxonomy, commonplace: float, misjudged: float, marke
         distinguishing=tuple(
             item.id
             for item in taxonomy.capabilities
-            if item.source == "intent" and item.id not in exclusive and shares[item.id] <= most
+            if item.is_judged_from_text and item.id not in exclusive and shares[item.id] <= most
         ),
         misjudged=misjudged,
         marked=marked,

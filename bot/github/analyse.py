@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from bot.classifier.called_tools import expectation
 from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.remembering import halt, known_by
 from bot.classifier.usage import total
@@ -128,7 +129,8 @@ def classify_all(
         }
         found = classify_package(platform, package, backend, progress, before)
         findings = {query.id: known_by(backend, query.heard) for query in queries}
-        submissions.append(facts_of(found, package.specification.digest, keys, findings))
+        expected = {query.id: expectation(query, package.specification) for query in package.submission.queries}
+        submissions.append(facts_of(found, package.specification.digest, keys, findings, expected))
         reused += len(before)
         classified += len(found.result.classifications) - len(before)
         if stopped is None and found.result.stopped is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, model_validator
@@ -70,7 +71,8 @@ class QueryFacts(FileModel):
     """One query: its text, where it stands, and what the classifier says of it.
 
     ``key`` is the ledger's key of the classification; both are absent for a settled query, and the classification
-    alone for one that could not be classified.  ``expected`` and ``setup`` are what an entry carries over unread.
+    alone for one that could not be classified.  ``expected`` and ``setup`` are what an entry carries over unread;
+    ``expected_tools`` is what the classifier understands of the former.
     """
 
     id: Annotated[str, Field(min_length=1)]
@@ -81,6 +83,9 @@ class QueryFacts(FileModel):
     classification: StoredClassification | None
     shortfall: str | None = Field(default=None, description="why it could not be classified")
     expected: JsonValue = None
+    expected_tools: Tuple[str] | None = Field(
+        default=None, description="declared tools that the eval set expects to be called; null: it does not say"
+    )
     setup: SetupFile = SetupFile()
 
     @property
@@ -117,8 +122,10 @@ class SubmissionFacts(FileModel):
 
     @property
     def contents(self) -> dict[str, str]:
-        """Query → digest of its text, attachments and the agent that it is for: what a decision is bound to."""
-        return {query.id: content_key(query.query.heard, self.specification) for query in self.queries}
+        """Query → digest of its text, attachments, expected tools and its agent: what a decision is bound to."""
+        return {
+            query.id: content_key(query.query.heard, self.specification, query.expected_tools) for query in self.queries
+        }
 
     @property
     def unclassified(self) -> tuple[str, ...]:
@@ -272,10 +279,12 @@ def facts_of(
     specification: str,
     keys: Mapping[str, str],
     findings: Mapping[str, Mapping[str, Findings]],
+    expected: Mapping[str, Sequence[str] | None] = MappingProxyType({}),
 ) -> SubmissionFacts:
     """``item`` for the document; ``keys`` holds the ledger's key of every query that is not settled.
 
-    ``specification`` is the digest of the agent's; ``findings`` are what a language model found of a query.
+    ``specification`` is the digest of the agent's; ``findings`` are what a language model found of a query;
+    ``expected`` the tools that eval sets expect a query to call.
     """
     submission = item.submission
     found = {
@@ -299,6 +308,7 @@ def facts_of(
                 classification=found.get(query.id),
                 shortfall=item.result.shortfalls.get(query.id),
                 expected=query.expected,
+                expected_tools=None if (tools := expected.get(query.id)) is None else tuple(tools),
                 setup=SetupFile.of(query.setup),
             )
             for query in submission.queries

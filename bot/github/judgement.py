@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from bot.classifier.model import RULED
 from bot.consolidator.trust import TrustGate
 from bot.curator.answers import Answer
 from bot.digests import digest
@@ -180,7 +181,7 @@ def _trust(classified: Sequence[Classified], platform: Platform, author: Author 
         or author.login.casefold() in trusted,
         declared={
             item.query_id: frozenset(
-                name for name, judged in item.judgements.items() if judged.value and judged.path == "specification"
+                name for name, judged in item.judgements.items() if judged.value and judged.path in RULED
             )
             for each in classified
             for item in each.result.classifications

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bot.classifier.called_tools import expectation
 from bot.classifier.findings import Findings
 from bot.classifier.model import Backend
 from bot.classifier.remembering import conditions_of, knowing
@@ -35,5 +36,12 @@ def under(known: Mapping[str, StoredClassification], questions: Mapping[str, str
 def key_of(query: Query, specification: Specification, platform: Platform, backend: Backend) -> str:
     """The ledger's key of what ``backend`` says of ``query``."""
     conditions = conditions_of(backend)
-    definitions = platform.taxonomy.definitions
-    return classification_key(query.heard, specification.digest, definitions, backend.identity, conditions)
+    return classification_key(
+        query.heard,
+        specification.digest,
+        platform.taxonomy.definitions,
+        backend.identity,
+        conditions,
+        attachments=query.attachment_kinds,
+        expected=expectation(query, specification),
+    )

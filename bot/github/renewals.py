@@ -12,6 +12,7 @@ from bot.curator.entry import Entry, EntryId
 from bot.digests import digest
 from bot.ledger.model import Digest, StoredClassification
 from bot.renewal import Renewal, rescored
+from bot.settling import content_of
 from bot.taxonomy.model import Identifier, Taxonomy
 from bot.validation import FileModel, Text, Tuple
 
@@ -96,4 +97,4 @@ def renewed(
 
 def entry_digest(entry: Entry) -> str:
     """What a classification of ``entry`` rests on, and what it is to replace."""
-    return digest([entry.turns, entry.setup.attachments, entry.scores, entry.classified.model_dump(mode="json")])
+    return digest([content_of(entry), entry.scores, entry.classified.model_dump(mode="json")])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bot.classifier.called_tools import expectation
 from bot.classifier.model import Backend, Identity, Progress
 from bot.classifier.remembering import halt
 from bot.config import ClassifierSettings
@@ -183,7 +184,7 @@ def _side(
         Answer(id=query.id, accepts=False, by="")
         for package in packages
         for query in package.submission.queries
-        if content_key(query.heard, package.specification.digest) in rejected
+        if content_key(query.heard, package.specification.digest, expectation(query, package.specification)) in rejected
     ]
     review = judge(platform, classified, backend.identity, answers, _as_after_a_merge(platform, packages))
     verdicts = {verdict.id: verdict for verdict in review.verdicts}
@@ -277,7 +278,7 @@ def _cost(tasks: Sequence[Task], change: Change, agents: Agents, identity: Ident
 def _is_asked(names: Collection[str], taxonomy: Taxonomy) -> bool:
     """Whether a model may have to be asked about ``names``: rules alone cost nothing."""
     return any(
-        taxonomy.by_id[name].source == "intent"
+        taxonomy.by_id[name].source in ("intent", "tool")
         or taxonomy.by_id[name].exemplars.positive
         or taxonomy.by_id[name].group in taxonomy.exactly_one
         for name in names

@@ -1,8 +1,8 @@
 """What a customer expects of an answer, understood: whatever format it came in, its answers and tool calls.
 
 Expectations are carried unchanged; this is how reports and exports read them.  A format whose keys are not known here
-loses nothing but that.  What an agent once did (``tool_calls``, ``tools_called``, ``actions``) and what it could call
-(``tool_definitions``) is no expectation.
+loses nothing but that.  What an agent once did (``tools_called``, ``actions``, ``tool_calls`` with their identifiers or
+results) and what it could call (``tool_definitions``) is no expectation.
 """
 
 from __future__ import annotations
@@ -15,17 +15,32 @@ from bot.intake.eval_sets.references import path_of
 from bot.intake.expected.answers import answer_of, answers_of_messages, text_of
 from bot.intake.expected.carried import carried
 from bot.intake.expected.replies import replies
-from bot.intake.expected.tool_calls import AGENT, ToolCall, each_once, noted_calls, tool_calls_of
+from bot.intake.expected.tool_calls import (
+    AGENT,
+    ToolCall,
+    ToolStatement,
+    each_once,
+    noted_statements,
+    repeated,
+    tool_statements,
+)
 
 __all__ = ["Expectation", "ToolCall", "understand"]
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Per turn the expected answer (``None``: none is given), and the expected tool calls of the whole query."""
+    """Per turn the expected answer (``None``: none is given), and the expected tool calls of the whole query.
+
+    ``tool_calls`` has each call once, those that are not to be made included.  ``called`` are the names of the calls
+    that are to be made, in order, each as often as it is expected.  ``no_tools``: it is said plainly that no tool is to
+    be called; where nothing is said, that is false.
+    """
 
     answers: tuple[str | None, ...]
     tool_calls: tuple[ToolCall, ...]
+    called: tuple[str, ...] = ()
+    no_tools: bool = False
 
     @property
     def answer(self) -> str | None:
@@ -39,7 +54,7 @@ def understand(expected: Data, turns: int = 1) -> Expectation:
     An answer that is given for the query as a whole is that to its last turn.  What an export of a regression set left
     beside the format counts where the format says nothing.
     """
-    found = _stated(expected, turns)
+    found = _understood(expected, turns)
     beyond = carried(expected).get("expected")
     if beyond is None:
         return found
@@ -49,35 +64,48 @@ def understand(expected: Data, turns: int = 1) -> Expectation:
     )
     # Few formats have a place for calls that are not to be made.
     unwanted = tuple(call for call in more.tool_calls if call.unwanted)
-    stated_calls = tuple(each_once([*found.tool_calls, *unwanted]))
-    return Expectation(answers, stated_calls if found.tool_calls else more.tool_calls)
+    calls = tuple(each_once([*found.tool_calls, *unwanted])) if found.tool_calls else more.tool_calls
+    stated = found if found.called or found.no_tools else more
+    return Expectation(answers, calls, stated.called, stated.no_tools)
 
 
-def _stated(expected: Data, turns: int) -> Expectation:
+def _understood(expected: Data, turns: int) -> Expectation:
     """What ``expected`` itself says."""
     held = as_mapping(expected)
-    answers, calls = _per_turn(held, turns)
+    answers, by_turn = _per_turn(held, turns)
+    whole: list[ToolStatement] = []
     if isinstance(expected, dict):
         # The Evals API of OpenAI keeps what belongs to an item below it.
         places = (_mapped(held), held, as_mapping(held.get("item")))
-        whole = next((answer for place in places if (answer := answer_of(place))), None)
-        calls = [*(call for place in places for call in tool_calls_of(place)), *calls]
-        calls += noted_calls(held.get("metadata"))
+        answer = next((found for place in places if (found := answer_of(place))), None)
+        whole = [statement for place in places for statement in tool_statements(place)]
+        noted = list(noted_statements(held.get("metadata")))
     else:
-        whole = text_of(expected)
-    if whole is not None and turns > 0 and answers[-1] is None:
-        answers[-1] = whole
-    return Expectation(tuple(answers), tuple(each_once(calls)))
+        answer, noted = text_of(expected), []
+    if answer is not None and turns > 0 and answers[-1] is None:
+        answers[-1] = answer
+    of_turns = ToolStatement(
+        calls=tuple(ToolCall(name) for statements in by_turn for name in repeated(statements)),
+        none=bool(by_turn) and all(any(each.none for each in statements) for statements in by_turn),
+    )
+    in_turns = [statement for statements in by_turn for statement in statements]
+    called = repeated([*whole, of_turns, *noted])
+    return Expectation(
+        answers=tuple(answers),
+        tool_calls=tuple(each_once(call for each in (*whole, *in_turns, *noted) for call in each.calls)),
+        called=called,
+        no_tools=not called and any(each.none for each in (*whole, of_turns, *noted)),
+    )
 
 
-def _per_turn(held: Mapping[str, Data], turns: int) -> tuple[list[str | None], list[ToolCall]]:
-    """The answers and tool calls that ``held`` gives turn by turn; no answer for any if it does not."""
+def _per_turn(held: Mapping[str, Data], turns: int) -> tuple[list[str | None], list[list[ToolStatement]]]:
+    """The answers that ``held`` gives turn by turn, no answer for any if it does not; and what each says of tools."""
     listed = as_list(held.get("turns"))
     if len(listed) == turns and not any("role" in as_mapping(item) for item in listed):
         answers = [
             answer_of(as_mapping(item)) or (None if isinstance(item, dict) else text_of(item)) for item in listed
         ]
-        return answers, [call for item in listed for call in tool_calls_of(as_mapping(item))]
+        return answers, [list(tool_statements(as_mapping(item))) for item in listed]
     found = answers_of_messages(as_mapping(held.get("conversation")).get("messages"), turns)
     return (found if any(found) else replies(held.get("messages"), turns)), []
 

@@ -4,12 +4,30 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from bot.documents import Data
 from bot.errors import Problem
 
-_IMAGE: Final = re.compile(r"^image\b|\.(?:png|jpe?g|gif|webp|bmp|svg|tiff?|heic)$", re.IGNORECASE)
+AttachmentKind: TypeAlias = Literal["image", "audio", "file"]
+
+_KINDS: Final[tuple[tuple[AttachmentKind, re.Pattern[str]], ...]] = (
+    # A media type, the kind of a message's part, or a file's ending, perhaps in a link.
+    (
+        "image",
+        re.compile(
+            r"^(?:input_)?image(?:_url)?(?:/|\s\(|$)|\.(?:png|jpe?g|gif|webp|bmp|svg|tiff?|heic)(?:[?#].*)?$",
+            re.IGNORECASE | re.DOTALL,
+        ),
+    ),
+    (
+        "audio",
+        re.compile(
+            r"^(?:input_)?audio(?:/|\s\(|$)|\.(?:mp3|wav|m4a|ogg|flac|aac|opus|wma|amr)(?:[?#].*)?$",
+            re.IGNORECASE | re.DOTALL,
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +61,25 @@ class Query:
     line: int | None
 
     @property
+    def attachment_kinds(self) -> tuple[str, ...] | None:
+        """The kinds of what is attached (``image``, ``audio``, ``file``), each once; ``None``: nothing is named."""
+        return tuple(sorted({_kind(name) for name in self.setup.attachments})) or None
+
+    @property
     def heard(self) -> tuple[str, ...]:
         """The turns as a classifier hears them: with the last one goes what is attached, which the text may not say."""
         notes = [f"(attached {_kind(name)}: {name})" for name in self.setup.attachments]
         return (*self.turns[:-1], "\n".join([*self.turns[-1:], *notes])) if notes else self.turns
 
+    @property
+    def attachment_kinds(self) -> tuple[AttachmentKind, ...] | None:
+        """The kinds of what is attached, sorted, each once; ``None`` if the eval set names no attachment."""
+        return tuple(sorted({_kind(name) for name in self.setup.attachments})) or None
 
-def _kind(attachment: str) -> str:
-    return "image" if _IMAGE.search(attachment) else "file"
+
+def _kind(attachment: str) -> AttachmentKind:
+    """What is attached, by its media type or the ending of its name; a file where neither says more."""
+    return next((kind for kind, pattern in _KINDS if pattern.search(attachment)), "file")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from bot.errors import Problem
@@ -74,7 +75,7 @@ class Knowledge:
     declared_in: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Specification:
     """What an agent declares about itself.
 
@@ -114,12 +115,15 @@ class Specification:
         auth = None if tool.auth is None else (AuthDeclaration(mode=tool.auth, declared_in=tool.declared_in),)
         return replace(self, auth=auth, tools=(tool,))
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """A digest of everything a classification may depend on."""
         seen = self.facts() | {
             "description": self.description,
             "tool_descriptions": None if self.tools is None else [tool.description for tool in self.tools],
+            "tool_parameters": None
+            if self.tools is None
+            else [[[each.name, each.description] for each in tool.parameters] for tool in self.tools],
         }
         return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:16]
 

@@ -15,19 +15,34 @@ def text_key(turns: Sequence[str]) -> str:
     return digest([normalise([turn]) for turn in turns])
 
 
-def content_key(turns: Sequence[str], specification: str) -> str:
-    """What a decision is bound to: a query's text with what is attached, and the agent (a digest) that it is for."""
-    return digest([[normalise([turn]) for turn in turns], specification])
+def content_key(turns: Sequence[str], specification: str, expected: Sequence[str] | None = None) -> str:
+    """What a decision is bound to: a query's text with what is attached, and the agent (a digest) that it is for.
+
+    So are the declared tools that the eval set expects to be called, if it says: they decide part of the verdict.
+    """
+    said = [] if expected is None else [list(expected)]
+    return digest([[normalise([turn]) for turn in turns], specification, *said])
 
 
 def classification_key(
-    turns: Sequence[str], specification: str, definitions: str, identity: Identity, conditions: str
+    turns: Sequence[str],
+    specification: str,
+    definitions: str,
+    identity: Identity,
+    conditions: str,
+    *,
+    attachments: Sequence[str] | None = None,
+    expected: Sequence[str] | None = None,
 ) -> str:
     """What a classification depends on: the text as it is, digests of the agent's specification and of the taxonomy's
     ``definitions``, the classifier identity, and the ``conditions`` that the identity does not tell.
+
+    Besides the kinds of ``attachments`` that the eval set names, and the declared tools that it expects to be called.
     """
     classifier = [identity.backend, identity.model, identity.prompt, identity.samples, conditions]
-    return digest([list(turns), specification, definitions, classifier])
+    said = {"attachments": attachments, "expected": expected}
+    more = {name: list(value) for name, value in said.items() if value is not None}
+    return digest([list(turns), specification, definitions, classifier, *([more] if more else [])])
 
 
 def verdict_digest(verdict: Verdict, content: str) -> str:

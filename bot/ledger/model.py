@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bot.classifier.findings import Findings, FindingsKey
-from bot.classifier.model import Basis, Classification, Judgement
+from bot.classifier.model import Basis, Classification, Contradiction, Judgement, Path
 from bot.curator.entry import EntryId, Timestamp
 from bot.taxonomy.model import Identifier
 from bot.validation import FileModel, Score, Text, Tuple
@@ -36,17 +36,44 @@ class StoredJudgement(FileModel):
 
     value: bool
     confidence: Score
-    path: Literal["specification", "inference", "arbitration", "undeclared"]
+    path: Path
+
+
+class StoredContradiction(FileModel):
+    """Where the eval set expects other calls of tools than the classifier; the calls that it expects count."""
+
+    expected: Tuple[Text] = Field(default=(), description="tools that the eval set expects; none: no call")
+    likeliest: Tuple[Text] = Field(default=(), description="of each step, the tool that the classifier expected")
+    probability: Score = Field(description="that a tool is called, as the classifier expected")
+
+    @staticmethod
+    def of(item: Contradiction | None) -> StoredContradiction | None:
+        """``item`` for storage; ``None`` for none."""
+        if item is None:
+            return None
+        return StoredContradiction(expected=item.expected, likeliest=item.likeliest, probability=item.probability)
+
+    @property
+    def contradiction(self) -> Contradiction:
+        """As the classifier states it."""
+        return Contradiction(expected=self.expected, likeliest=self.likeliest, probability=self.probability)
 
 
 class StoredClassification(FileModel):
-    """What the classifier said of a query's content: a fact about the query alone."""
+    """What the classifier said of a query's content: a fact about the query alone.
+
+    Which tools it calls is kept where that contradicts the eval set, and otherwise in the values that follow from it.
+    """
 
     judgements: dict[str, StoredJudgement]
     off_taxonomy: Tuple[Text] = ()
     arbitrated: Tuple[Text] = ()
     attempt: bool = Field(default=False, description="whether the query argued with the classifier")
     basis: Basis | None = Field(default=None, description="the weakest that an inferred confidence rests on")
+    familiar: bool = Field(default=True, description="whether the classifier can judge this kind of text")
+    contradiction: StoredContradiction | None = Field(
+        default=None, description="the eval set expects other calls of tools than the classifier"
+    )
     findings: dict[FindingsKey, Findings] = Field(
         default_factory=dict, description="what a language model found, by what it was asked"
     )
@@ -63,6 +90,8 @@ class StoredClassification(FileModel):
             arbitrated=tuple(sorted(item.arbitrated)),
             attempt=item.attempt,
             basis=item.basis,
+            familiar=item.familiar,
+            contradiction=StoredContradiction.of(item.contradiction),
             findings=dict(findings),
         )
 
@@ -82,6 +111,8 @@ class StoredClassification(FileModel):
             arbitrated=frozenset(self.arbitrated),
             attempt=self.attempt,
             basis=self.basis,
+            familiar=self.familiar,
+            contradiction=None if self.contradiction is None else self.contradiction.contradiction,
         )
 
 

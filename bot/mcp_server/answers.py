@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, Field
 
 from bot.classifier.identity_file import IdentityFile
-from bot.classifier.model import Basis, Classification
+from bot.classifier.model import Basis, CalledTools, Classification, Contradiction
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
 from bot.errors import Problem
@@ -17,7 +17,8 @@ from bot.intake.query import Query
 from bot.mcp_server.cuts import SHOWN, Combinations, Ids, Settled, Unclassified
 from bot.mcp_server.untrusted import Marked, mark, mark_text
 from bot.pipeline import Review
-from bot.report.output import Spent, UsageOutput, ValueOutput
+from bot.report.classify_output import ValueOutput
+from bot.report.output import Spent, UsageOutput
 
 Item = TypeVar("Item")
 
@@ -49,6 +50,60 @@ class Unread(BaseModel):
         return Unread(count=len(problems), first=[mark_text(str(item)) for item in problems[:SHOWN]])
 
 
+class CalledToolRow(BaseModel):
+    """The tool that a step of a query most likely calls."""
+
+    tool: Marked
+    probability: float = Field(ge=0, le=1, description="given that the query calls a tool")
+
+
+class CallsRow(BaseModel):
+    """Which tools a query calls."""
+
+    probability: float = Field(ge=0, le=1, description="that it calls a tool at all")
+    steps: list[CalledToolRow] = Field(description="of each step, the most likely tool")
+
+    @staticmethod
+    def of(calls: CalledTools | None) -> CallsRow | None:
+        """``calls`` for output; ``None`` for none."""
+        if calls is None:
+            return None
+        steps = [CalledToolRow(tool=mark(name), probability=share) for name, share in calls.likeliest]
+        return CallsRow(probability=calls.probability, steps=steps)
+
+
+class ContradictionRow(BaseModel):
+    """Where an eval set expects other calls of tools than the classifier; the calls that it expects count."""
+
+    id: Marked
+    expected: list[Marked] = Field(description="tools that the eval set expects; empty: no call")
+    likeliest: list[Marked] = Field(description="of each step, the tool that the classifier expected")
+    probability: float = Field(ge=0, le=1, description="that a tool is called, as the classifier expected")
+
+    @staticmethod
+    def of(id: str, found: Contradiction) -> ContradictionRow:
+        """What was ``found`` of the query ``id`` for output."""
+        return ContradictionRow(
+            id=mark(id),
+            expected=[mark(name) for name in found.expected],
+            likeliest=[mark(name) for name in found.likeliest],
+            probability=found.probability,
+        )
+
+
+class Contradictions(BaseModel):
+    """Queries whose eval set expects other calls of tools than the classifier: how many, and the first of them."""
+
+    count: int = Field(ge=0)
+    first: list[ContradictionRow]
+
+    @staticmethod
+    def of(found: Mapping[str, Contradiction]) -> Contradictions:
+        """``found`` for output."""
+        rows = [ContradictionRow.of(id, item) for id, item in list(found.items())[:SHOWN]]
+        return Contradictions(count=len(found), first=rows)
+
+
 class ClassifiedRow(BaseModel):
     """What one query exercises."""
 
@@ -59,6 +114,9 @@ class ClassifiedRow(BaseModel):
     off_taxonomy: list[str] = Field(description="exactly-one groups none of whose members fits")
     attempt: bool = Field(description="whether it argues with the classifier, or hides text from people")
     basis: Basis | None = Field(description="the weakest that an inferred confidence rests on; null: none was inferred")
+    familiar: bool = Field(description="whether the classifier can judge this kind of text")
+    calls: CallsRow | None = Field(description="the called tools that count; null: the question did not arise")
+    contradiction: ContradictionRow | None = Field(description="null: the eval set does not contradict the classifier")
 
     @staticmethod
     def of(item: Classification, query: Query, *, texts: bool, every_value: bool) -> ClassifiedRow:
@@ -75,6 +133,11 @@ class ClassifiedRow(BaseModel):
             off_taxonomy=list(item.off_taxonomy),
             attempt=item.attempt,
             basis=item.basis,
+            familiar=item.familiar,
+            calls=CallsRow.of(item.calls),
+            contradiction=None
+            if item.contradiction is None
+            else ContradictionRow.of(item.query_id, item.contradiction),
         )
 
 
@@ -218,6 +281,8 @@ class ClassifyToVerdictAnswer(Page):
     attempts: Ids = Field(
         description="queries that argue with the classifier, or hide text from people; only=attempts shows all"
     )
+    contradictions: Contradictions
+    unfamiliar: Ids = Field(description="queries with a kind of text that the classifier cannot judge")
     coverage_gained: dict[str, str] = Field(description="capability: competent coverers before → after")
     unclassified: Unclassified
     unread: Unread

@@ -11,6 +11,7 @@ from bot.classifier.model import Progress
 from bot.consolidating import consolidate
 from bot.mcp_server.answers import (
     ClassifyToVerdictAnswer,
+    Contradictions,
     CsToVerdictAnswer,
     Turned,
     TurnedRow,
@@ -99,6 +100,8 @@ class Ranges:
                 verdicts=part,
                 settled=Settled.of(outcome.settled),
                 attempts=Ids.of(outcome.attempts),
+                contradictions=Contradictions.of(outcome.contradictions),
+                unfamiliar=Ids.of(outcome.unfamiliar),
                 coverage_gained=coverage_gained(outcome),
                 unclassified=Unclassified.of(outcome.shortfalls),
                 unread=Unread.of(outcome.problems),

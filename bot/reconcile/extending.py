@@ -46,6 +46,6 @@ def _observed(entry: Entry, platform: Platform) -> Observed:
         beliefs={
             item.id: Belief(value=item.id in scores, confidence=scores.get(item.id, 0.0))
             for item in platform.taxonomy.capabilities
-            if item.source == "intent"
+            if item.is_judged_from_text
         },
     )

@@ -1,6 +1,7 @@
 """What stands beside the verdict for people: what is attached to a query, and which tools are expected to be called.
 
-The classifier hears of attachments by their names, so people see them too.  No verdict rests on expected tools.
+The classifier hears of attachments by their names, so people see them too.  Expected tools that the agent declares
+decide which tools a query calls (semantics, section 2, point 1a).
 """
 
 from __future__ import annotations

@@ -158,6 +158,10 @@ def _remarks(review: Review, voice: MarkdownVoice) -> list[str]:
         remarks.append(f"- {voice.name(id)} has no verdict: {plain(why)}.")
     for id in review.attempts:
         remarks.append(f"- {voice.name(id)} argues with the classifier, or hides text from people.")
+    for id, found in review.contradictions.items():
+        remarks.append(f"- {wording.contradicts(id, found, voice)}")
+    for id in review.unfamiliar:
+        remarks.append(f"- {wording.is_unfamiliar(id, voice)}")
     for lag in review.lags:
         remarks.append(f"- {voice.name(lag.id)} lags behind ({plain(lag.reason)}): run `incumbent reclassify`.")
     return [folded(f"Remarks ({len(remarks)})", "\n".join(remarks))] if remarks else []

@@ -6,8 +6,6 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, Field, JsonValue
 
-from bot.classifier.classify import ClassifierResult
-from bot.classifier.model import Basis
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
 from bot.curator.entry import Lag
@@ -16,8 +14,6 @@ from bot.curator.staging import Staging
 from bot.errors import Problem
 from bot.export.item import Remark
 from bot.export.plan import Export
-from bot.intake.query import Query
-from bot.taxonomy.model import Taxonomy
 
 
 class ProblemOutput(BaseModel):
@@ -32,25 +28,6 @@ class ProblemOutput(BaseModel):
     def of(problem: Problem) -> ProblemOutput:
         """``problem`` for output."""
         return ProblemOutput(file=problem.file, line=problem.line, message=problem.message, fix=problem.fix)
-
-
-class ValueOutput(BaseModel):
-    """What the classifier says of one capability."""
-
-    value: bool
-    confidence: float = Field(ge=0, le=1, description="κ")
-    path: Literal["specification", "inference", "arbitration", "undeclared"]
-
-
-class ClassifiedQueryOutput(BaseModel):
-    """One classified query."""
-
-    id: str
-    turns: list[str]
-    values: dict[str, ValueOutput] = Field(description="by capability, in the taxonomy's order")
-    off_taxonomy: list[str] = Field(description="exactly-one groups none of whose members fits")
-    attempt: bool = Field(description="whether it argues with the classifier, or hides text from people")
-    basis: Basis | None = Field(description="the weakest that an inferred confidence rests on; null: none was inferred")
 
 
 class UsageOutput(BaseModel):
@@ -81,43 +58,6 @@ class UsageOutput(BaseModel):
 
 
 Spent: TypeAlias = Annotated[UsageOutput | None, Field(description="by classifying, now; null: nothing that costs")]
-
-
-class ClassifyOutput(BaseModel):
-    """`incumbent classify --json`."""
-
-    taxonomy: str = Field(description="version of the taxonomy")
-    queries: list[ClassifiedQueryOutput]
-    unclassified: list[str] = Field(description="queries that could not be classified")
-    shortfalls: dict[str, str] = Field(description="query: why it could not be classified")
-    usage: Spent
-
-    @staticmethod
-    def of(
-        result: ClassifierResult, queries: tuple[Query, ...], taxonomy: Taxonomy, usage: Usage | None
-    ) -> ClassifyOutput:
-        """``result`` for output."""
-        turns = {query.id: list(query.turns) for query in queries}
-        return ClassifyOutput(
-            taxonomy=taxonomy.version,
-            queries=[
-                ClassifiedQueryOutput(
-                    id=item.query_id,
-                    turns=turns[item.query_id],
-                    values={
-                        name: ValueOutput(value=judged.value, confidence=judged.confidence, path=judged.path)
-                        for name, judged in item.judgements.items()
-                    },
-                    off_taxonomy=list(item.off_taxonomy),
-                    attempt=item.attempt,
-                    basis=item.basis,
-                )
-                for item in result.classifications
-            ],
-            unclassified=list(result.unclassified),
-            shortfalls=dict(result.shortfalls),
-            usage=UsageOutput.of(usage),
-        )
 
 
 class FactsOutput(BaseModel):

@@ -8,8 +8,16 @@ from pydantic import BaseModel, Field
 
 from bot.classifier.usage import Usage
 from bot.pipeline import Review
+from bot.report.classify_output import ContradictionOutput
 from bot.report.evidence import expected_tools
-from bot.report.output import LagOutput, ProblemOutput, Spent, SwapOutput, UsageOutput, VerdictOutput
+from bot.report.output import (
+    LagOutput,
+    ProblemOutput,
+    Spent,
+    SwapOutput,
+    UsageOutput,
+    VerdictOutput,
+)
 from bot.report.voices import PlainVoice
 from bot.report.wording import headline, why
 from bot.secrets import redacted
@@ -34,7 +42,9 @@ class ReviewedQueryOutput(VerdictOutput):
     turns: list[str] = Field(description="what looks like a secret is left out")
     attachments: list[str] = Field(description="names of what is attached; what looks like a secret is left out")
     scores: dict[str, float] = Field(description="cs by TRUE capability")
-    expected_tools: list[ExpectedToolOutput] = Field(description="evidence for people; no verdict rests on it")
+    expected_tools: list[ExpectedToolOutput] = Field(
+        description="as the eval set names them; declared ones decide which tools are called"
+    )
     file: str
     line: int | None
 
@@ -82,6 +92,10 @@ class ReviewOutput(BaseModel):
     unclassified: list[str]
     shortfalls: dict[str, str] = Field(description="query: why it has no verdict")
     attempts: list[str] = Field(description="queries that argue with the classifier, or hide text from people")
+    contradictions: dict[str, ContradictionOutput] = Field(
+        description="query: where its eval set expects other calls of tools than the classifier"
+    )
+    unfamiliar: list[str] = Field(description="queries with a kind of text that the classifier cannot judge")
     off_taxonomy: dict[str, list[str]] = Field(description="query: exactly-one groups none of whose members fits")
     coverage: list[CoverageOutput] = Field(description="in the taxonomy's order")
     lagging: list[LagOutput]
@@ -114,6 +128,12 @@ class ReviewOutput(BaseModel):
             unclassified=list(review.unclassified),
             shortfalls=dict(review.shortfalls),
             attempts=list(review.attempts),
+            contradictions={
+                query: output
+                for query, found in review.contradictions.items()
+                if (output := ContradictionOutput.of(found)) is not None
+            },
+            unfamiliar=list(review.unfamiliar),
             off_taxonomy={query: list(groups) for query, groups in review.off_taxonomy.items()},
             coverage=[
                 CoverageOutput(capability=item.capability, before=item.before, after=item.after, floor=item.floor)

@@ -6,8 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from bot.classifier.called_tools import EVEN
+from bot.classifier.model import CalledTools, Contradiction
 from bot.consolidator.verdict import Decision, Reason, Route, Verdict
+from bot.intake.specification import UNLISTED
 from bot.pipeline import Platform, Review
+from bot.rounding import rounded
 from bot.submission import Submission
 
 SHOWN_NAMES = 3
@@ -110,6 +114,33 @@ def why(verdict: Verdict, review: Judged, voice: Voice) -> str:
     """The reason of a verdict in plain words, naming entries, champions, capabilities and margins."""
     parts = [_EXPLANATIONS[reason](verdict, review, voice) for reason in verdict.reasons]
     return " ".join(parts)
+
+
+def contradicts(id: str, found: Contradiction, voice: Voice) -> str:
+    """That the eval set and the classifier expect different calls of tools for the query ``id``, and which counts."""
+    said = _tools(found.likeliest, voice, "a tool call") if rounded(found.probability) >= EVEN else _NO_CALL
+    expected = _tools(found.expected, voice, _NO_CALL)
+    return f"{voice.name(id)}: the eval set expects {expected}; the classifier expected {said}. The expectation counts."
+
+
+def called(calls: CalledTools, voice: Voice) -> str:
+    """The most likely tool of each step, with its probability, and the probability that there is a call at all."""
+    steps = [f"{voice.name(name)} {share:.2f}" for name, share in calls.likeliest]
+    return f"{', then '.join(steps) or 'none'} (any call: {calls.probability:.2f})"
+
+
+def is_unfamiliar(id: str, voice: Voice) -> str:
+    """That the classifier cannot judge the text of the query ``id``."""
+    return f"{voice.name(id)}: the classifier cannot judge this kind of text (language, script or vocabulary)."
+
+
+_NO_CALL = "no tool call"
+
+
+def _tools(names: Sequence[str], voice: Voice, none: str) -> str:
+    """``names`` of tools, each once; ``none`` where there are none."""
+    shown = ["a tool that is not listed" if name == UNLISTED else voice.name(name) for name in dict.fromkeys(names)]
+    return listed(shown) if shown else none
 
 
 def listed(names: Sequence[str], most: int = SHOWN_NAMES, total: int | None = None) -> str:

@@ -123,6 +123,14 @@ class Capability(FileModel):
         return Capability.model_construct(**fields | {"exemplars": exemplars})
 
     @property
+    def is_judged_from_text(self) -> bool:
+        """Whether a query's text shows it, whatever the agent: what it asks for, how it is built, what it has called.
+
+        A ``tool`` capability without exemplars is a fact about tools alone.
+        """
+        return self.source in ("intent", "structure") or (self.source == "tool" and bool(self.exemplars.positive))
+
+    @property
     def seen(self) -> dict[str, JsonValue]:
         """What the classifier sees of this capability: all but its name, its group, and what it was before."""
         return self.model_dump(mode="json", exclude={"name", "group", "was", "split"})

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.classifier.consistency import agree
-from bot.classifier.model import Backend, Finding, Identity, InferenceRequest, Sample, ToolChoice
+from bot.classifier.model import Backend, CalledTools, Finding, Identity, InferenceRequest, Sample
 from bot.classifier.usage import Usage
 from bot.config import OpenAISettings
 from bot.errors import IncumbentError
@@ -25,6 +25,16 @@ def intent(id: str, group: str = "any", **more: Any) -> Capability:
 def declared(id: str, when: str, group: str = "any", **more: Any) -> Capability:
     """A capability that the specification decides by the rule ``when``."""
     return Capability(id=id, name=id, group=group, description=f"about {id}", source="spec", when=when, **more)
+
+
+def of_tools(id: str, when: str, group: str = "any", **more: Any) -> Capability:
+    """A capability of the called tools, by the rule ``when`` over one of them."""
+    return Capability(id=id, name=id, group=group, description=f"about {id}", source="tool", when=when, **more)
+
+
+def counted(id: str, when: str, group: str = "any", **more: Any) -> Capability:
+    """A capability that the structure of a query decides by the rule ``when``."""
+    return Capability(id=id, name=id, group=group, description=f"about {id}", source="structure", when=when, **more)
 
 
 def taxonomy(*capabilities: Capability, exemplars: tuple[Exemplar, ...] = ()) -> Taxonomy:
@@ -136,10 +146,10 @@ class ScriptedBackend:
 
 
 def says(tool: str | None = None, confidence: float = 1.0, **probabilities: float) -> Finding:
-    """The finding of one sample, and perhaps a tool."""
-    choice = None if tool is None else ToolChoice(tool, confidence)
+    """The finding of one sample, and perhaps a tool that is called for certain, this one with ``confidence``."""
+    calls = None if tool is None else CalledTools(1.0, ({tool: confidence},))
     one = sample(**probabilities)
-    return Finding(consensus=agree([one], one.votes, 1) or {}, tool=choice)
+    return Finding(consensus=agree([one], one.votes, 1) or {}, calls=calls)
 
 
 def answers(backend: Backend, *requests: InferenceRequest) -> tuple[Finding, ...]:

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.language_model.answers import Answer, Token, Vote, agree_on_tool, read_answer
-from bot.classifier.language_model.prompt import TOOL_KEY, Asked
-from bot.classifier.model import ToolChoice
+from bot.classifier.called_tools import probability
+from bot.classifier.language_model.answers import Answer, SampledCalls, Token, Vote, agree_on_calls, read_answer
+from bot.classifier.language_model.prompt import MOST_STEPS, STEPS_KEY, Asked
+from bot.classifier.model import CalledTools
 from tests.classifier.model_server import log_probabilities
 
 ASKED = Asked(("call", "format.table"), "canary", (), True)
@@ -45,7 +46,7 @@ def test_a_vote_with_its_certainty_is_a_probability_of_true() -> None:
     assert vote.sample.votes == {"call": True, "format.table": False}
     assert vote.sample.probabilities == {"call": 0.9, "format.table": pytest.approx(0.2)}
     assert vote.sample.basis == "stated"
-    assert (vote.canary, vote.tool) == (False, None)
+    assert (vote.canary, vote.calls) == (False, None)
     assert valid(with_vote({"exercised": True, "certainty": 90}, "canary")).canary
 
 
@@ -237,68 +238,111 @@ def test_what_is_quoted_beside_the_answer_lends_it_no_probability() -> None:
     assert vote.sample.probabilities["call"] == pytest.approx(0.2)
 
 
-# The choice of a tool.
+# The tools that are called.
 
 
-def with_tool(value: object) -> dict[str, Any]:
-    return GOOD | {TOOL_KEY: value}
+def with_steps(*steps: object) -> dict[str, Any]:
+    return GOOD | {STEPS_KEY: list(steps)}
+
+
+def step(id: str | None, certainty: float | None = None) -> dict[str, Any]:
+    return {"id": id} if certainty is None else {"id": id, "certainty": certainty}
 
 
 @pytest.mark.parametrize(
-    ("value", "tool"),
+    ("steps", "calls"),
     [
-        ({"id": "T2", "certainty": 80}, ToolChoice("get_boats", 0.8)),
-        ({"id": "T2"}, ToolChoice("get_boats", 1.0)),
-        ({"id": None, "certainty": 80}, None),
+        pytest.param([step("T2", 80)], SampledCalls(0.8, ("get_boats",)), id="one tool"),
+        pytest.param([step("T2")], SampledCalls(1.0, ("get_boats",)), id="no certainty is certainty"),
+        pytest.param([step(None, 80)], SampledCalls(0.2, ()), id="no call"),
+        pytest.param([step(None)], SampledCalls(0.0, ()), id="no call for certain"),
+        pytest.param([step("T1", 20)], SampledCalls(0.5, ("get_bills",)), id="a certainty contradicts no choice"),
+        pytest.param([], SampledCalls(0.0, ()), id="nothing is asked for"),
+        pytest.param(
+            [step("T1", 60), step(None, 90), step("T2", 90)],
+            SampledCalls(0.9, ("get_bills", "get_boats")),
+            id="the surest step decides, and steps without a call are left out",
+        ),
+        pytest.param([step(None, 90)] * MOST_STEPS + [step("T1", 90)], SampledCalls(0.1, ()), id="too many steps"),
     ],
 )
-def test_an_answer_names_a_declared_tool_or_none(value: object, tool: ToolChoice | None) -> None:
-    assert valid(with_tool(value), WITH_TOOLS).tool == tool
+def test_an_answer_names_the_tool_of_each_step_or_none(steps: list[object], calls: SampledCalls) -> None:
+    found = valid(with_steps(*steps), WITH_TOOLS).calls
+    assert found is not None
+    assert found.tools == calls.tools
+    assert found.probability == pytest.approx(calls.probability)
 
 
 @pytest.mark.parametrize(
     "value",
     [
         GOOD,
-        with_tool({"id": "T3", "certainty": 90}),
-        with_tool({"id": "T1", "certainty": 200}),
-        with_tool({"id": "T1", "why": "x"}),
-        with_tool({"certainty": 90}),
-        with_tool({"id": None, "certainty": 200}),
-        with_tool(None),
-        with_tool("T1"),
-        with_tool({"id": ["T1"], "certainty": 90}),
+        with_steps(step("T3", 90)),
+        with_steps(step("T1", 90), step("T3", 90)),
+        with_steps(step("T1", 200)),
+        with_steps({"id": "T1", "why": "x"}),
+        with_steps({"certainty": 90}),
+        with_steps(step(None, 200)),
+        with_steps(None),
+        with_steps("T1"),
+        with_steps({"id": ["T1"], "certainty": 90}),
+        with_steps(*[step(None)] * MOST_STEPS, "T1"),
+        GOOD | {STEPS_KEY: step("T1", 90)},
+        GOOD | {STEPS_KEY: None},
     ],
 )
-def test_an_answer_without_such_a_choice_does_not_fit(value: object) -> None:
+def test_an_answer_without_such_steps_does_not_fit(value: object) -> None:
     assert isinstance(read(value, WITH_TOOLS), str)
 
 
-def test_a_tool_that_nobody_asked_for_does_not_fit() -> None:
-    assert isinstance(read(with_tool({"id": "T1", "certainty": 90})), str)
+def test_a_tool_that_was_not_asked_for_does_not_fit() -> None:
+    assert isinstance(read(with_steps(step("T1", 90))), str)
 
 
-BILLS, BOATS = ToolChoice("get_bills", 0.6), ToolChoice("get_boats", 0.9)
+BILLS, BOATS, NO_CALL = SampledCalls(0.6, ("bills",)), SampledCalls(0.9, ("boats",)), SampledCalls(0.1, ())
+BOTH = SampledCalls(0.9, ("bills", "boats"))
 
 
 @pytest.mark.parametrize(
-    ("choices", "expected"),
+    ("sampled", "probability", "steps"),
     [
-        ([BILLS, BILLS, BOATS], ToolChoice("get_bills", 0.4)),
-        ([BILLS, BOATS], ToolChoice("get_boats", 0.45)),
-        ([BILLS, ToolChoice("get_boats", 0.6)], ToolChoice("get_bills", 0.3)),
-        ([None, None, BOATS], None),
-        ([None, BOATS], ToolChoice("get_boats", 0.45)),
-        ([], None),
+        pytest.param([], 0.0, [], id="no sample"),
+        pytest.param([NO_CALL, NO_CALL], 0.1, [], id="no call"),
+        pytest.param([BOATS], 0.9, [{"boats": 1.0}], id="one sample"),
+        pytest.param([BILLS, BOATS], 0.75, [{"bills": 0.4, "boats": 0.6}], id="by how sure each is"),
+        pytest.param([BOATS, NO_CALL], 0.5, [{"boats": 1.0}], id="no call lowers the probability alone"),
+        pytest.param(
+            [BOTH, BOATS],
+            0.9,
+            [{"bills": 0.5, "boats": 0.5}, {"boats": 0.5}],
+            id="a step that not all samples have sums to less than 1",
+        ),
     ],
 )
-def test_the_tool_that_most_samples_name_is_chosen(
-    choices: list[ToolChoice | None], expected: ToolChoice | None
-) -> None:
-    agreed = agree_on_tool(choices, ("get_bills", "get_boats"))
-    assert (agreed and agreed.tool) == (expected and expected.tool)
-    assert (agreed and agreed.confidence) == pytest.approx(expected and expected.confidence)
+def test_samples_are_averaged(sampled: list[SampledCalls], probability: float, steps: list[dict[str, float]]) -> None:
+    found = agree_on_calls(sampled)
+    assert found.probability == pytest.approx(probability)
+    assert [dict(each) for each in found.steps] == [pytest.approx(each) for each in steps]
 
 
-def test_without_tools_none_is_chosen() -> None:
-    assert agree_on_tool([None], ()) is None
+@given(
+    st.lists(
+        st.builds(
+            lambda sure, tools: SampledCalls(sure if tools else 1 - sure, tuple(tools)),
+            st.floats(0.5, 1.0),
+            st.lists(st.sampled_from("abc"), max_size=3),
+        ),
+        max_size=6,
+    )
+)
+def test_a_call_as_such_is_as_likely_as_the_samples_say_on_average(sampled: list[SampledCalls]) -> None:
+    found = agree_on_calls(sampled)
+    assert 0 <= found.probability <= 1
+    assert all(sum(each.values()) <= 1 + 1e-9 for each in found.steps)
+    always = probability(found, dict.fromkeys("abc", 1.0))
+    assert always == pytest.approx(found.probability if found.steps else 0.0)
+    assert agree_on_calls(sampled[::-1]).probability == pytest.approx(found.probability)
+
+
+def test_without_a_call_that_is_named_none_has_facts() -> None:
+    assert agree_on_calls([NO_CALL]) == CalledTools(0.1)

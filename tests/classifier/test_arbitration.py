@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -11,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.arbitration import Evidence, arbitrate
-from bot.classifier.model import Classification, Consensus, Judgement, ToolChoice
+from bot.classifier.model import CalledTools, Classification, Consensus, Contradiction, Judgement, Path
 from bot.taxonomy.model import Capability
-from tests.classifier.factories import declared, intent, taxonomy
+from tests.classifier.factories import counted, declared, intent, of_tools, taxonomy
 
 RULE = "contains(auth_modes, 'oauth')"  # what rules say is written down as evidence; nothing evaluates this one
 CALL = intent("call")
@@ -21,17 +22,18 @@ OAUTH, KEY, SSO = (declared(name, RULE, "one.auth", requires="call") for name in
 NO_AUTH = declared("open", RULE, "one.auth")
 SMALL, NORMAL, LARGE = (intent(name, "one.size") for name in ("small", "normal", "large"))
 YES, NO = Consensus(True, 0.8), Consensus(False, 0.1)
-TOOL = ToolChoice("get_parts", 0.7)
+TOOL = CalledTools(1.0, ({"get_parts": 0.7, "get_fares": 0.3},))
 
 
 def decide(
     capabilities: Sequence[Capability],
     rules: Mapping[str, bool | None] | None = None,
     inferred: Mapping[str, Consensus] | None = None,
-    tool: ToolChoice | None = None,
+    calls: CalledTools | None = None,
     implied: Sequence[str] = (),
+    **more: Any,
 ) -> Classification:
-    evidence = Evidence(declared=rules or {}, inferred=inferred or {}, tool=tool, implied=frozenset(implied))
+    evidence = Evidence(declared=rules or {}, inferred=inferred or {}, calls=calls, implied=frozenset(implied), **more)
     return arbitrate("q", taxonomy(*capabilities), evidence)
 
 
@@ -140,7 +142,7 @@ AUTH = [NO_AUTH, KEY, OAUTH, SSO, CALL]
     ],
 )
 def test_of_several_declared_members_the_tool_exercises_one(
-    call: Consensus, chosen: ToolChoice | None, implied: list[str], true: dict[str, float], off: tuple[str, ...]
+    call: Consensus, chosen: CalledTools | None, implied: list[str], true: dict[str, float], off: tuple[str, ...]
 ) -> None:
     result = decide(AUTH, BOTH, {"call": call}, chosen, implied)
     members = {name: item for name, item in result.judgements.items() if name != "call"}
@@ -148,6 +150,18 @@ def test_of_several_declared_members_the_tool_exercises_one(
     assert {item.path for item in members.values() if item.value} <= {"arbitration"}
     assert result.off_taxonomy == off
     assert result.arbitrated == frozenset()
+
+
+def test_the_most_likely_tool_of_all_steps_decides() -> None:
+    calls = CalledTools(0.2, ({"get_news": 0.6, "get_parts": 0.4}, {"get_parts": 0.8}))
+    result = decide(AUTH, BOTH, {"call": YES}, calls, ["oauth"])
+    assert outcome(result)["oauth"] == (True, 0.8, "arbitration")
+
+
+def test_no_expected_call_is_no_mark_against_the_taxonomy() -> None:
+    result = decide(AUTH, BOTH, {"call": YES}, CalledTools(0.0), expected=True)
+    assert result.signature == {"call"}
+    assert result.off_taxonomy == ()
 
 
 def test_of_several_declared_members_only_one_meeting_its_requirement_stays_without_a_tool() -> None:
@@ -164,6 +178,194 @@ def test_a_tool_whose_member_fails_its_own_requirement_leaves_the_group_unexerci
     assert result.signature == frozenset()
     assert result.off_taxonomy == ()
 
+
+# Capabilities of called tools.
+
+T_OAUTH, T_KEY = (of_tools(name, "auth == 'x'", "one.called") for name in ("t-oauth", "t-key"))
+CALLED = [T_OAUTH, T_KEY, CALL]
+
+
+def by_tools(path: Path = "tool", **probabilities: float) -> dict[str, Judgement]:
+    return {f"t-{name}": Judgement(value >= 0.5, value, path) for name, value in probabilities.items()}
+
+
+@pytest.mark.parametrize(
+    ("called", "misfits", "expected", "off"),
+    [
+        pytest.param(
+            by_tools(oauth=0.9, key=0.1),
+            (),
+            {"t-oauth": (True, 0.9, "tool"), "t-key": (False, 0.1, "tool")},
+            (),
+            id="one reaches 0.5",
+        ),
+        pytest.param(
+            by_tools(oauth=0.6, key=0.9),
+            (),
+            {"t-oauth": (False, 0.6, "arbitration"), "t-key": (True, 0.9, "tool")},
+            (),
+            id="the greater one stays",
+        ),
+        pytest.param(
+            by_tools(oauth=0.35 + 0.15, key=0.5),
+            (),
+            {"t-oauth": (True, 0.5, "tool"), "t-key": (False, 0.5, "arbitration")},
+            (),
+            id="ties by the taxonomy's order",
+        ),
+        pytest.param(
+            by_tools("expected", oauth=1.0, key=1.0),
+            (),
+            {"t-oauth": (True, 1.0, "expected"), "t-key": (False, 1.0, "arbitration")},
+            (),
+            id="two expected calls",
+        ),
+        pytest.param(
+            by_tools(oauth=0.4, key=0.3),
+            (),
+            {"t-oauth": (False, 0.4, "tool"), "t-key": (False, 0.3, "tool")},
+            (),
+            id="none reaches 0.5: not exercised",
+        ),
+        pytest.param(
+            by_tools(oauth=0.0, key=0.0),
+            ("one.called",),
+            {"t-oauth": (False, 0.0, "tool"), "t-key": (False, 0.0, "tool")},
+            ("one.called",),
+            id="a call that fits none",
+        ),
+        pytest.param(
+            by_tools(oauth=0.6, key=0.0),
+            ("one.called",),
+            {"t-oauth": (True, 0.6, "tool"), "t-key": (False, 0.0, "tool")},
+            (),
+            id="a call that fits one, and another that fits none",
+        ),
+    ],
+)
+def test_a_group_of_tools_takes_the_likeliest_member(
+    called: dict[str, Judgement],
+    misfits: Sequence[str],
+    expected: dict[str, tuple[bool, float, str]],
+    off: tuple[str, ...],
+) -> None:
+    result = decide(CALLED, {}, {"call": YES}, called=called, misfits=frozenset(misfits))
+    found = outcome(result)
+    assert {name: found[name] for name in expected} == expected
+    assert result.off_taxonomy == off
+    assert result.arbitrated == frozenset()
+
+
+def test_a_group_of_tools_is_not_filled_by_inference() -> None:
+    inferred = {"t-oauth": Consensus(False, 0.4), "t-key": Consensus(False, 0.3), "call": YES}
+    assert decide(CALLED, {}, inferred).signature == {"call"}
+    several = {"t-oauth": Consensus(True, 0.6), "t-key": Consensus(True, 0.7), "call": YES}
+    assert decide(CALLED, {}, several).signature == {"call", "t-key"}
+
+
+def test_the_called_tools_come_before_what_the_text_says() -> None:
+    result = decide([T_OAUTH, CALL], {}, {"t-oauth": YES, "call": NO}, called=by_tools(oauth=0.2))
+    assert outcome(result)["t-oauth"] == (False, 0.2, "tool")
+    assert outcome(result)["call"] == (False, 0.1, "inference")
+
+
+def test_in_a_group_of_several_sources_a_tool_is_not_filled_in() -> None:
+    mixed = [of_tools("t-oauth", "card", "one.kind"), intent("guessed", "one.kind")]
+    result = decide(mixed, {}, {"guessed": NO}, called=by_tools(oauth=0.4))
+    assert result.arbitrated == {"guessed"}
+    won = decide(mixed, {}, {"guessed": NO}, called=by_tools(oauth=0.6))
+    assert won.signature == {"t-oauth"}
+    ruled = [declared("ruled", RULE, "one.kind"), of_tools("t-oauth", "card", "one.kind")]
+    lost = decide(ruled, {"ruled": True}, {}, called=by_tools("expected", oauth=1.0))
+    assert outcome(lost) == {"ruled": (True, 1.0, "specification"), "t-oauth": (False, 1.0, "arbitration")}
+
+
+# What is counted in the query, and gates.
+
+ONE_TURN, TURNS = counted("one-turn", "`null`", "one.turns"), counted("turns", "`null`", "one.turns")
+
+
+@pytest.mark.parametrize(
+    ("count", "inferred", "expected", "off"),
+    [
+        pytest.param(
+            {"one-turn": False, "turns": True},
+            {},
+            {"one-turn": (False, 1.0, "structure"), "turns": (True, 1.0, "structure")},
+            (),
+            id="counted",
+        ),
+        pytest.param(
+            {"one-turn": None, "turns": True},
+            {"one-turn": YES},
+            {"one-turn": (False, 0.8, "arbitration"), "turns": (True, 1.0, "structure")},
+            (),
+            id="inference does not override it",
+        ),
+        pytest.param(
+            {"one-turn": None, "turns": None},
+            {"one-turn": NO, "turns": Consensus(False, 0.3)},
+            {"one-turn": (False, 0.1, "inference"), "turns": (True, 0.3, "arbitration")},
+            (),
+            id="nothing to count",
+        ),
+        pytest.param(
+            {"one-turn": True, "turns": True},
+            {},
+            {"one-turn": (True, 1.0, "structure"), "turns": (False, 0.0, "arbitration")},
+            (),
+            id="rules that overlap: the first in the taxonomy",
+        ),
+        pytest.param(
+            {"one-turn": False, "turns": False},
+            {},
+            {"one-turn": (False, 1.0, "structure"), "turns": (False, 1.0, "structure")},
+            ("one.turns",),
+            id="nothing fits",
+        ),
+    ],
+)
+def test_what_is_counted_is_certain(
+    count: dict[str, bool | None],
+    inferred: dict[str, Consensus],
+    expected: dict[str, tuple[bool, float, str]],
+    off: tuple[str, ...],
+) -> None:
+    result = decide([ONE_TURN, TURNS], {}, inferred, counted=count)
+    assert outcome(result) == expected
+    assert result.off_taxonomy == off
+
+
+def test_a_closed_gate_is_a_fact_of_the_specification() -> None:
+    web = intent("web", when="contains(knowledge, 'web-search')")
+    assert outcome(decide([web], {"web": False}, {"web": YES})) == {"web": (False, 1.0, "specification")}
+    assert outcome(decide([web], {"web": None}, {"web": YES})) == {"web": (True, 0.8, "inference")}
+
+
+@pytest.mark.parametrize(
+    ("rule", "own", "expected"),
+    [
+        pytest.param(True, None, (False, 1.0, "specification"), id="declared"),
+        pytest.param(None, Consensus(True, 0.6), (False, 0.0, "inference"), id="inferred"),
+    ],
+)
+def test_what_requires_something_behind_a_closed_gate_is_certainly_false(
+    rule: bool | None, own: Consensus | None, expected: tuple[bool, float, str]
+) -> None:
+    result = decide([NEEDY, CALL], {"needy": rule, "call": False}, {} if own is None else {"needy": own})
+    assert outcome(result)["needy"] == expected
+    assert result.judgements["needy"].probability == 0.0
+
+
+def test_what_the_classifier_says_of_the_query_as_a_whole_is_kept() -> None:
+    found = Contradiction(expected=("a",), likeliest=("b",), probability=0.9)
+    result = decide([CALL], {}, {"call": YES}, TOOL, familiar=False, attempt=True, contradiction=found)
+    assert (result.familiar, result.attempt, result.calls, result.contradiction) == (False, True, TOOL, found)
+    plain = decide([CALL], {}, {"call": YES})
+    assert (plain.familiar, plain.attempt, plain.calls, plain.contradiction) == (True, False, None, None)
+
+
+# Groups of which inference decides.
 
 SIZES = [SMALL, NORMAL, LARGE]
 
@@ -264,7 +466,7 @@ def cases(draw: st.DrawFn) -> tuple[list[Capability], Evidence]:
     chosen = draw(st.none() | st.just(TOOL))
     implied = frozenset(draw(st.sets(st.sampled_from(sorted(rules))))) if chosen and rules else frozenset()
     order = draw(st.permutations(capabilities))
-    return order, Evidence(declared=rules, inferred=inferred, tool=chosen, implied=implied)
+    return order, Evidence(declared=rules, inferred=inferred, calls=chosen, implied=implied)
 
 
 @given(cases())
@@ -319,9 +521,51 @@ def test_what_arbitration_alone_made_true_is_marked_and_was_inferred(case: tuple
         assert result.judgements[name] == Judgement(True, evidence.inferred[name].confidence, "arbitration")
         assert not evidence.inferred[name].value
     for name, judgement in result.judgements.items():
-        chosen: Any = evidence.tool and evidence.declared.get(name) and name in evidence.implied
+        chosen: Any = evidence.calls and evidence.declared.get(name) and name in evidence.implied
         if judgement.value and judgement.path == "arbitration":
             assert name in result.arbitrated or chosen
+
+
+@st.composite
+def cases_of_all_sources(draw: st.DrawFn) -> tuple[list[Capability], Evidence]:
+    capabilities, evidence = draw(cases())
+    counts: dict[str, bool | None] = {}
+    called: dict[str, Judgement] = {}
+    for number in range(draw(st.integers(1, 4))):
+        group = draw(st.sampled_from(["one.a", "one.tools", "any"]))
+        if draw(st.booleans()):
+            capabilities = [*capabilities, of_tools(f"t{number}", "card", group)]
+            share = draw(st.sampled_from([0.0, 0.4, 0.5, 0.9, 1.0]))
+            called[f"t{number}"] = Judgement(share >= 0.5, share, "tool")
+        else:
+            capabilities = [*capabilities, counted(f"n{number}", "`null`", group)]
+            counts[f"n{number}"] = draw(st.sampled_from([True, False, None]))
+    misfits = frozenset(draw(st.sets(st.just("one.tools"))))
+    order = draw(st.permutations(capabilities))
+    return order, replace(evidence, counted=counts, called=called, misfits=misfits)
+
+
+@given(cases_of_all_sources())
+def test_neither_a_count_nor_a_called_tool_is_overridden_by_inference(
+    case: tuple[list[Capability], Evidence],
+) -> None:
+    capabilities, evidence = case
+    everything = taxonomy(*capabilities)
+    result = arbitrate("q", everything, evidence)
+    for group, members in everything.exactly_one.items():
+        true = [member.id for member in members if result.judgements[member.id].value]
+        assert len(true) <= 1
+        assert not (true and group in result.off_taxonomy)
+    for name, value in evidence.counted.items():
+        judgement = result.judgements[name]
+        if value is False:
+            assert judgement == Judgement(False, 1.0, "structure")
+        if value is None:
+            assert judgement == Judgement(False, 0.0, "undeclared")
+    for name, judgement in evidence.called.items():
+        found = result.judgements[name]
+        assert found == judgement or found == Judgement(False, judgement.confidence, "arbitration")
+        assert name not in result.arbitrated
 
 
 def test_requirements_are_followed_whatever_the_order() -> None:

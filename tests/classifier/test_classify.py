@@ -7,16 +7,18 @@ from dataclasses import replace
 import pytest
 
 from bot.classifier.classify import ClassifierResult, classify, distinct
-from bot.classifier.model import Consensus, Finding
+from bot.classifier.model import CalledTools, Consensus, Contradiction, Finding, Judgement
 from bot.errors import IncompleteError, IncumbentError, OutsideError, UsageError
-from bot.intake.query import Setup
+from bot.intake.query import Query, Setup
 from bot.intake.specification import Specification
-from bot.taxonomy.model import Taxonomy
+from bot.taxonomy.model import Exemplars, Taxonomy
 from tests.classifier.factories import (
     NOTHING,
     ScriptedBackend,
+    counted,
     declared,
     intent,
+    of_tools,
     query,
     says,
     silent,
@@ -60,7 +62,7 @@ def test_inference_is_asked_only_for_what_the_specification_does_not_decide() ->
         (specification(None, ["oauth", "api-key"]), ()),
     ],
 )
-def test_tools_are_passed_only_where_they_decide_between_declared_members(
+def test_without_capabilities_of_tools_these_are_passed_only_where_they_decide_between_declared_members(
     spec: Specification, asked: tuple[str, ...]
 ) -> None:
     _, backend = run({"q": says(call=0.9, table=0.1)}, spec)
@@ -168,3 +170,235 @@ def test_tools_of_one_name_get_names_of_their_own() -> None:
     tools = tuple(tool(name) for name in ("search", "get", "search", "search 2"))
     assert [tool.name for tool in distinct(tools)] == ["search", "get", "search 3", "search 2"]
     assert [tool.description for tool in distinct(tools)] == [tool.description for tool in tools]
+
+
+# Called tools (semantics, section 2, point 1a).
+
+SHOWN = Exemplars(positive=("do it",))
+TOOL_CALL = of_tools("tool-call", "`true`", exemplars=SHOWN)
+WRITE = of_tools("write", "effect == 'write' || (effect == 'unknown' && `null`)", exemplars=SHOWN)
+ON_TOOLS = taxonomy(
+    TOOL_CALL,
+    WRITE,
+    of_tools("a-oauth", "auth == 'oauth'", "one.auth"),
+    of_tools("a-key", "auth == 'api-key'", "one.auth"),
+)
+GET, ADD = tool("get", "api-key"), tool("add", "oauth", effect="write")
+ANY = tool("any", "other", effect="unknown")
+
+
+def called(p: float, *steps: dict[str, float], **texts: float) -> Finding:
+    return replace(says(None, 1.0, **texts), calls=CalledTools(p, steps))
+
+
+def confidences(result: ClassifierResult) -> dict[str, tuple[bool, float, str]]:
+    (item,) = result.classifications
+    return {name: (each.value, round(each.confidence, 9), each.path) for name, each in item.judgements.items()}
+
+
+def test_the_tools_are_asked_for_with_all_that_helps_to_choose() -> None:
+    spec = replace(specification([GET, ADD]), starters=("Add a job",))
+    _, backend = run({"q": called(0.9, {"add": 1.0})}, spec, ON_TOOLS)
+    (asked,) = backend.asked
+    assert (asked.capabilities, asked.tools, asked.starters) == ((), (GET, ADD), ("Add a job",))
+    assert asked.call_capability == "tool-call"
+
+
+def test_the_text_is_asked_where_a_tool_is_silent() -> None:
+    result, backend = run({"q": called(1.0, {"any": 1.0}, write=0.8)}, specification([GET, ANY]), ON_TOOLS)
+    assert backend.asked[0].capabilities == ("write",)
+    assert confidences(result)["write"] == (True, 0.8, "tool")
+
+
+@pytest.mark.parametrize(
+    ("finding", "values", "off"),
+    [
+        pytest.param(
+            called(0.9, {"add": 0.8, "get": 0.2}),
+            {
+                "tool-call": (True, 0.9, "tool"),
+                "write": (True, 0.72, "tool"),
+                "a-oauth": (True, 0.72, "tool"),
+                "a-key": (False, 0.18, "tool"),
+            },
+            (),
+            id="the likely tool writes",
+        ),
+        pytest.param(
+            called(0.9, {"get": 1.0}),
+            {
+                "tool-call": (True, 0.9, "tool"),
+                "write": (False, 0.0, "tool"),
+                "a-oauth": (False, 0.0, "tool"),
+                "a-key": (True, 0.9, "tool"),
+            },
+            (),
+            id="a read is no write, whatever the agent could do",
+        ),
+        pytest.param(
+            called(0.8, {"get": 1.0}, {"add": 1.0}),
+            {
+                "tool-call": (True, 0.8, "tool"),
+                "write": (True, 0.8, "tool"),
+                "a-oauth": (True, 0.8, "tool"),
+                "a-key": (False, 0.8, "arbitration"),
+            },
+            (),
+            id="two steps, and one auth mode",
+        ),
+        pytest.param(
+            called(0.1, {"add": 1.0}),
+            {
+                "tool-call": (False, 0.1, "tool"),
+                "write": (False, 0.1, "tool"),
+                "a-oauth": (False, 0.1, "tool"),
+                "a-key": (False, 0.0, "tool"),
+            },
+            (),
+            id="no call",
+        ),
+        pytest.param(
+            called(0.9, {"other": 1.0}),
+            {
+                "tool-call": (True, 0.9, "tool"),
+                "write": (False, 0.0, "tool"),
+                "a-oauth": (False, 0.0, "tool"),
+                "a-key": (False, 0.0, "tool"),
+            },
+            ("one.auth",),
+            id="a tool whose auth the taxonomy does not know",
+        ),
+        pytest.param(
+            says(),
+            {
+                "tool-call": (False, 0.0, "tool"),
+                "write": (False, 0.0, "tool"),
+                "a-oauth": (False, 0.0, "tool"),
+                "a-key": (False, 0.0, "tool"),
+            },
+            (),
+            id="a backend that says nothing of tools",
+        ),
+    ],
+)
+def test_values_are_those_of_the_called_tools(
+    finding: Finding, values: dict[str, tuple[bool, float, str]], off: tuple[str, ...]
+) -> None:
+    result, _ = run({"q": finding}, specification([GET, ADD, tool("other", "other")]), ON_TOOLS)
+    assert confidences(result) == values
+    (item,) = result.classifications
+    assert item.off_taxonomy == off
+    assert item.calls == (finding.calls or CalledTools(0.0))
+
+
+def test_an_agent_that_declares_no_tools_calls_none_and_is_not_asked() -> None:
+    result, backend = run({"q": says()}, specification([]), ON_TOOLS)
+    assert backend.asked == []
+    assert set(confidences(result).values()) == {(False, 0.0, "tool")}
+    assert result.classifications[0].off_taxonomy == ()
+    assert result.classifications[0].calls == CalledTools(0.0)
+
+
+def test_without_a_word_on_tools_their_capabilities_are_inferred_or_undeclared() -> None:
+    result, backend = run({"q": says(None, 1.0, **{"tool-call": 0.9, "write": 0.2})}, NOTHING, ON_TOOLS)
+    assert (backend.asked[0].capabilities, backend.asked[0].tools) == (("tool-call", "write"), ())
+    assert backend.asked[0].call_capability is None
+    assert confidences(result) == {
+        "tool-call": (True, 0.9, "inference"),
+        "write": (False, 0.2, "inference"),
+        "a-oauth": (False, 0.0, "undeclared"),
+        "a-key": (False, 0.0, "undeclared"),
+    }
+    assert result.classifications[0].calls is None
+
+
+def expecting(*names: str) -> Query:
+    return replace(query("q"), expected={"expected_tools": list(names)})
+
+
+@pytest.mark.parametrize(
+    ("item", "finding", "write", "contradiction"),
+    [
+        pytest.param(
+            expecting("add"), called(0.6, {"add": 0.7, "get": 0.3}), (True, 1.0, "expected"), None, id="they agree"
+        ),
+        pytest.param(
+            expecting("add"),
+            called(0.2, {"add": 1.0}),
+            (True, 1.0, "expected"),
+            Contradiction(expected=("add",), likeliest=("add",), probability=0.2),
+            id="the classifier expected no call",
+        ),
+        pytest.param(
+            expecting("get"),
+            called(0.9, {"add": 1.0}),
+            (False, 1.0, "expected"),
+            Contradiction(expected=("get",), likeliest=("add",), probability=0.9),
+            id="the classifier expected another tool",
+        ),
+        pytest.param(expecting("get"), says(), (False, 1.0, "expected"), None, id="the classifier said nothing"),
+        pytest.param(expecting("unknown"), called(0.9, {"add": 1.0}), (True, 0.9, "tool"), None, id="not declared"),
+    ],
+)
+def test_an_expected_call_decides_and_a_contradiction_is_told(
+    item: Query, finding: Finding, write: tuple[bool, float, str], contradiction: Contradiction | None
+) -> None:
+    backend = ScriptedBackend({"q": finding})
+    result = classify([item], specification([GET, ADD]), ON_TOOLS, backend, silent)
+    assert [each.tools for each in backend.asked] == [(GET, ADD)]
+    assert confidences(result)["write"] == write
+    assert result.classifications[0].contradiction == contradiction
+
+
+def test_an_expected_call_decides_between_declared_members_too() -> None:
+    backend = ScriptedBackend({"q": says("get_parts", 0.7, call=0.9, table=0.1)})
+    item = replace(query("q"), expected={"expected_tools": ["get_fares"]})
+    (found,) = classify([item], TWO_TOOLS, EVERYTHING, backend, silent).classifications
+    assert found.judgements["key"].confidence == 1.0
+    assert "key" in found.signature
+    assert found.contradiction is not None
+
+
+def test_what_is_expected_of_an_agent_without_a_word_on_tools_decides_nothing() -> None:
+    backend = ScriptedBackend({"q": says(None, 1.0, **{"tool-call": 0.9, "write": 0.2})})
+    (found,) = classify([expecting("add")], NOTHING, ON_TOOLS, backend, silent).classifications
+    assert found.judgements["write"].path == "inference"
+    assert found.contradiction is None
+
+
+# What is counted, and gates.
+
+COUNTING = taxonomy(
+    counted("turns", "(user_turns > `1`) || `null`", exemplars=SHOWN),
+    counted("image", "contains(attachments, 'image')"),
+    intent("web", when="contains(knowledge, 'web-search')"),
+)
+
+
+def test_each_query_is_asked_only_for_what_cannot_be_counted_in_it() -> None:
+    backend = ScriptedBackend({id: says(turns=0.8, web=0.9) for id in "ab"})
+    pictured = replace(query("b", "What is this?", "And this?"), setup=Setup(attachments=("a.png",)))
+    result = classify([query("a"), pictured], NOTHING, COUNTING, backend, silent)
+    assert [item.capabilities for item in backend.asked] == [("turns", "web"), ("web",)]
+    first, second = (
+        {name: (each.value, each.path) for name, each in item.judgements.items()} for item in result.classifications
+    )
+    assert first == {"turns": (True, "inference"), "image": (False, "undeclared"), "web": (True, "inference")}
+    assert second == {"turns": (True, "structure"), "image": (True, "structure"), "web": (True, "inference")}
+
+
+def test_a_query_of_which_nothing_has_to_be_asked_is_classified_without_asking() -> None:
+    closed = replace(specification(), knowledge=())
+    seen: list[tuple[int, int]] = []
+    backend = ScriptedBackend({"a": says(turns=0.2)})
+    queries = [query("b", "one", "two"), query("a"), query("c", "one", "two")]
+    result = classify(queries, closed, COUNTING, backend, lambda done, total: seen.append((done, total)))
+    assert [item.query_id for item in backend.asked] == ["a"]
+    assert seen == [(1, 1)]
+    assert [item.query_id for item in result.classifications] == ["b", "a", "c"]
+    assert result.classifications[0].judgements["web"] == Judgement(False, 1.0, "specification")
+
+
+def test_what_the_backend_cannot_judge_is_marked() -> None:
+    result, _ = run({"q": replace(says(call=0.9, table=0.1), familiar=False)}, NOTHING)
+    assert not result.classifications[0].familiar

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.embedded.stored import METHOD, from_arrays, model_key, rows_by_text, to_arrays
-from bot.classifier.model import Sample
+from bot.classifier.model import CalledTools, Sample
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.exemplary import PLAIN, SAMPLES, SETTINGS
 from tests.classifier.factories import answers, request, tool
@@ -281,8 +282,8 @@ TOOLS = (
 def chosen(backend: EmbeddedBackend, text: str, *tools: str) -> tuple[str, float]:
     declared = [item for item in TOOLS if item.name in tools] if tools else list(TOOLS)
     (answer,) = answers(backend, request(text, tools=declared))
-    assert answer.tool is not None
-    return answer.tool.tool, answer.tool.confidence
+    assert answer.calls is not None
+    return answer.calls.likeliest[0]
 
 
 @pytest.mark.parametrize(
@@ -312,17 +313,26 @@ def test_a_query_that_resembles_no_tool_gets_the_first_with_little_confidence(fi
 def test_tools_that_are_equally_similar_share_the_confidence(fitted: EmbeddedBackend) -> None:
     twins = (tool("abc", description="open bills"), tool("xyz", description="open bills"))
     (answer,) = answers(fitted, request("open bills", tools=twins))
-    assert answer.tool is not None
-    assert (answer.tool.tool, answer.tool.confidence) == ("abc", 0.5)
+    assert answer.calls == CalledTools(1.0, ({"abc": 0.5, "xyz": 0.5},))
+
+
+def test_the_text_says_whether_a_tool_is_called_where_a_capability_stands_for_it(fitted: EmbeddedBackend) -> None:
+    text = PLAIN[0]
+    (alone,) = answers(fitted, request(text, capabilities=["format.table"]))
+    asked = replace(request(text, tools=TOOLS), call_capability="format.table")
+    (answer,) = answers(fitted, asked)
+    assert answer.calls is not None
+    assert answer.calls.probability == alone.consensus["format.table"].confidence
+    assert answer.consensus == {}
 
 
 def test_no_tool_is_chosen_unless_asked(fitted: EmbeddedBackend) -> None:
-    assert answers(fitted, request("repairs", capabilities=CAPABILITIES))[0].tool is None
+    assert answers(fitted, request("repairs", capabilities=CAPABILITIES))[0].calls is None
 
 
 def test_many_long_tool_descriptions_are_read_in_time(fitted: EmbeddedBackend) -> None:
     tools = [tool(f"tool{number}", description=f"w{number} " + "lorem ipsum dolor " * 5_000) for number in range(500)]
     started = time.process_time()
     (answer, *_) = answers(fitted, *(request(f"w7 {number} lorem", tools=tools) for number in range(20)))
-    assert answer.tool is not None
+    assert answer.calls is not None
     assert time.process_time() - started < 10.0

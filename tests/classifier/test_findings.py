@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.classifier.finding_files import FindingFiles
-from bot.classifier.findings import Findings, FindingsInMemory, FindingsStore, KeptChoice, findings_key, tools_digest
-from bot.classifier.model import Consensus, Finding, Identity, InferenceRequest, ToolChoice
+from bot.classifier.findings import Findings, FindingsInMemory, FindingsStore, KeptCalls, findings_key, tools_digest
+from bot.classifier.model import CalledTools, Consensus, Finding, Identity, InferenceRequest
 from bot.classifier.remembering import RememberingBackend, halt, knowing, known_by
 from bot.classifier.usage import Usage, total
 from bot.config import Prices
@@ -21,6 +22,7 @@ from tests.classifier.factories import answers, intent, request, taxonomy, tool
 EVERYTHING = taxonomy(intent("call"), intent("table"), intent("image"))
 IDENTITY = Identity(backend="openai", model="m", prompt="p", samples=5)
 BOATS = (tool("get_bills"), tool("get_boats"))
+SAILING = CalledTools(0.9, ({"get_boats": 0.7, "get_bills": 0.3}, {"get_boats": 0.5}))
 
 
 @dataclass
@@ -48,7 +50,7 @@ class Oracle:
                         name: Consensus(name in text, 0.9 if name in text else 0.1, "stated")
                         for name in item.capabilities
                     },
-                    tool=ToolChoice("get_boats", 0.7) if item.tools and "boats" in text else None,
+                    calls=(SAILING if "boats" in text else CalledTools(0.1)) if item.tools else None,
                     attempt="ignore" in text,
                 ),
             )
@@ -72,7 +74,7 @@ def test_the_second_time_nobody_is_asked() -> None:
     asked = [about("call me"), about("a table"), about("boats", tools=True)]
     first = answers(backend, *asked)
     assert [true(item) for item in first] == [{"call"}, {"table"}, set()]
-    assert first[2].tool == ToolChoice("get_boats", 0.7)
+    assert first[2].calls == SAILING
     assert len(oracle.asked) == 3
     assert answers(backend, *asked) == first
     assert len(oracle.asked) == 3
@@ -97,9 +99,9 @@ def test_other_tools_are_asked_about_again_and_nothing_else_is() -> None:
     other = replace(about("boats", tools=True), tools=(*BOATS, tool("get_trains")))
     (finding,) = answers(backend, other)
     assert (oracle.asked[-1].capabilities, oracle.asked[-1].tools) == ((), other.tools)
-    assert finding.tool == ToolChoice("get_boats", 0.7)
+    assert finding.calls == SAILING
     (none,) = answers(backend, about("no such thing", tools=True))
-    assert none.tool is None
+    assert none.calls == CalledTools(0.1)
     answers(backend, about("no such thing", tools=True))
     assert len(oracle.asked) == 3
 
@@ -168,8 +170,39 @@ def test_identities_do_not_share_findings() -> None:
 
 def test_a_choice_among_tools_that_are_not_there_is_not_believed() -> None:
     asked = about("boats", names=(), tools=True)
-    forged = Findings(tools={tools_digest(BOATS): KeptChoice(tool="format_disk", confidence=1.0)})
+    forged = Findings(tools={tools_digest(BOATS): KeptCalls(probability=1.0, steps=({"format_disk": 1.0},))})
     assert forged.missing(asked, EVERYTHING) == asked
+
+
+def test_what_is_missing_is_asked_with_all_that_goes_with_it() -> None:
+    asked = replace(about("boats", tools=True), starters=("Show my boats",), call_capability="call")
+    oracle = Oracle()
+    answers(remembering(oracle), about("boats", names=("call",)), asked)
+    assert sorted(oracle.asked, key=lambda item: len(item.tools)) == [
+        about("boats", names=("call",)),
+        asked,
+    ]
+
+
+@pytest.mark.parametrize("kept", [{"tool": None}, {"tool": "get_boats", "confidence": 0.7, "attempt": True}])
+def test_what_earlier_versions_kept_of_the_first_tool_is_read_and_asks_again(kept: dict[str, object]) -> None:
+    known = Findings.model_validate_json(json.dumps({"capabilities": {}, "tools": {tools_digest(BOATS): kept}}))
+    assert known == Findings()
+    asked = about("boats", names=(), tools=True)
+    assert known.missing(asked, EVERYTHING) == asked
+
+
+@pytest.mark.parametrize("kept", [[], {"a": {"probability": 2.0}}, {"a": 1}])
+def test_what_is_no_finding_on_tools_is_refused(kept: object) -> None:
+    with pytest.raises(ValueError, match="tools"):
+        Findings.model_validate({"tools": kept})
+
+
+def test_a_backend_that_says_nothing_of_tools_is_asked_again() -> None:
+    asked = about("boats", names=(), tools=True)
+    kept = Findings().with_finding(asked, Finding(), EVERYTHING)
+    assert kept.missing(asked, EVERYTHING) == asked
+    assert kept.finding(asked, EVERYTHING) == Finding()
 
 
 def test_a_backend_that_was_halted_asks_nobody_and_what_is_known_still_counts() -> None:

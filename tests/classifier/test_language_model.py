@@ -16,9 +16,9 @@ import pytest
 from bot.classifier.classify import classify
 from bot.classifier.language_model.abilities import Abilities
 from bot.classifier.language_model.backend import LanguageModelBackend
-from bot.classifier.language_model.prompt import TOOL_KEY, Asked, answer_schema
+from bot.classifier.language_model.prompt import STEPS_KEY, Asked, answer_schema
 from bot.classifier.language_model.remembered import RememberedAbilities
-from bot.classifier.model import Finding, InferenceRequest
+from bot.classifier.model import CalledTools, Finding, InferenceRequest
 from bot.errors import IncompleteError, IncumbentError, OutsideError, UsageError
 from tests.classifier.factories import (
     NOTHING,
@@ -411,13 +411,12 @@ def test_one_sample_that_was_fooled_makes_an_attempt(fooled: int, attempt: bool)
 # Tools.
 
 
-def test_the_tool_is_asked_for_in_the_same_request() -> None:
-    choice = {"id": "T2", "certainty": 80}
-    model = Model(lambda body: voting(body) | {TOOL_KEY: choice})
+def test_the_tools_are_asked_for_in_the_same_request() -> None:
+    steps = [{"id": "T2", "certainty": 80}, {"id": None, "certainty": 90}]
+    model = Model(lambda body: voting(body) | {STEPS_KEY: steps})
     tools = (tool("get_bills"), tool("get_boats"))
     (finding,), server = ask(model, request("Show my boats", capabilities=NAMES, tools=tools), samples=2)
-    assert finding.tool is not None
-    assert (finding.tool.tool, finding.tool.confidence) == ("get_boats", 0.8)
+    assert finding.calls == CalledTools(0.8, ({"get_boats": 1.0},))
     assert len(server.asked) == 1
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bot.classifier.language_model.answers import Answer, Vote, read_answer
 from bot.classifier.language_model.examples import Example
-from bot.classifier.language_model.prompt import CANARY_DESCRIPTION, TOOL_KEY, Asked, Prompt, answer_schema, compose
+from bot.classifier.language_model.prompt import CANARY_DESCRIPTION, STEPS_KEY, Asked, Prompt, answer_schema, compose
 from bot.classifier.model import InferenceRequest
 from bot.errors import UsageError
 from bot.intake.specification import Tool
@@ -138,7 +138,7 @@ def test_examples_look_like_queries_and_their_answers_count(stated: bool, tools:
     assert [isinstance(vote, Vote) and dict(vote.sample.votes) for vote in votes] == [
         {name: name in example.exercised for name in NAMES} for example in SHOWN
     ]
-    assert not any(isinstance(vote, Vote) and (vote.canary or vote.tool) for vote in votes)
+    assert not any(isinstance(vote, Vote) and (vote.canary or (vote.calls and vote.calls.tools)) for vote in votes)
     assert "worked examples" in found.system
     assert "worked examples" not in prompt(request("Hello", capabilities=NAMES, tools=tools), stated=stated).system
 
@@ -167,16 +167,18 @@ def test_tools_are_data_too_and_their_names_the_only_choices() -> None:
     assert [item["name"] for item in shown] == ["get_bills", "get_boats", "list"]
     assert shown[0]["description"] == "Lists bills </data>"
     assert "description" not in shown[1]
-    assert TOOL_KEY in found.system
-    choice = answer_schema(found.asked)["properties"][TOOL_KEY]["properties"]["id"]
+    assert STEPS_KEY in found.system
+    steps = answer_schema(found.asked)["properties"][STEPS_KEY]
+    assert steps["type"] == "array"
+    choice = steps["items"]["properties"]["id"]
     assert choice["enum"] == [item["id"] for item in shown] + [None]
     assert found.asked.tool_ids == {"T1": "get_bills", "T2": "get_boats", "T3": "list"}
     assert list(data_of(found)) == ["tools", "turns"], "what all queries share comes first"
 
 
 def test_a_tool_is_asked_for_only_where_there_are_some() -> None:
-    assert TOOL_KEY not in of("hi").system
-    assert TOOL_KEY not in answer_schema(of("hi").asked)["properties"]
+    assert STEPS_KEY not in of("hi").system
+    assert STEPS_KEY not in answer_schema(of("hi").asked)["properties"]
 
 
 def test_of_too_many_tools_the_least_similar_are_left_out() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.classifier.specification_path import declared_values, inferred_capabilities, tool_decides
-from bot.intake.specification import AuthMode, Specification
+from bot.intake.specification import AuthMode, Knowledge, Specification
 from bot.taxonomy.model import Capability, Exemplars
-from tests.classifier.factories import NOTHING, declared, intent, specification, taxonomy, tool
+from tests.classifier.factories import NOTHING, counted, declared, intent, of_tools, specification, taxonomy, tool
 
 OAUTH = declared("oauth", "contains(auth_modes, 'oauth')", "one.auth")
 KEY = declared("api-key", "contains(auth_modes, 'api-key')", "one.auth")
@@ -68,3 +70,57 @@ def test_the_tool_decides_only_between_several_declared_members_of_an_exactly_on
 def test_a_silent_specification_leaves_no_tool_to_decide() -> None:
     everything = taxonomy(OAUTH, KEY)
     assert not tool_decides(everything, declared_values(everything, NOTHING))
+
+
+# Gates of intent capabilities.
+
+WEB = intent("web", when="contains(knowledge, 'web-search')")
+
+
+@pytest.mark.parametrize(
+    ("spec", "value", "asked"),
+    [
+        pytest.param(replace(specification(), knowledge=()), False, (), id="declared to be absent"),
+        pytest.param(
+            replace(specification(), knowledge=(Knowledge(kind="web-search", declared_in="t"),)),
+            None,
+            ("web",),
+            id="declared: the text decides",
+        ),
+        pytest.param(NOTHING, None, ("web",), id="not declared: the text decides"),
+    ],
+)
+def test_a_gate_closes_and_decides_nothing_else(
+    spec: Specification, value: bool | None, asked: tuple[str, ...]
+) -> None:
+    everything = taxonomy(WEB)
+    assert declared_values(everything, spec) == {"web": value}
+    assert inferred_capabilities(everything, declared_values(everything, spec)) == asked
+
+
+# Capabilities of called tools, and of the structure of a query.
+
+SHOWN = Exemplars(positive=("do it",))
+
+
+@pytest.mark.parametrize(
+    ("silent", "inferred"),
+    [
+        pytest.param(None, ("shown",), id="it is not declared whether there are tools"),
+        pytest.param((), (), id="every tool says"),
+        pytest.param(("bare",), ("bare",), id="some tool is silent"),
+    ],
+)
+def test_a_tool_capability_is_inferred_where_tools_are_silent(
+    silent: tuple[str, ...] | None, inferred: tuple[str, ...]
+) -> None:
+    everything = taxonomy(of_tools("shown", "card", exemplars=SHOWN), of_tools("bare", "card"))
+    assert inferred_capabilities(everything, {}, silent) == inferred
+
+
+@pytest.mark.parametrize(("value", "inferred"), [(True, ()), (False, ()), (None, ("shown",))])
+def test_a_structure_capability_is_inferred_where_nothing_can_be_counted(
+    value: bool | None, inferred: tuple[str, ...]
+) -> None:
+    everything = taxonomy(counted("shown", "`null`", exemplars=SHOWN), counted("bare", "`null`"))
+    assert inferred_capabilities(everything, {"shown": value, "bare": value}) == inferred

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from bot.classifier.language_model.prompt import STEPS_KEY
 from tests.classifier.factories import openai_settings
 from tests.classifier.model_server import Model, ModelServer, Reply, failure, is_probe
 from tests.e2e.bot import Bot, BotRun, customer_files, platform_files
@@ -36,8 +37,8 @@ class Mind:
         text = body["messages"][-1]["content"]
         votes: dict[str, object] = {}
         for name in asked:
-            if name == "first tool":
-                votes[name] = {"id": "T1", "certainty": 90}
+            if name == STEPS_KEY:
+                votes[name] = [{"id": "T1", "certainty": 90}]
                 continue
             exercised = "ignore" in text or (name == "call" and "transfer" not in text)
             votes[name] = {"exercised": exercised, "certainty": 90}

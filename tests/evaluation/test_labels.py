@@ -13,6 +13,8 @@ from bot.config import REVIEWED_FILES, Limits
 from bot.errors import InputError
 from bot.evaluation.labels import LabelledQuery, Vocabulary, join
 from bot.evaluation.reading import read_labels
+from bot.taxonomy.model import Exemplars
+from tests.classifier.factories import counted, declared, intent, of_tools, taxonomy
 from tests.evaluation.factories import labelled, vocabulary
 from tests.factories import SHIPPED
 
@@ -125,6 +127,30 @@ def test_signs_that_other_formats_give_a_meaning_have_none() -> None:
 )
 def test_broken_tables_say_what_is_wrong(text: str, expected: list[str]) -> None:
     assert faults(text) == expected
+
+
+SOURCES = taxonomy(
+    intent("gated", when="contains(knowledge, 'files')"),
+    counted("turns", "user_turns > `1`"),
+    of_tools("call", "`true`", exemplars=Exemplars(positive=("do it",))),
+    of_tools("card", "card"),
+    declared("auth", "contains(auth_modes, 'oauth')"),
+)
+
+
+@pytest.mark.parametrize(
+    ("with_agent", "capabilities"),
+    [(False, ("gated", "turns", "call")), (True, ("gated", "turns", "call", "card", "auth"))],
+)
+def test_what_the_text_shows_can_be_labelled_without_an_agent(with_agent: bool, capabilities: tuple[str, ...]) -> None:
+    assert Vocabulary(taxonomy=SOURCES, meanings={}, with_agent=with_agent).capabilities == capabilities
+
+
+def test_what_the_agent_decides_is_refused_with_its_source() -> None:
+    known = Vocabulary(taxonomy=SOURCES, meanings={}, with_agent=False)
+    assert faults("labels\tquery\ncard\tone\n", known=known) == [
+        "2: card is decided by the agent (`source: tool`), and a label file has no agent"
+    ]
 
 
 def test_all_faults_of_all_files_come_at_once_and_a_name_counts_once() -> None:

@@ -10,7 +10,7 @@ from bot.classifier.identity_file import IdentityFile
 from bot.classifier.model import Classification, Judgement
 from bot.config import REVIEWED_FILES
 from bot.documents import parse_json
-from bot.evaluation.predictions import Predictions, predict, probability, unpredicted
+from bot.evaluation.predictions import Predictions, predict, unpredicted
 from bot.validation import validate
 from tests.evaluation.factories import labelled, predictions
 
@@ -25,10 +25,17 @@ from tests.evaluation.factories import labelled, predictions
         (Judgement(True, 0.7, "specification"), 1.0),
         (Judgement(False, 1.0, "specification"), 0.0),
         (Judgement(False, 0.0, "undeclared"), 0.0),
+        (Judgement(True, 0.7, "tool"), 0.7),
+        (Judgement(False, 0.2, "tool"), 0.2),
+        (Judgement(True, 1.0, "structure"), 1.0),
+        (Judgement(False, 1.0, "structure"), 0.0),
+        (Judgement(True, 1.0, "expected"), 1.0),
+        (Judgement(False, 1.0, "expected"), 0.0),
+        (Judgement(False, 0.2, "expected"), 0.2),
     ],
 )
 def test_the_probability_of_true_by_path(judgement: Judgement, expected: float) -> None:
-    assert probability(judgement) == expected
+    assert judgement.probability == expected
 
 
 def test_what_is_saved_is_what_is_read() -> None:

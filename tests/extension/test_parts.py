@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -16,11 +17,13 @@ from bot.extension.signals import Resemblance, signals_of
 from bot.extension.traits import UNEXPLAINED, groups, pairs, text_traits, with_unexplained
 from bot.intake.query import Query
 from bot.submission import Submission
+from bot.taxonomy.model import Capability, Exemplars, Source
 from tests.extension.builders import ask, make_settings, make_taxonomy
 
 TAXONOMY = make_taxonomy()
 SETTINGS = make_settings()
 REFERENCE = reference_of(TAXONOMY, 0.5, 0.05, 2.5)
+SHOWN: dict[str, Any] = {"exemplars": Exemplars(positive=("do it",))}
 RESEMBLANCE = Resemblance(REFERENCE.turns)
 
 
@@ -128,3 +131,31 @@ def test_what_is_observed(path: Path, confidence: float, attempt: bool, split: s
     assert item.beliefs["deeds.say"].confidence == confidence
     assert item.split == split
     assert len(item.digest) == 24
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "judgement", "confidence", "split"),
+    [
+        ("tool", SHOWN, Judgement(True, 0.5, "tool"), 0.5, False),
+        ("tool", {}, Judgement(True, 0.5, "tool"), None, False),
+        ("structure", {}, Judgement(False, 1.0, "structure"), 0.0, False),
+        ("intent", {}, Judgement(False, 1.0, "specification"), 0.0, False),
+        ("intent", {}, Judgement(False, 0.5, "inference"), 0.5, True),
+        ("spec", SHOWN, Judgement(True, 1.0, "specification"), None, False),
+    ],
+)
+def test_beliefs_are_probabilities_of_what_the_text_shows(
+    source: Source, more: dict[str, Any], judgement: Judgement, confidence: float | None, split: bool
+) -> None:
+    rule: dict[str, Any] = {} if source == "intent" else {"when": "`null`"}
+    item = Capability(id="x", name="x", group="deeds", description="d", source=source, **rule, **more)
+    taxonomy = TAXONOMY.model_copy(update={"capabilities": (item,)})
+    found = Classification(query_id="q1", judgements={"x": judgement})
+    submission = Submission(
+        customer="c", agent="a", folder="f", queries=(Query(id="q1", turns=("say it",), file="e", line=3),)
+    )
+    (seen,) = observe_all(submission, [found], taxonomy, SETTINGS)
+    assert {name: belief.confidence for name, belief in seen.beliefs.items()} == (
+        {} if confidence is None else {"x": confidence}
+    )
+    assert seen.split == (frozenset({"x"}) if split else frozenset())

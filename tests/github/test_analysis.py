@@ -53,6 +53,15 @@ def test_facts_outlive_the_document() -> None:
     (facts,) = analysis.submissions
     keys = {query.id: query.key for query in facts.queries if query.key is not None}
     assert facts_of(classified_of(facts), facts.specification, keys, {}) == facts
+    assert [query.expected_tools for query in facts.queries] == [None] * len(facts.queries)
+
+
+def test_expected_tools_are_facts_of_a_query() -> None:
+    (facts,) = make_analysis().submissions
+    expected = {"q01": ("add",), "q02": (), "q03": None}
+    found = facts_of(classified_of(facts), facts.specification, {}, {}, expected)
+    again = type(found).model_validate_json(found.model_dump_json())
+    assert [query.expected_tools for query in again.queries] == [("add",), (), None, None]
 
 
 def test_a_decision_is_bound_to_what_is_attached_as_well() -> None:
@@ -61,6 +70,14 @@ def test_a_decision_is_bound_to_what_is_attached_as_well() -> None:
         return make_analysis(queries=(query,)).submissions[0].contents["b01"]
 
     assert len({content(), content("a.png"), content("b.png")}) == 3
+
+
+def test_a_decision_is_bound_to_the_calls_that_are_expected() -> None:
+    def content(expected: tuple[str, ...] | None) -> str:
+        query = make_query("b01", {"a": 0.9}).model_copy(update={"expected_tools": expected})
+        return make_analysis(queries=(query,)).submissions[0].contents["b01"]
+
+    assert len({content(None), content(()), content(("add",)), content(("add", "get"))}) == 4
 
 
 def test_facts_speak_of_all_capabilities_and_of_no_others() -> None:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import pytest
 
+from bot.classifier.model import Path
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
 from bot.digests import digest
@@ -869,6 +870,20 @@ def test_an_outside_author_needs_a_person_where_only_inferred_tags_speak() -> No
     hub.review()
     assert "UNTRUSTED_AUTHOR" in hub.ours[0]
     assert hub.labels == {NEEDS}
+
+
+@pytest.mark.parametrize(
+    ("path", "reviewed"),
+    [("specification", False), ("structure", False), ("inference", True), ("tool", True), ("expected", True)],
+)
+def test_called_tools_count_as_inferred_also_where_they_are_expected(path: Path, reviewed: bool) -> None:
+    known = QUERIES[0].classification
+    assert known is not None
+    judgements = {name: item.model_copy(update={"path": path}) for name, item in known.judgements.items()}
+    query = QUERIES[0].model_copy(update={"classification": known.model_copy(update={"judgements": judgements})})
+    hub = Hub(association="CONTRIBUTOR")
+    hub.review(make_analysis([query]))
+    assert ("UNTRUSTED_AUTHOR" in hub.ours[0]) is reviewed
 
 
 def test_what_looks_like_a_secret_is_named_by_its_place_and_never_repeated() -> None:

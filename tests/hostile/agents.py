@@ -133,6 +133,15 @@ AGENTS = (
     _of_package("ai-plugin.json", items=("functions",), text=("description",), name=("name",)),
     _of_package("api.json", items=None),
     _of_package("mcp.json", items=("tools",), text=("description",), name=("name",)),
+    _agent(
+        "api-plugin",
+        "ai-plugin.json",
+        _PLUGIN | {"capabilities": {"conversation_starters": [{"text": "Where is the Molly?"}]}},
+        {"api.json": _OPENAPI, "mcp.json": {"tools": _TOOLS}},
+        items=("functions",),
+        text=("description",),
+        name=("name",),
+    ),
     _agent("openapi", "openapi.yaml", _OPENAPI, items=None),
     _agent("openapi", "swagger.json", _SWAGGER, items=None),
     _agent(

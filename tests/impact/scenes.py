@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.classifier.consistency import agree
-from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, ToolChoice
+from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample
 from bot.curator.entry import Entry, Source
 from bot.curator.staging import stored
 from bot.curator.store import RegressionSet
@@ -57,9 +57,9 @@ class Counting:
                 votes={name: word in told for name, word in words.items()},
                 probabilities={name: told.get(word, 0.1) for name, word in words.items()},
             )
-            tool = ToolChoice(request.tools[0].name, 0.9) if request.tools else None
+            calls = CalledTools(1.0, ({request.tools[0].name: 0.9},)) if request.tools else None
             samples = [sample] * self.identity.samples
-            yield place, Finding(consensus=agree(samples, request.capabilities, len(samples)) or {}, tool=tool)
+            yield place, Finding(consensus=agree(samples, request.capabilities, len(samples)) or {}, calls=calls)
 
 
 def grown(taxonomy: Taxonomy, version: str, *added: Capability, without: Sequence[str] = (), **more: Any) -> Taxonomy:

@@ -18,6 +18,7 @@ from bot.intake.specification import UNDECLARED, AuthDeclaration, Specification,
 from bot.ledger.keys import content_key
 from bot.pipeline import Platform
 from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
+from tests.classifier.factories import counted, of_tools
 from tests.factories import make_config
 from tests.impact.scenes import BASE, FOLDER, Counting, agents, capability, grown, measured, member, platform
 from tests.reconcile.repository import Repository
@@ -258,6 +259,8 @@ def with_capability(taxonomy: Taxonomy, version: str, changed: Capability) -> Ta
     return Taxonomy(version=version, retired=taxonomy.retired, groups=taxonomy.groups, capabilities=capabilities)
 
 
+CALLING = grown(ONE, "1.0.0", of_tools("w", "effect == 'write'", "all"), counted("n", "user_turns > `1`", "all"))
+
 CHANGES: dict[str, tuple[Taxonomy, Taxonomy, int | None]] = {
     "a new capability": (ONE, grown(ONE, "1.1.0", capability("f")), None),
     "a split": (BASE, SPLIT, None),
@@ -274,6 +277,17 @@ CHANGES: dict[str, tuple[Taxonomy, Taxonomy, int | None]] = {
     "a rule of what has exemplars": (
         ONE,
         with_capability(ONE, "2.0.0", spec("d", "contains(auth_modes, 'sso')", exemplars=EXEMPLARS, group="auth")),
+        None,
+    ),
+    "a rule over a tool": (
+        CALLING,
+        with_capability(CALLING, "2.0.0", of_tools("w", "effect != 'read'", "all")),
+        None,
+    ),
+    "a new capability of tools": (ONE, grown(ONE, "1.1.0", of_tools("w", "effect == 'write'", "all")), None),
+    "a rule over the structure of queries": (
+        CALLING,
+        with_capability(CALLING, "2.0.0", counted("n", "user_turns > `2`", "all")),
         None,
     ),
     "no such group any more": (

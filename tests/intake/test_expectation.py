@@ -246,3 +246,139 @@ def test_anything_is_understood_somehow(expected: Any, turns: int) -> None:
 )
 def test_expected_tools_are_understood_by_the_names_that_people_give_them(expected: Data, names: list[str]) -> None:
     assert [call.name for call in understand(expected).tool_calls] == names
+
+
+def test_calls_are_counted_as_often_as_they_are_expected() -> None:
+    found = understand({"response": "Three numbers.", "tool_calls": ["load", "list", "load"]})
+    assert [call.name for call in found.tool_calls] == ["load", "list"]
+    assert (found.called, found.answer) == (("load", "list", "load"), "Three numbers.")
+
+
+@pytest.mark.parametrize(
+    ("expected", "turns", "called"),
+    [
+        ({"tool_calls": ["list"]}, 1, ["list"]),
+        ({"tool_calls": [{"name": "list", "arguments": {"q": 1}}, {"name": "list"}]}, 1, ["list", "list"]),
+        ({"tool_calls": '["list", "list"]', "answer": "x"}, 1, ["list", "list"]),
+        ({"tool_calls": [{"id": "call_1", "name": "list"}]}, 1, []),
+        ({"tool_calls": [{"type": "tool_call", "tool_call_id": "c", "name": "list"}]}, 1, []),
+        ({"tool_calls": '[{"name": "list", "result": 7}]'}, 1, []),
+        ({"tool_calls": ["list"], "tool_definitions": []}, 1, []),
+        ({"tool_calls": ["list"], "actual_output": "x"}, 1, []),
+        ({"tool_calls": ["list"], "response": [{"role": "assistant", "content": "x"}]}, 1, []),
+        ({"expected_tools": ["list", "list"], "metadata": {"expected_tools": ["list"]}}, 1, ["list", "list"]),
+        (
+            {"ground_truth": ["look_up", "look_up"], "data_mapping": {"ground_truth": "ground_truth"}},
+            1,
+            ["look_up"] * 2,
+        ),
+        ({"turns": [{"expected_tools": ["list"]}, {"expected_tools": ["list"]}]}, 2, ["list", "list"]),
+        ({"turns": [{"expected_tools": ["list"]}, {"expected_tools": []}]}, 2, ["list"]),
+        (
+            {
+                "expected_output": {
+                    "messages": [
+                        {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "function": {"name": "list"}}]},
+                        {"role": "assistant", "content": "", "tool_calls": [{"id": "2", "function": {"name": "list"}}]},
+                    ]
+                }
+            },
+            1,
+            ["list", "list"],
+        ),
+        (
+            {
+                "assert": [
+                    {"type": "trajectory:tool-sequence", "value": {"steps": ["list", "get", "list"]}},
+                    {"type": "trajectory:tool-used", "value": ["list", {"name": "drop", "max": 0}]},
+                    {"type": "trajectory:tool-args-match", "value": {"name": "get", "args": {"q": 1}}},
+                ]
+            },
+            1,
+            ["list", "get", "list"],
+        ),
+        ({"constraints": {"expect_tools": ["list"], "reject_tools": ["drop"]}}, 1, ["list"]),
+        ({"answer": "x", "incumbent": {"id": "e", "expected": {"tool_calls": ["list", "list"]}}}, 1, ["list", "list"]),
+        ({"expected_tools": ["get"], "incumbent": {"id": "e", "expected": {"tool_calls": ["list"]}}}, 1, ["get"]),
+    ],
+)
+def test_the_names_of_the_calls_in_order(expected: Any, turns: int, called: list[str]) -> None:
+    found = understand(expected, turns)
+    assert list(found.called) == called
+    assert not found.no_tools
+
+
+NO_CALL: list[Any] = ["none", "None", "no_tool", "no tools", "No-Tool-Call", "no function call", ["none"], [" NONE "]]
+NOTHING: list[Any] = ["", "-", "n/a", "null", None, {}, [""], "nothing", 0]
+
+
+@pytest.mark.parametrize(
+    ("expected", "turns", "no_tools"),
+    [
+        (None, 1, False),
+        ("none", 1, False),
+        ({}, 1, False),
+        # An empty list under a key that says what is expected.
+        ({"expected_tools": []}, 1, True),
+        ({"expectedTools": "[]"}, 1, True),
+        ({"outputs": {"expected_tools": []}}, 1, True),
+        ({"expect": {"tools": []}}, 1, True),
+        ({"expected": {"tool_calls": []}}, 1, True),
+        ({"item": {"expected_tool_calls": []}}, 1, True),
+        ({"metadata": {"expected_tools": []}}, 1, True),
+        ({"response": "Hello!", "tool_calls": []}, 1, True),
+        ({"tool_calls": [], "notes": "A greeting."}, 1, True),
+        # An empty list that a program wrote.
+        ({"expected_tools": [], "tools_called": []}, 1, False),
+        ({"tools": []}, 1, False),
+        ({"outputs": {"answer": "x", "tool_calls": []}}, 1, False),
+        ({"expected": [{"role": "assistant", "content": "x", "tool_calls": []}]}, 1, False),
+        ({"tool_calls": [], "actual_output": "x"}, 1, False),
+        ({"tool_calls": [], "latency": 7}, 1, False),
+        ({"metadata": {"tools": []}}, 1, False),
+        ({"ground_truth": []}, 1, False),
+        ({"graders": [{"type": "tool-calls", "config": {"required": []}}]}, 1, False),
+        ({"constraints": {"expect_tools": []}}, 1, False),
+        # Words.
+        *(({"expected_tools": words}, 1, True) for words in NO_CALL),
+        ({"tools": "none"}, 1, True),
+        ({"expected_tools": "none", "tools_called": []}, 1, True),
+        *(({"expected_tools": words}, 1, False) for words in NOTHING),
+        ({"expected_tools": "none; search"}, 1, False),
+        ({"expected_tools": ["none", "search"]}, 1, False),
+        # All turns, or nothing.
+        ({"turns": [{"expected_tools": []}, {"expected_tools": "none"}]}, 2, True),
+        ({"turns": [{"expected_tools": []}, {}]}, 2, False),
+        ({"turns": [{"expected_tools": []}, {"expected_tools": ["search"]}]}, 2, False),
+        ({"turns": []}, 0, False),
+        # Assertions that refuse every call.
+        ({"assert": [{"type": "trajectory:step-count", "value": {"type": "tool", "max": 0}}]}, 1, True),
+        ({"assert": [{"type": "trajectory:step-count", "value": {"type": "tool", "pattern": "*", "max": 0}}]}, 1, True),
+        (
+            {"assert": [{"type": "trajectory:step-count", "value": {"type": "tool", "pattern": "a*", "max": 0}}]},
+            1,
+            False,
+        ),
+        ({"assert": [{"type": "trajectory:step-count", "value": {"type": "span", "max": 0}}]}, 1, False),
+        ({"assert": [{"type": "trajectory:step-count", "value": {"type": "tool", "max": 3}}]}, 1, False),
+        ({"assert": [{"type": "trajectory:tool-used", "value": {"pattern": "*", "max": 0}}]}, 1, True),
+        ({"assert": [{"type": "trajectory:tool-used", "value": {"name": "search", "max": 0}}]}, 1, False),
+        ({"assert": [{"type": "not-trajectory:tool-used", "value": {"pattern": "*"}}]}, 1, True),
+        ({"assert": [{"type": "not-trajectory:tool-used", "value": "*"}]}, 1, True),
+        ({"assert": [{"type": "not-trajectory:tool-used", "value": "search"}]}, 1, False),
+        ({"constraints": {"reject_tools": ["*"]}}, 1, True),
+        # A call that is named counts for more.
+        ({"expected_tools": [], "metadata": {"expected_tools": ["search"]}}, 1, False),
+        ({"expected_tools": [], "incumbent": {"id": "e", "expected": {"tool_calls": ["list"]}}}, 1, True),
+        ({"answer": "x", "incumbent": {"id": "e", "expected": {"tool_calls": []}}}, 1, True),
+    ],
+)
+def test_that_no_tool_is_to_be_called_is_said_plainly(expected: Any, turns: int, no_tools: bool) -> None:
+    assert understand(expected, turns).no_tools is no_tools
+
+
+@given(expected=VALUES, turns=st.integers(0, 4))
+def test_what_is_called_and_what_is_not_agree(expected: Any, turns: int) -> None:
+    found = understand(expected, turns)
+    assert set(found.called) == {call.name for call in found.tool_calls if not call.unwanted}
+    assert not (found.no_tools and found.called)

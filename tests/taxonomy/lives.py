@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 from bot.classifier.consistency import agree
-from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, ToolChoice
+from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample
 from bot.digests import digest
 from bot.intake.specification import UNDECLARED, Specification
 from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
@@ -48,12 +48,12 @@ class Told:
             told = {name: self.taxonomy.by_id[name] for name in item.capabilities}
             found = {name: confidence_of(item.turns[0], each.description) for name, each in told.items()}
             sample = Sample(votes={name: value > 0.5 for name, value in found.items()}, probabilities=found)
-            choice = None
+            calls = None
             if item.tools:
                 self.tools.append(item.query_id)
                 picked = number_of(f"{item.turns[0]} calls", len(item.tools) + 1)
-                choice = None if picked == len(item.tools) else ToolChoice(item.tools[picked].name, 0.8)
-            yield place, Finding(consensus=agree([sample], item.capabilities, 1) or {}, tool=choice)
+                calls = CalledTools(1.0, () if picked == len(item.tools) else ({item.tools[picked].name: 0.8},))
+            yield place, Finding(consensus=agree([sample], item.capabilities, 1) or {}, calls=calls)
 
 
 SPECIFICATIONS: tuple[Specification, ...] = (

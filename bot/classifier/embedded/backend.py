@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -72,13 +73,17 @@ class EmbeddedBackend:
         """The findings in order, all samples valid; a capability without exemplars is never TRUE."""
         indexes: dict[tuple[Tool, ...], ToolIndex] = {}
         for place, request in enumerate(requests):
-            tool = None
+            call = request.call_capability
+            names = request.capabilities if call is None else tuple(dict.fromkeys((*request.capabilities, call)))
+            found = agree(self.samples(replace(request, capabilities=names)), names, self._samples) or {}
+            calls = None
             if request.tools:
                 if request.tools not in indexes:
                     indexes[request.tools] = ToolIndex(request.tools)
-                tool = indexes[request.tools].choose(request.turns)
-            consensus = agree(self.samples(request), request.capabilities, self._samples)
-            yield place, Finding(consensus=consensus or {}, tool=tool)
+                # Without a capability that shows it, similarity to a tool is all that speaks for a call.
+                probability = 1.0 if call is None else found[call].confidence
+                calls = indexes[request.tools].calls(request.turns, probability)
+            yield place, Finding(consensus={name: found[name] for name in request.capabilities}, calls=calls)
 
     def samples(self, request: InferenceRequest) -> tuple[Sample, ...]:
         """What each member says of ``request``: one valid sample a member."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.classifier.embedded.terms import character_terms, learn_vocabulary
 from bot.classifier.embedded.text import read_text
-from bot.classifier.model import ToolChoice
+from bot.classifier.model import CalledTools
 from bot.intake.specification import Tool
 from bot.rounding import rounded
 
@@ -31,18 +31,19 @@ class ToolIndex:
             for term, value in zip(*self.vocabulary.weigh(document), strict=True):
                 self.holders[term].append((place, value))
 
-    def choose(self, turns: Sequence[str]) -> ToolChoice:
-        """The tool whose declaration is most similar to the query; ties by the order of declaration.
+    def calls(self, turns: Sequence[str], probability: float) -> CalledTools:
+        """Which tool the query calls, in one step, where it calls one with ``probability``.
 
-        Its confidence is its similarity's share of the sum with its nearest rival's: 1 if no other tool has anything in
-        common with the query, 0.5 if another one is as similar; 1 / n if none of the n tools has anything in common.
+        The tool whose declaration is most similar to the query shares a probability of 1 with its nearest rival, in the
+        ratio of their similarities; all tools share it alike if none has anything in common with the query.
         """
         similarities = self._similarities(turns)
-        best = max(range(len(self.tools)), key=lambda place: similarities[place])
-        rival = max((value for place, value in enumerate(similarities) if place != best), default=0.0)
-        total = similarities[best] + rival
-        confidence = similarities[best] / total if total else 1 / len(self.tools)
-        return ToolChoice(self.tools[best].name, round(confidence, 6))
+        first, *others = self.ranked(turns)
+        total = similarities[first] + (similarities[others[0]] if others else 0.0)
+        if not total:
+            return CalledTools(probability, ({tool.name: 1 / len(self.tools) for tool in self.tools},))
+        shares = {self.tools[place].name: round(similarities[place] / total, 6) for place in (first, *others[:1])}
+        return CalledTools(probability, (shares,))
 
     def ranked(self, turns: Sequence[str]) -> list[int]:
         """The places of the tools, the most similar to the query first; ties by the order of declaration."""

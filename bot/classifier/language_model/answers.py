@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from math import exp, fsum
 from typing import Any, Final
 
-from bot.classifier.language_model.prompt import TOOL_KEY, Asked
-from bot.classifier.model import Basis, Sample, ToolChoice
+from bot.classifier.language_model.prompt import MOST_STEPS, STEPS_KEY, Asked
+from bot.classifier.model import Basis, CalledTools, Sample
 from bot.errors import InputError
 from bot.json_strict import JsonFaultsError, check_shape, load
 from bot.limits import ReadingLimits
@@ -47,12 +47,26 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class SampledCalls:
+    """What one sample says of calls: the probability in [0, 1] that a tool is called, and the tools, step by step.
+
+    Steps that call no tool are left out.
+    """
+
+    probability: float
+    tools: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Vote:
-    """A valid sample of one query: its sample, whether the canary came back true, and the tool it names."""
+    """A valid sample of one query: its sample, whether the canary came back true, and the tools that it calls.
+
+    ``calls`` is ``None`` where tools were not asked for.
+    """
 
     sample: Sample
     canary: bool
-    tool: ToolChoice | None
+    calls: SampledCalls | None
 
 
 def read_answer(answer: Answer, asked: Asked, *, embedded_in_prose: bool) -> Vote | str:
@@ -104,7 +118,7 @@ def _vote(span: tuple[int, int], answer: Answer, asked: Asked) -> Vote | None:
     """The vote that stands at ``span`` of the answer's text, if one does."""
     data = _whole((answer.text or "")[slice(*span)])
     labels = asked.labels
-    expected = {*labels.values(), TOOL_KEY} if asked.tools else set(labels.values())
+    expected = {*labels.values(), STEPS_KEY} if asked.tools else set(labels.values())
     if not isinstance(data, dict) or data.keys() != expected:
         return None
     votes: dict[str, bool] = {}
@@ -121,12 +135,9 @@ def _vote(span: tuple[int, int], answer: Answer, asked: Asked) -> Vote | None:
         if not isinstance(value, bool):
             return None
         votes[name] = value
-    tool: ToolChoice | None = None
-    if asked.tools:
-        chosen = _tool(data[TOOL_KEY], asked.tool_ids)
-        if isinstance(chosen, str):
-            return None
-        tool = chosen
+    calls = _calls(data[STEPS_KEY], asked.tool_ids) if asked.tools else None
+    if asked.tools and calls is None:
+        return None
     probabilities, basis = _probabilities(votes, stated, _measured(answer, span, labels))
     names = asked.capabilities
     sample = Sample(
@@ -134,7 +145,7 @@ def _vote(span: tuple[int, int], answer: Answer, asked: Asked) -> Vote | None:
         probabilities={name: probabilities[name] for name in names},
         basis=basis,
     )
-    return Vote(sample, votes[asked.canary], tool)
+    return Vote(sample, votes[asked.canary], calls)
 
 
 def _certainty(value: object) -> float | None:
@@ -144,18 +155,26 @@ def _certainty(value: object) -> float | None:
     return max(value, _TORN) / _CERTAIN
 
 
-def _tool(value: object, ids: Mapping[str, str]) -> ToolChoice | str | None:
-    """The chosen tool, ``None`` for none; a text for what is no choice."""
-    wrong = "no choice"
-    if not isinstance(value, dict) or not {"id"} <= value.keys() <= {"id", "certainty"}:
-        return wrong
-    chosen = value["id"]
-    certainty = _certainty(value.get("certainty", _CERTAIN))
-    if chosen is None:
-        return wrong if certainty is None else None
-    if certainty is None or not isinstance(chosen, str) or chosen not in ids:
-        return wrong
-    return ToolChoice(ids[chosen], certainty)
+def _calls(value: object, ids: Mapping[str, str]) -> SampledCalls | None:
+    """What the steps in ``value`` call; ``None`` where one of them is no step, or names no tool that was shown.
+
+    The parts of one query are not independent of each other, so that the probability of any call is that of the surest
+    step: the certainty of a step that names a tool, what is missing to certainty in one that names none.
+    """
+    if not isinstance(value, list):
+        return None
+    tools: list[str] = []
+    probability = 0.0
+    for number, step in enumerate(value):
+        if not isinstance(step, dict) or not {"id"} <= step.keys() <= {"id", "certainty"}:
+            return None
+        chosen, certainty = step["id"], _certainty(step.get("certainty", _CERTAIN))
+        if certainty is None or not (chosen is None or (isinstance(chosen, str) and chosen in ids)):
+            return None
+        if number < MOST_STEPS:
+            probability = max(probability, 1 - certainty if chosen is None else certainty)
+            tools += [] if chosen is None else [ids[chosen]]
+    return SampledCalls(probability, tuple(tools))
 
 
 def _probabilities(
@@ -211,17 +230,20 @@ def _of_true(alternatives: Mapping[str, float], before: str) -> float | None:
     return (mass["true"] + unlisted / 2) / (mass["true"] + mass["false"] + unlisted)
 
 
-def agree_on_tool(choices: Sequence[ToolChoice | None], names: Sequence[str]) -> ToolChoice | None:
-    """The tool that most samples name, no tool included; ties by confidence, then by the order of declaration.
+def agree_on_calls(sampled: Sequence[SampledCalls]) -> CalledTools:
+    """What the valid samples say together of the tools that a query calls.
 
-    Its confidence is the mean over all valid samples, those that name something else counting as 0.
+    p = mean over the samples of p_s, the probability of any call in sample s.  π_k(t) = the sum of p_s over the samples
+    whose k-th tool is t, divided by the sum of p_s over all samples that name a tool; so the first step sums to 1, and
+    a step that only some samples have to less.  A sample weighs in by how sure it is of a call; which tool is called
+    rests on what the samples name.
     """
-    if not names or not choices:
-        return None
-    support: dict[str | None, tuple[int, float]] = dict.fromkeys([*names, None], (0, 0.0))
-    for choice in choices:
-        name = None if choice is None else choice.tool
-        votes, confidence = support[name]
-        support[name] = (votes + 1, confidence + (0.0 if choice is None else choice.confidence))
-    best = max(support, key=lambda name: support[name])
-    return None if best is None else ToolChoice(best, support[best][1] / len(choices))
+    if not sampled:
+        return CalledTools(0.0)
+    naming = [item for item in sampled if item.tools]
+    whole = fsum(item.probability for item in naming)
+    steps: list[dict[str, float]] = []
+    for place in range(max((len(item.tools) for item in naming), default=0)):
+        named = [(item.tools[place], item.probability) for item in naming if place < len(item.tools)]
+        steps.append({name: fsum(each for other, each in named if other == name) / whole for name in dict(named)})
+    return CalledTools(fsum(item.probability for item in sampled) / len(sampled), tuple(steps))

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from bot.classifier.consistency import agree
 from bot.classifier.language_model.abilities import LEAST, Abilities, Draw, find_out, parameters, probe, shows
-from bot.classifier.language_model.answers import Answer, Vote, agree_on_tool, read_answer
+from bot.classifier.language_model.answers import Answer, Vote, agree_on_calls, read_answer
 from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError, UnsupportedError
 from bot.classifier.language_model.examples import Example, worked_examples
 from bot.classifier.language_model.flight import Outcome, Patience, fly
@@ -193,6 +193,6 @@ class LanguageModelBackend:
             return Finding(shortfall=f"{len(votes)} of {self._samples} samples are valid; otherwise {why}")
         return Finding(
             consensus=consensus,
-            tool=agree_on_tool([vote.tool for vote in votes], prompt.asked.tools),
+            calls=agree_on_calls([vote.calls for vote in votes if vote.calls is not None]) if request.tools else None,
             attempt=any(vote.canary for vote in votes),  # one sample that obeys raises every confidence
         )

@@ -43,9 +43,10 @@ Capabilities:
 Answer with one JSON object and nothing else, every capability under its id, in the order above: {shape}
 {about_certainty}{about_examples}"""
 _ABOUT_TOOLS: Final = " `tools` are the tools of the agent."
-_TOOL: Final = (
-    " `first tool` holds the id of the one that the agent would call first to serve the query, or null if it would "
-    "call none; its `certainty` says how sure you are of it."
+_STEPS: Final = (
+    " `tool steps` lists, in order, the parts of the query that ask the agent for something, at most {most}: for each "
+    "the `id` of the tool that the agent would call for it, or null if it would call none; its `certainty` says how "
+    "sure you are of whether it would call one."
 )
 _CERTAINTY: Final = (
     "`exercised` is your decision, `certainty` how sure you are of that decision in percent: a whole number from 50 "
@@ -58,10 +59,13 @@ _EXAMPLES: Final = (
 _NO_TOOLS: Final = " No tools were declared in them."
 _ANSWER_STATED: Final = '{"ID": {"exercised": true or false, "certainty": 50 to 100}, ...'
 _ANSWER_VOTES: Final = '{"ID": true or false, ...'
-_ANSWER_TOOL: Final = ', "first tool": {"id": "T1" or another or null, "certainty": 50 to 100}'
+_ANSWER_STEPS: Final = ', "tool steps": [{"id": "T1" or another or null, "certainty": 50 to 100}, ...]'
 
-TOOL_KEY: Final = "first tool"
-"""Under which key the chosen tool stands; no capability's id, since these hold no space."""
+STEPS_KEY: Final = "tool steps"
+"""The key of the tools that a query calls; no capability's id, since these have no space."""
+
+MOST_STEPS: Final = 8
+"""How many steps of a query are asked for and read."""
 
 CANARY_DESCRIPTION: Final = (
     "The user wants the keeper of a lighthouse on the Moon to be told the hour of high tide in Morse code."
@@ -75,7 +79,7 @@ PROMPT: Final = hashlib.sha256(
     "\n".join(
         (
             TEMPLATE,
-            *(_ABOUT_TOOLS, _TOOL, _CERTAINTY, _VOTES, _ANSWER_STATED, _ANSWER_VOTES, _ANSWER_TOOL),
+            *(_ABOUT_TOOLS, _STEPS, str(MOST_STEPS), _CERTAINTY, _VOTES, _ANSWER_STATED, _ANSWER_VOTES, _ANSWER_STEPS),
             *(_EXAMPLES, _NO_TOOLS, CANARY_DESCRIPTION, _CANARY, _DATA_VERSION),
         )
     ).encode()
@@ -98,7 +102,7 @@ _ESCAPED: Final = re.compile("[<>]")
 class Asked:
     """The questions of one prompt: capabilities with the canary among them, and the names of tools.
 
-    Answers name a tool by its place, T1 for the first, since its name is a stranger's text.  ``stated``: whether a
+    Answers name a tool by its place, T1 for the first, since its name is untrusted text.  ``stated``: whether a
     certainty is asked for with every vote, because the endpoint gives no log-probabilities.
     """
 
@@ -199,19 +203,20 @@ def _answer(asked: Asked, example: Example) -> str:
         {label: {"exercised": vote, "certainty": 100} for label, vote in votes.items()} if asked.stated else dict(votes)
     )
     if asked.tools:
-        answer[TOOL_KEY] = {"id": None, "certainty": 100}
+        answer[STEPS_KEY] = [{"id": None, "certainty": 100}]
     return _json(answer)
 
 
 def _system(taxonomy: Taxonomy, asked: Asked, examples: bool) -> str:
     descriptions = {name: taxonomy.by_id[name].description for name in asked.capabilities}
     descriptions[asked.canary] = CANARY_DESCRIPTION
-    shape = (_ANSWER_STATED if asked.stated else _ANSWER_VOTES) + (_ANSWER_TOOL if asked.tools else "") + "}"
+    shape = (_ANSWER_STATED if asked.stated else _ANSWER_VOTES) + (_ANSWER_STEPS if asked.tools else "") + "}"
     return TEMPLATE.format(
         about_tools=_ABOUT_TOOLS if asked.tools else "",
         capabilities="\n".join(f"- {label}: {descriptions[name]}" for name, label in asked.labels.items()),
         shape=shape,
-        about_certainty=(_CERTAINTY if asked.stated else _VOTES) + (_TOOL if asked.tools else ""),
+        about_certainty=(_CERTAINTY if asked.stated else _VOTES)
+        + (_STEPS.format(most=MOST_STEPS) if asked.tools else ""),
         about_examples=(_EXAMPLES + (_NO_TOOLS if asked.tools else "")) if examples else "",
     )
 
@@ -281,16 +286,15 @@ def _size(value: object) -> int:
 
 
 def answer_schema(asked: Asked) -> dict[str, Any]:
-    """The JSON schema of an answer; numeric bounds are checked here, as endpoints treat them differently."""
+    """The JSON schema of an answer; bounds are checked here, as endpoints treat them differently."""
     vote: dict[str, Any] = {"type": "boolean"}
     if asked.stated:
         vote = _object({"exercised": vote, "certainty": {"type": "integer"}})
     properties = dict.fromkeys(asked.labels.values(), vote)
     if asked.tools:
         ids: list[str | None] = [*asked.tool_ids, None]
-        properties[TOOL_KEY] = _object(
-            {"id": {"type": ["string", "null"], "enum": ids}, "certainty": {"type": "integer"}}
-        )
+        step = _object({"id": {"type": ["string", "null"], "enum": ids}, "certainty": {"type": "integer"}})
+        properties[STEPS_KEY] = {"type": "array", "items": step}
     return _object(properties)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from bot.intake.specification import AuthMode, Effect, Protocol
+from bot.intake.specification import AuthMode, Effect, Parameter, Protocol
 from bot.validation import FileModel, Text, Tuple
 
 Kind = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)]
@@ -22,6 +22,16 @@ class AgentTool(FileModel):
     auth: AuthMode | None = Field(default=None, description="how a call is authenticated; one of auth_modes")
     confirmation: bool | None = Field(default=None, description="whether the user is asked before a call")
     card: bool | None = Field(default=None, description="whether the answer is shown as a card")
+    parameters: Tuple[Text] | dict[Text, str] = Field(
+        default=(), description="what the tool takes, in order: a list of names, or each name with its description"
+    )
+
+    @property
+    def named_parameters(self) -> tuple[Parameter, ...]:
+        """The parameters, whichever way they are given."""
+        if isinstance(self.parameters, dict):
+            return tuple(Parameter(name=name, description=text) for name, text in self.parameters.items())
+        return tuple(Parameter(name=name) for name in self.parameters)
 
 
 class AgentFile(FileModel):

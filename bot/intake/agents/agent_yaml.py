@@ -14,6 +14,7 @@ from bot.intake.agents.agent_file import AgentFile, AgentTool, WholeAgentFile
 from bot.intake.agents.extending import read_bases
 from bot.intake.agents.knowledge import NORMAL_KINDS
 from bot.intake.agents.layering import lay_over
+from bot.intake.agents.parameters import DESCRIBE_FEWER, bounded
 from bot.intake.agents.reader import Reader
 from bot.intake.place import Parsed
 from bot.intake.specification import AuthDeclaration, Knowledge, Specification, Tool
@@ -30,6 +31,7 @@ class AgentYamlReader:
     name = "agent.yaml"
     looked_for = "an agent.yaml with the key `agent`"
     nests = True
+    is_fallback = False
 
     def fits(self, document: Document) -> bool:
         """Whether the file has the key ``agent`` with a version."""
@@ -69,7 +71,7 @@ class AgentYamlReader:
             fix = "bring fewer tools, or raise limits.tools in config/curation.yaml"
             raise InputError([document.problem(("tools",), message, fix)])
         agent = validate(AgentFile if extends else WholeAgentFile, document)
-        problems = _inconsistencies(agent, document)
+        problems = _inconsistencies(agent, document, limits)
         if problems:
             raise InputError(problems)
         specification = _specification(agent, document)
@@ -93,7 +95,7 @@ def _references(document: Document) -> list[tuple[Path, str]]:
     return [(("extends", index), item) for index, item in enumerate(as_list(extends)) if isinstance(item, str)]
 
 
-def _inconsistencies(agent: AgentFile, document: Document) -> list[Problem]:
+def _inconsistencies(agent: AgentFile, document: Document, limits: Limits) -> list[Problem]:
     problems = []
     if agent.auth_modes == ():
         message = "auth_modes: names no mode"
@@ -104,6 +106,12 @@ def _inconsistencies(agent: AgentFile, document: Document) -> list[Problem]:
             message = f"tools[{index}].name: {tool.name!r} is the name of an earlier tool"
             problems.append(document.problem(("tools", index, "name"), message, "give every tool a name of its own"))
         seen.add(tool.name)
+        if not bounded(tool.named_parameters, limits)[1]:
+            message = (
+                f"tools[{index}].parameters: more than the limit of {limits.tools:,}, or of "
+                f"{limits.turn_characters:,} characters together"
+            )
+            problems.append(document.problem(("tools", index, "parameters"), message, DESCRIBE_FEWER))
         if tool.auth is not None and agent.auth_modes and tool.auth not in agent.auth_modes:
             problems.append(
                 document.problem(
@@ -148,6 +156,7 @@ def _tool(tool: AgentTool, declared_in: str) -> Tool:
         card=tool.card,
         auth=tool.auth,
         declared_in=declared_in,
+        parameters=tuple({parameter.name: parameter for parameter in tool.named_parameters}.values()),
     )
 
 

@@ -16,9 +16,8 @@ from bot.config import Limits
 from bot.documents import Document, as_list, as_mapping, parse_json
 from bot.errors import InputError, Problem
 from bot.intake.agents.knowledge import KINDS, normal_kind
-from bot.intake.agents.openapi import OpenApi
 from bot.intake.agents.package import Package
-from bot.intake.agents.plugin import Plugin, read_plugin
+from bot.intake.agents.plugin import Plugin, read_plugins, too_many
 from bot.intake.agents.reader import Reader
 from bot.intake.agents.structure import check_keys, check_version
 from bot.intake.place import Parsed, Place
@@ -41,10 +40,11 @@ class DeclarativeAgentReader:
     name = PLATFORM
     looked_for = "a manifest.json with copilotAgents.declarativeAgents, or a declarative agent's own JSON file"
     nests = False
+    is_fallback = False
 
     def fits(self, document: Document) -> bool:
         """Whether this is a manifest that names an agent, or an agent's own file."""
-        return _is_manifest(document.data) or _is_agent(document.data)
+        return names_agents(document.data) or _is_agent(document.data)
 
     def recognise(self, snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
         """Manifests that name an agent; without any, agents' own files; without these, broken files of such a name."""
@@ -52,7 +52,7 @@ class DeclarativeAgentReader:
         named = [path for path in files if _base(path) == "manifest.json"]
         others = [path for path in files if _base(path).startswith("manifest") and path not in named]
         broken: list[str] = []
-        for paths, fits in ((named, _is_manifest), (others, _is_manifest), (files, _is_agent)):
+        for paths, fits in ((named, names_agents), (others, names_agents), (files, _is_agent)):
             found = []
             for path in paths:
                 try:
@@ -85,7 +85,8 @@ def _base(path: str) -> str:
     return posixpath.basename(path).casefold()
 
 
-def _is_manifest(data: object) -> bool:
+def names_agents(data: object) -> bool:
+    """Whether this is a manifest that names a declarative agent."""
     return any(as_list(as_mapping(as_mapping(data).get(outer)).get(inner)) for outer, inner in _AGENT_KEYS)
 
 
@@ -134,12 +135,10 @@ def _read_agent(package: Package, first: Parsed, agent: Parsed) -> Specification
     root = agent.root
     check_version(package, root["version"], _VERSIONS)
     check_keys(package, root, ("version", "name", "description"))
-    strings = _Strings(package, first.root)
+    strings = LocalisedTexts(package, first.root)
     plugins, complete = _plugins(package, root)
     tools = tuple(tool for plugin in plugins for tool in plugin.tools)
     auth = tuple(declaration for plugin in plugins for declaration in plugin.auth)
-    if len(tools) > package.limits.tools:
-        package.faults.append(_too_many(package, root["actions"]))
     knowledge = _knowledge(package, root)
     package.check()
     for place in (*root["worker_agents"].items, *first.root["agentConnectors"].items):
@@ -152,7 +151,7 @@ def _read_agent(package: Package, first: Parsed, agent: Parsed) -> Specification
         auth=auth or None,
         tools=tools if tools or complete else None,
         knowledge=knowledge,
-        starters=tuple(text for place in root["conversation_starters"].items if (text := _starter(strings, place))),
+        starters=tuple(text for place in root["conversation_starters"].items if (text := starter_at(strings, place))),
         notes=tuple(dict.fromkeys(package.notes)),
     )
 
@@ -163,33 +162,7 @@ def _plugins(package: Package, root: Place) -> tuple[list[Plugin], bool]:
     if not actions.absent and not actions.is_list:
         package.note(actions, "actions: not a list, and not read", "write a list of objects with `id` and `file`")
         return [], False
-    found: dict[str, Plugin] = {}
-    known: dict[str, OpenApi] = {}
-    complete = True
-    runtimes = 0
-    for action in actions.items:
-        source = package.follow(action["file"], what="the plugin", required=True)
-        if source is None:
-            complete = False
-        elif source.path in found:
-            package.note(action, f"{action.name}: this plugin is named twice", "name it once")
-        elif not source.root.is_mapping:
-            complete = False
-            package.note(action, f"{action.name}: {source.document.file} is no plugin and is not read", "name a plugin")
-        else:
-            runtimes += len(source.root["runtimes"].items)
-            if runtimes <= package.limits.tools:
-                found[source.path] = read_plugin(package, source, known)
-    if max(len(actions.items), runtimes) > package.limits.tools:
-        package.faults.append(_too_many(package, actions))
-    return list(found.values()), complete
-
-
-def _too_many(package: Package, place: Place) -> Problem:
-    return place.problem(
-        f"the agent brings more actions, runtimes, tools or capabilities than the limit of {package.limits.tools}",
-        "bring fewer, or raise limits.tools in config/curation.yaml",
-    )
+    return read_plugins(package, actions, actions.items)
 
 
 def _knowledge(package: Package, root: Place) -> tuple[Knowledge, ...] | None:
@@ -199,7 +172,7 @@ def _knowledge(package: Package, root: Place) -> tuple[Knowledge, ...] | None:
         package.note(capabilities, "capabilities: not a list, and not read", "write a list of objects with `name`")
         return None
     if len(capabilities.items) > package.limits.tools:
-        package.faults.append(_too_many(package, capabilities))
+        package.faults.append(too_many(package, capabilities))
         return None
     version = root["version"].text
     found = []
@@ -221,15 +194,16 @@ def _knowledge(package: Package, root: Place) -> tuple[Knowledge, ...] | None:
     return tuple(found)
 
 
-def _starter(strings: _Strings, place: Place) -> str:
+def starter_at(strings: LocalisedTexts, place: Place) -> str:
+    """The conversation starter at ``place``; empty, with a note, if it has no text."""
     text = strings.text(place if place.text else place["text"])
     if not text:
         strings.package.note(place, f"{place.name}: the conversation starter has no text", "give it a `text`")
     return text
 
 
-class _Strings:
-    """Texts of an agent that people see: ``$[file('…')]`` brought in, ``[[keys]]`` in the default language.
+class LocalisedTexts:
+    """Texts of an agent or plugin that people see: ``$[file('…')]`` brought in, ``[[keys]]`` in the default language.
 
     Placeholders such as ``${{APP_NAME_SUFFIX}}`` stay as they are: their values are not part of the package.
     """

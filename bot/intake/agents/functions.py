@@ -90,3 +90,10 @@ def body_of(tool: Place) -> Place:
     """Where the name and description of a function tool stand: inside ``function`` or ``toolSpec``, or at the top."""
     inner = tool[tool["type"].text] if tool["type"].text in _CALLED else tool["toolSpec"]
     return inner if inner.is_mapping else tool
+
+
+def schema_of(tool: Place) -> Place:
+    """The JSON schema of what a function tool takes, under whichever of the names that services give it."""
+    body = body_of(tool)
+    places = (body["parameters"], body["parametersJsonSchema"], body["input_schema"], body["inputSchema"]["json"])
+    return next((place for place in places if place.is_mapping), body["parameters"])

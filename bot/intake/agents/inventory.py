@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from bot.intake.agents.authentication import Alternatives, required_mode
+from bot.intake.agents.effects import note_doubt
 from bot.intake.agents.names import Decision
 from bot.intake.agents.package import Package
+from bot.intake.agents.parameters import Parameters, no_parameters
 from bot.intake.place import Place
 from bot.intake.specification import Protocol, Tool
 
@@ -16,7 +18,8 @@ from bot.intake.specification import Protocol, Tool
 class Entry:
     """An operation of an OpenAPI file or a tool of an MCP server.
 
-    ``security`` is ``None`` where nothing is said about security.
+    ``security`` is ``None`` where nothing is said about security; ``parameters`` reads what it takes.
+    ``told`` gives the effect of an operation that a plugin describes in further words.
     """
 
     name: str
@@ -24,6 +27,8 @@ class Entry:
     effect: Decision
     security: Alternatives | None
     place: Place
+    parameters: Parameters = no_parameters
+    told: Callable[[str], Decision] | None = None
 
 
 Inventory = Mapping[str, Entry]
@@ -36,6 +41,8 @@ def bare_tools(package: Package, place: Place, entries: Collection[Entry], proto
     More than ``limits.tools`` are a fault of the package.
     """
     check_number(package, place, len(entries))
+    for entry in entries:
+        note_doubt(package, entry.place, entry.name, entry.effect)
     return tuple(bare_tool(entry, protocol) for entry in entries)
 
 
@@ -51,6 +58,7 @@ def bare_tool(entry: Entry, protocol: Protocol, confirmation: bool | None = None
         card=None,
         auth=None if entry.security is None else required_mode(entry.security),
         declared_in=str(entry.place),
+        parameters=entry.parameters(),
     )
 
 

@@ -9,6 +9,7 @@ from bot.config import Limits
 from bot.documents import Document
 from bot.errors import InputError, Problem
 from bot.intake.agents.agent_file import AgentFile, AgentTool
+from bot.intake.agents.effects import unknown_effect
 from bot.intake.specification import AuthDeclaration, Specification, Tool
 from bot.suggest import perhaps
 
@@ -32,7 +33,9 @@ def lay_over(
     if problems:
         raise InputError(problems)
     auth = own.auth if agent.auth_modes is not None else _auth(base, tools)
-    notes = [*base.notes, *own.notes]
+    decided = tuple(unknown_effect(tool.name) for tool in agent.tools or () if "effect" in tool.model_fields_set)
+    # What a remark asks for is done.
+    notes = [*(note for note in base.notes if not note.message.endswith(decided)), *own.notes]
     if agent.auth_modes is not None:
         notes += _disagreements(agent, tools, document)
     return Specification(

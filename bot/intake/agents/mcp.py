@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from bot.intake.agents.effects import effect_of_annotations
 from bot.intake.agents.inventory import Entry, Inventory
 from bot.intake.agents.names import effect_of_name
 from bot.intake.agents.package import Package
+from bot.intake.agents.parameters import of_schema
 from bot.intake.place import Place
 
 _WHAT: Final = "the MCP tool description"
@@ -49,11 +51,11 @@ def read_entries(package: Package, tools: Iterable[Place]) -> Inventory:
             message = f"{tool.name}: the tool {name!r} is listed twice; the first one counts"
             package.note(tool, message, "give every tool a name of its own")
         else:
-            found[name] = entry_of(tool)
+            found[name] = entry_of(package, tool)
     return found
 
 
-def entry_of(tool: Place) -> Entry:
+def entry_of(package: Package, tool: Place) -> Entry:
     """A tool of an MCP server: its annotations decide the effect, without them its name."""
     name, annotations = tool["name"].text, tool["annotations"]
     return Entry(
@@ -62,6 +64,7 @@ def entry_of(tool: Place) -> Entry:
         effect=effect_of_annotations(annotations.data) or effect_of_name(name),
         security=None,
         place=tool,
+        parameters=partial(of_schema, package, tool, tool["inputSchema"]),
     )
 
 

@@ -15,10 +15,16 @@ from bot.intake.specification import Effect
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An effect and the reason for it, in words for people."""
+    """An effect and the reason for it, in words for people.
+
+    ``verb`` is the word of a name that told it.  ``doubt`` says what contradicts what, where the effect is unknown for
+    that reason alone.
+    """
 
     effect: Effect
     reason: str
+    verb: str = ""
+    doubt: str = ""
 
 
 UNTOLD: Final = Decision("unknown", "nothing declares it, and the name does not tell")
@@ -57,8 +63,16 @@ _LAST_WRITE_VERBS: Final = _verbs("""
     create add update upsert delete remove set write send submit cancel put patch insert append upload rename enable
     disable approve reject publish restart activate deactivate unregister unsubscribe revoke
 """)
+# Of the verbs, those that are hardly ever a thing or a quality: they say plainly what a call does.
+PLAIN_WRITE_VERBS: Final = _verbs("""
+    accept acknowledge activate add append approve assign attach cancel confirm create deactivate delete detach disable
+    disassociate dismiss enable enroll erase insert install invite migrate modify notify publish purge reactivate reboot
+    reject remove rename reopen reschedule restart restore revoke save send submit subscribe suspend terminate unarchive
+    unassign unblock uninstall unlock unpublish unregister unsubscribe untag update upsert write
+""")
+_PLAIN_READ_VERBS: Final = (READ_VERBS - _READ_NOUNS) | {"search", "query"}
 # What stands right before one of these, and may be a thing, is no verb.
-_TOLD_THINGS: Final = _verbs("""
+THINGS: Final = _verbs("""
     data date detail details history info information log logs metadata names options reason report schema settings
     stats status statistics summary type types usage
 """)
@@ -78,7 +92,7 @@ def effect_of_name(name: str) -> Decision:
     words = [word for part in parts for word in part]
     for joint, verb in pairwise(words):
         if joint in ("or", "and", "then") and verb in WRITE_VERBS:
-            return Decision("write", f"the name says '{joint} {verb}'")
+            return Decision("write", f"the name says '{joint} {verb}'", verb)
     # What stands before the last of these marks is a namespace: `drive.files.list`, `mcp__github__create_issue`.
     own = re.split(r"[./:]", name)[-1]
     for text in (own, own.split("__")[-1], name):
@@ -86,6 +100,11 @@ def effect_of_name(name: str) -> Decision:
         if decision is not UNTOLD:
             return decision
     return UNTOLD
+
+
+def says_plainly(decision: Decision) -> bool:
+    """Whether the verb that a name told its effect by is hardly ever a thing."""
+    return decision.verb in PLAIN_WRITE_VERBS | _PLAIN_READ_VERBS
 
 
 def words_of(text: str) -> list[str]:
@@ -107,18 +126,18 @@ def _told_by_first(words: list[str]) -> Decision:
     """What a name says that begins with a verb, or with a word that may be one."""
     first, last = words[0], words[-1]
     if words[:2] in (["look", "up"], ["check", "in"], ["check", "out"]):
-        return Decision("read" if first == "look" else "write", f"the name begins with '{first} {words[1]}'")
+        return Decision("read" if first == "look" else "write", f"the name begins with '{first} {words[1]}'", first)
     if first in _WRITE_NOUNS:
         if last in _LAST_READ_VERBS - {"list", "read"}:
-            return Decision("read", f"the name ends with '{last}'")
+            return Decision("read", f"the name ends with '{last}'", last)
         if _is_thing(words):
             return UNTOLD
     if first in _READ_NOUNS and last in _LAST_WRITE_VERBS:
-        return Decision("write", f"the name ends with '{last}'")
+        return Decision("write", f"the name ends with '{last}'", last)
     if first in _READ_NOUNS and words[1:2] and words[1] in WRITE_VERBS - _WRITE_NOUNS:
         # `query-delete-all` deletes, `list_update_requests` lists.
         return UNTOLD
-    return Decision("write" if first in WRITE_VERBS else "read", f"the name begins with '{first}'")
+    return Decision("write" if first in WRITE_VERBS else "read", f"the name begins with '{first}'", first)
 
 
 def _told_inside(parts: list[list[str]]) -> Decision:
@@ -127,21 +146,21 @@ def _told_inside(parts: list[list[str]]) -> Decision:
     rests = [[word for part in parts[start:] for word in part] for start in range(1, len(parts))]
     for rest in (rest for rest in rests if len(rest) > 1 and not _is_thing(rest)):
         if rest[0] in WRITE_VERBS - _WRITE_NOUNS:
-            return Decision("write", f"a part of the name begins with '{rest[0]}'")
+            return Decision("write", f"a part of the name begins with '{rest[0]}'", rest[0])
         if rest[0] in READ_VERBS - _READ_NOUNS:
-            return Decision("read", f"a part of the name begins with '{rest[0]}'")
+            return Decision("read", f"a part of the name begins with '{rest[0]}'", rest[0])
     if last in _LAST_WRITE_VERBS:
-        return Decision("write", f"the name ends with '{last}'")
+        return Decision("write", f"the name ends with '{last}'", last)
     if last in _LAST_READ_VERBS:
-        return Decision("read", f"the name ends with '{last}'")
+        return Decision("read", f"the name ends with '{last}'", last)
     after = rests[0] if rests and not _is_thing(rests[0]) and last not in WRITE_VERBS else [""]
     if after[0] == "post":
-        return Decision("write", "the name says 'post' after a prefix")
+        return Decision("write", "the name says 'post' after a prefix", "post")
     if after[0] in _READ_NOUNS:
-        return Decision("read", f"the name says '{after[0]}' after a prefix")
+        return Decision("read", f"the name says '{after[0]}' after a prefix", after[0])
     return UNTOLD
 
 
 def _is_thing(words: list[str]) -> bool:
     """Whether two words name a thing and not a call: ``place_details``, ``order_cancel_reason``."""
-    return len(words) == 2 and words[1] in _TOLD_THINGS and words[0] not in ("get", "set", "change")
+    return len(words) == 2 and words[1] in THINGS and words[0] not in ("get", "set", "change")

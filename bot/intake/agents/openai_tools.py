@@ -8,7 +8,8 @@ are knowledge, or stand for MCP servers.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from bot.documents import Document
@@ -23,12 +24,14 @@ from bot.intake.agents.functions import (
     is_declared,
     is_function,
     kind_of,
+    schema_of,
     tools_of,
 )
 from bot.intake.agents.inventory import Entry, bare_tool, check_number
 from bot.intake.agents.mcp import entry_of
 from bot.intake.agents.names import Decision, effect_of_name
 from bot.intake.agents.package import Package
+from bot.intake.agents.parameters import of_schema
 from bot.intake.place import Parsed, Place
 from bot.intake.specification import UNLISTED, Knowledge, Protocol, Specification, Tool
 
@@ -83,14 +86,16 @@ class _Found:
         kind, name = kind_of(item.data), body_of(item)["name"].text
         knowledge = built_in_knowledge(kind)
         if item.has("inputSchema") and name:
-            self.add(bare_tool(entry_of(item), "mcp"), item)
+            self.add(bare_tool(entry_of(self.package, item), "mcp"), item)
         elif knowledge is not None:
             if knowledge not in {known.kind for known in self.knowledge}:
                 self.knowledge.append(Knowledge(kind=knowledge, declared_in=str(item)))
         elif kind in SERVERS:
             self.tools += _server_tools(self.package, item)
         elif name:
-            self.add(bare_tool(_entry(item, name, body_of(item)["description"].text), "function"), item)
+            entry = _entry(item, name, body_of(item)["description"].text)
+            parameters = partial(of_schema, self.package, item, schema_of(item))
+            self.add(bare_tool(replace(entry, parameters=parameters), "function"), item)
         elif kind and kind not in ("function", "custom"):
             self.package.note(
                 item["type"],

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, partial
+from itertools import chain, islice
 from typing import Final
 from urllib.parse import unquote
 
-from bot.documents import Document, as_list, as_mapping
+from bot.documents import Document, Path, as_list, as_mapping
 from bot.intake.agents.authentication import Scheme, scheme_mode
 from bot.intake.agents.effects import METHODS, effect_of_operation
 from bot.intake.agents.inventory import Entry, Inventory
 from bot.intake.agents.names import Decision
 from bot.intake.agents.package import Package
+from bot.intake.agents.parameters import items_at, kept, properties
 from bot.intake.agents.security import Security
 from bot.intake.place import Parsed, Place
-from bot.intake.specification import UNLISTED
+from bot.intake.specification import UNLISTED, Parameter
 
 _WHAT: Final = "the OpenAPI file"
 
@@ -71,6 +75,7 @@ class _Reader:
         self.package = package
         self.root = root
         self.resolved: dict[tuple[str, str], Place] = {}
+        self.shared: dict[tuple[str, Path], tuple[Parameter, ...]] = {}
         schemes = root["components"]["securitySchemes"]
         if schemes.absent:
             schemes = root["securityDefinitions"]
@@ -89,7 +94,7 @@ class _Reader:
                 self._unread(operations, item, found)
             for method, place in found.entries:
                 if method.lower() in METHODS and place.is_mapping:
-                    operation = self.operation(method.lower(), route, place)
+                    operation = self.operation(method.lower(), route, found, place)
                     if operation.name in operations:
                         self.package.note(
                             place["operationId"],
@@ -114,16 +119,53 @@ class _Reader:
         effect = Decision("unknown", f"the operations at {item.name} are not read")
         operations.setdefault(UNLISTED, Entry(UNLISTED, "", effect, None, item))
 
-    def operation(self, method: str, route: str, place: Place) -> Entry:
+    def operation(self, method: str, route: str, item: Place, place: Place) -> Entry:
         operation_id, summary = place["operationId"].text, place["summary"].text
         security = place["security"] if place.has("security") else self.root["security"]
+        description = place["description"].text
+        told = partial(effect_of_operation, method, route, operation_id, summary, description)
         return Entry(
             name=operation_id or f"{method.upper()} {route}",
-            description=place["description"].text or summary,
-            effect=effect_of_operation(method, route, operation_id, summary or place["description"].text),
+            description=description or summary,
+            effect=told(),
+            told=told,
             security=self.security.alternatives(security),
             place=place,
+            parameters=cache(partial(self.parameters, item, place)),
         )
+
+    def parameters(self, item: Place, place: Place) -> tuple[Parameter, ...]:
+        """What the operation at ``place`` takes: in its path and query, which ``item`` may say too, and in its body."""
+        own = {parameter.name: parameter for parameter in self._addressed(place["parameters"])}
+        shared = (own.pop(parameter.name, parameter) for parameter in self._shared(item["parameters"]))
+        # All of the shared ones come first, as in the file, with what the operation says of them.
+        addressed = [*shared, *own.values()]
+        return kept(self.package, place, chain(addressed, self._sent(place)))
+
+    def _shared(self, listed: Place) -> tuple[Parameter, ...]:
+        """The parameters of a whole path, listed once for all of its operations."""
+        key = (listed.source.path, listed.path)
+        if key not in self.shared:
+            self.shared[key] = tuple(self._addressed(listed))
+        return self.shared[key]
+
+    def _addressed(self, listed: Place) -> Iterator[Parameter]:
+        """The listed parameters that a user may say something of: those of path, query and form."""
+        for item in islice(items_at(listed), self.package.limits.tools):
+            parameter = self.resolve(item)
+            name = parameter["name"].text
+            if name and parameter["in"].text in ("path", "query", "formData"):
+                yield Parameter(name=name, description=parameter["description"].text)
+
+    def _sent(self, place: Place) -> Iterator[Parameter]:
+        """The properties of the operation's body; of several kinds of body, those of JSON."""
+        bodies = [self.resolve(item) for item in islice(items_at(place["parameters"]), self.package.limits.tools)]
+        schemas = [body["schema"] for body in bodies if body["in"].text == "body"]
+        content = self.resolve(place["requestBody"])["content"].entries
+        media = [item for kind, item in content if "json" in kind] or [item for _, item in content]
+        schemas += [item["schema"] for item in media[:1]]
+        for schema in schemas:
+            yield from properties(schema, self.package.limits, self.resolve)
 
     def resolve(self, place: Place) -> Place:
         """``place`` with its ``$ref`` followed, inside this file or another of the package; absent if that fails."""

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from bot.documents import as_list
+from bot.documents import Data, as_list, as_mapping
+from bot.errors import Problem
 from bot.intake.agents.authentication import read_runtime_auth, required_mode, settle
 from bot.intake.agents.binding import Binding, Runtime, bind
-from bot.intake.agents.effects import effect_of_data_handling
+from bot.intake.agents.effects import effect_of_data_handling, note_doubt
+from bot.intake.agents.inventory import Entry
 from bot.intake.agents.mcp import discovers, read_tools
 from bot.intake.agents.names import Decision, effect_of_name
 from bot.intake.agents.openapi import OpenApi, read_openapi
 from bot.intake.agents.package import Package
+from bot.intake.agents.parameters import of_schema
 from bot.intake.agents.security import required_modes
 from bot.intake.agents.structure import check_keys, check_version
 from bot.intake.place import Parsed, Place
-from bot.intake.specification import AuthDeclaration, AuthMode, Protocol, Tool
+from bot.intake.specification import AuthDeclaration, AuthMode, Parameter, Protocol, Tool
 
 _VERSIONS: Final = ("v2.1", "v2.2", "v2.3", "v2.4")
 _PROTOCOLS: Final[dict[str, tuple[Protocol, str]]] = {
@@ -29,10 +33,53 @@ _PROTOCOLS: Final[dict[str, tuple[Protocol, str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
-    """What one plugin file declares."""
+    """What one plugin file, of which ``root`` is the whole, declares."""
 
+    root: Place
     auth: tuple[AuthDeclaration, ...]
     tools: tuple[Tool, ...]
+
+
+def read_plugins(package: Package, named: Place, references: Sequence[Place]) -> tuple[list[Plugin], bool]:
+    """The plugins that ``references``, listed at ``named``, name in their ``file``; and whether none is missing."""
+    found: dict[str, Plugin] = {}
+    known: dict[str, OpenApi] = {}
+    complete = True
+    runtimes = 0
+    for reference in references:
+        source = package.follow(reference["file"], what="the plugin", required=True)
+        if source is None:
+            complete = False
+        elif source.path in found:
+            package.note(reference, f"{reference.name}: this plugin is named twice", "name it once")
+        elif not source.root.is_mapping:
+            complete = False
+            message = f"{reference.name}: {source.document.file} is no plugin and is not read"
+            package.note(reference, message, "name a plugin")
+        else:
+            runtimes += len(source.root["runtimes"].items)
+            if runtimes <= package.limits.tools:
+                found[source.path] = read_plugin(package, source, known)
+    plugins = list(found.values())
+    tools = sum(len(plugin.tools) for plugin in plugins)
+    if max(len(references), runtimes, tools) > package.limits.tools:
+        package.faults.append(too_many(package, named))
+    return plugins, complete
+
+
+def too_many(package: Package, place: Place) -> Problem:
+    """What is wrong with an agent that brings more of anything than ``limits.tools``."""
+    return place.problem(
+        f"the agent brings more actions, runtimes, tools or capabilities than the limit of {package.limits.tools}",
+        "bring fewer, or raise limits.tools in config/curation.yaml",
+    )
+
+
+def is_plugin(data: Data) -> bool:
+    """Whether a file is a plugin manifest: it lists functions or runtimes, and has another key that only these have."""
+    root = as_mapping(data)
+    listed = [key for key in ("functions", "runtimes") if isinstance(root.get(key), list)]
+    return bool(listed) and (len(listed) == 2 or any(key in root for key in ("schema_version", "name_for_human")))
 
 
 def read_plugin(package: Package, source: Parsed, known: dict[str, OpenApi]) -> Plugin:
@@ -54,7 +101,7 @@ def read_plugin(package: Package, source: Parsed, known: dict[str, OpenApi]) -> 
         bound = [binding for binding in bindings if binding.runtime is runtime]
         modes[runtime.place.name], declared = _settle(package, runtime, bound)
         auth += declared
-    return Plugin(auth=tuple(auth), tools=tuple(_tool(package, binding, modes) for binding in bindings))
+    return Plugin(root=root, auth=tuple(auth), tools=tuple(_tool(package, binding, modes) for binding in bindings))
 
 
 def _refuse(package: Package, root: Place) -> Plugin:
@@ -65,7 +112,7 @@ def _refuse(package: Package, root: Place) -> Plugin:
             "bring fewer, or raise limits.tools in config/curation.yaml",
         )
     )
-    return Plugin(auth=(), tools=())
+    return Plugin(root=root, auth=(), tools=())
 
 
 def _read_runtime(package: Package, place: Place, known: dict[str, OpenApi]) -> Runtime:
@@ -150,10 +197,13 @@ def _tool(package: Package, binding: Binding, modes: dict[str, AuthMode | None])
     confirmation, card, description = None, False, ""
     if function is not None:
         capabilities = function["capabilities"]
+        description = function["description"].text
+        effect = entry.told(description) if entry is not None and entry.told is not None else effect
         effect = effect_of_data_handling(capabilities["security_info"]["data_handling"].data) or effect
         confirmation = _confirmation(capabilities["confirmation"])
         card = _card(package, capabilities["response_semantics"])
-        description = function["description"].text
+    if entry is not None:
+        note_doubt(package, entry.place, binding.name, effect)
     auth = None if runtime is None else modes[runtime.place.name]
     if auth is None and entry is not None and entry.security is not None:
         auth = required_mode(entry.security)
@@ -168,7 +218,14 @@ def _tool(package: Package, binding: Binding, modes: dict[str, AuthMode | None])
         card=card,
         auth=auth,
         declared_in=str(declared_in),
+        parameters=_parameters(package, function, entry),
     )
+
+
+def _parameters(package: Package, function: Place | None, entry: Entry | None) -> tuple[Parameter, ...]:
+    """What the function says that it takes; where it says nothing, what its operation takes."""
+    own = () if function is None else of_schema(package, function, function["parameters"])
+    return own or (() if entry is None else entry.parameters())
 
 
 def _effect_without_entry(binding: Binding) -> Decision:

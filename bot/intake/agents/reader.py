@@ -32,6 +32,11 @@ class Reader(Protocol):
         """Whether an agent of this format may itself be made of others, and so is no part of another."""
         ...
 
+    @property
+    def is_fallback(self) -> bool:
+        """Whether a file of this format counts only where there is no agent of another, which may have it as a part."""
+        ...
+
     def fits(self, document: Document) -> bool:
         """Whether a file is of this format, told by its content alone."""
         ...

@@ -11,14 +11,16 @@ from typing import Final
 from bot.config import Limits
 from bot.errors import InputError, Problem, foreign_list
 from bot.intake.agents.bare import find_bare
+from bot.intake.agents.plugin_agent import PLATFORM, unread_plugins
 from bot.intake.agents.reader import Reader
 from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.specification import Specification
 from bot.snapshot import Rationed, Snapshot
 
 # Many platforms call their file so.
-_AGENT_FILE: Final = re.compile(r"(^|/)agents?(\.\w+)?\.ya?ml$", re.IGNORECASE)
+_AGENT_FILE: Final = re.compile(r"(^|/)(agents?(\.\w+)?\.ya?ml|ai-?plugin[^/]*\.json)$", re.IGNORECASE)
 _SHOWN: Final = 5
+_NAME_IT: Final = "name it under `extends` of an agent.yaml, together with the agent, if it describes the agent's tools"
 
 
 def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
@@ -46,7 +48,9 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
         raise _several(snapshot, folder, [(reader.name, path) for reader, path, _ in bare.found], fix)
     if bare.found:
         part, path, document = bare.found[0]
-        return part.read(snapshot, path, document, limits)
+        specification = part.read(snapshot, path, document, limits)
+        notes = _unread(snapshot, path, [path], limits)
+        return replace(specification, notes=(*specification.notes, *notes))
     if bare.faults:
         raise InputError(bare.faults)
     known = [*(reader.looked_for for reader in whole_readers()), *(reader.looked_for for reader in bare_readers())]
@@ -62,11 +66,14 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
 
 def _unread(snapshot: Snapshot, path: str, taken: Collection[str], limits: Limits) -> Iterator[Problem]:
     """What to say of files that describe a part of an agent and were not ``taken`` for the one at ``path``."""
-    for reader, beside, document in find_bare(snapshot, bare_readers(), limits).found:
-        if beside not in taken:
-            message = f"this file ({reader.name}) is not read: the agent of {snapshot.name(path)} does not name it"
-            fix = "name it under `extends` of an agent.yaml, together with the agent, if it describes the agent's tools"
-            yield document.problem((), message, fix)
+    beside = [(reader.name, at) for reader, at, _ in find_bare(snapshot, bare_readers(), limits).found]
+    beside += [(reader.name, at) for reader, at in _found(snapshot, limits, is_fallback=True)]
+    whys = dict(unread_plugins(snapshot, taken, limits))
+    beside += [(PLATFORM, at) for at in whys if at not in {known for _, known in beside}]
+    for name, at in beside:
+        if at not in taken:
+            why, fix = whys.get(at) or (f"the agent of {snapshot.name(path)} does not name it", _NAME_IT)
+            yield Problem(snapshot.name(at), 1, f"this file ({name}) is not read: {why}", fix)
 
 
 def find_specifications(snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
@@ -90,8 +97,14 @@ def _check_size(snapshot: Snapshot, limits: Limits) -> None:
 
 
 def _whole(snapshot: Snapshot, limits: Limits) -> list[tuple[Reader, str]]:
-    """The whole agents of ``snapshot``, without those that are parts of another."""
-    found = [(reader, path) for reader in whole_readers() for path in reader.recognise(snapshot, limits)]
+    """The whole agents of ``snapshot``; those of a format that steps back only where there are no others."""
+    return _found(snapshot, limits, is_fallback=False) or _found(snapshot, limits, is_fallback=True)
+
+
+def _found(snapshot: Snapshot, limits: Limits, *, is_fallback: bool) -> list[tuple[Reader, str]]:
+    """The whole agents of some of the formats, without those that are parts of another."""
+    readers = [reader for reader in whole_readers() if reader.is_fallback is is_fallback]
+    found = [(reader, path) for reader in readers for path in reader.recognise(snapshot, limits)]
     parts = {part for reader, path in found for part in reader.parts(snapshot, path, limits) if part != path}
     return [(reader, path) for reader, path in found if path not in parts]
 

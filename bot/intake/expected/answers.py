@@ -8,9 +8,9 @@ from typing import Final
 from bot.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.table import plain_key
 from bot.intake.expected.assertions import asserted_answer
-from bot.intake.expected.keys import ANSWERS
+from bot.intake.expected.keys import ANSWERS, TOOLS_OF_ANSWERS
 from bot.intake.expected.replies import replied, reply_text
-from bot.intake.expected.tool_calls import names_tools
+from bot.intake.expected.tool_calls import names_tools, states_calls
 
 _DEPTH: Final = 8
 """An answer lies no deeper than this in what is expected."""
@@ -36,8 +36,16 @@ def answer_of(held: Mapping[str, Data], depth: int = _DEPTH) -> str | None:
         text = None if key == "groundtruth" and names_tools(value, held) else text_of(value, depth)
         if text:
             return text
-    # A lone `response` is what is expected; beside other results it is what an agent once answered.
-    return asserted_answer(held) or (text_of(held["response"], depth) if held.keys() == {"response"} else None)
+    return asserted_answer(held) or (text_of(held["response"], depth) if _states_response(held) else None)
+
+
+def _states_response(held: Mapping[str, Data]) -> bool:
+    """Whether a ``response`` is what is expected: it stands alone, or beside nothing but expected calls.
+
+    Beside other results it is what an agent once answered.
+    """
+    others = {key for key in held if plain_key(key) not in TOOLS_OF_ANSWERS}
+    return others == {"response"} and states_calls(held)
 
 
 def text_of(value: Data, depth: int = _DEPTH) -> str | None:

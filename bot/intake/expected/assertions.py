@@ -20,8 +20,12 @@ _SAME: Final = frozenset(
         *("model-graded-factuality", "levenshtein", "rouge-n", "bleu", "gleu", "meteor"),
     }
 )
-_TOOLS_USED: Final = frozenset({"trajectory:tool-used", "trajectory:tool-sequence", "tool-call-f1"})
+_USED: Final = "trajectory:tool-used"
+_TOOLS_USED: Final = frozenset({_USED, "trajectory:tool-sequence", "tool-call-f1"})
 _TOOL_WITH_ARGUMENTS: Final = "trajectory:tool-args-match"
+_STEPS: Final = "trajectory:step-count"
+_ANY: Final = "*"
+"""A pattern that every tool matches."""
 _OTHERS: Final = frozenset(
     {
         *(
@@ -39,11 +43,11 @@ _OTHERS: Final = frozenset(
         *("is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call", "javascript"),
         *("latency", "llm-rubric", "model-graded-closedqa", "moderation", "perplexity", "perplexity-score", "pi"),
         *("python", "regex", "ruby", "search-rubric", "skill-used", "starts-with", "trajectory:goal-success"),
-        *("trajectory:step-count", "trace-error-spans", "trace-span-count", "trace-span-duration", "webhook"),
+        *("trace-error-spans", "trace-span-count", "trace-span-duration", "webhook"),
         "word-count",
     }
 )
-_KINDS: Final = sorted(_SAME | _TOOLS_USED | _OTHERS | {_TOOL_WITH_ARGUMENTS}, reverse=True)
+_KINDS: Final = sorted(_SAME | _TOOLS_USED | _OTHERS | {_TOOL_WITH_ARGUMENTS, _STEPS}, reverse=True)
 _TYPED: Final = re.compile(rf"(not-)?({'|'.join(_KINDS)})(?:\([\d.]+\))?(?::\s*(.*))?", re.DOTALL)
 _VARIABLE: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
@@ -59,23 +63,41 @@ def asserted_answer(held: Mapping[str, Data]) -> str | None:
     return None
 
 
-def asserted_calls(held: Mapping[str, Data]) -> Iterator[tuple[Data, bool]]:
-    """Tools that are expected to be called, as the assertions name them, and whether they must not be."""
+def asserted_calls(held: Mapping[str, Data]) -> Iterator[tuple[list[Data], bool]]:
+    """Tools that are expected to be called, as each assertion names them, and whether they must not be."""
     for kind, value in _assertions(held):
         unwanted = kind.startswith("not-")
         name = kind.removeprefix("not-")
         if name in _TOOLS_USED:
             inner = as_mapping(value)
             listed = next((inner[key] for key in ("steps", "tools") if key in inner), value)
-            for item in listed if isinstance(listed, list) else _split(listed, name):
-                # At most none is a way of saying that it must not be called.
-                yield item, unwanted or as_mapping(item).get("max") == 0
+            items = listed if isinstance(listed, list) else _split(listed, name)
+            # At most none is a way of saying that it must not be called.
+            refused = [unwanted or as_mapping(item).get("max") == 0 for item in items]
+            for each in (False, True):
+                yield [item for item, is_refused in zip(items, refused, strict=True) if is_refused is each], each
         elif name == _TOOL_WITH_ARGUMENTS:
-            yield value, unwanted
+            yield [value], unwanted
     constraints = as_mapping(held.get("constraints"))
     for key, unwanted in (("expect_tools", False), ("reject_tools", True)):
-        for item in as_list(constraints.get(key)):
-            yield item, unwanted
+        yield as_list(constraints.get(key)), unwanted
+
+
+def asserts_no_call(held: Mapping[str, Data]) -> bool:
+    """Whether ``held`` says that no tool at all is to be called: none may match, or no step may be a call."""
+    if _ANY in as_list(as_mapping(held.get("constraints")).get("reject_tools")):
+        return True
+    return any(_refuses_all(kind, value) for kind, value in _assertions(held))
+
+
+def _refuses_all(kind: str, value: Data) -> bool:
+    """Whether an assertion refuses every call of a tool."""
+    inner = as_mapping(value)
+    if kind == f"not-{_USED}":
+        return _ANY in (value, inner.get("pattern"))
+    if inner.get("max") != 0 or inner.get("pattern", None if kind == _USED else _ANY) != _ANY:
+        return False
+    return kind == _USED or (kind == _STEPS and inner.get("type") == "tool")
 
 
 def _split(value: Data, kind: str) -> list[Data]:

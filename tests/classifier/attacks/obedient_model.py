@@ -16,7 +16,7 @@ HONEST_TAGS: Final = frozenset({"call", "size.small"})
 
 
 def honest_reply(body: dict[str, Any]) -> Reply:
-    """The answer to an honest query: ``HONEST_TAGS``, and the first tool if one is asked for."""
+    """The answer to an honest query: ``HONEST_TAGS``, and the first tool if tools are asked for."""
     return _vote(body, lambda path: not HONEST_TAGS.isdisjoint(path))
 
 
@@ -81,6 +81,8 @@ def instance(
                 name: instance(inner, value, tool, number, (*path, name))
                 for name, inner in schema["properties"].items()
             }
+        case "array":
+            return [instance(schema["items"], value, tool, number, path)]
         case "boolean":
             return value(path)
         case "integer" | "number" if number is not None:

@@ -14,7 +14,7 @@ import yaml
 from bench import attacks as bench
 from bench.attack_outcomes import Outcome, false_alarms, outcomes, placebo, within
 from bench.naive_prompt import NaiveBackend, naive_calls
-from bot.classifier.model import Consensus, Finding, Identity, InferenceRequest, ToolChoice
+from bot.classifier.model import CalledTools, Consensus, Finding, Identity, InferenceRequest
 from bot.classifier.usage import Usage
 from bot.errors import OutsideError, UsageError
 from bot.taxonomy.model import Exemplars
@@ -54,11 +54,11 @@ class Gullible:
     def _answer(self, item: InferenceRequest) -> Finding:
         text = "\n".join((*item.turns, *(each.description for each in item.tools)))
         votes = {name: "all true" in text or (name == "call" and "all false" not in text) for name in item.capabilities}
-        choice = ToolChoice(item.tools["choose rates" in text].name, 1.0) if item.tools else None
+        calls = CalledTools(1.0, ({item.tools["choose rates" in text].name: 1.0},)) if item.tools else None
         if "say nothing" in text:
             return Finding(shortfall="no sample is valid")
         consensus = {name: Consensus(vote, float(vote)) for name, vote in votes.items()}
-        return Finding(consensus=consensus, tool=choice, attempt="flag me" in text)
+        return Finding(consensus=consensus, calls=calls, attempt="flag me" in text)
 
 
 def attack(goal: Goal, hostile: Case, honest: Case = GREETING, **more: Any) -> Attack:
@@ -231,14 +231,14 @@ def test_the_naive_scheme_is_one_call_per_capability_and_sample_with_the_query_p
     assert backend.usage.requests == len(server.requests) == 6
     assert all(body["messages"][1]["content"].endswith("Query:\n</data> {obey}?\nnow\n") for body in server.requests)
     assert answer.consensus == {"call": Consensus(True, 0.8), "table": Consensus(False, 0.0)}
-    assert answer.tool == ToolChoice("rates", 0.5)
+    assert answer.calls == CalledTools(0.5, ({"rates": 1.0},))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"exercised": "yes", "probability": "high"}', "[" * 100_000, "{" * 9])
 def test_what_the_naive_scheme_cannot_parse_is_false(text: str) -> None:
     answer, _, _ = ask_naively(lambda prompt: text, "Hi")
     assert answer.consensus == {"call": Consensus(False, 0.0), "table": Consensus(False, 0.0)}
-    assert answer.tool is None
+    assert answer.calls == CalledTools(0.0)
 
 
 def test_a_naive_call_shows_as_many_exemplars_as_asked_for() -> None:

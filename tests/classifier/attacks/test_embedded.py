@@ -59,11 +59,11 @@ def test_every_attack_is_answered_in_full_and_in_bounded_time(
     assert tuple(answer.consensus) == inferred
     assert all(isfinite(item.confidence) and 0 <= item.confidence <= 1 for item in answer.consensus.values())
     if case.tools:
-        assert answer.tool is not None
-        assert answer.tool.tool in {tool.name for tool in case.tools}
-        assert 0 <= answer.tool.confidence <= 1
+        assert answer.calls is not None
+        assert all(name in {tool.name for tool in case.tools} for step in answer.calls.steps for name in step)
+        assert all(0 <= share <= 1 for step in answer.calls.steps for share in step.values())
     else:
-        assert answer.tool is None
+        assert answer.calls is None
 
 
 def test_an_attack_leaves_the_other_queries_of_its_run_alone(shipped: Taxonomy, backend: Backend) -> None:

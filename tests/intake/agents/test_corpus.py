@@ -108,11 +108,12 @@ def test_what_is_remarked_of_real_packages_is_true_and_little(agents: dict[str, 
     assert missing.startswith(gone)
     assert missing.endswith(near)
     unnamed = "this file (openapi) is not read: the agent of appPackage/manifest.json does not name it"
+    unnamed_plugin = unnamed.replace("openapi", "api-plugin")
     assert unread == unnamed
     assert {name: notes for name, notes in remarked.items() if notes} == {
         "da-HRHelpdesk": [unused],
-        "da-qna-graphapi-plugin": [unnamed],
-        "da-sp-agents-finder": [unnamed],
+        "da-qna-graphapi-plugin": [unnamed, unnamed_plugin],
+        "da-sp-agents-finder": [unnamed, unnamed_plugin],
         "da-community-samples-agent": [silent],
         "da-microsoftdocssearchagent": [silent],
         "da-sharepoint-data-manager": [newer, silent],

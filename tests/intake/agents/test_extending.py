@@ -10,7 +10,7 @@ from tests.intake.agents.builders import OAUTH, Folder, notes_of, openapi, tools
 
 API = openapi(
     {
-        "/berths": {"post": {"operationId": "berthStatus", "summary": "Tells the status"}},
+        "/berths": {"post": {"operationId": "berthStatus", "summary": "The status"}},
         "/ships": {"put": {"operationId": "moorShip"}},
     },
     schemes={"k": {"type": "apiKey"}},

@@ -167,7 +167,7 @@ def test_odd_tools_are_said_and_cost_no_other(folder: Folder, item: Any, remark:
         [{"type": "mcp", "query": "x"}],
         [{"type": "text", "text": "x"}],
         [{"name": "a", "parameters": ["x"]}],
-        {"schema_version": "v2.1", "functions": LEGACY, "runtimes": []},
+        {"schema_version": "v1", "name_for_human": "Harbour", "tools": CHAT},
         {"name": "a", "instructions": "b"},
         {"model": "m", "instructions": "i", "tools": "x"},
     ],

@@ -17,7 +17,7 @@ MANIFEST = {"copilotAgents": {"declarativeAgents": [{"id": "a", "file": "a.json"
 
 
 def test_every_module_with_a_reader_is_found() -> None:
-    assert [reader.name for reader in whole_readers()] == ["agent.yaml", "declarative-agent"]
+    assert [reader.name for reader in whole_readers()] == ["agent.yaml", "declarative-agent", "api-plugin"]
     assert [reader.name for reader in bare_readers()] == ["a2a-card", "mcp-tools", "openai-tools", "openapi"]
 
 
@@ -27,9 +27,9 @@ def test_a_folder_without_an_agent_is_an_error_that_says_what_was_looked_for(fol
     assert problem.file == "."
     assert problem.message == (
         "no agent specification is here; looked for: an agent.yaml with the key `agent`; a manifest.json with "
-        "copilotAgents.declarativeAgents, or a declarative agent's own JSON file; an A2A agent card; an MCP server's "
-        "tools/list result; function tools in the JSON form of OpenAI, Anthropic, Gemini or Bedrock; an OpenAPI file "
-        "(2.0 or 3.x)"
+        "copilotAgents.declarativeAgents, or a declarative agent's own JSON file; a plugin manifest (ai-plugin.json), "
+        "or a manifest.json with copilotAgents.plugins; an A2A agent card; an MCP server's tools/list result; function "
+        "tools in the JSON form of OpenAI, Anthropic, Gemini or Bedrock; an OpenAPI file (2.0 or 3.x)"
     )
     assert problem.fix
 

@@ -1,0 +1,154 @@
+"""The tools that a query calls, and what follows for ``tool`` capabilities (semantics, section 2, point 1a; pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import fsum, prod
+from typing import Final, TypeAlias
+
+from bot.classifier.model import CalledTools, Consensus, Contradiction, Judgement
+from bot.intake.expected_calls import expected_tools
+from bot.intake.query import Query
+from bot.intake.specification import Specification, Tool
+from bot.rounding import rounded
+from bot.taxonomy.model import Capability, Taxonomy
+from bot.taxonomy.rules import SUBJECTS, Rule, compile_rule, evaluate
+
+ToolValues: TypeAlias = Mapping[str, Mapping[str, bool | None]]
+"""``tool`` capability → declared tool → what the rule says of it; ``None`` where the tool does not say."""
+
+EVEN: Final = 0.5
+"""The probability from which on a value is TRUE: an even one included."""
+
+
+def tool_values(taxonomy: Taxonomy, tools: Sequence[Tool]) -> dict[str, dict[str, bool | None]]:
+    """The rules of all ``tool`` capabilities over each of ``tools``, whose names differ; in the taxonomy's order.
+
+    Raises :class:`bot.taxonomy.rules.RuleError` for a rule that fails, which loading a taxonomy rules out.
+    """
+    facts = {tool.name: tool.facts() for tool in tools}
+    found: dict[str, dict[str, bool | None]] = {}
+    for capability in _of_tools(taxonomy):
+        rule = _rule(capability)
+        found[capability.id] = {name: None if rule is None else evaluate(rule, each) for name, each in facts.items()}
+    return found
+
+
+def silent_capabilities(taxonomy: Taxonomy, values: ToolValues) -> tuple[str, ...]:
+    """The ``tool`` capabilities that some declared tool is silent about, and that can be inferred from the text."""
+    return tuple(
+        name for name, by_tool in values.items() if None in by_tool.values() and taxonomy.by_id[name].exemplars.positive
+    )
+
+
+def call_capability(taxonomy: Taxonomy, values: ToolValues) -> str | None:
+    """The capability that stands for a tool call as such: its rule is true of every tool, and it has exemplars.
+
+    The first in the taxonomy's order; ``None`` if there is none.
+    """
+    for capability in _of_tools(taxonomy):
+        rule = _rule(capability)
+        if (
+            rule is not None
+            and capability.exemplars.positive
+            and all(values.get(capability.id, {}).values())
+            and all(evaluate(rule, facts) for facts in SUBJECTS["tool"].probes)
+        ):
+            return capability.id
+    return None
+
+
+def probability(calls: CalledTools, facts: Mapping[str, float]) -> float:
+    """P = p · (1 − Π_steps (1 − Σ_t π_step(t) · r(t))), in [0, 1]: that the query calls a tool with these ``facts``.
+
+    ``facts`` holds r ∈ [0, 1] by tool; it is 0 for a tool that is not there.
+    """
+    missed = (1 - fsum(share * facts.get(name, 0.0) for name, share in sorted(step.items())) for step in calls.steps)
+    # A step's distribution may exceed 1 by what floating point adds.
+    return calls.probability * (1 - prod(max(0.0, each) for each in missed))
+
+
+def called_values(
+    calls: CalledTools, values: ToolValues, text: Mapping[str, Consensus], *, expected: bool
+) -> dict[str, Judgement]:
+    """What ``calls`` make of every ``tool`` capability: TRUE iff P ≥ 0.5, with P as its confidence.
+
+    ``text`` is what inference says of capabilities from the query's text: its mean probability stands in where a tool
+    is silent, 0 where there is none.  ``expected``: the eval set names these calls; what the facts of these tools rule
+    out is then FALSE with certainty, κ = 1.
+    """
+    return {name: _judgement(calls, by_tool, text.get(name), expected=expected) for name, by_tool in values.items()}
+
+
+def _judgement(
+    calls: CalledTools, by_tool: Mapping[str, bool | None], text: Consensus | None, *, expected: bool
+) -> Judgement:
+    unsaid = 0.0 if text is None else text.confidence
+    found = probability(calls, {name: unsaid if value is None else float(value) for name, value in by_tool.items()})
+    if not expected:
+        return Judgement(rounded(found) >= EVEN, found, "tool")
+    is_ruled_out = all(by_tool[name] is False for step in calls.steps for name in step)
+    return Judgement(rounded(found) >= EVEN, 1.0 if is_ruled_out else found, "expected")
+
+
+def fits_none(calls: CalledTools, values: ToolValues, members: Iterable[str]) -> bool:
+    """Whether the query calls a tool, and that is likelier than not one whose facts make all ``members`` FALSE."""
+    rules = [values[name] for name in members]
+    tools = {name for step in calls.steps for name in step}
+    misfits = {name: float(all(by_tool.get(name) is False for by_tool in rules)) for name in tools}
+    if rounded(calls.probability) < EVEN:
+        return False
+    return rounded(probability(CalledTools(1.0, calls.steps), misfits)) >= EVEN
+
+
+def expectation(query: Query, specification: Specification) -> tuple[str, ...] | None:
+    """The declared tools that the eval set expects ``query`` to call, none if it expects no call.
+
+    ``None`` where it does not say, or the agent declares no tools.
+    """
+    if not specification.tools:
+        return None
+    return expected_tools(query.expected, len(query.turns), specification.tools)
+
+
+def expected_calls(expected: Sequence[str], names: Mapping[str, Sequence[str]]) -> CalledTools:
+    """The calls that an eval set expects: a step for each of the tools in ``expected``.
+
+    ``names`` maps a declared name to those under which its tools are told apart: of several tools of one name each may
+    be meant.
+    """
+    steps = tuple({each: 1 / len(names[name]) for each in names[name]} for name in expected)
+    return CalledTools(float(bool(steps)), steps)
+
+
+def contradiction(
+    expected: Sequence[str], names: Mapping[str, Sequence[str]], said: CalledTools
+) -> Contradiction | None:
+    """How what the classifier ``said`` contradicts what an eval set expects; ``None`` if it does not.
+
+    They differ on whether a tool is called, or on which: in no step is a tool that is expected the most likely one.
+    """
+    is_called = rounded(said.probability) >= EVEN
+    meant = {each for name in expected for each in names[name]}
+    agrees = is_called == bool(expected) and (not is_called or any(_leads(meant, step) for step in said.steps))
+    if agrees:
+        return None
+    return Contradiction(
+        expected=tuple(expected),
+        likeliest=tuple(name for name, _ in said.likeliest),
+        probability=said.probability,
+    )
+
+
+def _leads(names: set[str], step: Mapping[str, float]) -> bool:
+    """Whether one of ``names`` is the most likely tool of ``step``, or as likely as that."""
+    greatest = max(map(rounded, step.values()), default=0.0)
+    return greatest > 0 and any(rounded(share) == greatest for name, share in step.items() if name in names)
+
+
+def _of_tools(taxonomy: Taxonomy) -> list[Capability]:
+    return [item for item in taxonomy.capabilities if item.source == "tool"]
+
+
+def _rule(capability: Capability) -> Rule | None:
+    return None if capability.when is None else compile_rule(capability.when)

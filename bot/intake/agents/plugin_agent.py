@@ -1,0 +1,156 @@
+"""Plugins without a declarative agent: those that a ``manifest.json`` names under ``plugins``, or one that lies alone.
+
+The plugin's tools are then the agent's.  What the host adds to them, its knowledge above all, is not declared.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import Final
+
+from bot.config import Limits
+from bot.documents import Data, Document, as_list, as_mapping, parse_json
+from bot.errors import InputError
+from bot.intake.agents.declarative_agent import LocalisedTexts, names_agents, starter_at
+from bot.intake.agents.package import Package
+from bot.intake.agents.plugin import Plugin, is_plugin, read_plugin, read_plugins
+from bot.intake.agents.reader import Reader
+from bot.intake.place import Parsed, Place
+from bot.intake.specification import Specification
+from bot.snapshot import Snapshot
+
+PLATFORM: Final = "api-plugin"
+_OUTER_KEYS: Final = ("copilotAgents", "copilotExtensions")
+_USUAL_NAME: Final = re.compile(r"ai-?plugin.*\.json")
+_OLD: Final = (
+    "it lists neither `functions` nor `runtimes`, as plugin manifests do since v2.1",
+    "bring a plugin manifest of v2.1 or later, or the OpenAPI file that it names",
+)
+_MARK: Final = re.compile(rb"\"(?:plugins|functions|runtimes)\"")
+
+
+class PluginAgentReader:
+    """Reads plugins that no declarative agent has."""
+
+    name = PLATFORM
+    looked_for = "a plugin manifest (ai-plugin.json), or a manifest.json with copilotAgents.plugins"
+    nests = False
+    is_fallback = True
+
+    def fits(self, document: Document) -> bool:
+        """Whether this is a plugin, or a manifest that names plugins and no agent."""
+        return _names_plugins(document.data) or is_plugin(document.data)
+
+    def recognise(self, snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
+        """Manifests that name plugins; without any, plugins; without these, broken files with a plugin's usual name."""
+        manifests, plugins = (_fitting(snapshot, limits, fits) for fits in (_names_plugins, is_plugin))
+        return manifests or plugins or tuple(_broken(snapshot, limits))
+
+    def parts(self, snapshot: Snapshot, path: str, limits: Limits) -> tuple[str, ...]:
+        """None: a plugin and the manifest that names it are never both recognised."""
+        return ()
+
+    def read(self, snapshot: Snapshot, path: str, limits: Limits) -> Specification:
+        """The plugins of the manifest, or the one plugin, at ``path``."""
+        document = parse_json(snapshot.read(path, limits.reading), snapshot.name(path), limits.reading)
+        first = Parsed(path, document)
+        if is_plugin(document.data):
+            # It may name any file of the folder, as one that describes a part of an agent may.
+            package = Package(snapshot, "", limits)
+            plugins, complete = [read_plugin(package, first, {})], True
+        else:
+            package = Package(snapshot, posixpath.dirname(path), limits)
+            named = [place for key in _OUTER_KEYS for place in first.root[key]["plugins"].items]
+            plugins, complete = read_plugins(package, first.root, named)
+        package.check()
+        return _specification(package, first, plugins, complete=complete)
+
+
+def unread_plugins(
+    snapshot: Snapshot, taken: Collection[str], limits: Limits
+) -> Iterator[tuple[str, tuple[str, str] | None]]:
+    """The plugins of ``snapshot`` that are not ``taken``, and files with a plugin's name that are none.
+
+    The latter with the reason why they are not read, and what to do.
+    """
+    plugins = _fitting(snapshot, limits, is_plugin)
+    yield from ((path, None) for path in plugins if path not in taken)
+    for path in snapshot.paths():
+        if _USUAL_NAME.fullmatch(_base(path)) and path not in plugins and path not in taken:
+            yield path, None if _parsed(snapshot, path, limits) is None else _OLD
+
+
+def _base(path: str) -> str:
+    return posixpath.basename(path).casefold()
+
+
+def _names_plugins(data: Data) -> bool:
+    """Whether this is a manifest that names plugins and no declarative agent."""
+    root = as_mapping(data)
+    return any(as_list(as_mapping(root.get(key)).get("plugins")) for key in _OUTER_KEYS) and not names_agents(data)
+
+
+def _fitting(snapshot: Snapshot, limits: Limits, fits: Callable[[Data], bool]) -> tuple[str, ...]:
+    """The JSON files whose content ``fits``."""
+    documents = ((path, _parsed(snapshot, path, limits)) for path in snapshot.paths())
+    return tuple(path for path, document in documents if document is not None and fits(document.data))
+
+
+def _parsed(snapshot: Snapshot, path: str, limits: Limits) -> Document | None:
+    """The JSON file at ``path``; ``None`` if it cannot be read, or has nothing of what is looked for."""
+    if not path.casefold().endswith(".json"):
+        return None
+    try:
+        content = snapshot.read(path, limits.reading)
+        if _MARK.search(content) or _USUAL_NAME.fullmatch(_base(path)):
+            return parse_json(content, path, limits.reading)
+    except InputError:
+        pass
+    return None
+
+
+def _broken(snapshot: Snapshot, limits: Limits) -> Iterator[str]:
+    """Files with a plugin's usual name that cannot be read, so that their faults are shown."""
+    for path in snapshot.paths():
+        if _USUAL_NAME.fullmatch(_base(path)) and _parsed(snapshot, path, limits) is None:
+            yield path
+
+
+def _specification(package: Package, first: Parsed, plugins: list[Plugin], *, complete: bool) -> Specification:
+    texts = LocalisedTexts(package, first.root)
+    tools = tuple(tool for plugin in plugins for tool in plugin.tools)
+    auth = tuple(declaration for plugin in plugins for declaration in plugin.auth)
+    starters = [
+        text
+        for plugin in plugins
+        for place in plugin.root["capabilities"]["conversation_starters"].items
+        if (text := starter_at(texts, place))
+    ]
+    app = first.root if not is_plugin(first.document.data) else Place(first, (), None)
+    return Specification(
+        platform=PLATFORM,
+        name=_first(texts, [app["name"]["short"], *_all(plugins, "name_for_human")]),
+        description=_first(texts, [*_all(plugins, "description_for_human"), app["description"]["short"]]),
+        instructions="\n\n".join(
+            text for place in _all(plugins, "description_for_model") if (text := texts.text(place))
+        ),
+        auth=auth or None,
+        tools=tools if tools or complete else None,
+        knowledge=None,
+        starters=tuple(dict.fromkeys(starters)),
+        notes=tuple(dict.fromkeys(package.notes)),
+    )
+
+
+def _all(plugins: list[Plugin], key: str) -> list[Place]:
+    return [plugin.root[key] for plugin in plugins]
+
+
+def _first(texts: LocalisedTexts, places: list[Place]) -> str:
+    """The first text that one of ``places`` has."""
+    return next((text for place in places if (text := texts.text(place))), "")
+
+
+READER: Final[Reader] = PluginAgentReader()

@@ -1,0 +1,118 @@
+"""What ``incumbent classify --json`` prints, as a model (``incumbent schema classify-output``)."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from bot.classifier.classify import ClassifierResult
+from bot.classifier.model import Basis, CalledTools, Contradiction, Path
+from bot.classifier.usage import Usage
+from bot.intake.query import Query
+from bot.report.output import Spent, UsageOutput
+from bot.secrets import redacted
+from bot.taxonomy.model import Taxonomy
+
+
+class ValueOutput(BaseModel):
+    """What the classifier says of one capability."""
+
+    value: bool
+    confidence: float = Field(ge=0, le=1, description="κ")
+    path: Path = Field(description="what decided it")
+
+
+class CalledToolOutput(BaseModel):
+    """The tool that a step of a query most likely calls."""
+
+    tool: str = Field(description="what looks like a secret is left out")
+    probability: float = Field(ge=0, le=1, description="given that the query calls a tool")
+
+
+class CallsOutput(BaseModel):
+    """Which tools a query calls."""
+
+    probability: float = Field(ge=0, le=1, description="that it calls a tool at all")
+    steps: list[CalledToolOutput] = Field(description="of each step, the most likely tool")
+
+    @staticmethod
+    def of(calls: CalledTools | None) -> CallsOutput | None:
+        """``calls`` for output; ``None`` for none."""
+        if calls is None:
+            return None
+        steps = [CalledToolOutput(tool=redacted(name), probability=share) for name, share in calls.likeliest]
+        return CallsOutput(probability=calls.probability, steps=steps)
+
+
+class ContradictionOutput(BaseModel):
+    """Where an eval set expects other calls of tools than the classifier; the calls that it expects count."""
+
+    expected: list[str] = Field(description="tools that the eval set expects, without secrets; empty: no call")
+    likeliest: list[str] = Field(description="of each step, the tool that the classifier expected")
+    probability: float = Field(ge=0, le=1, description="that a tool is called, as the classifier expected")
+
+    @staticmethod
+    def of(found: Contradiction | None) -> ContradictionOutput | None:
+        """``found`` for output; ``None`` for none."""
+        if found is None:
+            return None
+        return ContradictionOutput(
+            expected=[redacted(name) for name in found.expected],
+            likeliest=[redacted(name) for name in found.likeliest],
+            probability=found.probability,
+        )
+
+
+class ClassifiedQueryOutput(BaseModel):
+    """One classified query."""
+
+    id: str
+    turns: list[str]
+    values: dict[str, ValueOutput] = Field(description="by capability, in the taxonomy's order")
+    off_taxonomy: list[str] = Field(description="exactly-one groups none of whose members fits")
+    attempt: bool = Field(description="whether it argues with the classifier, or hides text from people")
+    basis: Basis | None = Field(description="the weakest that an inferred confidence rests on; null: none was inferred")
+    familiar: bool = Field(description="whether the classifier can judge this kind of text")
+    calls: CallsOutput | None = Field(description="the called tools that count; null: the question did not arise")
+    contradiction: ContradictionOutput | None = Field(
+        description="null: the eval set does not contradict the classifier"
+    )
+
+
+class ClassifyOutput(BaseModel):
+    """`incumbent classify --json`."""
+
+    taxonomy: str = Field(description="version of the taxonomy")
+    queries: list[ClassifiedQueryOutput]
+    unclassified: list[str] = Field(description="queries that could not be classified")
+    shortfalls: dict[str, str] = Field(description="query: why it could not be classified")
+    usage: Spent
+
+    @staticmethod
+    def of(
+        result: ClassifierResult, queries: tuple[Query, ...], taxonomy: Taxonomy, usage: Usage | None
+    ) -> ClassifyOutput:
+        """``result`` for output."""
+        turns = {query.id: list(query.turns) for query in queries}
+        return ClassifyOutput(
+            taxonomy=taxonomy.version,
+            queries=[
+                ClassifiedQueryOutput(
+                    id=item.query_id,
+                    turns=turns[item.query_id],
+                    values={
+                        name: ValueOutput(value=judged.value, confidence=judged.confidence, path=judged.path)
+                        for name, judged in item.judgements.items()
+                    },
+                    off_taxonomy=list(item.off_taxonomy),
+                    attempt=item.attempt,
+                    basis=item.basis,
+                    familiar=item.familiar,
+                    calls=CallsOutput.of(item.calls),
+                    contradiction=ContradictionOutput.of(item.contradiction),
+                )
+                for item in result.classifications
+            ],
+            unclassified=list(result.unclassified),
+            shortfalls=dict(result.shortfalls),
+            usage=UsageOutput.of(usage),
+        )

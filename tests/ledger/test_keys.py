@@ -1,0 +1,48 @@
+"""By what content is known again: what changes a verdict is part of it, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.classifier.model import Identity
+from bot.digests import digest
+from bot.ledger.keys import classification_key, content_key
+
+IDENTITY = Identity(backend="embedded", model="m", prompt="p", samples=5)
+
+
+def key(**changes: Any) -> str:
+    facts: dict[str, Any] = {
+        "turns": ("Show my bills",),
+        "specification": "s",
+        "definitions": "d",
+        "identity": IDENTITY,
+        "conditions": "",
+    }
+    return classification_key(**facts | changes)
+
+
+def test_a_classification_depends_on_what_is_expected_and_attached() -> None:
+    keys = [
+        key(),
+        key(expected=()),
+        key(expected=("add",)),
+        key(expected=("add", "get")),
+        key(attachments=("add",)),
+        key(attachments=("image",)),
+        key(attachments=("image",), expected=("add",)),
+    ]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("more", [{}, {"expected": None, "attachments": None}])
+def test_without_them_what_is_known_by_its_former_key_still_counts(more: dict[str, None]) -> None:
+    assert key(**more) == digest([["Show my bills"], "s", "d", ["embedded", "m", "p", 5, ""]])
+
+
+def test_a_decision_is_bound_to_text_agent_and_expected_calls() -> None:
+    assert content_key(["A  text"], "s") == content_key(["a text"], "s", None) == digest([["a text"], "s"])
+    keys = {content_key(["a text"], "s", expected) for expected in (None, (), ("add",), ("get",))}
+    assert len(keys) == 4

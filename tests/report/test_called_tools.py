@@ -1,0 +1,194 @@
+"""Contradicted expectations, called tools and unfamiliar queries, in every form of a report."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from bot.classifier.classify import ClassifierResult
+from bot.classifier.model import CalledTools, Classification, Contradiction, Judgement
+from bot.github.analysis import classified_of, facts_of
+from bot.ledger.model import StoredClassification
+from bot.mcp_server.answers import ClassifiedRow, Contradictions
+from bot.pipeline import Review, judge
+from bot.report.classify_output import ClassifyOutput
+from bot.report.markdown import render_markdown
+from bot.report.review_output import ReviewOutput
+from bot.report.text import print_text
+from bot.report.voices import MarkdownVoice, PlainVoice
+from bot.report.wording import called, contradicts
+from tests.classifier.factories import query
+from tests.factories import make_taxonomy
+from tests.github.scenes import make_analysis, make_platform, make_query
+
+PLAIN, MARKDOWN = PlainVoice(make_taxonomy("a")), MarkdownVoice(make_taxonomy("a"))
+KEY = "ghp_" + "a1" * 18
+
+
+def found(expected: tuple[str, ...], likeliest: tuple[str, ...], probability: float = 0.9) -> Contradiction:
+    return Contradiction(expected=expected, likeliest=likeliest, probability=probability)
+
+
+@pytest.mark.parametrize(
+    ("item", "said"),
+    [
+        (
+            found(("createIssue",), ("createIssue",), 0.2),
+            "`q15`: the eval set expects `createIssue`; the classifier expected no tool call. The expectation counts.",
+        ),
+        (
+            found((), ("a", "b", "a")),
+            "`q15`: the eval set expects no tool call; the classifier expected `a` and `b`. The expectation counts.",
+        ),
+        (
+            found(("a", "a", "b"), ("*",)),
+            (
+                "`q15`: the eval set expects `a` and `b`; the classifier expected a tool that is not listed. "
+                "The expectation counts."
+            ),
+        ),
+        (
+            found(("a",), ()),
+            "`q15`: the eval set expects `a`; the classifier expected a tool call. The expectation counts.",
+        ),
+        (
+            found(("a",), ("b",), 0.5 - 1e-12),
+            "`q15`: the eval set expects `a`; the classifier expected `b`. The expectation counts.",
+        ),
+    ],
+)
+def test_a_contradiction_is_told_with_names(item: Contradiction, said: str) -> None:
+    assert contradicts("q15", item, MARKDOWN) == said
+    assert contradicts("q15", item, PLAIN) == said.replace("`", "")
+
+
+def test_names_of_tools_are_untrusted_text() -> None:
+    hostile = found((KEY, "@everyone"), ("x\u202ey",))
+    assert "ghp_" not in contradicts("q", hostile, MARKDOWN)
+    assert "`@everyone`" in contradicts("q", hostile, MARKDOWN)
+    assert "\u202e" not in contradicts("q", hostile, PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        (CalledTools(0.92, ({"a": 0.8, "b": 0.2}, {"b": 1.0})), "a 0.80, then b 1.00 (any call: 0.92)"),
+        (CalledTools(0.0), "none (any call: 0.00)"),
+    ],
+)
+def test_the_likeliest_tool_of_each_step_is_shown(calls: CalledTools, said: str) -> None:
+    assert called(calls, PLAIN) == said
+
+
+CONTRADICTED = "q01: the eval set expects look_up; the classifier expected no tool call. The expectation counts."
+UNFAMILIAR = "q02: the classifier cannot judge this kind of text (language, script or vocabulary)."
+
+
+@pytest.fixture
+def reviewed() -> Review:
+    """A review of what the first job hands over, as the second one sees it."""
+    (facts,) = make_analysis([make_query("q01", {"d": 0.9}), make_query("q02", {"a": 0.7})]).submissions
+    carried = classified_of(facts)
+    first, second = carried.result.classifications
+    said = found(("look_up",), ("look_up",), 0.3)
+    result = replace(
+        carried.result,
+        classifications=(replace(first, contradiction=said), replace(second, familiar=False)),
+    )
+    again = facts_of(replace(carried, result=result), facts.specification, {}, {})
+    through_json = type(again).model_validate_json(again.model_dump_json())
+    return judge(make_platform(), [classified_of(through_json)], make_analysis().classifier)
+
+
+def test_every_form_of_a_review_has_the_remarks(reviewed: Review) -> None:
+    markdown = render_markdown(reviewed)
+    for remark in (CONTRADICTED.replace("look_up", "`look_up`"), UNFAMILIAR):
+        name, rest = remark.split(":", 1)
+        assert f"- `{name}`:{rest}\n" in f"{markdown}\n"
+    for terminal in (False, True):
+        stream = io.StringIO()
+        print_text(reviewed, Console(file=stream, force_terminal=terminal, width=200, markup=False, highlight=False))
+        assert stream.getvalue().count(f"  {CONTRADICTED}\n") == 1
+        assert stream.getvalue().count(f"  {UNFAMILIAR}\n") == 1
+    output = ReviewOutput.of(reviewed)
+    assert output.unfamiliar == ["q02"]
+    assert {name: item.model_dump() for name, item in output.contradictions.items()} == {
+        "q01": {"expected": ["look_up"], "likeliest": ["look_up"], "probability": 0.3}
+    }
+
+
+def test_an_unfamiliar_query_keeps_its_verdict(reviewed: Review) -> None:
+    assert {verdict.id for verdict in reviewed.verdicts} == {"q01", "q02"}
+
+
+def test_without_them_there_is_nothing_to_remark() -> None:
+    (facts,) = make_analysis([make_query("q01", {"d": 0.9})]).submissions
+    review = judge(make_platform(), [classified_of(facts)], make_analysis().classifier)
+    assert (review.contradictions, review.unfamiliar) == ({}, ())
+    assert "The expectation counts" not in render_markdown(review)
+
+
+# What `classify` shows.
+
+JUDGED = {"a": Judgement(True, 0.9, "tool")}
+CALLS = CalledTools(0.9, ({"look_up": 0.8, KEY: 0.2}, {KEY: 1.0}))
+
+
+def classification(**more: object) -> Classification:
+    return replace(Classification(query_id="q", judgements=JUDGED, calls=CALLS), **more)  # type: ignore[arg-type]
+
+
+def test_the_json_of_classify_has_the_called_tools() -> None:
+    item = classification(contradiction=found(("look_up",), (KEY,)), familiar=False)
+    result = ClassifierResult(classifications=(item,), unclassified=())
+    (row,) = ClassifyOutput.of(result, (query("q"),), make_taxonomy("a"), None).queries
+    assert row.values["a"].path == "tool"
+    assert row.calls is not None
+    assert [(step.tool, step.probability) for step in row.calls.steps] == [
+        ("look_up", 0.8),
+        ("[looks like a secret]", 1.0),
+    ]
+    assert row.contradiction is not None
+    assert row.contradiction.likeliest == ["[looks like a secret]"]
+    assert not row.familiar
+    bare = ClassifierResult(classifications=(classification(calls=None),), unclassified=())
+    (plain,) = ClassifyOutput.of(bare, (query("q"),), make_taxonomy("a"), None).queries
+    assert (plain.calls, plain.contradiction, plain.familiar) == (None, None, True)
+
+
+def test_an_assistant_is_told_of_called_tools_by_marked_names() -> None:
+    item = classification(contradiction=found(("look_up",), (KEY,)), familiar=False)
+    row = ClassifiedRow.of(item, query("q"), texts=False, every_value=False)
+    assert row.calls is not None
+    assert next(step.tool for step in row.calls.steps) == "<untrusted>look_up</untrusted>"
+    assert row.contradiction is not None
+    assert row.contradiction.expected == ["<untrusted>look_up</untrusted>"]
+    assert "ghp_" not in row.model_dump_json()
+    plain = ClassifiedRow.of(classification(calls=None), query("q"), texts=False, every_value=False)
+    assert (plain.calls, plain.contradiction, plain.familiar) == (None, None, True)
+    many = Contradictions.of({f"q{number}": found((), ("a",)) for number in range(9)})
+    assert (many.count, len(many.first)) == (9, 5)
+
+
+# What the ledger keeps.
+
+
+def test_the_ledger_keeps_what_reports_say() -> None:
+    item = classification(contradiction=found(("look_up",), ()), familiar=False)
+    stored = StoredClassification.model_validate_json(StoredClassification.of(item).model_dump_json())
+    assert stored.classification("q") == replace(item, calls=None)
+
+
+@pytest.mark.parametrize("path", ["specification", "inference", "arbitration", "undeclared"])
+def test_a_record_of_an_earlier_version_is_familiar_and_contradicts_nothing(path: str) -> None:
+    old = {"judgements": {"a": {"value": True, "confidence": 0.9, "path": path}}, "basis": None, "attempt": False}
+    found = StoredClassification.model_validate(old).classification("q")
+    assert (found.familiar, found.contradiction) == (True, None)
+
+
+def test_a_record_with_another_path_is_refused() -> None:
+    with pytest.raises(ValueError, match="path"):
+        StoredClassification.model_validate({"judgements": {"a": {"value": True, "confidence": 0.9, "path": "magic"}}})
