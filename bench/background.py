@@ -21,7 +21,8 @@ from bot.taxonomy.loading import load_taxonomy
 FILE: Final = Path("bot/classifier/embedded/background.json")
 PLAIN_HANDS: Final = ("hand-1", "hand-2", "hand-3")
 _CLEARLY: Final = 0.03
-_CUT: Final = -2.1
+_CUT: Final = -0.9
+_CUT_HANDED_OVER: Final = -3.5
 
 
 def main() -> None:
@@ -56,6 +57,7 @@ def main() -> None:
         "comment": "Which sentences ask for something, by python -m bench background.",
         "intercept": round(float(fit.intercept_[0]), 4),
         "cut": _CUT,
+        "cut_handed_over": _CUT_HANDED_OVER,
         "weights": [round(value, 3) for value in fit.coef_[0].tolist()],
     }
     FILE.write_text(json.dumps(held) + "\n", encoding="utf-8")

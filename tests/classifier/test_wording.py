@@ -54,6 +54,7 @@ class Lengths:
 
 
 def test_background_is_left_out_and_the_surest_sentence_never() -> None:
-    background = Background.of({"weights": [-50.0], "intercept": 1.0, "cut": 0.0})
+    background = Background.of({"weights": [-50.0], "intercept": 1.0, "cut": 0.0, "cut_handed_over": -6.0})
     assert background.asking(["Show it.", "x" * 90], Lengths()) == ["Show it."]
+    assert background.asking(["Show it.", "The plan is attached."], Lengths()) == ["Show it.", "The plan is attached."]
     assert background.asking(["y" * 80, "x" * 90], Lengths()) == ["y" * 80]

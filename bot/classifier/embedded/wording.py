@@ -87,6 +87,10 @@ _SPELLINGS: Final = {
     "appt": "appointment",
 }
 _SPELLING: Final = re.compile(r"\b(?:" + "|".join(sorted(_SPELLINGS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
+_HANDED_OVER: Final = re.compile(
+    r"\b(?:attach\w*|enclos\w*|upload\w*|otherwise|else|unless|here(?:['’]s| is| are)|this is|i (?:took|recorded))\b",  # noqa: RUF001
+    re.IGNORECASE,
+)
 _SPACES: Final = re.compile(r"\s+")
 _DATA: Final = Path(__file__).with_name("background.json")
 
@@ -111,23 +115,28 @@ def sentences(text: str) -> list[str]:
 class Background:
     """Tells sentences that ask for something, or say what is handed over or felt, from background.
 
-    A logistic regression on the embedding of a sentence: ``weights`` and ``intercept``; below ``cut`` it is background.
+    A logistic regression on the embedding of a sentence: ``weights`` and ``intercept``; below ``cut`` it is background,
+    or below ``cut_handed_over`` where it hands something over or states a condition in so many words.
     """
 
     weights: NDArray[np.float64]
     intercept: float
     cut: float
+    cut_handed_over: float
 
     @staticmethod
     def of(held: dict[str, Any]) -> Background:
         """As the data file has it."""
-        return Background(np.array(held["weights"]), held["intercept"], held["cut"])
+        return Background(np.array(held["weights"]), held["intercept"], held["cut"], held["cut_handed_over"])
 
     def asking(self, parts: Sequence[str], embedder: Embedder) -> list[str]:
         """The sentences that are no background; at least the one that is least so."""
         scores = (embedder.embed(parts) / SCALE @ self.weights + self.intercept).round(6).tolist()
-        least = max(scores)
-        return [part for part, score in zip(parts, scores, strict=True) if score >= min(self.cut, least)]
+        surest = max(scores)
+        return [part for part, score in zip(parts, scores, strict=True) if score >= min(self._cut(part), surest)]
+
+    def _cut(self, part: str) -> float:
+        return self.cut_handed_over if _HANDED_OVER.search(part) else self.cut
 
 
 @cache
