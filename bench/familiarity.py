@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.classifier.embedded import familiarity, language_table
-from bot.classifier.embedded.familiarity import Familiarity, Judged, Settings, script_of, settings
+from bot.classifier.embedded.familiarity import Familiarity, Judged, Settings, Why, script_of, settings
 
 REPOSITORY: Final = Path(__file__).parent.parent
 LABELS: Final = REPOSITORY / "tests" / "labels" / "unfamiliar.tsv"
@@ -52,12 +52,15 @@ STEP: Final = 0.4
 LEAST_MASS: Final = 0.3
 """Share of a language's sequences that must be in a script for the language to be among its languages."""
 
-MEASURES: Final[Mapping[str, tuple[str, ...]]] = {
-    "language": ("foreign", "known"),
-    "gibberish": ("foreign", "no_language", "matched", "known"),
-    "code": ("signs", "digits", "marks", "code_words", "frequent", "wordless"),
+LEFT_OUT: Final = ("pcm",)
+"""Languages that are too like a large one: Nigerian Pidgin is taken for English."""
+
+MEASURES: Final[Mapping[Why, tuple[str, ...]]] = {
+    "language": ("foreign",),
+    "gibberish": ("foreign", "matched", "known", "strange", "blobs"),
+    "code": ("signs", "digits", "marks", "many_marks", "code_words", "frequent", "wordless"),
 }
-FALSE_ALARMS: Final[Mapping[str, float]] = {"language": 0.008, "gibberish": 0.003, "code": 0.004}
+FALSE_ALARMS: Final[Mapping[Why, float]] = {"language": 0.01, "gibberish": 0.003, "code": 0.003}
 """Share of the familiar texts, the mean of all languages, that may be called unfamiliar for each reason."""
 
 COMMENT: Final = (
@@ -245,14 +248,14 @@ def write_weights(cases: Sequence[tuple[Familiarity, Text]]) -> None:
 
 
 def _fit(
-    why: str, names: Sequence[str], measured: Sequence[tuple[Text, Mapping[str, float]]]
+    why: Why, names: Sequence[str], measured: Sequence[tuple[Text, Mapping[str, float]]]
 ) -> dict[str, float]:
     from sklearn.linear_model import LogisticRegression
 
     chosen = [
         (text, [measures[name] for name in names])
         for text, measures in measured
-        if text.kind in ("familiar", why) and all(name in measures for name in names)
+        if text.kind in ("familiar", why) and all(name in measures for name in names) and Familiarity.tells(why, measures)
     ]
     rows = np.array([row for _, row in chosen])
     truth = np.array([text.kind == why for text, _ in chosen])
@@ -275,7 +278,7 @@ def _quantile(values: NDArray[np.float64], weights: NDArray[np.float64], share: 
 def _render(chosen: Settings) -> str:
     from dataclasses import asdict
 
-    return json.dumps({"comment": COMMENT} | asdict(chosen), indent=2) + "\n"
+    return json.dumps({"comment": COMMENT} | asdict(chosen), indent=2, default=sorted) + "\n"
 
 
 # ------------------------------------------------------------------------------------------------------------- table
@@ -299,7 +302,7 @@ def write_table() -> None:
     arrays: dict[str, Any] = {"step": np.array(STEP)}
     kept: list[str] = []
     for name, mass in masses.items():
-        own = np.flatnonzero(mass >= LEAST_MASS * total)
+        own = np.flatnonzero((mass >= LEAST_MASS * total) & ~np.isin(classes, LEFT_OUT))
         if len({classes[place] for place in own}) > 1 and name not in settings().letter_weights:
             rows = np.flatnonzero(scripts == name)
             keys, costs = _reduced([sequences[row] for row in rows], matrix[np.ix_(rows, own)], name)

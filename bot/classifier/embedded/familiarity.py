@@ -10,9 +10,10 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from math import log1p
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 from zlib import crc32
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from bot.classifier.cleaning import clean, read_turns
 from bot.classifier.embedded.language_table import NO_LANGUAGE, Likeness, load_tables
 
-READ_CHARACTERS: Final = 2_000
+READ_CHARACTERS: Final = 1_000
 """How much of a query is read: of longer ones the beginning and the end of every turn."""
 
 SETTINGS: Final = Path(__file__).with_name("familiarity.json")
@@ -39,6 +40,9 @@ _MARKS: Final = re.compile(
     r"|[\"'][:,\]]|\w\.\w|\d:\d\d:\d\d|\d{4}-\d\d-\d\d|[\w.]/\w|\w:\w|,(?=\S)|(?<=\s)\[\w+\]"
 )
 """What code, data and logs are full of: operators, brackets at words, options, paths, time stamps, lists without blanks."""
+
+_NAMES: Final = re.compile(r"https?://\S+|\S+@\S+|<[\w -]+>|(?<!\S)['\"]?[/~.]?[\w-]+(?:[./][\w-]+)+/?['\",.?!]*(?!\S)")
+"""Addresses, names of files and placeholders: a request has them too."""
 
 _STRIPPED: Final = "\"'`´.,;:!?¡¿()[]«»„“”‘’‚…*-–—،؟؛।。、"
 
@@ -65,7 +69,9 @@ class Settings:
     for it to be seen.  ``frequent_share``: in how many exemplars a frequent word is.  ``letter_weights``: how much
     text a letter of a script without blanks or with dense signs is, 1 for the others.  ``dense_share``: up to which
     share of such letters words are counted.  ``unseen_script``: from which share of the letters a script decides.
-    ``code_words``: keywords and commands.  ``weights``: of the measures for each reason, with a ``bias``.
+    ``least_unknown``: how many words that no exemplar has are needed to tell a language.  ``blob_length``: from how many
+    characters on something without blanks that is no word is no name either.  ``stem_length``: letters of a stem.
+    ``gibberish_scripts``: where letters in a random order are told from words.  ``code_words``: keywords and commands.  ``weights``: of the measures for each reason, with a ``bias``.
     """
 
     seen_share: float
@@ -75,15 +81,20 @@ class Settings:
     letter_weights: Mapping[str, float]
     dense_share: float
     unseen_script: float
-    code_words: tuple[str, ...]
+    least_unknown: int
+    blob_length: int
+    stem_length: int
+    gibberish_scripts: tuple[str, ...]
+    code_words: frozenset[str]
     weights: Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A ``text`` in folded case and the weight of its letters by ``scripts``."""
+    """A ``text`` in folded case, how often each character is in it, and the weight of its letters by ``scripts``."""
 
     text: str
+    characters: Mapping[str, int]
     scripts: Mapping[str, float]
 
     @cached_property
@@ -95,6 +106,10 @@ class Reading:
     def words(self) -> list[str]:
         """The tokens of letters alone."""
         return [token for token in self.tokens if token.isalpha()]
+
+    def characters_of(self, kind: Callable[[str], bool]) -> int:
+        """How many characters, blanks apart, are of a kind."""
+        return sum(count for character, count in self.characters.items() if kind(character))
 
     @property
     def script(self) -> str | None:
@@ -114,7 +129,7 @@ def settings() -> Settings:
     """The shipped settings."""
     read = json.loads(SETTINGS.read_text(encoding="utf-8"))
     del read["comment"]
-    return Settings(**{**read, "code_words": tuple(read["code_words"])})
+    return Settings(**{**read, "code_words": frozenset(read["code_words"])})
 
 
 def read(turns: Sequence[str]) -> Reading:
@@ -123,13 +138,13 @@ def read(turns: Sequence[str]) -> Reading:
     share = READ_CHARACTERS // max(1, len(turns))
     text = " ".join(" ".join(clean(turn, share) for turn in turns).casefold().split())
     weights = settings().letter_weights
-    counts = Counter(text)
+    counts = Counter(text.replace(" ", ""))
     scripts: dict[str, float] = {}
     for character, count in counts.items():
         name = script_of(character)
         if name is not None:
             scripts[name] = scripts.get(name, 0.0) + count * weights.get(name, 1.0)
-    return Reading(text, scripts)
+    return Reading(text, counts, scripts)
 
 
 @cache
@@ -144,12 +159,13 @@ def script_of(character: str) -> str | None:
 class Familiarity:
     """What the exemplars of a fit were written in; learnt once, kept as arrays in the fitted model.
 
-    ``languages``: ISO 639 codes.  ``words`` and ``frequent``: sorted checksums of the words of the exemplars.
+    ``languages``: ISO 639 codes.  ``words``, ``stems`` (how words begin) and ``frequent``: sorted checksums of the words of the exemplars.
     """
 
     scripts: frozenset[str]
     languages: frozenset[str]
     words: _Hashes
+    stems: _Hashes
     frequent: _Hashes
 
     @staticmethod
@@ -164,18 +180,19 @@ class Familiarity:
             kinds.setdefault(language, []).append(read(turns))
         scripts: set[str] = set()
         seen: set[str] = set()
-        words: set[int] = set()
-        frequent: set[int] = set()
+        words: set[str] = set()
+        frequent: set[str] = set()
         for language, readings in kinds.items():
             least = max(bounds.seen_count, bounds.seen_share * len(readings))
             own = Counter(reading.script for reading in readings if reading.script is not None)
             scripts |= {name for name, count in own.items() if count >= least}
             seen |= _languages_of(readings) | ({language} if language is not None else set())
             documents = Counter(word for reading in readings for word in set(reading.words))
-            words |= {_hash(word) for word in documents}
+            words |= documents.keys()
             common = max(bounds.seen_count, bounds.frequent_share * len(readings))
-            frequent |= {_hash(word) for word, count in documents.items() if count >= common}
-        return Familiarity(frozenset(scripts), frozenset(seen), _sorted(words), _sorted(frequent))
+            frequent |= {word for word, count in documents.items() if count >= common}
+        stems = {word[: bounds.stem_length] for word in words}
+        return Familiarity(frozenset(scripts), frozenset(seen), _hashes(words), _hashes(stems), _hashes(frequent))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """This as arrays; :meth:`from_arrays` reads them."""
@@ -183,6 +200,7 @@ class Familiarity:
             "familiar_scripts": _encode(self.scripts),
             "familiar_languages": _encode(self.languages),
             "familiar_words": self.words,
+            "familiar_stems": self.stems,
             "familiar_frequent": self.frequent,
         }
 
@@ -191,12 +209,12 @@ class Familiarity:
         """What :meth:`arrays` gave; ``None`` if these are other arrays."""
         try:
             scripts, languages = _decode(arrays["familiar_scripts"]), _decode(arrays["familiar_languages"])
-            words, frequent = arrays["familiar_words"], arrays["familiar_frequent"]
+            words, stems, frequent = (arrays[f"familiar_{name}"] for name in ("words", "stems", "frequent"))
         except (KeyError, ValueError):
             return None
-        if any(array.dtype != np.int32 or array.ndim != 1 for array in (words, frequent)):
+        if any(array.dtype != np.int32 or array.ndim != 1 for array in (words, stems, frequent)):
             return None
-        return Familiarity(scripts, languages, words, frequent)
+        return Familiarity(scripts, languages, words, stems, frequent)
 
     def judge(self, turns: Sequence[str]) -> Judged:
         """Whether the query can be judged, and what it is instead; the same text, the same answer."""
@@ -211,13 +229,19 @@ class Familiarity:
         scores: dict[Why, float] = {}
         for why in ("code", "gibberish", "language"):
             weights = bounds.weights[why]
-            if all(name in measures for name in weights if name != "bias"):
+            if all(name in measures for name in weights if name != "bias") and self.tells(why, measures):
                 scores[why] = sum(weight * measures.get(name, 1.0) for name, weight in weights.items())
         if not scores:
             return Judged(True, 0.0)
         worst = max(scores, key=scores.__getitem__)
         familiar = scores[worst] <= 0
         return Judged(familiar, round(scores[worst], 9), None if familiar else worst, language)
+
+    @staticmethod
+    def tells(why: Why, measures: Mapping[str, float]) -> bool:
+        """A language cannot be told from a word or two, nor code from numbers."""
+        bounds = settings()
+        return measures["unknown"] >= log1p(bounds.least_unknown) if why == "language" else measures["letters"] > 0
 
     def measures(self, reading: Reading) -> tuple[dict[str, float], Likeness | None]:
         """The measures that the weights of the settings are for, those that this text has."""
@@ -226,27 +250,42 @@ class Familiarity:
         likeness = table.likeness(reading.text) if table is not None else None
         if likeness is None:
             return measures, None
-        measures |= {"no_language": likeness.no_language, "matched": likeness.matched}
+        if reading.script in settings().gibberish_scripts:
+            measures |= {"matched": likeness.matched}
         margin = likeness.margin(self.languages)
         if margin is not None:
             measures["foreign"] = -margin
         return measures, likeness
 
     def _word_measures(self, reading: Reading) -> dict[str, float]:
-        signs = [character for character in reading.text if character != " "]
-        count = max(1, len(signs))
-        bounds = settings()
+        count = max(1, reading.characters_of(str.isprintable))
+        code_words = settings().code_words
         runs = _RUNS.findall(reading.text)
-        prose = [_hash(word) for word in reading.words if word not in bounds.code_words]
+        words, stems, frequent = self._known
+        known = sum(_hash(word) in words for word in reading.words)
+        strange = sum(_hash(word[: settings().stem_length]) not in stems for word in reading.words)
+        prose = [word for word in reading.words if word not in code_words]
+        named = _NAMES.sub(" ", reading.text)
+        marks = len(_MARKS.findall(named))
+        blobs = [token for token in named.split() if len(token) >= settings().blob_length and token not in reading.words]
         return {
-            "signs": sum(_is_sign(character) for character in signs) / count,
-            "digits": sum(character.isdecimal() for character in signs) / count,
-            "marks": len(_MARKS.findall(reading.text)) / max(1, len(reading.tokens)),
-            "code_words": sum(run in bounds.code_words for run in runs) / max(1, len(runs)),
-            "frequent": _share(prose, self.frequent),
-            "known": _share([_hash(word) for word in reading.words], self.words),
+            "signs": reading.characters_of(_is_sign) / count,
+            "letters": reading.characters_of(str.isalpha) / count,
+            "blobs": sum(map(len, blobs)) / count,
+            "digits": reading.characters_of(str.isdecimal) / count,
+            "marks": marks / max(1, len(reading.tokens)),
+            "many_marks": log1p(marks),
+            "code_words": sum(run in code_words for run in runs) / max(1, len(runs)),
+            "frequent": sum(_hash(word) in frequent for word in prose) / max(1, len(prose)),
+            "strange": log1p(strange),
+            "known": known / max(1, len(reading.words)),
+            "unknown": log1p(len(reading.words) - known),
             "wordless": 1.0 - sum(map(len, reading.words)) / count,
         }
+
+    @cached_property
+    def _known(self) -> tuple[frozenset[int], frozenset[int], frozenset[int]]:
+        return frozenset(self.words.tolist()), frozenset(self.stems.tolist()), frozenset(self.frequent.tolist())
 
 
 def _languages_of(readings: Sequence[Reading]) -> set[str]:
@@ -264,15 +303,7 @@ def _languages_of(readings: Sequence[Reading]) -> set[str]:
     return {language for language, count in found.items() if count >= least and language != NO_LANGUAGE}
 
 
-def _share(hashes: Sequence[int], known: _Hashes) -> float:
-    """The share of ``hashes`` that are among ``known``; 0 without any."""
-    if not hashes or not known.size:
-        return 0.0
-    wanted = np.array(hashes, np.int32)
-    places = np.minimum(np.searchsorted(known, wanted), known.size - 1)
-    return float((known[places] == wanted).mean())
-
-
+@cache
 def _is_sign(character: str) -> bool:
     """Whether it is a sign that code has more of than prose: brackets, operators, quotes, and no full stop."""
     return not character.isalnum() and character not in ".,?!-'’:" and character.isascii()
@@ -282,8 +313,8 @@ def _hash(word: str) -> int:
     return crc32(word.encode(errors="replace")) - 2**31
 
 
-def _sorted(hashes: set[int]) -> _Hashes:
-    return np.array(sorted(hashes), np.int32)
+def _hashes(words: set[str]) -> _Hashes:
+    return np.array(sorted({_hash(word) for word in words}), np.int32)
 
 
 def _encode(names: frozenset[str]) -> NDArray[np.uint8]:

@@ -24,6 +24,9 @@ NO_LANGUAGE: Final = "zxx"
 LONGEST: Final = 6
 """Bytes in the longest sequence of the file."""
 
+WEIGHT_STEPS: Final = 64
+"""How finely ln(1 + count) is counted."""
+
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
@@ -41,13 +44,6 @@ class Likeness:
     def best(self) -> str:
         """The likeliest language, or :data:`NO_LANGUAGE`."""
         return max(zip(self.scores, self.languages, strict=True))[1]
-
-    @property
-    def no_language(self) -> float:
-        """By how much no language at all is likelier than the likeliest one; 0 if the file cannot say."""
-        scores = dict(zip(self.languages, self.scores, strict=True))
-        own = scores.pop(NO_LANGUAGE, None)
-        return own - max(scores.values()) if own is not None else 0.0
 
     def margin(self, seen: Collection[str]) -> float | None:
         """By how much the likeliest of ``seen`` is likelier than the likeliest other one; ``None`` without either."""
@@ -79,8 +75,12 @@ class LanguageTable:
         if not found.size:
             return None
         packed = self.costs[found]
-        costs = np.stack((packed >> 4, packed & 15), axis=2).reshape(len(found), -1)[:, : len(self.languages)]
-        scores = -self.step / sqrt(len(data)) * (np.log1p(counts) @ costs)
+        # Whole numbers: sums of them are the same on every machine.
+        weights = np.rint(np.log1p(counts) * WEIGHT_STEPS).astype(np.int32)
+        sums = np.empty(2 * packed.shape[1], np.int32)
+        sums[::2] = weights @ (packed >> 4).astype(np.int32)
+        sums[1::2] = weights @ (packed & 15).astype(np.int32)
+        scores = sums[: len(self.languages)] * (-self.step / WEIGHT_STEPS / sqrt(len(data)))
         merged: dict[str, float] = {}
         for language, score in zip(self.languages, scores.tolist(), strict=True):
             merged[language] = max(score, merged.get(language, score))
