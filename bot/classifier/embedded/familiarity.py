@@ -1,0 +1,325 @@
+"""Whether a query's text is of a kind that a fit can judge: its script, its language, words at all (semantics 2.4).
+
+Which scripts and languages are familiar follows from the exemplars alone.  The file ``languages.npz`` knows how 139
+languages are written (from py3langid, see ``bench/familiarity.py``); the fit says which of them it has seen.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from math import log1p
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.classifier.cleaning import clean, read_turns
+from bot.classifier.embedded.language_table import NO_LANGUAGE, Likeness, load_tables
+
+READ_CHARACTERS: Final = 1_000
+"""How much of a query is read: of longer ones the beginning and the end of every turn."""
+
+SETTINGS: Final = Path(__file__).with_name("familiarity.json")
+
+Why: TypeAlias = Literal["language", "script", "gibberish", "code"]
+_Arrays: TypeAlias = Mapping[str, NDArray[Any]]
+_Hashes: TypeAlias = NDArray[np.int32]
+
+_LETTERS: Final = frozenset({"Ll", "Lu", "Lt", "Lo"})
+_RUNS: Final = re.compile(r"[^\W\d_]+")
+_MARKS: Final = re.compile(
+    r"[=!<>]=|=>|->|::|&&|\|\||</|/>|\$\{|\{\{|\w\(|\w\[|[;{}]|\\\w|_(?=\w)|(?<!\S)--?\w|(?<=\s)[=|<>*+](?=\s)|\w=[\w\"']"
+    r"|[\"'][:,\]]|\w\.\w|\d:\d\d:\d\d|\d{4}-\d\d-\d\d|[\w.]/\w|\w:\w|,(?=\S)|(?<=\s)\[\w+\]"
+)
+"""What code, data and logs are full of: operators, brackets at words, options, paths, time stamps, lists without blanks."""
+
+_NAMES: Final = re.compile(r"https?://\S+|\S+@\S+|<[\w -]+>|(?<!\S)['\"]?[/~.]?[\w-]+(?:[./][\w-]+)+/?['\",.?!]*(?!\S)")
+"""Addresses, names of files and placeholders: a request has them too."""
+
+_STRIPPED: Final = "\"'`´.,;:!?¡¿()[]«»„“”‘’‚…*-–—،؟؛।。、"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Whether a text can be judged.  ``score``: how far it is on the unfamiliar side, in logits (0 is the border).
+
+    ``why``: what it is instead, ``None`` if familiar.  ``language``: what it looks most like, an ISO 639 code, if its
+    script has several languages.
+    """
+
+    familiar: bool
+    score: float
+    why: Why | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``familiarity.json``: every bound and weight, written by ``python -m bench familiarity --write``.
+
+    ``seen_share`` and ``seen_count``: of the exemplars of one language code, how many must be in a script or language
+    for it to be seen.  ``frequent_share``: in how many exemplars a frequent word is.  ``letter_weights``: how much
+    text a letter of a script without blanks or with dense signs is, 1 for the others.  ``dense_share``: up to which
+    share of such letters words are counted.  ``unseen_script``: from which share of the letters a script decides.
+    ``least_unknown``: how many words that no exemplar has are needed to tell a language.  ``blob_length``: from how many
+    characters on something without blanks that is no word is no name either.  ``stem_length``: letters of a stem.
+    ``gibberish_scripts``: where letters in a random order are told from words.  ``code_words``: keywords and commands.  ``weights``: of the measures for each reason, with a ``bias``.
+    """
+
+    seen_share: float
+    seen_count: int
+    frequent_share: float
+    learnt_texts: int
+    letter_weights: Mapping[str, float]
+    dense_share: float
+    unseen_script: float
+    least_unknown: int
+    blob_length: int
+    stem_length: int
+    gibberish_scripts: tuple[str, ...]
+    code_words: frozenset[str]
+    weights: Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A ``text`` in folded case, how often each character is in it, and the weight of its letters by ``scripts``."""
+
+    text: str
+    characters: Mapping[str, int]
+    scripts: Mapping[str, float]
+
+    @cached_property
+    def tokens(self) -> list[str]:
+        """What stands between blanks, without the signs at its ends: words, and what is none."""
+        return [part.strip(_STRIPPED) for part in self.text.split()]
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The tokens of letters alone."""
+        return [token for token in self.tokens if token.isalpha()]
+
+    def characters_of(self, kind: Callable[[str], bool]) -> int:
+        """How many characters, blanks apart, are of a kind."""
+        return sum(count for character, count in self.characters.items() if kind(character))
+
+    @property
+    def script(self) -> str | None:
+        """The script of most letters; ``None`` without letters."""
+        return max(sorted(self.scripts), key=self.scripts.__getitem__) if self.scripts else None
+
+    @property
+    def worded(self) -> bool:
+        """Whether it is in words with blanks between them."""
+        bounds = settings()
+        dense = sum(self.scripts.get(name, 0.0) for name in bounds.letter_weights)
+        return dense <= bounds.dense_share * sum(self.scripts.values())
+
+
+@cache
+def settings() -> Settings:
+    """The shipped settings."""
+    read = json.loads(SETTINGS.read_text(encoding="utf-8"))
+    del read["comment"]
+    return Settings(**{**read, "code_words": frozenset(read["code_words"])})
+
+
+def read(turns: Sequence[str]) -> Reading:
+    """The turns as one text without regard to case and white space; time and memory are bounded."""
+    turns = read_turns(turns)
+    share = READ_CHARACTERS // max(1, len(turns))
+    text = " ".join(" ".join(clean(turn, share) for turn in turns).casefold().split())
+    weights = settings().letter_weights
+    counts = Counter(text.replace(" ", ""))
+    scripts: dict[str, float] = {}
+    for character, count in counts.items():
+        name = script_of(character)
+        if name is not None:
+            scripts[name] = scripts.get(name, 0.0) + count * weights.get(name, 1.0)
+    return Reading(text, counts, scripts)
+
+
+@cache
+def script_of(character: str) -> str | None:
+    """The script of a letter, as the first word of its Unicode name; ``None`` for all else."""
+    if unicodedata.category(character) not in _LETTERS:
+        return None
+    return unicodedata.name(character, "UNKNOWN").split()[0].split("-")[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Familiarity:
+    """What the exemplars of a fit were written in; learnt once, kept as arrays in the fitted model.
+
+    ``languages``: ISO 639 codes.  ``words``, ``stems`` (how words begin) and ``frequent``: sorted checksums of the words of the exemplars.
+    """
+
+    scripts: frozenset[str]
+    languages: frozenset[str]
+    words: _Hashes
+    stems: _Hashes
+    frequent: _Hashes
+
+    @staticmethod
+    def learn(texts: Sequence[tuple[str, ...]], languages: Sequence[str | None]) -> Familiarity:
+        """What ``texts`` (the turns of each exemplar) are written in; ``languages``: the code of a translation.
+
+        Deterministic; the order of the exemplars does not matter.
+        """
+        bounds = settings()
+        kinds: dict[str | None, list[Reading]] = {}
+        for turns, language in zip(texts, languages, strict=True):
+            kinds.setdefault(language, []).append(read(turns))
+        scripts: set[str] = set()
+        seen: set[str] = set()
+        words: set[str] = set()
+        frequent: set[str] = set()
+        for language, readings in kinds.items():
+            least = max(bounds.seen_count, bounds.seen_share * len(readings))
+            own = Counter(reading.script for reading in readings if reading.script is not None)
+            scripts |= {name for name, count in own.items() if count >= least}
+            seen |= _languages_of(readings) | ({language} if language is not None else set())
+            documents = Counter(word for reading in readings for word in set(reading.words))
+            words |= documents.keys()
+            common = max(bounds.seen_count, bounds.frequent_share * len(readings))
+            frequent |= {word for word, count in documents.items() if count >= common}
+        stems = {word[: bounds.stem_length] for word in words}
+        return Familiarity(frozenset(scripts), frozenset(seen), _hashes(words), _hashes(stems), _hashes(frequent))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """This as arrays; :meth:`from_arrays` reads them."""
+        return {
+            "familiar_scripts": _encode(self.scripts),
+            "familiar_languages": _encode(self.languages),
+            "familiar_words": self.words,
+            "familiar_stems": self.stems,
+            "familiar_frequent": self.frequent,
+        }
+
+    @staticmethod
+    def from_arrays(arrays: _Arrays) -> Familiarity | None:
+        """What :meth:`arrays` gave; ``None`` if these are other arrays."""
+        try:
+            scripts, languages = _decode(arrays["familiar_scripts"]), _decode(arrays["familiar_languages"])
+            words, stems, frequent = (arrays[f"familiar_{name}"] for name in ("words", "stems", "frequent"))
+        except (KeyError, ValueError):
+            return None
+        if any(array.dtype != np.int32 or array.ndim != 1 for array in (words, stems, frequent)):
+            return None
+        return Familiarity(scripts, languages, words, stems, frequent)
+
+    def judge(self, turns: Sequence[str]) -> Judged:
+        """Whether the query can be judged, and what it is instead; the same text, the same answer."""
+        reading = read(turns)
+        bounds = settings()
+        measures, likeness = self.measures(reading)
+        language = likeness.best if likeness is not None else None
+        total = sum(reading.scripts.values())
+        unseen = sum(weight for name, weight in reading.scripts.items() if name not in self.scripts)
+        if self.scripts and unseen and unseen >= bounds.unseen_script * total:
+            return Judged(False, unseen / total, "script", language)
+        scores: dict[Why, float] = {}
+        for why in ("code", "gibberish", "language"):
+            weights = bounds.weights[why]
+            if all(name in measures for name in weights if name != "bias") and self.tells(why, measures):
+                scores[why] = sum(weight * measures.get(name, 1.0) for name, weight in weights.items())
+        if not scores:
+            return Judged(True, 0.0)
+        worst = max(scores, key=scores.__getitem__)
+        familiar = scores[worst] <= 0
+        return Judged(familiar, round(scores[worst], 9), None if familiar else worst, language)
+
+    @staticmethod
+    def tells(why: Why, measures: Mapping[str, float]) -> bool:
+        """A language cannot be told from a word or two, nor code from numbers."""
+        bounds = settings()
+        return measures["unknown"] >= log1p(bounds.least_unknown) if why == "language" else measures["letters"] > 0
+
+    def measures(self, reading: Reading) -> tuple[dict[str, float], Likeness | None]:
+        """The measures that the weights of the settings are for, those that this text has."""
+        measures = self._word_measures(reading) if reading.worded else {}
+        table = load_tables().get(reading.script or "") if reading.worded else None
+        likeness = table.likeness(reading.text) if table is not None else None
+        if likeness is None:
+            return measures, None
+        if reading.script in settings().gibberish_scripts:
+            measures |= {"matched": likeness.matched}
+        margin = likeness.margin(self.languages)
+        if margin is not None:
+            measures["foreign"] = -margin
+        return measures, likeness
+
+    def _word_measures(self, reading: Reading) -> dict[str, float]:
+        count = max(1, reading.characters_of(str.isprintable))
+        code_words = settings().code_words
+        runs = _RUNS.findall(reading.text)
+        words, stems, frequent = self._known
+        known = sum(_hash(word) in words for word in reading.words)
+        strange = sum(_hash(word[: settings().stem_length]) not in stems for word in reading.words)
+        prose = [word for word in reading.words if word not in code_words]
+        named = _NAMES.sub(" ", reading.text)
+        marks = len(_MARKS.findall(named))
+        blobs = [token for token in named.split() if len(token) >= settings().blob_length and token not in reading.words]
+        return {
+            "signs": reading.characters_of(_is_sign) / count,
+            "letters": reading.characters_of(str.isalpha) / count,
+            "blobs": sum(map(len, blobs)) / count,
+            "digits": reading.characters_of(str.isdecimal) / count,
+            "marks": marks / max(1, len(reading.tokens)),
+            "many_marks": log1p(marks),
+            "code_words": sum(run in code_words for run in runs) / max(1, len(runs)),
+            "frequent": sum(_hash(word) in frequent for word in prose) / max(1, len(prose)),
+            "strange": log1p(strange),
+            "known": known / max(1, len(reading.words)),
+            "unknown": log1p(len(reading.words) - known),
+            "wordless": 1.0 - sum(map(len, reading.words)) / count,
+        }
+
+    @cached_property
+    def _known(self) -> tuple[frozenset[int], frozenset[int], frozenset[int]]:
+        return frozenset(self.words.tolist()), frozenset(self.stems.tolist()), frozenset(self.frequent.tolist())
+
+
+def _languages_of(readings: Sequence[Reading]) -> set[str]:
+    """The languages that enough of ``readings`` are most like; of very many readings every so many are looked at."""
+    bounds = settings()
+    tables = load_tables()
+    ordered = sorted(readings, key=lambda reading: crc32(reading.text.encode(errors="replace")))[: bounds.learnt_texts]
+    found: Counter[str] = Counter()
+    for reading in ordered:
+        table = tables.get(reading.script or "") if reading.worded else None
+        likeness = table.likeness(reading.text) if table is not None else None
+        if likeness is not None:
+            found[likeness.best] += 1
+    least = max(bounds.seen_count, bounds.seen_share * len(ordered))
+    return {language for language, count in found.items() if count >= least and language != NO_LANGUAGE}
+
+
+@cache
+def _is_sign(character: str) -> bool:
+    """Whether it is a sign that code has more of than prose: brackets, operators, quotes, and no full stop."""
+    return not character.isalnum() and character not in ".,?!-'’:" and character.isascii()
+
+
+def _hash(word: str) -> int:
+    return crc32(word.encode(errors="replace")) - 2**31
+
+
+def _hashes(words: set[str]) -> _Hashes:
+    return np.array(sorted({_hash(word) for word in words}), np.int32)
+
+
+def _encode(names: frozenset[str]) -> NDArray[np.uint8]:
+    return np.frombuffer("\n".join(sorted(names)).encode(), np.uint8)
+
+
+def _decode(array: NDArray[Any]) -> frozenset[str]:
+    return frozenset(array.tobytes().decode().split("\n")) - {""}
