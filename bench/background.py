@@ -35,11 +35,7 @@ def main() -> None:
     taxonomy = load_taxonomy(WorkingTree(Path.cwd()))
     originals = {row.id: row for row in taxonomy.exemplars if row.language is None}
     asking = [
-        part
-        for row in originals.values()
-        if row.hand in PLAIN_HANDS
-        for turn in row.turns
-        for part in sentences(turn)
+        part for row in originals.values() if row.hand in PLAIN_HANDS for turn in row.turns for part in sentences(turn)
     ]
     telling: list[str] = []
     for row in taxonomy.exemplars:

@@ -147,7 +147,9 @@ def held_out(exemplars: Sequence[Text]) -> list[tuple[Familiarity, Text]]:
         known = learn(text for text, own in zip(exemplars, folds, strict=True) if own != fold)
         cases += [(known, text) for text, own in zip(exemplars, folds, strict=True) if own == fold]
     every = learn(exemplars)
-    cases += [(every, replace(text, origin="terse") if text.kind == "familiar" else text) for text in read_texts(LABELS)]
+    cases += [
+        (every, replace(text, origin="terse") if text.kind == "familiar" else text) for text in read_texts(LABELS)
+    ]
     cases += [(every, text) for text in (*generated_gibberish(exemplars), *code_of_repository())]
     originals = learn(text for text in exemplars if text.code is None)
     for code in sorted({text.code for text in exemplars if text.code is not None}):
@@ -247,15 +249,15 @@ def write_weights(cases: Sequence[tuple[Familiarity, Text]]) -> None:
     settings.cache_clear()
 
 
-def _fit(
-    why: Why, names: Sequence[str], measured: Sequence[tuple[Text, Mapping[str, float]]]
-) -> dict[str, float]:
+def _fit(why: Why, names: Sequence[str], measured: Sequence[tuple[Text, Mapping[str, float]]]) -> dict[str, float]:
     from sklearn.linear_model import LogisticRegression
 
     chosen = [
         (text, [measures[name] for name in names])
         for text, measures in measured
-        if text.kind in ("familiar", why) and all(name in measures for name in names) and Familiarity.tells(why, measures)
+        if text.kind in ("familiar", why)
+        and all(name in measures for name in names)
+        and Familiarity.tells(why, measures)
     ]
     rows = np.array([row for _, row in chosen])
     truth = np.array([text.kind == why for text, _ in chosen])

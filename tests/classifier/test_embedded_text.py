@@ -180,9 +180,7 @@ def test_a_row_is_of_whole_numbers_and_the_same_every_time(turns: list[str]) -> 
 def test_similarity_is_the_same_both_ways_and_greatest_with_itself(one: list[str], other: list[str]) -> None:
     space = FeatureSpace(Cues.of([("photo",)]))
     rows = [space.row(turns) for turns in (one, other)]
-    there, back = (
-        float(Reference.of(rows[place]).similarities(rows[1 - place])[0]) for place in (0, 1)
-    )
+    there, back = (float(Reference.of(rows[place]).similarities(rows[1 - place])[0]) for place in (0, 1))
     assert there == pytest.approx(back, abs=1e-9)
     assert there <= float(Reference.of(rows[0]).similarities(rows[0])[0]) + 1e-2
 

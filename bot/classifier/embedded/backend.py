@@ -13,7 +13,7 @@ from typing import Final
 
 from bot.classifier.consistency import agree
 from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.embedding import Embedder, installed_embedder
+from bot.classifier.embedded.embedding import Embedder
 from bot.classifier.embedded.features import TextRow
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.stored import METHOD, from_arrays, kind_of, model_key, rows_by_text, to_arrays
@@ -83,7 +83,14 @@ class EmbeddedBackend:
                 # Without a capability that shows it, similarity to a tool is all that speaks for a call.
                 probability = 1.0 if call is None else found[call].confidence
                 calls = indexes[request.tools].calls(request.turns, probability)
-            yield place, Finding(consensus={name: found[name] for name in request.capabilities}, calls=calls)
+            yield (
+                place,
+                Finding(
+                    consensus={name: found[name] for name in request.capabilities},
+                    calls=calls,
+                    familiar=not names or self.fit().familiarity.judge(request.turns).familiar,
+                ),
+            )
 
     def samples(self, request: InferenceRequest) -> tuple[Sample, ...]:
         """What each member says of ``request``: one valid sample a member."""

@@ -267,7 +267,9 @@ class Familiarity:
         prose = [word for word in reading.words if word not in code_words]
         named = _NAMES.sub(" ", reading.text)
         marks = len(_MARKS.findall(named))
-        blobs = [token for token in named.split() if len(token) >= settings().blob_length and token not in reading.words]
+        blobs = [
+            token for token in named.split() if len(token) >= settings().blob_length and token not in reading.words
+        ]
         return {
             "signs": reading.characters_of(_is_sign) / count,
             "letters": reading.characters_of(str.isalpha) / count,

@@ -112,9 +112,7 @@ def text_rows(reads: Sequence[ReadText], embedder: Embedder | None) -> list[Text
     found = []
     for read, embedding in zip(cores, embeddings, strict=True):
         places, values = hashed_terms(read)
-        row = TextRow(
-            embedding, _standard(structure(read)), np.array(places, np.uint16), np.array(values, np.uint8)
-        )
+        row = TextRow(embedding, _standard(structure(read)), np.array(places, np.uint16), np.array(values, np.uint8))
         found.append(row)
     return found
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from bot.classifier.embedded.calibration import NEUTRAL, Booleans, Calibration, Floats, calibrate
 from bot.classifier.embedded.embedding import Embedder
+from bot.classifier.embedded.familiarity import Familiarity
 from bot.classifier.embedded.features import (
     Cues,
     FeatureSpace,
@@ -67,6 +68,7 @@ def fit_model(
         space=space,
         rows=rows,
         digests=digests,
+        familiarity=Familiarity.learn(data.exemplars, [_language(code) for code in data.languages]),
         weights=weights.astype(np.float16),
         intercepts=intercepts,
         calibration=np.array([[item.threshold, item.below, item.above] for item in calibrations]),
@@ -81,10 +83,16 @@ def _nothing(space: FeatureSpace) -> FittedModel:
         space=space,
         rows=rows,
         digests=(text_digest([""]),),
+        familiarity=Familiarity.learn((), ()),
         weights=np.zeros((1, 0), np.float16),
         intercepts=np.zeros(0),
         calibration=np.zeros((0, 3)),
     )
+
+
+def _language(code: str | None) -> str | None:
+    """The language of a translation; other wordings in the originals' own (``en-x-windy``) are in none of their own."""
+    return None if code is None or "-x-" in code else code
 
 
 def _rows(
@@ -109,6 +117,7 @@ def _fit(
     data: TrainingData, rows: Rows, settings: EmbeddedSettings, samples: int
 ) -> tuple[Singles, Floats, list[Calibration]]:
     """Weights of the members, intercepts, and calibrations."""
+    import scipy.linalg  # noqa: F401  # its threads can be limited once it is loaded
     from threadpoolctl import threadpool_limits
 
     truth = np.array(data.labels, np.int8).reshape(len(rows), -1) == Label.POSITIVE

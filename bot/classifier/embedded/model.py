@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.classifier.embedded.calibration import Floats, sigmoid
+from bot.classifier.embedded.familiarity import Familiarity
 from bot.classifier.embedded.features import FeatureSpace, Rows
 from bot.classifier.embedded.kernel import Reference, Singles
 
@@ -18,7 +19,7 @@ from bot.classifier.embedded.kernel import Reference, Singles
 class FittedModel:
     """Kernel ridge regressions on the exemplars, several members a capability, with a calibration per capability.
 
-    ``rows`` are the exemplars, ``digests`` those of their texts; ``weights`` has a row for each of them and a column per capability and member (those of
+    ``rows`` are the exemplars, ``digests`` those of their texts, ``familiarity`` what they are written in; ``weights`` has a row for each of them and a column per capability and member (those of
     a capability together); ``intercepts`` one number per capability; ``calibration`` a row per capability: threshold,
     slope below, slope above.
     """
@@ -27,6 +28,7 @@ class FittedModel:
     space: FeatureSpace
     rows: Rows
     digests: tuple[str, ...]
+    familiarity: Familiarity
     weights: NDArray[np.float16]
     intercepts: Floats
     calibration: Floats

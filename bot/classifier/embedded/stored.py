@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bot.classifier.embedded.cache import Arrays
 from bot.classifier.embedded.embedding import Embedder
+from bot.classifier.embedded.familiarity import Familiarity
 from bot.classifier.embedded.features import MANY_PATTERNS, ROW_ARRAYS, TEXT_DIGEST, Cues, FeatureSpace, Rows, TextRow
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.structure import NAMES
@@ -29,9 +30,7 @@ def kind_of(embedder: Embedder | None) -> str:
     return hashlib.sha256(f"{METHOD} {None if embedder is None else embedder.name}".encode()).hexdigest()[:8]
 
 
-def model_key(
-    taxonomy: Taxonomy, settings: EmbeddedSettings, samples: int, embedder: Embedder | None
-) -> str:
+def model_key(taxonomy: Taxonomy, settings: EmbeddedSettings, samples: int, embedder: Embedder | None) -> str:
     """A digest of what a fitted model rests on: exemplars and patterns, settings, the method and the embedder."""
     groups = {member.id: group for group, members in taxonomy.exactly_one.items() for member in members}
     data = training_data(taxonomy)
@@ -50,25 +49,31 @@ def model_key(
 
 def to_arrays(model: FittedModel) -> dict[str, NDArray[Any]]:
     """``model`` as arrays; its patterns, its exemplars and the names of its capabilities stay in the taxonomy."""
-    return model.rows.arrays() | {
-        "digests": np.frombuffer(bytes.fromhex("".join(model.digests)), np.uint8),
-        "weights": model.weights,
-        "intercepts": model.intercepts,
-        "calibration": model.calibration,
-    }
+    return (
+        model.rows.arrays()
+        | model.familiarity.arrays()
+        | {
+            "digests": np.frombuffer(bytes.fromhex("".join(model.digests)), np.uint8),
+            "weights": model.weights,
+            "intercepts": model.intercepts,
+            "calibration": model.calibration,
+        }
+    )
 
 
-def from_arrays(
-    arrays: Arrays, taxonomy: Taxonomy, samples: int, embedder: Embedder | None
-) -> FittedModel | None:
+def from_arrays(arrays: Arrays, taxonomy: Taxonomy, samples: int, embedder: Embedder | None) -> FittedModel | None:
     """The model that :func:`to_arrays` took apart; ``None`` if the arrays are not those of such a model."""
     capabilities = model_capabilities(taxonomy)
+    familiarity = Familiarity.from_arrays(arrays)
+    if familiarity is None:
+        return None
     try:
         model = FittedModel(
             capabilities=capabilities,
             space=FeatureSpace(Cues.of(taxonomy.by_id[name].patterns for name in capabilities), embedder),
             rows=Rows(**{name: arrays[name] for name in ROW_ARRAYS}),
             digests=_digests(arrays),
+            familiarity=familiarity,
             weights=arrays["weights"],
             intercepts=arrays["intercepts"],
             calibration=arrays["calibration"],

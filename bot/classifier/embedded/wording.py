@@ -22,7 +22,7 @@ from bot.classifier.embedded.embedding import SCALE, Embedder
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?؟।…])[\"”’)]*\s+|(?<=[。！？])|\n+")  # noqa: RUF001
 _START: Final = r"(?:^|(?<=[\s,.;:!?]))"
-_STOP: Final = r"(?=$|[\s,.;:!?–-])\s*[,.!:–-]*"  # noqa: RUF001
+_STOP: Final = r"(?=$|[\s,.;:!?–-])\s*[,.!:–-]*"
 _SIGNS: Final = " ,.!?;:-–—。！？、"  # noqa: RUF001
 
 _COURTESIES: Final = (
@@ -88,7 +88,7 @@ _SPELLINGS: Final = {
 }
 _SPELLING: Final = re.compile(r"\b(?:" + "|".join(sorted(_SPELLINGS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
 _HANDED_OVER: Final = re.compile(
-    r"\b(?:attach\w*|enclos\w*|upload\w*|otherwise|else|unless|here(?:['’]s| is| are)|this is|i (?:took|recorded))\b",  # noqa: RUF001
+    r"\b(?:attach\w*|enclos\w*|upload\w*|otherwise|else|unless|here(?:['’]s| is| are)|this is|i (?:took|recorded))\b",
     re.IGNORECASE,
 )
 _SPACES: Final = re.compile(r"\s+")
