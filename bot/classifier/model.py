@@ -68,6 +68,18 @@ class ToolChoice:
     confidence: float
 
 
+@dataclass(frozen=True, slots=True)
+class CalledTools:
+    """Which declared tools a query calls (semantics, section 2, point 1a).
+
+    ``probability``: that it calls a tool at all, in [0, 1].  ``steps``: for each part of the query that asks for
+    something, the probability of each declared tool by its name, given that the query calls one; each sums to ≤ 1.
+    """
+
+    probability: float
+    steps: tuple[Mapping[str, float], ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferenceRequest:
     """A query for a backend: its turns and the ids of the capabilities to judge, in the taxonomy's order.
