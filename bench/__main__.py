@@ -2,6 +2,8 @@
 
 `make bench ARGS=attacks` measures instead what attacks on the classifier achieve (bench/attacks.py),
 `make bench ARGS=cost` what asking a language model costs (bench/cost.py),
+`make bench ARGS=called-tools` how well the tools that a query calls are found, or fits the weights for it
+(bench/called_tools.py),
 `make bench ARGS=extension` how often a capability that the taxonomy lacks is found (bench/extension.py),
 and `make bench ARGS=calibration` how well calibration finds what simulated reviewers go by (bench/calibration.py).
 """
@@ -183,6 +185,10 @@ if __name__ == "__main__":
         from bench import cost
 
         sys.exit(cost.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["called-tools"]:
+        from bench import called_tools
+
+        sys.exit(called_tools.main(sys.argv[2:]))
     if sys.argv[1:2] == ["extension"]:
         from bench import extension
 

@@ -1,7 +1,7 @@
 """Fit what tells background from what a query asks: python -m bench background; writes background.json.
 
-From the shipped exemplars and their wordings (taxonomy/exemplars/translations/en-x-*.tsv): of a wordy text, the sentence
-that is most like the plain original asks, and those that are clearly less like it are background.  The sentences of
+From the shipped exemplars and their wordings (taxonomy/exemplars/translations/en-x-*.tsv): of a wordy text,
+the sentence that is most like the plain original asks, and those that are clearly less like it are background.  The sentences of
 authors who write plainly ask too, or say what is handed over or felt.
 """
 

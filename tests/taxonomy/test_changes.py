@@ -313,7 +313,8 @@ ROWS = (row("1"), row("2", exercises=("b",), resembles=("a",)), row("3", exercis
         (
             (*ROWS[:2], row("3", "three", exercises=()), ROWS[3]),
             (
-                "Of those that exercise nothing, or of which something is unknown: 1 exemplar added, 1 exemplar removed.",
+                "Of those that exercise nothing, or of which something is unknown: "
+                "1 exemplar added, 1 exemplar removed.",
             ),
         ),
         (

@@ -71,18 +71,17 @@ class EmbeddedBackend:
 
     def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
         """The findings in order, all samples valid; a capability without exemplars is never TRUE."""
-        indexes: dict[tuple[Tool, ...], ToolIndex] = {}
+        indexes: dict[tuple[tuple[Tool, ...], tuple[str, ...]], ToolIndex] = {}
         for place, request in enumerate(requests):
             call = request.call_capability
             names = request.capabilities if call is None else tuple(dict.fromkeys((*request.capabilities, call)))
             found = agree(self.samples(replace(request, capabilities=names)), names, self._samples) or {}
             calls = None
             if request.tools:
-                if request.tools not in indexes:
-                    indexes[request.tools] = ToolIndex(request.tools)
-                # Without a capability that shows it, similarity to a tool is all that speaks for a call.
-                probability = 1.0 if call is None else found[call].confidence
-                calls = indexes[request.tools].calls(request.turns, probability)
+                agent = (request.tools, request.starters)
+                if agent not in indexes:
+                    indexes[agent] = ToolIndex(*agent, self._embedder)
+                calls = indexes[agent].calls(request.turns, None if call is None else found[call].confidence)
             yield (
                 place,
                 Finding(

@@ -19,9 +19,9 @@ from bot.classifier.embedded.kernel import Reference, Singles
 class FittedModel:
     """Kernel ridge regressions on the exemplars, several members a capability, with a calibration per capability.
 
-    ``rows`` are the exemplars, ``digests`` those of their texts, ``familiarity`` what they are written in; ``weights`` has a row for each of them and a column per capability and member (those of
-    a capability together); ``intercepts`` one number per capability; ``calibration`` a row per capability: threshold,
-    slope below, slope above.
+    ``rows`` are the exemplars, ``digests`` those of their texts, ``familiarity`` what they are written in; ``weights``
+    has a row for each of them and a column per capability and member (those of a capability together); ``intercepts``
+    one number per capability; ``calibration`` a row per capability: threshold, slope below, slope above.
     """
 
     capabilities: tuple[str, ...]

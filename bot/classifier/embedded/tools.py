@@ -1,64 +1,298 @@
-"""Which declared tool a query would call, by similarity of texts (architecture, section 7)."""
+"""Which declared tools a query calls, if any: similarity of texts and meanings, and the query's own verbs.
+
+The weights are fitted offline on written and published prompts (``bench/called_tools.py``; docs/classifier.md).
+"""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log
 from typing import Final
 
-from bot.classifier.embedded.terms import character_terms, learn_vocabulary
-from bot.classifier.embedded.text import read_text
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.classifier.cleaning import clean, read_turns
+from bot.classifier.embedded.embedding import SCALE, Embedder
+from bot.classifier.embedded.steps import split_steps
+from bot.classifier.embedded.tool_features import Step, ToolFeatures, name_words, read_step, step_features
+from bot.classifier.embedded.tool_weights import Weights, WeightSet, shipped_weights
 from bot.classifier.model import CalledTools
-from bot.intake.specification import Tool
+from bot.intake.specification import UNLISTED, Tool
 from bot.rounding import rounded
 
-_READ_CHARACTERS: Final = 2_000
-"""How much of a tool's description is read."""
+Array = NDArray[np.float64]
 
-_CAMEL_CASE: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+TURN_CHARACTERS: Final = 4_000
+"""How much of a turn is read."""
+EMBEDDED_CHARACTERS: Final = 160
+"""How much of a description is embedded: the time grows with the length, and the first sentence says what it does."""
+_DECIMALS: Final = 6
+"""Probabilities are rounded to what is meaningful, so that machines whose exponentials differ in a last bit agree."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A part of a query with all that the weights see of it."""
+
+    step: Step
+    vector: Array | None
+    rows: Array
+    """The features of each tool."""
 
 
 class ToolIndex:
-    """The names and descriptions of the declared tools, by their weighted character sequences."""
+    """An agent's declared tools and conversation starters, read and embedded once for all of its queries.
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
+    Without ``embedder``, or with one whose vectors are of another kind than the weights were fitted for, words alone
+    are compared.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        starters: Sequence[str] = (),
+        embedder: Embedder | None = None,
+        weights: Weights | None = None,
+    ) -> None:
         self.tools = tools
-        documents = [character_terms(read_text([_text(tool)])) for tool in tools]
-        self.vocabulary = learn_vocabulary(documents, 1)
-        self.holders: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
-        for place, document in enumerate(documents):
-            for term, value in zip(*self.vocabulary.weigh(document), strict=True):
-                self.holders[term].append((place, value))
+        weights = shipped_weights() if weights is None else weights
+        self._features = ToolFeatures(tools, starters)
+        self._unlisted = [place for place, tool in enumerate(tools) if tool.name == UNLISTED]
+        self._meanings = _Meanings(tools, starters, embedder, weights) if embedder is not None and tools else None
+        if self._meanings is not None and not self._meanings.usable:
+            self._meanings = None
+        self.use(weights)
 
-    def calls(self, turns: Sequence[str], probability: float) -> CalledTools:
-        """Which tool the query calls, in one step, where it calls one with ``probability``.
+    @property
+    def operations(self) -> Array:
+        """A row for each tool: which of the operations it does."""
+        return self._features.operations
 
-        The tool whose declaration is most similar to the query shares a probability of 1 with its nearest rival, in the
-        ratio of their similarities; all tools share it alike if none has anything in common with the query.
+    def use(self, weights: Weights) -> None:
+        """Takes other weights (for fitting them)."""
+        self._weights = weights
+        self._set = weights.words if self._meanings is None else weights.meaning
+        if self._meanings is not None:
+            self._meanings.weights = weights
+
+    def calls(self, turns: Sequence[str], text_probability: float | None) -> CalledTools:
+        """The probability that ``turns`` call a tool, and for each step how that is spread over the tools.
+
+        ``text_probability`` is what the text alone says of a tool call; ``None`` where that is not known.  A step that
+        asks for less than the others (“thanks!”) has a distribution that sums to less than 1.
         """
-        similarities = self._similarities(turns)
-        first, *others = self.ranked(turns)
-        total = similarities[first] + (similarities[others[0]] if others else 0.0)
-        if not total:
-            return CalledTools(probability, ({tool.name: 1 / len(self.tools) for tool in self.tools},))
-        shares = {self.tools[place].name: round(similarities[place] / total, 6) for place in (first, *others[:1])}
-        return CalledTools(probability, (shares,))
+        if not self.tools:
+            return CalledTools(0.0, ())
+        turn_steps = split_steps([clean(turn, TURN_CHARACTERS) for turn in read_turns(turns)])
+        readings = self.read([step for steps in turn_steps for step in steps])
+        found: list[tuple[float, Array]] = []
+        start = 0
+        for steps in turn_steps:
+            own = readings[start : start + len(steps)]
+            start += len(steps)
+            found.extend(self._turn(own, text_probability))
+        probability = max(chance for chance, _ in found)
+        return CalledTools(
+            round(probability, _DECIMALS),
+            tuple(self._named(shares * (chance / probability if probability else 0.0)) for chance, shares in found),
+        )
 
     def ranked(self, turns: Sequence[str]) -> list[int]:
-        """The places of the tools, the most similar to the query first; ties by the order of declaration."""
-        similarities = self._similarities(turns)
-        return sorted(range(len(self.tools)), key=lambda place: -similarities[place])
+        """The places of the tools, the one the query most probably calls first; ties by the order of declaration."""
+        if not self.tools:
+            return []
+        text = "\n".join(clean(turn, TURN_CHARACTERS) for turn in read_turns(turns))
+        scores = self.scores(self.read([text])[0])
+        return sorted(range(len(self.tools)), key=lambda place: -scores[place])
 
-    def _similarities(self, turns: Sequence[str]) -> list[float]:
-        similarities = [0.0] * len(self.tools)
-        for term, value in zip(*self.vocabulary.weigh(character_terms(read_text(turns))), strict=True):
-            for place, own in self.holders[term]:
-                similarities[place] += value * own
-        return [rounded(value) for value in similarities]
+    def read(self, texts: Sequence[str]) -> list[Reading]:
+        """Cleaned ``texts`` with their features; embedded together."""
+        steps = [read_step(text) for text in texts]
+        vectors: Sequence[Array | None] = [None] * len(steps)
+        if self._meanings is not None:
+            vectors = self._meanings.embed([step.text for step in steps])
+        return [self._reading(step, vector) for step, vector in zip(steps, vectors, strict=True)]
+
+    def scores(self, reading: Reading) -> list[float]:
+        """What speaks for each tool, as log-odds against the tools' mean."""
+        raw = reading.rows @ self._set.tool
+        return [rounded(float(score)) for score in raw - raw.mean()]
+
+    def call_features(self, reading: Reading, scores: Sequence[float]) -> list[float]:
+        """What says whether ``reading`` calls any tool, given the tools' ``scores``."""
+        values = [
+            *step_features(reading.step),
+            *self._features.call_features(reading.step, reading.rows, np.array(scores)),
+        ]
+        if self._meanings is not None and reading.vector is not None:
+            searching = self._features.searching_share(np.array(scores))
+            values += self._meanings.call_features(reading.vector, searching)
+        return values
+
+    def probability(self, reading: Reading, scores: Sequence[float], text_probability: float | None) -> float:
+        """The probability that ``reading`` calls a listed tool."""
+        return _chance(self.call_features(reading, scores), self._set, text_probability)
+
+    def _turn(self, readings: Sequence[Reading], text_probability: float | None) -> list[tuple[float, Array]]:
+        """For each step of a turn, the probability that it calls a tool and the tools' shares of that."""
+        scores = [self.scores(reading) for reading in readings]
+        whole = readings[0] if len(readings) == 1 else self._joined(readings)
+        chance = self._chance(whole, self.scores(whole), text_probability)
+        own = [
+            self._chance(reading, score, text_probability) if len(readings) > 1 else chance
+            for reading, score in zip(readings, scores, strict=True)
+        ]
+        most = max(own)
+        return [
+            (chance * (value / most if most else 1.0), self._shares(reading, score, text_probability))
+            for reading, score, value in zip(readings, scores, own, strict=True)
+        ]
+
+    def _chance(self, reading: Reading, scores: Sequence[float], text_probability: float | None) -> float:
+        """Of a call to a listed tool, or to one that the agent has and no file lists: what the text alone says."""
+        if not self._unlisted:
+            return self.probability(reading, scores, text_probability)
+        text = text_probability
+        if text is None:
+            text = _logistic(float(np.dot(self._weights.bare, [1.0, *step_features(reading.step)])))
+        listed = self.probability(reading, scores, text_probability) if len(self._unlisted) < len(self.tools) else 0.0
+        return max(text, listed)
+
+    def _shares(self, reading: Reading, scores: Sequence[float], text_probability: float | None) -> Array:
+        """The distribution over the tools; what the text says beyond the listed tools goes to the unlisted ones."""
+        values = np.array(scores)
+        values[self._unlisted] = -np.inf
+        if len(self._unlisted) == len(self.tools):
+            return np.full(len(self.tools), 1 / len(self.tools))
+        shares = np.exp(values - values.max())
+        shares /= shares.sum()
+        if self._unlisted:
+            listed = self.probability(reading, scores, text_probability)
+            every = self._chance(reading, scores, text_probability)
+            shares *= listed / every if every else 1.0
+            shares[self._unlisted] = (1.0 - shares.sum()) / len(self._unlisted)
+        found: Array = shares
+        return found
+
+    def _named(self, shares: Array) -> Mapping[str, float]:
+        """By the tools' names, in the order of declaration; tools of one name are one."""
+        named: defaultdict[str, float] = defaultdict(float)
+        for tool, share in zip(self.tools, shares.tolist(), strict=True):
+            named[tool.name] += share
+        return {name: floor(share) for name, share in named.items()}
+
+    def _joined(self, readings: Sequence[Reading]) -> Reading:
+        """The steps of a turn as one; its embedding is the sum of theirs."""
+        vectors = [reading.vector for reading in readings if reading.vector is not None]
+        vector = None
+        if vectors:
+            total = np.sum(vectors, axis=0)
+            vector = (
+                total / max(1.0, float(np.linalg.norm(total))) * float(np.mean([np.linalg.norm(v) for v in vectors]))
+            )
+        return self._reading(read_step(" ".join(reading.step.text for reading in readings)), vector)
+
+    def _reading(self, step: Step, vector: Array | None) -> Reading:
+        rows = self._features.lexical(step)
+        if self._meanings is not None and vector is not None:
+            rows = np.column_stack(
+                [rows, self._meanings.tool_features(vector, self._features.operations, self._features.effects)]
+            )
+        return Reading(step, vector, rows)
 
 
-def _text(tool: Tool) -> str:
-    """Name and description as words: ``getRepairs`` and ``get_repairs`` are “get Repairs”."""
-    name = _CAMEL_CASE.sub(" ", tool.name[:_READ_CHARACTERS]).replace("_", " ")
-    return f"{name}\n{tool.description[:_READ_CHARACTERS]}"
+class _Meanings:
+    """The embeddings of the tools' names, of names with descriptions, and of the starters."""
+
+    def __init__(self, tools: Sequence[Tool], starters: Sequence[str], embedder: Embedder, weights: Weights) -> None:
+        self._embedder = embedder
+        self.weights = weights
+        names = [" ".join(name_words(tool.name)) for tool in tools]
+        texts = [
+            f"{name}. {described}" if described else name
+            for name, described in zip(names, (_first_sentences(tool.description) for tool in tools), strict=True)
+        ]
+        starts = [clean(starter[:2_000], 1_000) for starter in starters[:20]]
+        distinct = list(dict.fromkeys([*names, *texts, *starts]))
+        rows = dict(zip(distinct, embedder.embed(distinct).astype(float), strict=True))
+        self.usable = all(len(row) == len(weights.centre) for row in rows.values())
+        if self.usable:
+            self._names = np.array([rows[name] for name in names])
+            self._texts = np.array([rows[text] for text in texts])
+            self._starters = np.array([rows[start] for start in starts]).reshape(len(starts), len(weights.centre))
+            self._centred = [_directions(self._texts), _directions(self._names)]
+
+    def embed(self, texts: Sequence[str]) -> list[Array]:
+        """The embeddings of ``texts``, in multiples of 1 / SCALE."""
+        return list(self._embedder.embed(texts).astype(float))
+
+    def tool_features(self, vector: Array, operations: Array, effects: Array) -> Array:
+        """A row for each tool: how alike the meanings are, and whether it does the operation that is asked for."""
+        off = vector - self.weights.centre
+        length = max(1.0, float(np.linalg.norm(off)))
+        asked = self.weights.operations @ np.append(off, SCALE) / SCALE
+        return np.column_stack(
+            [
+                *(centred @ off / length * 3 for centred in self._centred),
+                self._texts @ vector / SCALE**2 * 10,
+                self._names @ vector / SCALE**2 * 10,
+                operations @ asked[:-1] * 2,
+                effects * asked[-1] * 2,
+            ]
+        )
+
+    def call_features(self, vector: Array, searching: float) -> list[float]:
+        """How like any tool and starter it is, and what kind of request it is by its meaning."""
+        texts = self._texts @ vector / SCALE**2 * 10 - 8
+        names = self._names @ vector / SCALE**2 * 10 - 8
+        starters = self._starters @ vector / SCALE**2 * 10 - 8
+        tool, knowledge, neither = self.weights.kinds @ np.append(vector - self.weights.centre, SCALE) / SCALE
+        return [
+            float(texts.max()),
+            float(names.max()),
+            float(texts.max() - texts.mean()),
+            float(starters.max()) if len(starters) else 0.0,
+            float(len(starters) > 0),
+            float(tool),
+            float(knowledge),
+            float(neither),
+            float(tool) * searching,
+            float(knowledge) * searching,
+            float(neither) * searching,
+        ]
+
+
+def floor(share: float) -> float:
+    """``share`` rounded down, so that a distribution never sums to more than 1."""
+    scale = 10**_DECIMALS
+    return int(rounded(share) * scale) / scale
+
+
+def _first_sentences(description: str) -> str:
+    return clean(description[: 2 * EMBEDDED_CHARACTERS], EMBEDDED_CHARACTERS * 2)[:EMBEDDED_CHARACTERS]
+
+
+def _directions(vectors: Array) -> Array:
+    """What sets each row apart from the rows' mean, at length 1 where that is more than noise."""
+    off = vectors - vectors.mean(axis=0)
+    found: Array = off / np.maximum(SCALE / 20, np.linalg.norm(off, axis=1, keepdims=True))
+    return found
+
+
+def _chance(features: Sequence[float], weights: WeightSet, text_probability: float | None) -> float:
+    if text_probability is None:
+        return _logistic(float(np.dot(weights.call, [1.0, *features])))
+    return _logistic(float(np.dot(weights.call_with_text, [1.0, *features, text_odds(text_probability)])))
+
+
+def text_odds(probability: float) -> float:
+    """Log-odds of ``probability``, bounded."""
+    bounded = min(1 - 1 / 200, max(1 / 200, probability))
+    return log(bounded / (1 - bounded))
+
+
+def _logistic(score: float) -> float:
+    return rounded(1 / (1 + exp(-max(-30.0, min(30.0, score)))))

@@ -26,31 +26,42 @@ _STOP: Final = r"(?=$|[\s,.;:!?–-])\s*[,.!:–-]*"
 _SIGNS: Final = " ,.!?;:-–—。！？、"  # noqa: RUF001
 
 _COURTESIES: Final = (
-    r"(?:hi|hello|hey|hiya|yo|dear|howdy|greetings|good (?:morning|afternoon|evening|day))"
-    r"(?: there| team| all| everyone| folks| friend| again)?",
-    r"(?:sorry to (?:bother|trouble) you|excuse me|pardon me|if (?:it is|it'?s|it isn't|it's not) too much trouble"
-    r"|if (?:you (?:do not|don't) mind|possible|you (?:get|have) a (?:chance|moment|minute)|you would be so kind)"
-    r"|when(?:ever)? you (?:get|have) a (?:moment|minute|sec(?:ond)?|chance)|at your earliest convenience)",
-    r"(?:many thanks|thanks(?: so much| very much| a lot| a million| a bunch| in advance| again)*"
-    r"|thank you(?: so much| very much| kindly| ever so much| in advance| for your (?:help|time|trouble|assistance))*"
-    r"|thx|tysm|cheers|much (?:obliged|appreciated)|i(?:'d| would)(?: really| greatly)? (?:appreciate it"
-    r"|be (?:most |very |so )?(?:grateful|thankful|obliged))|(?:best|kind) regards|have a (?:nice|good|great|lovely) (?:day|evening|weekend))",
+    (
+        r"(?:hi|hello|hey|hiya|yo|dear|howdy|greetings|good (?:morning|afternoon|evening|day))"
+        r"(?: there| team| all| everyone| folks| friend| again)?"
+    ),
+    (
+        r"(?:sorry to (?:bother|trouble) you|excuse me|pardon me|if (?:it is|it'?s|it isn't|it's not) too much trouble"
+        r"|if (?:you (?:do not|don't) mind|possible|you (?:get|have) a (?:chance|moment|minute)|you would be so kind)"
+        r"|when(?:ever)? you (?:get|have) a (?:moment|minute|sec(?:ond)?|chance)|at your earliest convenience)"
+    ),
+    (
+        r"(?:many thanks|thanks(?: so much| very much| a lot| a million| a bunch| in advance| again)*"
+        r"|thank you(?: so much| very much| kindly| ever so much| in advance| for your (?:help|time|trouble|assistance))*"
+        r"|thx|tysm|cheers|much (?:obliged|appreciated)|i(?:'d| would)(?: really| greatly)? (?:appreciate it"
+        r"|be (?:most |very |so )?(?:grateful|thankful|obliged))|(?:best|kind) regards"
+        r"|have a (?:nice|good|great|lovely) (?:day|evening|weekend))"
+    ),
     r"(?:please|pls+|plz|kindly|lol|lmao|haha|btw|tbh|fyi|okay|ok|so|um+|uh+|well|anyway|quick question)",
-    r"(?:bitte|danke(?: schön| sehr| im voraus)?|vielen dank|hallo|guten (?:tag|morgen|abend)|liebe grüße"
-    r"|por favor|gracias(?: de antemano)?|muchas gracias|hola|buenos días|buenas tardes"
-    r"|s'il (?:vous|te) pla[iî]t|merci(?: beaucoup| d'avance)?|bonjour|bonsoir|salut"
-    r"|obrigad[oa]|muito obrigad[oa]|olá|bom dia|boa tarde|per favore|grazie(?: mille)?|ciao|buongiorno|buonasera"
-    r"|alstublieft|alsjeblieft|dank je(?: wel)?|bedankt|hoi|goedemorgen|proszę|dziękuję|dzień dobry|cześć"
-    r"|lütfen|teşekkürler|teşekkür ederim|merhaba|günaydın)",
+    (
+        r"(?:bitte|danke(?: schön| sehr| im voraus)?|vielen dank|hallo|guten (?:tag|morgen|abend)|liebe grüße"
+        r"|por favor|gracias(?: de antemano)?|muchas gracias|hola|buenos días|buenas tardes"
+        r"|s'il (?:vous|te) pla[iî]t|merci(?: beaucoup| d'avance)?|bonjour|bonsoir|salut"
+        r"|obrigad[oa]|muito obrigad[oa]|olá|bom dia|boa tarde|per favore|grazie(?: mille)?|ciao|buongiorno|buonasera"
+        r"|alstublieft|alsjeblieft|dank je(?: wel)?|bedankt|hoi|goedemorgen|proszę|dziękuję|dzień dobry|cześć"
+        r"|lütfen|teşekkürler|teşekkür ederim|merhaba|günaydın)"
+    ),
 )
 _COURTESY: Final = re.compile(_START + "(?:" + "|".join(_COURTESIES) + ")" + _STOP, re.IGNORECASE)
 _BORDERLESS: Final = re.compile(
     "(?:お願いします|お願いいたします|お世話になっております|すみません|ありがとうございます|こんにちは|请问|谢谢|您好|你好"
-    "|麻烦您?|감사합니다|안녕하세요|부탁드립니다|부탁드려요|من فضلك|لو سمحت|شكرا(?: جزيلا)?|مرحبا|السلام عليكم|कृपया|धन्यवाद|नमस्ते)"
+    "|麻烦您?|감사합니다|안녕하세요|부탁드립니다|부탁드려요"
+    "|من فضلك|لو سمحت|شكرا(?: جزيلا)?|مرحبا|السلام عليكم|कृपया|धन्यवाद|नमस्ते)"
 )
 _ASKING: Final = re.compile(
     _START + r"(?:(?:could|can|would|will|might|may) (?:you|u|ya|i|we)"
-    r"(?: (?:possibly|perhaps|maybe|kindly|just|also|be so kind as to|be able to|help me(?: to)?|mind|ask(?: you)?(?: to)?))*"
+    r"(?: (?:possibly|perhaps|maybe|kindly|just|also|be so kind as to|be able to|help me(?: to)?|mind"
+    r"|ask(?: you)?(?: to)?))*"
     r"|(?:would|do) you mind|i(?:'d| would| was) (?:like|love|wondering|hoping)(?: it)?(?: if)?"
     r"(?: you| to| know| for you to| u)*(?: could| can| would)?|i (?:just )?(?:want|need|wanna)(?: you)? to(?: know)?"
     r"|i(?: a|')m after|any chance (?:you|u)(?: could| can)?|be (?:so )?kind as to|is it possible to"

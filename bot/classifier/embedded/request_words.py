@@ -1,0 +1,116 @@
+"""Words by which a request shows what it is: a greeting, a matter of the present, an order for a text, and so on.
+
+The languages are those that the classifier supports.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.classifier.embedded.lexica import words_of
+
+UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+STOP_WORDS: Final = words_of(
+    "a an the of to in on at for by with from and or is are was were be been do does did has have had it its this "
+    "that these those i me my we us our you your he she they them his her their as if not no so than then there "
+    "please can could would will der die das ein eine den dem des und oder ist sind mit für von zu "
+    "im am le la les un "
+    "une de du et ou est sont avec pour dans el los las una y o es son con para en il lo gli di e per che os um uma "
+    "da"
+)
+PREPOSITIONS: Final = words_of(
+    "in on at for from with using via by of to into within where whose named called that which under about across "
+    "through against during before after since until without auf aus bei für mit nach seit unter über von vor wegen "
+    "zu dans depuis pour sur avec chez vers par en desde para con sobre hasta por da per su tra em com op uit met "
+    "naar voor sinds w z na do od dla için"
+)
+GREETINGS: Final = words_of(
+    "hi hello hey morning evening afternoon thanks thank thx cheers bye goodbye welcome hallo guten morgen tag danke "
+    "bonjour salut merci hola gracias buenos ciao grazie buongiorno olá obrigado obrigada hoi dank cześć dziękuję "
+    "merhaba teşekkürler مرحبا شكرا नमस्ते धन्यवाद こんにちは ありがとう 你好 谢谢 안녕하세요 "
+    "감사합니다 lovely great nice job"
+)
+SECOND_PERSON: Final = words_of("you your u yourself du sie tu vous usted te você lei jij u ty sen")
+WRITING: Final = words_of(
+    "write draft compose rewrite rephrase reword paraphrase poem story joke letter essay function "
+    "script flyer poster "
+    "translate explain recipe suggest recommend advise brainstorm idea ideas invent imagine summarise summarize "
+    "review proofread shorten improve validate generate design code regex schreib schreibe verfasse "
+    "übersetze erkläre "
+    "écris rédige traduis explique escribe redacta traduce explica scrivi traduci spiega escreva traduza napisz "
+    "przetłumacz wyjaśnij schrijf vertaal yaz çevir açıkla اكتب ترجم اشرح लिखो लिखिए अनुवाद समझाओ "
+    "समझाइए 書いて 翻訳 説明して "
+    "写 翻译 解释 써줘 번역 설명"
+)
+GENERAL: Final = words_of(
+    "how why difference differ mean means meaning general generally usually normally typically commonly should would "
+    "better best good ideal safe useful work works worth think opinion explain between define definition concept "
+    "history began begin founded invented warum unterschied bedeutet normalerweise sollte pourquoi différence "
+    "signifie diferencia significa conviene perché differenza porquê diferença waarom verschil betekent dlaczego "
+    "różnica znaczy oznacza neden fark nedir لماذا الفرق معنى क्यों अंतर मतलब 違い 意味 なぜ 区别 "
+    "什么是 为什么 차이 의미 왜"
+)
+HOW: Final = words_of(
+    "how why wie warum comment pourquoi cómo come perché como porquê hoe waarom jak dlaczego nasıl neden"
+)
+"""How something is done, or why: rarely a matter of records, unless :data:`MUCH` follows."""
+MUCH: Final = words_of("much many long far often old warm cold happy viele viel lange oft muchos tanto veel lang")
+FIRST_PERSON: Final = words_of(
+    "ai-je suis-je puis-je i i'm i've i'd i'll me my mine we our us ich mir mich mein meine meinen "
+    "meiner wir unser unsere uns je j'ai moi "
+    "mon ma mes nous notre nos yo mi mis tengo nuestro nuestra io mio mia ho nostro eu meu minha meus tenho nosso ik "
+    "mij mijn ons onze mój moja moje mnie nasz benim bana أنا لي मेरा मेरी मेरे मुझे हमारे 私の 我的 我 내 나의 제"
+)
+LIVE: Final = words_of(
+    "today tonight tomorrow yesterday now currently current still yet left open pending latest last next this week "
+    "month year january february march april may june july august september october november december monday tuesday "
+    "wednesday thursday friday saturday sunday status available free due overdue new recent scheduled heute morgen "
+    "gestern jetzt noch offen offene aktuell nächste nächsten letzte letzten woche monat aujourd'hui demain hier "
+    "encore prochain prochaine dernier dernière semaine mois hoy mañana ayer ahora último última próximo próxima "
+    "semana mes oggi domani ieri adesso ancora ultimo prossimo settimana hoje amanhã ontem agora vandaag gisteren nu "
+    "laatste volgende dziś jutro wczoraj teraz ostatni następny bugün yarın dün şimdi son اليوم غدا أمس الآن आज कल "
+    "अभी पिछले अगले 今日 明日 昨日 今 最新 今天 明天 昨天 现在 最近 오늘 내일 어제 지금"
+)
+DOCUMENTS: Final = words_of(
+    "policy policies handbook guide guidelines guideline manual terms document documents docs documentation "
+    "regulation regulations rule rules by-law intranet wiki mail mails email emails chat chats news "
+    "press article web "
+    "site website says say according library folder directory contract presentation file"
+)
+VAGUE: Final = words_of(
+    "need want like help problem issue something wrong trouble question stuff thing things up would i'd have got "
+    "brauche möchte hilfe frage besoin aide voudrais problème necesito quiero ayuda problema vorrei bisogno aiuto "
+    "preciso ajuda hulp nodig potrzebuję pomoc yardım sorun"
+)
+COMPARISON: Final = words_of(
+    "better than versus vs or best most good bad besser als mieux que mejor peor meglio melhor beter lepszy"
+)
+SEARCHES: Final = words_of(
+    "search searches query queries lookup retrieve retrieves find finds fetch answer answers suche recherche buscar"
+)
+KNOWLEDGE: Final = words_of(
+    "docs documentation documents document articles article knowledge content web page pages faq faqs question "
+    "questions answers wiki policies policy information results internet"
+)
+"""A tool with a word of both searches texts: it may be called for what is otherwise general knowledge."""
+YES_OR_NO: Final = words_of(
+    "is are can could do does did would should will has have was were ist sind kann darf est-ce es è é"
+)
+CUES: Final = {
+    "greeting": GREETINGS,
+    "second person": SECOND_PERSON,
+    "writing": WRITING,
+    "general": GENERAL,
+    "first person": FIRST_PERSON,
+    "live": LIVE,
+    "documents": DOCUMENTS,
+    "vague": VAGUE,
+    "comparison": COMPARISON,
+}
+"""Words that say something of whether a query calls any tool."""
+UNSPACED_CUES: Final = {
+    name: tuple(sorted(word for word in words if UNSPACED.search(word))) for name, words in CUES.items()
+}
+"""Those of scripts that are written without spaces, or that join endings to words: sought within words."""
