@@ -56,11 +56,11 @@ LEFT_OUT: Final = ("pcm",)
 """Languages that are too like a large one: Nigerian Pidgin is taken for English."""
 
 MEASURES: Final[Mapping[Why, tuple[str, ...]]] = {
-    "language": ("foreign",),
+    "language": ("foreign", "unknown"),
     "gibberish": ("foreign", "matched", "known", "strange", "blobs"),
     "code": ("signs", "digits", "marks", "many_marks", "code_words", "frequent", "wordless"),
 }
-FALSE_ALARMS: Final[Mapping[Why, float]] = {"language": 0.01, "gibberish": 0.003, "code": 0.003}
+FALSE_ALARMS: Final[Mapping[Why, float]] = {"language": 0.01, "gibberish": 0.003, "code": 0.004}
 """Share of the familiar texts, the mean of all languages, that may be called unfamiliar for each reason."""
 
 COMMENT: Final = (
@@ -147,7 +147,9 @@ def held_out(exemplars: Sequence[Text]) -> list[tuple[Familiarity, Text]]:
         known = learn(text for text, own in zip(exemplars, folds, strict=True) if own != fold)
         cases += [(known, text) for text, own in zip(exemplars, folds, strict=True) if own == fold]
     every = learn(exemplars)
-    cases += [(every, replace(text, origin="terse") if text.kind == "familiar" else text) for text in read_texts(LABELS)]
+    cases += [
+        (every, replace(text, origin="terse") if text.kind == "familiar" else text) for text in read_texts(LABELS)
+    ]
     cases += [(every, text) for text in (*generated_gibberish(exemplars), *code_of_repository())]
     originals = learn(text for text in exemplars if text.code is None)
     for code in sorted({text.code for text in exemplars if text.code is not None}):
@@ -247,15 +249,15 @@ def write_weights(cases: Sequence[tuple[Familiarity, Text]]) -> None:
     settings.cache_clear()
 
 
-def _fit(
-    why: Why, names: Sequence[str], measured: Sequence[tuple[Text, Mapping[str, float]]]
-) -> dict[str, float]:
+def _fit(why: Why, names: Sequence[str], measured: Sequence[tuple[Text, Mapping[str, float]]]) -> dict[str, float]:
     from sklearn.linear_model import LogisticRegression
 
     chosen = [
         (text, [measures[name] for name in names])
         for text, measures in measured
-        if text.kind in ("familiar", why) and all(name in measures for name in names) and Familiarity.tells(why, measures)
+        if text.kind in ("familiar", why)
+        and all(name in measures for name in names)
+        and Familiarity.tells(why, measures)
     ]
     rows = np.array([row for _, row in chosen])
     truth = np.array([text.kind == why for text, _ in chosen])
@@ -319,7 +321,8 @@ def write_table() -> None:
 def _sequences(model: Any) -> Iterable[tuple[bytes, int]]:
     """Each sequence of the model in folded case, and its row.
 
-    The automaton has a state for each sequence and its beginnings; several states may give one row: their common ending.
+    The automaton has a state for each sequence and its beginnings; several states may give one row: their
+    common ending.
     """
     moves = np.asarray(model.tk_nextmove).reshape(-1, 256)
     names: dict[int, bytes] = {0: b""}
