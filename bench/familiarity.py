@@ -56,11 +56,11 @@ LEFT_OUT: Final = ("pcm",)
 """Languages that are too like a large one: Nigerian Pidgin is taken for English."""
 
 MEASURES: Final[Mapping[Why, tuple[str, ...]]] = {
-    "language": ("foreign",),
+    "language": ("foreign", "unknown"),
     "gibberish": ("foreign", "matched", "known", "strange", "blobs"),
     "code": ("signs", "digits", "marks", "many_marks", "code_words", "frequent", "wordless"),
 }
-FALSE_ALARMS: Final[Mapping[Why, float]] = {"language": 0.01, "gibberish": 0.003, "code": 0.003}
+FALSE_ALARMS: Final[Mapping[Why, float]] = {"language": 0.01, "gibberish": 0.003, "code": 0.004}
 """Share of the familiar texts, the mean of all languages, that may be called unfamiliar for each reason."""
 
 COMMENT: Final = (
@@ -321,7 +321,8 @@ def write_table() -> None:
 def _sequences(model: Any) -> Iterable[tuple[bytes, int]]:
     """Each sequence of the model in folded case, and its row.
 
-    The automaton has a state for each sequence and its beginnings; several states may give one row: their common ending.
+    The automaton has a state for each sequence and its beginnings; several states may give one row: their
+    common ending.
     """
     moves = np.asarray(model.tk_nextmove).reshape(-1, 256)
     names: dict[int, bytes] = {0: b""}

@@ -148,9 +148,6 @@ def test_another_expectation_of_calls_is_an_edit(before: Data, now: Data, settle
 
 def test_the_digest_of_a_content_tells_expected_calls_apart() -> None:
     stated: tuple[Data, ...] = (None, {"expected_tools": ["add"]}, {"expected_tools": ["get"]})
-    asking = [
-        Query(id="x", turns=("tx",), expected=expected, file="e", line=1)
-        for expected in stated
-    ]
+    asking = [Query(id="x", turns=("tx",), expected=expected, file="e", line=1) for expected in stated]
     assert len({content_key(asked(item)) for item in asking}) == 3
     assert content_key(asked(asking[0])) == digest([["tx"], []])

@@ -45,7 +45,7 @@ def here(platform: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def other_config(here: Path) -> str:
     """A config whose classifier is fitted in another way."""
     text = (here / CONFIG_FILE).read_text(encoding="utf-8")
-    changed = re.sub(r"regularisation: [\d.]+", "regularisation: 0.02", text)
+    changed = re.sub(r"ridge: [\d.]+", "ridge: 40", text)
     assert changed != text
     (here / "config" / "other.yaml").write_text(changed, encoding="utf-8")
     return "config/other.yaml"

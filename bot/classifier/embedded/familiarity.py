@@ -34,17 +34,18 @@ _Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 _Hashes: TypeAlias = NDArray[np.int32]
 
 _LETTERS: Final = frozenset({"Ll", "Lu", "Lt", "Lo"})
+_BETWEEN: Final = re.compile(r"[\s'’-]+")
 _RUNS: Final = re.compile(r"[^\W\d_]+")
 _MARKS: Final = re.compile(
     r"[=!<>]=|=>|->|::|&&|\|\||</|/>|\$\{|\{\{|\w\(|\w\[|[;{}]|\\\w|_(?=\w)|(?<!\S)--?\w|(?<=\s)[=|<>*+](?=\s)|\w=[\w\"']"
     r"|[\"'][:,\]]|\w\.\w|\d:\d\d:\d\d|\d{4}-\d\d-\d\d|[\w.]/\w|\w:\w|,(?=\S)|(?<=\s)\[\w+\]"
 )
-"""What code, data and logs are full of: operators, brackets at words, options, paths, time stamps, lists without blanks."""
+"""What code, data and logs are full of: operators, brackets at words, options, time stamps, lists without blanks."""
 
 _NAMES: Final = re.compile(r"https?://\S+|\S+@\S+|<[\w -]+>|(?<!\S)['\"]?[/~.]?[\w-]+(?:[./][\w-]+)+/?['\",.?!]*(?!\S)")
 """Addresses, names of files and placeholders: a request has them too."""
 
-_STRIPPED: Final = "\"'`´.,;:!?¡¿()[]«»„“”‘’‚…*-–—،؟؛।。、"
+_STRIPPED: Final = "\"'`´.,;:!?¡¿()[]«»„“”‘’‚…*-–—،؟؛।。、"  # noqa: RUF001
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +66,18 @@ class Judged:
 class Settings:
     """``familiarity.json``: every bound and weight, written by ``python -m bench familiarity --write``.
 
-    ``seen_share`` and ``seen_count``: of the exemplars of one language code, how many must be in a script or language
-    for it to be seen.  ``frequent_share``: in how many exemplars a frequent word is.  ``letter_weights``: how much
-    text a letter of a script without blanks or with dense signs is, 1 for the others.  ``dense_share``: up to which
-    share of such letters words are counted.  ``unseen_script``: from which share of the letters a script decides.
-    ``least_unknown``: how many words that no exemplar has are needed to tell a language.  ``blob_length``: from how many
-    characters on something without blanks that is no word is no name either.  ``stem_length``: letters of a stem.
-    ``gibberish_scripts``: where letters in a random order are told from words.  ``code_words``: keywords and commands.  ``weights``: of the measures for each reason, with a ``bias``.
+    What counts as seen: ``seen_share`` and ``seen_count``: of the exemplars of one language code, how many must be in a
+    script or language.  ``frequent_share``: in how many exemplars a frequent word is.  ``learnt_texts``: how many
+    exemplars of a code are looked at for their language.
+
+    How text is counted: ``letter_weights``: how much text a letter of a script without blanks or with dense signs is, 1
+    for the others; up to ``dense_share`` of such letters words are counted.  ``stem_length``: letters of a stem.
+    ``code_words``: keywords and commands.
+
+    What decides: ``unseen_script``: share of the letters.  ``least_letters``: of a text whose language can be told.
+    ``most_unknown``: words that no exemplar has, of which more do not make a language surer.  ``least_words``: of
+    exemplars, to tell words from other letters; ``gibberish_scripts``: where that is done.  ``blob_length``: characters
+    without a blank that are neither word nor name.  ``weights``: of the measures for each reason, with a ``bias``.
     """
 
     seen_share: float
@@ -81,12 +87,14 @@ class Settings:
     letter_weights: Mapping[str, float]
     dense_share: float
     unseen_script: float
-    least_unknown: int
+    most_unknown: int
+    least_letters: int
+    least_words: int
     blob_length: int
     stem_length: int
     gibberish_scripts: tuple[str, ...]
     code_words: frozenset[str]
-    weights: Mapping[str, Mapping[str, float]]
+    weights: Mapping[Why, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
@@ -99,13 +107,13 @@ class Reading:
 
     @cached_property
     def tokens(self) -> list[str]:
-        """What stands between blanks, without the signs at its ends: words, and what is none."""
-        return [part.strip(_STRIPPED) for part in self.text.split()]
+        """What is between blanks, hyphens and apostrophes, without the signs at its ends."""
+        return _tokens_of(self.text)
 
     @cached_property
     def words(self) -> list[str]:
         """The tokens of letters alone."""
-        return [token for token in self.tokens if token.isalpha()]
+        return _words_of(self.tokens)
 
     def characters_of(self, kind: Callable[[str], bool]) -> int:
         """How many characters, blanks apart, are of a kind."""
@@ -159,7 +167,8 @@ def script_of(character: str) -> str | None:
 class Familiarity:
     """What the exemplars of a fit were written in; learnt once, kept as arrays in the fitted model.
 
-    ``languages``: ISO 639 codes.  ``words``, ``stems`` (how words begin) and ``frequent``: sorted checksums of the words of the exemplars.
+    ``languages``: ISO 639 codes.  ``words``, ``stems`` (how they begin), ``frequent``: sorted checksums of the words
+    of the exemplars.
     """
 
     scripts: frozenset[str]
@@ -195,7 +204,7 @@ class Familiarity:
         return Familiarity(frozenset(scripts), frozenset(seen), _hashes(words), _hashes(stems), _hashes(frequent))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """This as arrays; :meth:`from_arrays` reads them."""
+        """Arrays for the fitted model; :meth:`from_arrays` reads them."""
         return {
             "familiar_scripts": _encode(self.scripts),
             "familiar_languages": _encode(self.languages),
@@ -227,8 +236,7 @@ class Familiarity:
         if self.scripts and unseen and unseen >= bounds.unseen_script * total:
             return Judged(False, unseen / total, "script", language)
         scores: dict[Why, float] = {}
-        for why in ("code", "gibberish", "language"):
-            weights = bounds.weights[why]
+        for why, weights in bounds.weights.items():
             if all(name in measures for name in weights if name != "bias") and self.tells(why, measures):
                 scores[why] = sum(weight * measures.get(name, 1.0) for name, weight in weights.items())
         if not scores:
@@ -239,9 +247,10 @@ class Familiarity:
 
     @staticmethod
     def tells(why: Why, measures: Mapping[str, float]) -> bool:
-        """A language cannot be told from a word or two, nor code from numbers."""
-        bounds = settings()
-        return measures["unknown"] >= log1p(bounds.least_unknown) if why == "language" else measures["letters"] > 0
+        """A language cannot be told from a few letters or words that exemplars have, nor code from numbers."""
+        if why == "language":
+            return measures["unknown"] > 0 and measures["letter_count"] >= settings().least_letters
+        return measures["letters"] > 0
 
     def measures(self, reading: Reading) -> tuple[dict[str, float], Likeness | None]:
         """The measures that the weights of the settings are for, those that this text has."""
@@ -250,7 +259,7 @@ class Familiarity:
         likeness = table.likeness(reading.text) if table is not None else None
         if likeness is None:
             return measures, None
-        if reading.script in settings().gibberish_scripts:
+        if reading.script in settings().gibberish_scripts and len(self.words) >= settings().least_words:
             measures |= {"matched": likeness.matched}
         margin = likeness.margin(self.languages)
         if margin is not None:
@@ -259,7 +268,8 @@ class Familiarity:
 
     def _word_measures(self, reading: Reading) -> dict[str, float]:
         count = max(1, reading.characters_of(str.isprintable))
-        code_words = settings().code_words
+        letters = reading.characters_of(str.isalpha)
+        code_words, most_unknown = settings().code_words, settings().most_unknown
         runs = _RUNS.findall(reading.text)
         words, stems, frequent = self._known
         known = sum(_hash(word) in words for word in reading.words)
@@ -272,7 +282,8 @@ class Familiarity:
         ]
         return {
             "signs": reading.characters_of(_is_sign) / count,
-            "letters": reading.characters_of(str.isalpha) / count,
+            "letters": letters / count,
+            "letter_count": letters,
             "blobs": sum(map(len, blobs)) / count,
             "digits": reading.characters_of(str.isdecimal) / count,
             "marks": marks / max(1, len(reading.tokens)),
@@ -281,13 +292,21 @@ class Familiarity:
             "frequent": sum(_hash(word) in frequent for word in prose) / max(1, len(prose)),
             "strange": log1p(strange),
             "known": known / max(1, len(reading.words)),
-            "unknown": log1p(len(reading.words) - known),
-            "wordless": 1.0 - sum(map(len, reading.words)) / count,
+            "unknown": min(len(reading.words) - known, most_unknown) / most_unknown,
+            "wordless": 1.0 - sum(map(len, _words_of(_tokens_of(named)))) / max(1, len("".join(named.split()))),
         }
 
     @cached_property
     def _known(self) -> tuple[frozenset[int], frozenset[int], frozenset[int]]:
         return frozenset(self.words.tolist()), frozenset(self.stems.tolist()), frozenset(self.frequent.tolist())
+
+
+def _tokens_of(text: str) -> list[str]:
+    return [part.strip(_STRIPPED) for part in _BETWEEN.split(text)]
+
+
+def _words_of(tokens: Sequence[str]) -> list[str]:
+    return [token for token in tokens if token and all(map(_is_in_words, token))]
 
 
 def _languages_of(readings: Sequence[Reading]) -> set[str]:
@@ -303,6 +322,12 @@ def _languages_of(readings: Sequence[Reading]) -> set[str]:
             found[likeness.best] += 1
     least = max(bounds.seen_count, bounds.seen_share * len(ordered))
     return {language for language, count in found.items() if count >= least and language != NO_LANGUAGE}
+
+
+@cache
+def _is_in_words(character: str) -> bool:
+    """Letters, and the vowel signs and accents of several scripts."""
+    return unicodedata.category(character)[0] in "LM"
 
 
 @cache
