@@ -61,11 +61,6 @@ class Query:
     line: int | None
 
     @property
-    def attachment_kinds(self) -> tuple[str, ...] | None:
-        """The kinds of what is attached (``image``, ``audio``, ``file``), each once; ``None``: nothing is named."""
-        return tuple(sorted({_kind(name) for name in self.setup.attachments})) or None
-
-    @property
     def heard(self) -> tuple[str, ...]:
         """The turns as a classifier hears them: with the last one goes what is attached, which the text may not say."""
         notes = [f"(attached {_kind(name)}: {name})" for name in self.setup.attachments]
