@@ -180,6 +180,7 @@ def test_a_text_that_no_cell_can_hold_is_written_on_one_line() -> None:
     [
         ("    exemplars: &mine\n      positive: [rest]\n", None),
         ("    exemplars:\n      positive: [&text rest]\n    patterns: [*text]\n", "an anchor is taken out"),
+        ("  - {exemplars: {positive: [x]}}\n", "there is nothing else"),
         ("    <<: &more {exemplars: {positive: [rest]}}\n", "it came by a merge key"),
     ],
 )
