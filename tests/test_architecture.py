@@ -59,6 +59,7 @@ PURE = [
     "taxonomy/rules.py",
     "taxonomy/patterns.py",
     "taxonomy/succession.py",
+    "taxonomy/table_edits.py",
     "classifier/arbitration.py",
     "classifier/classify.py",
     "classifier/cleaning.py",
