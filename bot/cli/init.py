@@ -14,7 +14,9 @@ from bot.curator.changes import FileChange, apply
 from bot.errors import OutsideError, UsageError
 from bot.git import owner_and_name, read_branch, read_head, read_remote, read_top
 from bot.github.conversation import COMMANDS
-from bot.setup_files import setup_file
+from bot.setup_files import exemplar_files, setup_file
+from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
+from bot.taxonomy.loading import TAXONOMY_FILE
 
 WORKFLOW = ".github/workflows/incumbent.yml"
 CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
@@ -57,7 +59,7 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
         raise UsageError("say which Action the workflow runs, by commit: --action OWNER/NAME@COMMIT (40 digits)")
     owners = owner or (f"@{remote.split('/')[0]}" if remote else None)
     planned = {
-        "taxonomy/taxonomy.yaml": setup_file("taxonomy.yaml"),
+        TAXONOMY_FILE: setup_file("taxonomy.yaml"),
         "config/curation.yaml": setup_file("curation.yaml"),
         "regression_set/README.md": setup_file("regression_set.md"),
         WORKFLOW: setup_file("incumbent.yml")
@@ -70,11 +72,16 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
     if present is None and owners is not None:
         planned[CODEOWNERS[0]] = block
     missing = {path: text for path, text in planned.items() if not _there(repo / path)}
+    # A taxonomy that is there has exemplars of its own.
+    new = TAXONOMY_FILE in missing and not _there(repo / EXEMPLARS_FOLDER)
+    exemplars = {f"{EXEMPLARS_FOLDER}/{path}": text for path, text in exemplar_files().items()} if new else {}
     if not dry_run:
-        apply([FileChange(path, text) for path, text in missing.items()], repo)
+        apply([FileChange(path, text) for path, text in (missing | exemplars).items()], repo)
+    written = "would write" if dry_run else "written"
     for path in planned:
-        verb = "kept" if path not in missing else ("would write" if dry_run else "written")
-        say(f"{verb}: {path}")
+        say(f"{written if path in missing else 'kept'}: {path}")
+        if path == TAXONOMY_FILE and exemplars:
+            say(f"{written}: {EXEMPLARS_FOLDER}/ ({len(exemplars)} files)")
     if CODEOWNERS[0] not in planned and (present is None or "/regression_set/" not in _text(repo / present)):
         say(f"add to {present or CODEOWNERS[0]}:")
         say("\n".join(f"    {line}" for line in block.splitlines()))

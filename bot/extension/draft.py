@@ -1,29 +1,61 @@
-"""The taxonomy file with a candidate's capability in it: what a draft pull request proposes (text in, text out).
+"""The taxonomy with a candidate's capability in it: what a draft pull request proposes (texts in, texts out).
 
-Every text of a customer stands between double quotes, where YAML knows escapes and nothing else: it can neither end its
-line nor begin anything.
+In the taxonomy's file every text of a customer stands between double quotes, where YAML knows escapes and nothing else:
+it can neither end its line nor begin anything.  In a table it is a cell, which holds no tab and no end of a line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from bot.config import REVIEWED_FILES
+from bot.digests import digest
+from bot.documents import as_list, as_mapping, parse_yaml
 from bot.errors import InputError, Problem
 from bot.extension.model import Candidate, Exemplar
+from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE
+from bot.taxonomy.table_edits import NewRow, table_head, with_rows
 from bot.yaml_writing import edited
 
+_DIGITS = 8
 
-def with_capability(taxonomy_text: str, candidate: Candidate) -> str:
+
+def drafted(files: Mapping[str, str], candidate: Candidate) -> dict[str, str]:
+    """The texts that change, by path, so that the taxonomy in ``files`` has the capability of ``candidate``.
+
+    ``files`` are the taxonomy's file and the tables of exemplars beside it.  Exemplars go to a table of their own, and
+    a query that a table holds already is labelled there; where the taxonomy's file holds exemplars itself, they go
+    there.  Raises :class:`InputError` if a file cannot be edited so that all else says what it said.
+    """
+    text = files[TAXONOMY_FILE]
+    tables = {path: content for path, content in files.items() if path != TAXONOMY_FILE}
+    if not tables and _holds_exemplars(text):
+        return {TAXONOMY_FILE: with_capability(text, candidate, inline=True)}
+    name = digest(candidate.core)[:_DIGITS]
+    rows = [NewRow(turns=item.turns, exercises=(candidate.id,)) for item in candidate.positive]
+    rows += [NewRow(turns=item.turns, resembles=(candidate.id,)) for item in candidate.negative]
+    head = table_head([f"Queries of customers, drawn for {candidate.id}."], ())
+    added = with_rows(tables, rows, f"{EXEMPLARS_FOLDER}/candidate-{name}.tsv", f"c{name}-", head)
+    return {TAXONOMY_FILE: with_capability(text, candidate, inline=False), **added}
+
+
+def _holds_exemplars(text: str) -> bool:
+    """Whether the taxonomy's file holds exemplars itself."""
+    data = as_mapping(parse_yaml(text.encode("utf-8"), TAXONOMY_FILE, REVIEWED_FILES).data)
+    return any(as_mapping(item).get("exemplars") for item in as_list(data.get("capabilities")))
+
+
+def with_capability(taxonomy_text: str, candidate: Candidate, *, inline: bool) -> str:
     """``taxonomy_text`` with the capability of ``candidate`` at the end, and a new minor version.
 
-    Comments, order, quoting, indentation and line ends of all else stay.  Raises :class:`InputError` if the text is no
-    taxonomy file, or cannot be edited so that all else says what it said.
+    ``inline`` says whether it has its exemplars there.  Comments, order, quoting, indentation and line ends of all else
+    stay.  Raises :class:`InputError` if the text is no taxonomy file, or cannot be edited so that all else says what it
+    said.
     """
 
     def change(document: Any) -> None:
@@ -31,7 +63,7 @@ def with_capability(taxonomy_text: str, candidate: Candidate) -> str:
         # In the quotes that the old one has.
         document["version"] = type(document["version"])(version)
         capabilities = document["capabilities"]
-        capabilities.append(_capability(candidate))
+        capabilities.append(_capability(candidate, inline=inline))
         if isinstance(capabilities, CommentedSeq) and not capabilities.fa.flow_style():
             # An empty line before it, as between the others.
             capabilities.yaml_set_comment_before_after_key(len(capabilities) - 1, before="\n")
@@ -52,19 +84,20 @@ def _next_version(document: Any) -> str:
     return f"{major}.{minor + 1}.0"
 
 
-def _capability(candidate: Candidate) -> CommentedMap:
-    return CommentedMap(
+def _capability(candidate: Candidate, *, inline: bool) -> CommentedMap:
+    found = CommentedMap(
         {
             "id": candidate.id,
             "name": DoubleQuotedScalarString(candidate.name),
             "group": candidate.group,
             "description": DoubleQuotedScalarString(candidate.description),
             "source": "intent",
-            "exemplars": CommentedMap(
-                {"positive": _exemplars(candidate.positive), "negative": _exemplars(candidate.negative)}
-            ),
         }
     )
+    if inline:
+        exemplars = {"positive": _exemplars(candidate.positive), "negative": _exemplars(candidate.negative)}
+        found["exemplars"] = CommentedMap(exemplars)
+    return found
 
 
 def _exemplars(exemplars: Sequence[Exemplar]) -> CommentedSeq:

@@ -11,19 +11,20 @@ from dataclasses import dataclass, field
 from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import known_by
 from bot.classifier.usage import Usage, total
-from bot.config import CONFIG_FILE, REVIEWED_FILES
+from bot.config import CONFIG_FILE
 from bot.curator.store import is_part
 from bot.errors import InputError, Problem
 from bot.github.known import under, with_findings
 from bot.impact.measure import Change, measure, read_agents
 from bot.impact.model import Impact
-from bot.impact.reading import backends_of, read_change
+from bot.impact.reading import backends_of, changed_files, read_change
 from bot.ledger.model import StoredClassification
 from bot.migrating.plan import plan_migration
 from bot.object_store import ObjectStore, blob_id
 from bot.pipeline import Platform, unsettled
 from bot.renewal import query_of
 from bot.snapshot import Overlay
+from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.migration import carried_questions
 
@@ -98,11 +99,14 @@ def _follows(store: ObjectStore, base: str, head: str, change: Change) -> dict[s
     """What `incumbent migrate` makes of the set on ``base`` under the taxonomy of ``head``, where that can be."""
     if change.before.taxonomy == change.after.taxonomy:
         return {}
-    text = store.snapshot(head).read(TAXONOMY_FILE, REVIEWED_FILES)
     try:
-        plan = plan_migration(
-            Overlay(store.snapshot(base), {TAXONOMY_FILE: text}), change.before.taxonomy, {}, CONFIG_FILE
-        )
+        files = {
+            path: content
+            for path, content in changed_files(store, base, head).items()
+            if path == TAXONOMY_FILE or path.startswith(f"{EXEMPLARS_FOLDER}/")
+        }
+        over = Overlay(store.snapshot(base), files)
+        plan = plan_migration(over, change.before.taxonomy, {}, CONFIG_FILE, moves=False)
     except InputError:
         return {}
     changed = [item for item in plan.file_changes if is_part(item.path)]

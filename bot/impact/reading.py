@@ -15,6 +15,7 @@ from bot.object_store import ObjectStore
 from bot.pipeline import Platform, load_platform
 from bot.snapshot import Overlay
 from bot.submission import collect
+from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, is_exemplar_file
 from bot.taxonomy.history import History
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.succession import succession_problems
@@ -31,27 +32,40 @@ def read_change(store: ObjectStore, base: str, head: str) -> tuple[Change, tuple
     Raises :class:`bot.errors.InputError` with every fault where the files of either side cannot be read, and where
     ``base`` has gone its own way with a file since: nobody knows then what a merge would make of it.
     """
+    snapshot = store.snapshot(base)
+    over = Overlay(snapshot, changed_files(store, base, head))
+    before, after = load_platform(snapshot), load_platform(over)
+    document = parse_yaml(over.read(TAXONOMY_FILE, REVIEWED_FILES), TAXONOMY_FILE, REVIEWED_FILES)
+    faults = succession_problems(before.taxonomy, after.taxonomy, document)
+    return Change(before=before, after=after, former=History(store, base).since), faults
+
+
+def changed_files(store: ObjectStore, base: str, head: str) -> dict[str, str | bytes | None]:
+    """The files of taxonomy and config that ``head`` changes since it left ``base``; of those it removes, ``None``.
+
+    Raises :class:`bot.errors.InputError` as :func:`read_change` does.
+    """
     snapshot, changed = store.snapshot(base), store.snapshot(head)
     touched, elsewhere = _paths(store.changes(base, head)), _paths(store.changes(head, base))
+    there = {*changed.paths(EXEMPLARS_FOLDER), *changed.links(EXEMPLARS_FOLDER)}
+    tables = sorted(path for path in touched if path.startswith(f"{EXEMPLARS_FOLDER}/") and is_exemplar_file(path))
     problems: list[Problem] = []
     files: dict[str, str | bytes | None] = {}
-    for path in _READ:
+    for path in (*_READ, *tables):
         if path not in touched:
             continue
-        content = collect(partial(changed.read, path, REVIEWED_FILES), problems)
-        if path in elsewhere and content is not None and snapshot.exists(path):
-            if content == snapshot.read(path, REVIEWED_FILES):
+        is_gone = path in tables and path not in there
+        content = None if is_gone else collect(partial(changed.read, path, REVIEWED_FILES), problems)
+        if path in elsewhere and (is_gone or content is not None) and (path in tables or snapshot.exists(path)):
+            now = snapshot.read(path, REVIEWED_FILES) if snapshot.exists(path) else None
+            if content == now:
                 continue
             message = "the file has changed on the other side as well since this one left it"
             problems.append(Problem(path, None, message, "merge the other side into this one"))
         files[path] = content
     if problems:
         raise InputError(problems)
-    over = Overlay(snapshot, files)
-    before, after = load_platform(snapshot), load_platform(over)
-    document = parse_yaml(over.read(TAXONOMY_FILE, REVIEWED_FILES), TAXONOMY_FILE, REVIEWED_FILES)
-    faults = succession_problems(before.taxonomy, after.taxonomy, document)
-    return Change(before=before, after=after, former=History(store, base).since), faults
+    return files
 
 
 def _paths(changes: Iterable[FileChange]) -> set[str]:

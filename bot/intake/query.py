@@ -61,6 +61,12 @@ class Query:
     line: int | None
 
     @property
+    def heard(self) -> tuple[str, ...]:
+        """The turns as a classifier hears them: with the last one goes what is attached, which the text may not say."""
+        notes = [f"(attached {_kind(name)}: {name})" for name in self.setup.attachments]
+        return (*self.turns[:-1], "\n".join([*self.turns[-1:], *notes])) if notes else self.turns
+
+    @property
     def attachment_kinds(self) -> tuple[AttachmentKind, ...] | None:
         """The kinds of what is attached, sorted, each once; ``None`` if the eval set names no attachment."""
         return tuple(sorted({_kind(name) for name in self.setup.attachments})) or None

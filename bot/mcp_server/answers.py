@@ -51,17 +51,18 @@ class Unread(BaseModel):
 
 
 class CalledToolRow(BaseModel):
-    """The tool that a step of a query most likely calls."""
+    """The likeliest tool of a step."""
 
     tool: Marked
-    probability: float = Field(ge=0, le=1, description="given that the query calls a tool")
+    probability: float = Field(ge=0, le=1, description="if any is called")
 
 
 class CallsRow(BaseModel):
     """Which tools a query calls."""
 
-    probability: float = Field(ge=0, le=1, description="that it calls a tool at all")
-    steps: list[CalledToolRow] = Field(description="of each step, the most likely tool")
+    probability: float = Field(ge=0, le=1, description="that it calls any")
+    steps: int = Field(ge=0)
+    first: list[CalledToolRow]
 
     @staticmethod
     def of(calls: CalledTools | None) -> CallsRow | None:
@@ -69,30 +70,30 @@ class CallsRow(BaseModel):
         if calls is None:
             return None
         steps = [CalledToolRow(tool=mark(name), probability=share) for name, share in calls.likeliest]
-        return CallsRow(probability=calls.probability, steps=steps)
+        return CallsRow(probability=calls.probability, steps=len(steps), first=steps[:SHOWN])
 
 
 class ContradictionRow(BaseModel):
-    """Where an eval set expects other calls of tools than the classifier; the calls that it expects count."""
+    """An eval set expects other calls of tools than the classifier: its own count."""
 
     id: Marked
-    expected: list[Marked] = Field(description="tools that the eval set expects; empty: no call")
-    likeliest: list[Marked] = Field(description="of each step, the tool that the classifier expected")
-    probability: float = Field(ge=0, le=1, description="that a tool is called, as the classifier expected")
+    expected: Ids = Field(description="by the eval set; none: no call")
+    likeliest: Ids = Field(description="by the classifier, of each step")
+    probability: float = Field(ge=0, le=1, description="of any call, by the classifier")
 
     @staticmethod
     def of(id: str, found: Contradiction) -> ContradictionRow:
         """What was ``found`` of the query ``id`` for output."""
         return ContradictionRow(
             id=mark(id),
-            expected=[mark(name) for name in found.expected],
-            likeliest=[mark(name) for name in found.likeliest],
+            expected=Ids.of(tuple(dict.fromkeys(found.expected))),
+            likeliest=Ids.of(tuple(dict.fromkeys(found.likeliest))),
             probability=found.probability,
         )
 
 
 class Contradictions(BaseModel):
-    """Queries whose eval set expects other calls of tools than the classifier: how many, and the first of them."""
+    """Queries whose eval set contradicts the classifier."""
 
     count: int = Field(ge=0)
     first: list[ContradictionRow]
@@ -115,8 +116,8 @@ class ClassifiedRow(BaseModel):
     attempt: bool = Field(description="whether it argues with the classifier, or hides text from people")
     basis: Basis | None = Field(description="the weakest that an inferred confidence rests on; null: none was inferred")
     familiar: bool = Field(description="whether the classifier can judge this kind of text")
-    calls: CallsRow | None = Field(description="the called tools that count; null: the question did not arise")
-    contradiction: ContradictionRow | None = Field(description="null: the eval set does not contradict the classifier")
+    calls: CallsRow | None = Field(description="null: it was not asked")
+    contradiction: ContradictionRow | None = Field(description="between eval set and classifier")
 
     @staticmethod
     def of(item: Classification, query: Query, *, texts: bool, every_value: bool) -> ClassifiedRow:
@@ -282,7 +283,7 @@ class ClassifyToVerdictAnswer(Page):
         description="queries that argue with the classifier, or hide text from people; only=attempts shows all"
     )
     contradictions: Contradictions
-    unfamiliar: Ids = Field(description="queries with a kind of text that the classifier cannot judge")
+    unfamiliar: Ids = Field(description="queries whose kind of text the classifier cannot judge")
     coverage_gained: dict[str, str] = Field(description="capability: competent coverers before → after")
     unclassified: Unclassified
     unread: Unread

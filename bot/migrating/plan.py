@@ -30,7 +30,7 @@ from bot.taxonomy.changes import Change, changes_between, required_version
 from bot.taxonomy.loading import TAXONOMY_FILE, exemplar_files, load_taxonomy, parse_taxonomy, read_files
 from bot.taxonomy.migration import Migration, declared, migration_between
 from bot.taxonomy.model import Taxonomy
-from bot.taxonomy.succession import succession_problems
+from bot.taxonomy.succession import declaration_problems, succession_problems
 from bot.yaml_writing import edited
 
 CONFIG_FOLDER = "config"
@@ -104,11 +104,15 @@ def _plan_taxonomy(now: Snapshot, old: Taxonomy, *, moves: bool) -> tuple[dict[s
         raise
     marks = {path: "\ufeff" if files.contents[path].startswith(BOM_UTF8) else "" for path in tables}
     texts = {path: marks[path] + text for path, text in carried_tables(tables, declared(definitions)).items()}
-    if not moves:
-        return texts, load_taxonomy(Overlay(now, texts))
-    originals = {path: texts.get(path, marks[path] + file.text) for path, file in tables.items()}
-    moved = moved_exemplars(files.contents[TAXONOMY_FILE], files.names[TAXONOMY_FILE], originals)
-    new = load_taxonomy(Overlay(now, texts | moved))
+    moved: dict[str, str] = {}
+    if moves:
+        originals = {path: texts.get(path, marks[path] + file.text) for path, file in tables.items()}
+        moved = moved_exemplars(files.contents[TAXONOMY_FILE], files.names[TAXONOMY_FILE], originals)
+    try:
+        new = load_taxonomy(Overlay(now, texts | moved))
+    except InputError as error:
+        document = parse_yaml(files.contents[TAXONOMY_FILE], files.names[TAXONOMY_FILE], REVIEWED_FILES)
+        raise InputError([*error.problems, *declaration_problems(old, definitions, document)]) from None
     if moved and not tables and required_version(old, definitions) == definitions.version:
         # Other lists of exemplars contradict one another in what comes first, or spell a query in two ways.
         right = required_version(old, new)

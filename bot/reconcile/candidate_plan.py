@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bot.digests import digest
 from bot.errors import InputError
-from bot.extension.draft import with_capability
+from bot.extension.draft import drafted
 from bot.extension.model import Candidate, holds_core
 from bot.github.check import post_check
 from bot.github.values import AddLabels, CheckRun, OpenPullRequest, Operation, PullRequest, PushBranch, WriteLedger
@@ -21,7 +21,6 @@ from bot.ledger.store import record_text
 from bot.object_store import blob_id
 from bot.reconcile.wishes import Branch
 from bot.report.candidate import candidate_title, render_candidate
-from bot.taxonomy.loading import TAXONOMY_FILE
 
 PREFIX = "incumbent-candidates/"
 """Branches under it are made by us, and people's from then on: a ruleset for `incumbent/**` does not bind it."""
@@ -34,15 +33,15 @@ class Scene:
     """GitHub as the plan finds it.
 
     ``open`` and ``closed`` are pull requests from branches under our prefix; ``branches`` are those that are there by
-    name, ``checks`` maps heads to our checks on them.  ``record`` is the ledger's part, ``taxonomy`` the text of
-    the taxonomy on the default branch at ``base``.  For ``barred`` branches GitHub lets us open no pull request.
-    ``closed_by`` tells who closed a pull request, and when.
+    name, ``checks`` maps heads to our checks on them.  ``record`` is the ledger's part, ``taxonomy`` the texts of
+    the taxonomy's files on the default branch at ``base``, by path.  For ``barred`` branches GitHub lets us open no
+    pull request.  ``closed_by`` tells who closed a pull request, and when.
     """
 
     login: str
     default_branch: str
     base: str
-    taxonomy: str
+    taxonomy: Mapping[str, str]
     open: tuple[PullRequest, ...]
     closed: tuple[PullRequest, ...]
     branches: Mapping[str, Branch]
@@ -70,8 +69,8 @@ def plan_candidates(
     heads = {branch: head for branch, head in scene.record.heads.items() if branch not in unanswered}
     for candidate in found:
         branch = branch_of(candidate)
-        text = _drafted(candidate, scene)
-        ours = {} if text is None else {TAXONOMY_FILE: blob_id(text)}
+        files = _drafted(candidate, scene)
+        ours = {path: blob_id(text) for path, text in files.items()}
         there = scene.branches.get(branch)
         if branch in pulls:
             known[branch] = candidate.core
@@ -80,12 +79,12 @@ def plan_candidates(
         # A branch that holds something else is somebody's, whatever it is called.
         elif (
             free > 0
-            and text is not None
+            and files
             and branch not in scene.barred
             and (there is None or there.blobs == ours)
             and not holds_core([item.digest for item in candidate.members], known.values(), overlap)
         ):
-            operations += [(None, step) for step in _raise(candidate, branch, text, scene)]
+            operations += [(None, step) for step in _raise(candidate, branch, files, scene)]
             known[branch] = candidate.core
             free -= 1
     for pull in scene.open:
@@ -122,15 +121,15 @@ def branch_of(candidate: Candidate) -> str:
     return f"{PREFIX}{digest(candidate.core)[:_DIGITS]}"
 
 
-def _drafted(candidate: Candidate, scene: Scene) -> str | None:
-    """The taxonomy with the capability; ``None`` where it takes none."""
+def _drafted(candidate: Candidate, scene: Scene) -> Mapping[str, str]:
+    """The files of the taxonomy that change with the capability; none where it takes none."""
     try:
-        return with_capability(scene.taxonomy, candidate)
+        return drafted(scene.taxonomy, candidate)
     except InputError:
-        return None
+        return {}
 
 
-def _raise(candidate: Candidate, branch: str, text: str, scene: Scene) -> list[Operation]:
+def _raise(candidate: Candidate, branch: str, files: Mapping[str, str], scene: Scene) -> list[Operation]:
     """The branch, unless it is there, and the pull request."""
     title = candidate_title(candidate)
     steps: list[Operation] = []
@@ -141,7 +140,7 @@ def _raise(candidate: Candidate, branch: str, text: str, scene: Scene) -> list[O
                 tip=None,
                 base=scene.base,
                 parents=(scene.base,),
-                files=((TAXONOMY_FILE, text),),
+                files=tuple(files.items()),
                 message=f"{title}\n\nA draft by Incumbent; the pull request says why.",
             )
         )

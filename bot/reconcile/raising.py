@@ -6,7 +6,7 @@ from bot.github.world import raised_of
 from bot.reconcile.candidate_plan import Scene, branch_of, is_candidate, plan_candidates
 from bot.reconcile.suggesting import branches_of
 from bot.reconcile.tip import Staged, Tip
-from bot.taxonomy.loading import TAXONOMY_FILE
+from bot.taxonomy.loading import read_files
 
 
 def raise_candidates(tip: Tip) -> Staged:
@@ -24,7 +24,7 @@ def raise_candidates(tip: Tip) -> Staged:
         login=github.login,
         default_branch=base,
         base=tip.commit,
-        taxonomy=tip.read(TAXONOMY_FILE),
+        taxonomy={path: tip.read(path) for path in read_files(tip.snapshot).contents},
         open=opened,
         closed=closed,
         branches=branches_of(tip, new) if new else {},

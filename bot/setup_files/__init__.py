@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
-# In a checkout of the product these two are its own; a wheel carries copies (pyproject.toml).
-_OWN = {"taxonomy.yaml": "taxonomy/taxonomy.yaml", "curation.yaml": "config/curation.yaml"}
+# In a checkout of the product these are its own; a wheel carries copies (pyproject.toml).
+_OWN = {
+    "taxonomy.yaml": "taxonomy/taxonomy.yaml",
+    "curation.yaml": "config/curation.yaml",
+    "exemplars": "taxonomy/exemplars",
+}
 
 
 def setup_file(name: str) -> str:
     """The text of the file ``name``."""
+    return _place(name).read_text(encoding="utf-8")
+
+
+def exemplar_files() -> dict[str, str]:
+    """The texts of the exemplar files by their paths below ``taxonomy/exemplars/``, sorted."""
+    return {path: file.read_text(encoding="utf-8") for path, file in sorted(_below(_place("exemplars"), ""))}
+
+
+def _place(name: str) -> Traversable:
     place = files(__name__) / name
-    if not place.is_file() and name in _OWN:
-        return (Path(__file__).parents[2] / _OWN[name]).read_text(encoding="utf-8")
-    return place.read_text(encoding="utf-8")
+    if name in _OWN and not (place.is_file() or place.is_dir()):
+        return Path(__file__).parents[2] / _OWN[name]
+    return place
+
+
+def _below(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:
+    for item in folder.iterdir():
+        if item.is_dir():
+            yield from _below(item, f"{prefix}{item.name}/")
+        elif item.name.endswith(".tsv"):
+            yield f"{prefix}{item.name}", item

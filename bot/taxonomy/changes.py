@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from bot.taxonomy.migration import Migration, migration_between
+from bot.taxonomy.migration import NOTHING, Migration, migration_between
 from bot.taxonomy.model import Capability, Group, Taxonomy
 
 
@@ -176,16 +176,16 @@ def _without_a_capability(old: Taxonomy, new: Taxonomy, migration: Migration) ->
     Ids, authors, and the files that rows stand in are no content.
     """
 
-    def rows(
-        taxonomy: Taxonomy, became: Callable[[str], tuple[str, ...]]
-    ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-        return [
-            (row.turns, tuple(sorted(name for id in row.unknown for name in became(id))))
-            for row in taxonomy.exemplars
-            if row.unknown or not (row.exercises or row.resembles)
-        ]
+    def loose(taxonomy: Taxonomy, migration: Migration) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+        found = []
+        for row in taxonomy.exemplars:
+            # Of what exercised the whole it is unknown which part it exercises.
+            doubtful = (*row.unknown, *(id for id in row.exercises if id in migration.splits))
+            if doubtful or not (row.exercises or row.resembles):
+                found.append((row.turns, tuple(sorted(name for id in doubtful for name in migration.became(id)))))
+        return sorted(found)
 
-    was, now = sorted(rows(old, migration.became)), sorted(rows(new, lambda id: (id,)))
+    was, now = loose(old, migration), loose(new, NOTHING)
     told = _difference("exemplar", was, now)
     if told:
         sentence = f"Of those that exercise nothing, or of which something is unknown: {', '.join(told)}."

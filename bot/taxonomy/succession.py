@@ -14,7 +14,12 @@ from bot.taxonomy.model import Taxonomy
 def succession_problems(old: Taxonomy, new: Taxonomy, document: Document) -> tuple[Problem, ...]:
     """Every fault of ``new`` as what follows ``old``; ``document`` is the file that ``new`` was read from."""
     version = version_problem(old, new, document)
-    return (*(() if version is None else (version,)), *_retired(old, new, document), *_origins(old, new, document))
+    return (*(() if version is None else (version,)), *declaration_problems(old, new, document))
+
+
+def declaration_problems(old: Taxonomy, new: Taxonomy, document: Document) -> tuple[Problem, ...]:
+    """Those of the faults that do not hang on exemplars: what is retired, and what capabilities say that they were."""
+    return (*_retired(old, new, document), *_origins(old, new, document))
 
 
 def version_problem(old: Taxonomy, new: Taxonomy, document: Document) -> Problem | None:

@@ -83,10 +83,12 @@ def merged(rows: Iterable[NewRow]) -> list[NewRow]:
     """``rows`` with one for each text, in the order in which texts come first; what is exercised is no lookalike."""
     found: dict[str, NewRow] = {}
     for row in rows:
-        before = found.get(normalise(row.turns), NewRow(turns=tuple(map(as_cell, row.turns))))
+        turns = tuple(map(as_cell, row.turns))
+        text = normalise(turns)
+        before = found.get(text, NewRow(turns=turns))
         exercises = tuple(dict.fromkeys((*before.exercises, *row.exercises)))
         resembles = dict.fromkeys((*before.resembles, *row.resembles))
-        found[normalise(row.turns)] = NewRow(
+        found[text] = NewRow(
             turns=before.turns,
             exercises=exercises,
             resembles=tuple(id for id in resembles if id not in exercises),

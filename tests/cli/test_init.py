@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import tree
+from tests.factories import REPOSITORY
 
 ACTION = "example/incumbent@0123456789012345678901234567890123456789"
 WRITTEN = {
@@ -19,6 +20,7 @@ WRITTEN = {
     "regression_set/README.md",
     "taxonomy/taxonomy.yaml",
 }
+EXEMPLARS = {path.relative_to(REPOSITORY).as_posix() for path in (REPOSITORY / "taxonomy" / "exemplars").rglob("*.tsv")}
 
 
 @pytest.fixture
@@ -32,7 +34,10 @@ def empty(tmp_path: Path) -> Path:
 def test_an_empty_repository_becomes_a_valid_platform(empty: Path, incumbent: Incumbent) -> None:
     outcome = incumbent("init", "--repo", empty, "--action", ACTION)
     assert outcome.code == 0
-    assert set(tree(empty)) == WRITTEN
+    assert set(tree(empty)) == WRITTEN | EXEMPLARS
+    assert f"written: taxonomy/exemplars/ ({len(EXEMPLARS)} files)" in outcome.out
+    for path in EXEMPLARS:
+        assert (empty / path).read_bytes() == (REPOSITORY / path).read_bytes()
     assert incumbent("validate", "--repo", empty).code == 0
     assert "branches: [trunk]" in (empty / ".github/workflows/incumbent.yml").read_text()
     assert f"uses: {ACTION}" in (empty / ".github/workflows/incumbent.yml").read_text()
@@ -56,6 +61,16 @@ def test_nothing_is_overwritten_and_the_rest_is_written(empty: Path, incumbent: 
     assert tree(empty) == before
 
 
+@pytest.mark.parametrize("present", ["taxonomy/taxonomy.yaml", "taxonomy/exemplars/mine.tsv"])
+def test_a_taxonomy_that_is_there_keeps_its_own_exemplars(empty: Path, incumbent: Incumbent, present: str) -> None:
+    (empty / present).parent.mkdir(parents=True)
+    (empty / present).write_text("mine")
+    outcome = incumbent("init", "--repo", empty, "--action", ACTION)
+    assert outcome.code == 0
+    assert "taxonomy/exemplars/ (" not in outcome.out
+    assert set(tree(empty)) == WRITTEN | {present}
+
+
 def test_a_link_in_a_files_place_is_not_written_through(empty: Path, incumbent: Incumbent, tmp_path: Path) -> None:
     (empty / "CURATION.md").symlink_to(tmp_path / "elsewhere")
     assert incumbent("init", "--repo", empty, "--action", ACTION).code == 0
@@ -64,7 +79,7 @@ def test_a_link_in_a_files_place_is_not_written_through(empty: Path, incumbent: 
 
 def test_a_dry_run_writes_nothing(empty: Path, incumbent: Incumbent) -> None:
     outcome = incumbent("init", "--repo", empty, "--action", ACTION, "--dry-run")
-    assert outcome.out.count("would write: ") == len(WRITTEN)
+    assert outcome.out.count("would write: ") == len(WRITTEN) + 1
     assert tree(empty) == {}
 
 

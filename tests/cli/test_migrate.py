@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -266,3 +267,127 @@ def test_a_call_that_cannot_be_followed(grown: Path, incumbent: Incumbent, tmp_p
     outcome = incumbent("migrate", "--repo", grown)
     assert outcome.code == 2
     assert "not inside a git repository" in outcome.err
+
+
+EXEMPLARS = "taxonomy/exemplars/exemplars.tsv"
+
+
+def test_tables_of_exemplars_follow_a_rename_and_a_split(grown: Path, incumbent: Incumbent) -> None:
+    before = load_taxonomy(WorkingTree(grown))
+    table = text_of(grown / EXEMPLARS)
+    taxonomy(grown, rename, split, version("2.0.0"))
+    outcome = incumbent("migrate", "--repo", grown, "--json")
+    assert outcome.code == 0, outcome.err
+    assert EXEMPLARS in outcome.json["files"]
+    after = load_taxonomy(WorkingTree(grown))
+    assert after.by_id["backend.use"].exemplars == before.by_id["backend.call"].exemplars
+    upset = [row.id for row in before.exemplars if "dialog.upset" in row.exercises]
+    assert [row.id for row in after.exemplars if row.unknown == ("dialog.angry", "dialog.sad")] == upset
+    # The short name stands for the same capability, and one of what was split for none.
+    told = text_of(grown / EXEMPLARS)
+    assert "call=backend.use" in told
+    assert "upset=" not in told
+    assert len(told.splitlines()) == len(table.splitlines())
+
+
+def with_exemplars_in_the_file(platform: Path) -> None:
+    """The platform as it was before there were tables, committed."""
+    known = load_taxonomy(WorkingTree(platform)).by_id
+    path = platform / "taxonomy" / "taxonomy.yaml"
+    (platform / EXEMPLARS).unlink()
+    lines: list[str] = []
+    for line in text_of(path).splitlines():
+        lines.append(line)
+        if line.startswith("  - id: "):
+            exemplars = known[line.removeprefix("  - id: ")].exemplars.model_dump(mode="json")
+            lines += ["    exemplars:"] if any(exemplars.values()) else []
+            for kind, given in exemplars.items():
+                lines += [f"      {kind}:"] if given else []
+                lines += [f"        - {json.dumps(item, ensure_ascii=False)}" for item in given]
+    write(path, "\n".join(lines) + "\n")
+    commit(platform, "Exemplars in the file")
+
+
+def test_exemplars_in_the_file_move_to_a_table(platform: Path, incumbent: Incumbent) -> None:
+    slim = text_of(platform / "taxonomy" / "taxonomy.yaml")
+    with_exemplars_in_the_file(platform)
+    before = load_taxonomy(WorkingTree(platform))
+    said = incumbent("validate", "--repo", platform)
+    assert said.code == 0
+    assert said.out.count("run `incumbent migrate`") == 1
+
+    untouched = tree(platform)
+    outcome = incumbent("migrate", "--repo", platform, "--dry-run")
+    assert outcome.code == 0, outcome.err
+    assert f"would be written: {EXEMPLARS}" in outcome.out
+    assert tree(platform) == untouched
+
+    outcome = incumbent("migrate", "--repo", platform, "--json")
+    assert outcome.json["files"] == [EXEMPLARS, "taxonomy/taxonomy.yaml"]
+    assert (outcome.json["changes"], outcome.json["lagging"]) == ([], [])
+    assert text_of(platform / "taxonomy" / "taxonomy.yaml") == slim
+    after = load_taxonomy(WorkingTree(platform))
+    assert [item.definition for item in after.capabilities] == [item.definition for item in before.capabilities]
+
+    assert incumbent("migrate", "--repo", platform, "--json").json["files"] == []
+    commit(platform, "Move")
+    assert incumbent("migrate", "--repo", platform, "--json").json["files"] == []
+    assert "incumbent migrate" not in incumbent("validate", "--repo", platform).out
+
+
+def test_exemplars_move_and_follow_a_rename_at_once(platform: Path, incumbent: Incumbent) -> None:
+    with_exemplars_in_the_file(platform)
+    taxonomy(platform, rename, version("1.1.0"))
+    outcome = incumbent("migrate", "--repo", platform, "--json")
+    assert outcome.code == 0, outcome.err
+    assert [change["kind"] for change in outcome.json["changes"]] == ["renamed"]
+    assert "call=" not in text_of(platform / EXEMPLARS)
+    assert "use=backend.use" in text_of(platform / EXEMPLARS)
+
+
+def test_lists_that_contradict_each_other_in_their_order_ask_for_a_patch_and_no_score_lags(
+    grown: Path, incumbent: Incumbent
+) -> None:
+    with_exemplars_in_the_file(grown)
+    path = grown / "taxonomy" / "taxonomy.yaml"
+    lines = text_of(path).splitlines()
+    # One list has them the other way round than another, which has them all.
+    place = lines.index("  - id: dialog.correction") + 3
+    end = next(number for number in range(place, len(lines)) if not lines[number].startswith("        - "))
+    lines[place:end] = reversed(lines[place:end])
+    write(path, "\n".join(lines).replace("version: 1.0.0", "version: 1.0.1") + "\n")
+    assert incumbent("reclassify", "--repo", grown).code == 0
+    commit(grown, "Contradict")
+    outcome = incumbent("migrate", "--repo", grown, "--json")
+    assert outcome.code == 0, outcome.err
+    assert (outcome.json["from_version"], outcome.json["to_version"]) == ("1.0.1", "1.0.2")
+    assert {change["kind"] for change in outcome.json["changes"]} == {"exemplars-changed"}
+    assert outcome.json["lagging"] == []
+    assert "version: 1.0.2\n" in text_of(path)
+    assert incumbent("migrate", "--repo", grown, "--json").json["files"] == []
+
+
+def test_exemplars_that_were_added_to_the_file_join_the_table(platform: Path, incumbent: Incumbent) -> None:
+    first = load_taxonomy(WorkingTree(platform)).exemplars[0]
+    more = f"- id: backend.lookup\n    exemplars: {{positive: [Where do you live?, {json.dumps(first.turns[0])}]}}\n"
+    taxonomy(platform, lambda text: text.replace("- id: backend.lookup\n", more), version("1.0.1"))
+    said = incumbent("validate", "--repo", platform)
+    assert said.code == 1
+    assert "move them to a table: run `incumbent migrate`" in said.err
+    outcome = incumbent("migrate", "--repo", platform, "--json")
+    assert outcome.code == 0, outcome.err
+    after = load_taxonomy(WorkingTree(platform)).exemplars
+    assert "backend.lookup" in after[0].exercises
+    assert (after[-1].turns, after[-1].exercises) == (("Where do you live?",), ("backend.lookup",))
+
+
+def test_faults_of_the_tables_and_of_the_declarations_are_told_at_once(platform: Path, incumbent: Incumbent) -> None:
+    taxonomy(platform, lambda text: text.replace("backend.call", "backend.use"))
+    with (platform / EXEMPLARS).open("a", encoding="utf-8") as stream:
+        stream.write("x 1\tcall\t\tWhat?\n")
+    before = tree(platform)
+    outcome = incumbent("migrate", "--repo", platform)
+    assert outcome.code == 1
+    for expected in ("add backend.call to `retired`", "'x 1' is not an id", "'call' cannot stand for that"):
+        assert expected in outcome.err
+    assert tree(platform) == before

@@ -129,12 +129,16 @@ class Repository(ObjectStore):
             commit = self.commits[commit].parents[0]
         return tuple(reversed(found))
 
-    def history(self, commit: str, path: str) -> tuple[str, ...]:
+    def history(self, commit: str, *paths: str) -> tuple[str, ...]:
         line = [commit]
         while self.commits[line[-1]].parents:
             line.append(self.commits[line[-1]].parents[0])
-        texts = [self.commits[id].files.get(path) for id in line]
-        return tuple(id for place, id in enumerate(line) if texts[place] != (*texts, None)[place + 1])
+        below = tuple(f"{path}/" for path in paths)
+        texts = [
+            {path: text for path, text in self.commits[id].files.items() if path in paths or path.startswith(below)}
+            for id in line
+        ]
+        return tuple(id for place, id in enumerate(line) if texts[place] != (*texts, {})[place + 1])
 
     def commit_time(self, commit: str) -> str:
         return self.commits[commit].at

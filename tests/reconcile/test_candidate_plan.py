@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,13 +26,13 @@ from bot.reconcile.candidate_facts import CandidateFacts
 from bot.reconcile.candidate_plan import LABEL, Scene, branch_of, plan_candidates
 from bot.reconcile.wishes import Branch
 from bot.report.candidate import render_candidate
-from bot.snapshot import Overlay, WorkingTree
+from bot.snapshot import NoFiles, Overlay
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from tests.extension.builders import make_candidate, make_taxonomy
-from tests.factories import REPOSITORY
 from tests.reconcile.merges import BOT, TIP, commit, make_pull
 
 HEAD = commit(9)
+EXEMPLARS = {"capabilities": {"__all__": {"exemplars"}}}
 ONE = make_candidate()
 OTHER = make_candidate(id="deeds.hop", core=("1" * 24,), members=(ONE.members[0].__class__(
     id="c/a/2", customer="c", turns=("hop",), digest="1" * 24, signals=()
@@ -55,12 +56,12 @@ class Raising:
 
     @property
     def scene(self) -> Scene:
-        taxonomy = yaml.safe_dump(make_taxonomy().model_dump(mode="json", exclude_none=True), sort_keys=False)
+        text = yaml.safe_dump(make_taxonomy().model_dump(mode="json", exclude_none=True), sort_keys=False)
         defaults: dict[str, Any] = {
             "login": BOT,
             "default_branch": "main",
             "base": TIP,
-            "taxonomy": taxonomy,
+            "taxonomy": {TAXONOMY_FILE: text},
             "open": tuple(self.open),
             "closed": tuple(self.closed),
             "branches": self.branches,
@@ -84,7 +85,7 @@ class Raising:
         for item in plan:
             match item:
                 case PushBranch(branch=branch, files=files):
-                    self.branches[branch] = holding(dict(files)[TAXONOMY_FILE] or "")
+                    self.branches[branch] = holding(dict(files))
                 case OpenPullRequest(branch=branch):
                     self.open.append(pull_from(branch, 20 + len(self.open)))
                     self.checks[HEAD] = None
@@ -99,15 +100,15 @@ class Raising:
         return plan
 
 
-def holding(text: str) -> Branch:
-    return Branch(commit=HEAD, blobs={TAXONOMY_FILE: blob_id(text)}, has_base=True)
+def holding(files: Mapping[str, str | None]) -> Branch:
+    return Branch(commit=HEAD, blobs={path: blob_id(text or "") for path, text in files.items()}, has_base=True)
 
 
 def drafted() -> Branch:
     """The branch as we push it."""
     push = Raising().plan()[0]
     assert isinstance(push, PushBranch)
-    return holding(dict(push.files)[TAXONOMY_FILE] or "")
+    return holding(dict(push.files))
 
 
 def pull_from(branch: str, number: int = 20, **more: Any) -> PullRequest:
@@ -148,7 +149,7 @@ def test_what_somebody_pushed_is_checked_by_the_review_alone() -> None:
 
 
 def test_a_branch_of_that_name_with_something_else_is_not_offered() -> None:
-    assert Raising(branches={branch_of(ONE): holding("version: 9")}).plan() == []
+    assert Raising(branches={branch_of(ONE): holding({TAXONOMY_FILE: "version: 9"})}).plan() == []
 
 
 def test_whatever_a_candidate_is_called_its_core_names_the_branch() -> None:
@@ -158,10 +159,25 @@ def test_whatever_a_candidate_is_called_its_core_names_the_branch() -> None:
 def test_what_is_pushed_is_a_taxonomy_of_one_capability_more() -> None:
     push = Raising().plan()[0]
     assert isinstance(push, PushBranch)
-    taxonomy = load_taxonomy(Overlay(WorkingTree(REPOSITORY), dict(push.files)))
+    taxonomy = load_taxonomy(Overlay(NoFiles(), dict(push.files)))
     assert push.files[0][0] == TAXONOMY_FILE
     assert taxonomy.version == "1.3.0"
     assert taxonomy.by_id["deeds.zigzag"].exemplars.positive == ("zigzag",)
+
+
+def test_beside_tables_of_exemplars_a_table_is_pushed_as_well_and_known_again() -> None:
+    text = yaml.safe_dump(make_taxonomy().model_dump(mode="json", exclude=EXEMPLARS, exclude_none=True))
+    table = "id\tlabels\tturns\nh-1\tdeeds.say\tsay it\n"
+    files = {TAXONOMY_FILE: text, "taxonomy/exemplars/hand.tsv": table}
+    world = Raising(more={"taxonomy": files})
+    push = world.step()[0]
+    assert isinstance(push, PushBranch)
+    assert [path.rpartition("/")[0] for path, _ in push.files] == ["taxonomy", "taxonomy/exemplars"]
+    taxonomy = load_taxonomy(Overlay(NoFiles(), files | dict(push.files)))
+    assert taxonomy.by_id["deeds.zigzag"].exemplars.positive == ("zigzag",)
+    world.step()
+    assert world.record.heads == {branch_of(ONE): HEAD}
+    assert world.step() == []
 
 
 def test_a_run_that_was_killed_between_is_taken_up() -> None:
@@ -195,7 +211,7 @@ def test_where_no_pull_request_may_be_opened_nothing_is_noted() -> None:
 
 
 def test_a_taxonomy_that_takes_no_capability_is_left_as_it_is() -> None:
-    assert Raising(more={"taxonomy": "version: 1"}).plan() == []
+    assert Raising(more={"taxonomy": {TAXONOMY_FILE: "version: 1"}}).plan() == []
 
 
 def test_what_people_open_under_our_prefix_is_theirs_and_counts() -> None:

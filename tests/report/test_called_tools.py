@@ -13,6 +13,7 @@ from bot.classifier.model import CalledTools, Classification, Contradiction, Jud
 from bot.github.analysis import classified_of, facts_of
 from bot.ledger.model import StoredClassification
 from bot.mcp_server.answers import ClassifiedRow, Contradictions
+from bot.mcp_server.cuts import Ids
 from bot.pipeline import Review, judge
 from bot.report.classify_output import ClassifyOutput
 from bot.report.markdown import render_markdown
@@ -163,9 +164,9 @@ def test_an_assistant_is_told_of_called_tools_by_marked_names() -> None:
     item = classification(contradiction=found(("look_up",), (KEY,)), familiar=False)
     row = ClassifiedRow.of(item, query("q"), texts=False, every_value=False)
     assert row.calls is not None
-    assert next(step.tool for step in row.calls.steps) == "<untrusted>look_up</untrusted>"
+    assert (row.calls.steps, row.calls.first[0].tool) == (2, "<untrusted>look_up</untrusted>")
     assert row.contradiction is not None
-    assert row.contradiction.expected == ["<untrusted>look_up</untrusted>"]
+    assert row.contradiction.expected == Ids(count=1, first=["<untrusted>look_up</untrusted>"])
     assert "ghp_" not in row.model_dump_json()
     plain = ClassifiedRow.of(classification(calls=None), query("q"), texts=False, every_value=False)
     assert (plain.calls, plain.contradiction, plain.familiar) == (None, None, True)

@@ -298,6 +298,7 @@ def row(id: str, *turns: str, hand: str = "h", **more: Any) -> Exemplar:
     return Exemplar(id=id, hand=hand, turns=turns or (id,), **{"exercises": ("a",)} | more)
 
 
+LOOSE = "Of those that exercise nothing, or of which something is unknown"
 ROWS = (row("1"), row("2", exercises=("b",), resembles=("a",)), row("3", exercises=()), row("4", unknown=("a",)))
 
 
@@ -312,14 +313,11 @@ ROWS = (row("1"), row("2", exercises=("b",), resembles=("a",)), row("3", exercis
         ((ROWS[0], ROWS[2], ROWS[1], ROWS[3]), ()),
         (
             (*ROWS[:2], row("3", "three", exercises=()), ROWS[3]),
-            (
-                "Of those that exercise nothing, or of which something is unknown: "
-                "1 exemplar added, 1 exemplar removed.",
-            ),
+            (f"{LOOSE}: 1 exemplar added, 1 exemplar removed.",),
         ),
         (
             (*ROWS[:3], row("4")),
-            ("Of those that exercise nothing, or of which something is unknown: 1 exemplar removed.",),
+            (f"{LOOSE}: 1 exemplar removed.",),
         ),
     ],
     ids=["nothing", "id and hand", "added", "translated", "order", "order elsewhere", "no label", "known now"],

@@ -116,6 +116,7 @@ def test_a_rule_over_the_structure_of_a_query(
         "length(sort_by(tools, &protocol)) > `0`",
         "!(contains(map(&auth, tools), 'sso'))",
         "tools[0].card",
+        "length(tools[0:1]) > `0`",
     ],
 )
 def test_fields_of_tools_may_be_asked_of_the_tools(source: Source, rule: str) -> None:
