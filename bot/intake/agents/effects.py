@@ -79,8 +79,8 @@ def _names_change(name: Decision, operation_id: str, prose: Sequence[str]) -> bo
 
 def _routed(place: str, effect: Effect) -> str:
     """That a route ends with ``place``, if that plainly tells ``effect`` by a verb that it begins or ends with."""
-    told, words = effect_of_name(place), words_of(place)
-    plain = told.effect == effect and says_plainly(told) and told.verb in (words[0], words[-1])
+    decision, words = effect_of_name(place), words_of(place)
+    plain = decision.effect == effect and says_plainly(decision) and decision.verb in (words[0], words[-1])
     return f"the route ends with '{place}'" if plain else ""
 
 

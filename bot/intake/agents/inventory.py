@@ -19,7 +19,7 @@ class Entry:
     """An operation of an OpenAPI file or a tool of an MCP server.
 
     ``security`` is ``None`` where nothing is said about security; ``parameters`` reads what it takes.
-    ``told`` gives the effect of an operation that a plugin describes in further words.
+    ``described`` gives the effect of an operation that a plugin describes in further words.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Entry:
     security: Alternatives | None
     place: Place
     parameters: Parameters = no_parameters
-    told: Callable[[str], Decision] | None = None
+    described: Callable[[str], Decision] | None = None
 
 
 Inventory = Mapping[str, Entry]

@@ -17,8 +17,8 @@ from bot.intake.specification import Effect
 class Decision:
     """An effect and the reason for it, in words for people.
 
-    ``verb`` is the word of a name that told it.  ``doubt`` says what contradicts what, where the effect is unknown for
-    that reason alone.
+    ``verb`` is the word of a name that it rests on.  ``doubt`` says what contradicts what, where the effect is unknown
+    for that reason alone.
     """
 
     effect: Effect
@@ -103,7 +103,7 @@ def effect_of_name(name: str) -> Decision:
 
 
 def says_plainly(decision: Decision) -> bool:
-    """Whether the verb that a name told its effect by is hardly ever a thing."""
+    """Whether the verb of a name that decides its effect is hardly ever a thing."""
     return decision.verb in PLAIN_WRITE_VERBS | _PLAIN_READ_VERBS
 
 

@@ -123,12 +123,12 @@ class _Reader:
         operation_id, summary = place["operationId"].text, place["summary"].text
         security = place["security"] if place.has("security") else self.root["security"]
         description = place["description"].text
-        told = partial(effect_of_operation, method, route, operation_id, summary, description)
+        described = partial(effect_of_operation, method, route, operation_id, summary, description)
         return Entry(
             name=operation_id or f"{method.upper()} {route}",
             description=description or summary,
-            effect=told(),
-            told=told,
+            effect=described(),
+            described=described,
             security=self.security.alternatives(security),
             place=place,
             parameters=cache(partial(self.parameters, item, place)),

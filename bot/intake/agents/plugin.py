@@ -198,7 +198,8 @@ def _tool(package: Package, binding: Binding, modes: dict[str, AuthMode | None])
     if function is not None:
         capabilities = function["capabilities"]
         description = function["description"].text
-        effect = entry.told(description) if entry is not None and entry.told is not None else effect
+        if entry is not None and entry.described is not None:
+            effect = entry.described(description)
         effect = effect_of_data_handling(capabilities["security_info"]["data_handling"].data) or effect
         confirmation = _confirmation(capabilities["confirmation"])
         card = _card(package, capabilities["response_semantics"])
