@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from bot.classifier.cleaning import clean
 from bot.classifier.embedded.embedding import SCALE, Embedder, installed_embedder
 from bot.classifier.embedded.operations import OPERATIONS
-from bot.classifier.embedded.tool_features import read_step, step_features
+from bot.classifier.embedded.tool_features import LEADS, read_step, step_features
 from bot.classifier.embedded.tool_weights import FILE, Weights, WeightSet
 from bot.classifier.embedded.tools import Reading, ToolIndex, text_odds
 from bot.intake.specification import Parameter, Tool
@@ -47,6 +47,8 @@ KNOWLEDGE: Final = ("execution.knowledge.",)
 SHARES: Final = {"azure": 0.4, "seal": 0.2}
 """How much a row of a corpus weighs in the fit against a written one; published prompts are many and alike."""
 CALL_SHARES: Final = {"azure": 0.15, "seal": 0.0}
+ORDER_SHARE: Final = 0.1
+"""What an exemplar that begins with a plain verb weighs when operations are fitted."""
 CROSSED_SHARE: Final = 0.15
 """What a prompt for another agent weighs, as one that calls none of this agent's tools."""
 SEAL_AGENTS: Final = 12
@@ -54,8 +56,8 @@ SEAL_ROWS: Final = 160
 NAMES_ONLY: Final = 19
 """Columns of :meth:`ToolFeatures.lexical` before the products of what is asked and what the tool does."""
 PENALTY_LIKENESS: Final = 1.0
-PENALTY_PRODUCTS: Final = 4.0
-PENALTY_EFFECTS: Final = 2.0
+PENALTY_PRODUCTS: Final = 2.0
+PENALTY_EFFECTS: Final = 0.5
 PENALTY_MEANING: Final = 1.0
 PENALTY_CALL: Final = 10.0
 PENALTY_OPERATIONS: Final = 1.0
@@ -297,18 +299,38 @@ def set_text_probabilities(data: Data, kinds: Kinds, embedder: Embedder, path: P
         row.text_probability = known.get("\n".join(row.turns), float(1 / (1 + np.exp(-odd))))
 
 
-def fit_operations(agents: dict[str, Agent], rows: Sequence[Row], kinds: Kinds, embedder: Embedder) -> Array:
-    """Which operation the called tool does, and whether it changes anything, by the embedding: ridge regression."""
+def plain_orders(data: Data) -> tuple[list[str], list[list[float]]]:
+    """Texts that begin with a plain verb or ask for records, with the operation, and whether it changes anything."""
+    texts, wanted = [], []
+    for text in sorted(data.kinds):
+        lead = read_step(clean(text, 4_000)).lead
+        if "call" in data.kinds[text] and lead.max() == 1 and LEADS[int(lead.argmax())] not in ("other", "run"):
+            operation = LEADS[int(lead.argmax())]
+            shares = lead[: len(OPERATIONS)].copy()
+            if operation == "question":
+                shares[[OPERATIONS.index("get"), OPERATIONS.index("list")]] = 0.5
+            texts.append(text)
+            wanted.append([*shares.tolist(), -1.0 if operation in ("get", "list", "question") else 1.0])
+    return texts, wanted
+
+
+def fit_operations(data: Data, rows: Sequence[Row], kinds: Kinds, embedder: Embedder) -> Array:
+    """Which operation the called tool does, and whether it changes anything, by the embedding: ridge regression.
+
+    Plain orders among the exemplars are worth a little: they are in more languages.
+    """
+    agents = data.agents
     rows = [row for row in rows if len(row.calls) == 1]
-    shares = np.array([SHARES.get(row.kind, 1.0) for row in rows])
-    wanted = []
+    orders, wanted = plain_orders(data)
+    shares = np.array([*([ORDER_SHARE] * len(orders)), *(SHARES.get(row.kind, 1.0) for row in rows)])
     for row in rows:
         operations = _index(agents, row.agent, None).operations
         places = _places(agents[row.agent], row.calls[0])
         effects = [{"read": -1.0, "write": 1.0}.get(agents[row.agent].tools[place].effect, 0.0) for place in places]
         wanted.append([*operations[places].mean(axis=0), float(np.mean(effects))])
-    vectors = (embedder.embed([text_of(row) for row in rows]).astype(float) - kinds.centre) / SCALE
-    found = np.column_stack([vectors, np.ones(len(rows))])
+    texts = [*(clean(text, 4_000) for text in orders), *(text_of(row) for row in rows)]
+    vectors = (embedder.embed(texts).astype(float) - kinds.centre) / SCALE
+    found = np.column_stack([vectors, np.ones(len(texts))])
     penalty = np.diag([*([PENALTY_OPERATIONS] * vectors.shape[1]), 1e-6])
     solved: Array = np.linalg.solve(
         (found * shares[:, None]).T @ found + penalty, (found * shares[:, None]).T @ np.array(wanted)
@@ -353,12 +375,10 @@ def folds_of(rows: Iterable[Row], number: int) -> list[set[str]]:
 def fit(data: Data, rows: Sequence[Row], kinds: Kinds, embedder: Embedder) -> Weights:
     """The weights fitted on ``rows``."""
     empty = WeightSet(np.zeros(0), np.zeros(0), np.zeros(0))
-    operations = fit_operations(data.agents, rows, kinds, embedder)
+    operations = fit_operations(data, rows, kinds, embedder)
     weights = Weights(kinds.centre, operations, kinds.weights, empty, empty, np.zeros(0))
     inner = folds_of(rows, INNER_FOLDS)
-    held = [
-        fit_operations(data.agents, [row for row in rows if row.family not in part], kinds, embedder) for part in inner
-    ]
+    held = [fit_operations(data, [row for row in rows if row.family not in part], kinds, embedder) for part in inner]
     sets = {}
     for name, used in (("meaning", embedder), ("words", None)):
         read = {}

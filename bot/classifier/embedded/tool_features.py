@@ -208,7 +208,7 @@ class ToolFeatures:
         self.object_weight = np.array(
             [max(1e-9, sum(self.objects.weights[term] for term in sorted(set(terms)))) for terms in objects]
         )
-        nouns = [[word for word in words if not operations_of(word)] or words for words in names]
+        nouns = [_nouns(words) or words for words in names]
         self.nouns = _Index([Counter(terms_of(words[-1:])) for words in nouns])
         self.texts = _Index(
             [
@@ -399,6 +399,12 @@ def _operations(names: Sequence[Sequence[str]], descriptions: Sequence[Sequence[
 def _limited(shares: list[float]) -> list[float]:
     total = max(1.0, sum(shares))
     return [share / total for share in shares]
+
+
+def _nouns(name: Sequence[str]) -> list[str]:
+    """The words of a name that are no verbs, up to “by”, “with” and the like."""
+    end = next((place for place, word in enumerate(name) if place and word in PREPOSITIONS), len(name))
+    return [word for word in name[:end] if not operations_of(word)]
 
 
 def _initials(words: Sequence[str]) -> list[str]:
