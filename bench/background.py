@@ -1,8 +1,8 @@
 """Fit what tells background from what a query asks: python -m bench background; writes background.json.
 
-From the shipped exemplars and their wordings (taxonomy/exemplars/translations/en-x-*.tsv): of a wordy text,
-the sentence that is most like the plain original asks, and those that are clearly less like it are background.  The sentences of
-authors who write plainly ask too, or say what is handed over or felt.
+From the shipped exemplars and their wordings (taxonomy/exemplars/translations/en-x-*.tsv): of a wordy text, the
+sentence that is most like the plain original asks, and those that are clearly less like it are background.  The
+sentences of authors who write plainly ask too, or say what is handed over or felt.
 """
 
 from __future__ import annotations

@@ -251,7 +251,10 @@ def check(index: ToolIndex, turns: Sequence[str], text_probability: float | None
 
 
 words = st.sampled_from(
-    "get list create delete update disk vault ticket my all 4417 and then, please. hello ファイル".split()
+    [
+        *("get", "list", "create", "delete", "update", "disk", "vault", "ticket"),
+        *("my", "all", "4417", "and", "then,", "please.", "hello", "ファイル"),
+    ]
 )
 phrases = st.lists(words, max_size=12).map(" ".join)
 declared = st.builds(

@@ -138,7 +138,7 @@ def test_a_taxonomy_under_another_version_keeps_its_rows() -> None:
 
 
 def test_texts_of_one_query_may_be_the_same_in_two_languages() -> None:
-    files = {path: "id\tturns\nh1-0001\tdi lo\n" for path in (GERMAN, f"{FOLDER}/translations/pt-BR.tsv")}
+    files = dict.fromkeys((GERMAN, f"{FOLDER}/translations/pt-BR.tsv"), "id\tturns\nh1-0001\tdi lo\n")
     assert [row.language for row in load({HAND: ROWS, **files}).exemplars[-2:]] == ["de", "pt-BR"]
     # And where two queries have the same labels, so may their texts.
     same = {HAND: table("h1\tsay\t\tx", "h2\tsay\t\ty"), GERMAN: "id\tturns\nh1\tz\nh2\tz\n"}

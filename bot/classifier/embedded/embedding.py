@@ -61,7 +61,8 @@ class E5Embedder:
             # The C library reads texts up to the first null character, and takes valid UTF-8 alone.
             read = [text[:READ_CHARACTERS].replace("\0", " ").encode(errors="replace").decode() for text in texts]
             found = np.atleast_2d(self._model.query(read))
-        return np.clip(np.rint(found * SCALE), -127, 127).astype(np.int8)
+        components: NDArray[np.int8] = np.clip(np.rint(found * SCALE), -127, 127).astype(np.int8)
+        return components
 
 
 @cache

@@ -8,7 +8,7 @@ whatever the order of summation.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,7 @@ class Reference:
         for (block, squares, unit), (own, _) in zip(self.blocks, _blocks(query), strict=True):
             distance += unit * (squares + float(own[0] @ own[0]) - 2 * (block @ own[0]))
         spans = [slice(self.starts[place], self.starts[place + 1]) for place in query.places]
-        shared = np.zeros(self.size)
+        shared: NDArray[Any] = np.zeros(self.size)
         if spans:
             holders = np.concatenate([self.holders[span] for span in spans])
             products = np.concatenate(

@@ -37,7 +37,8 @@ _COURTESIES: Final = (
     ),
     (
         r"(?:many thanks|thanks(?: so much| very much| a lot| a million| a bunch| in advance| again)*"
-        r"|thank you(?: so much| very much| kindly| ever so much| in advance| for your (?:help|time|trouble|assistance))*"
+        r"|thank you(?: so much| very much| kindly| ever so much| in advance"
+        r"| for your (?:help|time|trouble|assistance))*"
         r"|thx|tysm|cheers|much (?:obliged|appreciated)|i(?:'d| would)(?: really| greatly)? (?:appreciate it"
         r"|be (?:most |very |so )?(?:grateful|thankful|obliged))|(?:best|kind) regards"
         r"|have a (?:nice|good|great|lovely) (?:day|evening|weekend))"
@@ -49,7 +50,7 @@ _COURTESIES: Final = (
         r"|s'il (?:vous|te) pla[iî]t|merci(?: beaucoup| d'avance)?|bonjour|bonsoir|salut"
         r"|obrigad[oa]|muito obrigad[oa]|olá|bom dia|boa tarde|per favore|grazie(?: mille)?|ciao|buongiorno|buonasera"
         r"|alstublieft|alsjeblieft|dank je(?: wel)?|bedankt|hoi|goedemorgen|proszę|dziękuję|dzień dobry|cześć"
-        r"|lütfen|teşekkürler|teşekkür ederim|merhaba|günaydın)"
+        r"|lütfen|teşekkürler|teşekkür ederim|merhaba|günaydın)"  # noqa: RUF001
     ),
 )
 _COURTESY: Final = re.compile(_START + "(?:" + "|".join(_COURTESIES) + ")" + _STOP, re.IGNORECASE)
