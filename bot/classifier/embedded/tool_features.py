@@ -22,6 +22,7 @@ from bot.classifier.embedded.request_words import (
     HOW,
     KNOWLEDGE,
     MUCH,
+    PLAIN_VERBS,
     PREPOSITIONS,
     SEARCHES,
     STOP_WORDS,
@@ -203,7 +204,7 @@ class ToolFeatures:
         ]
         self.name_sequences = _Index([sequences_of(words) for words in names])
         self.description_sequences = _Index([sequences_of(words) for words in descriptions])
-        objects = [terms_of([word for word in words if not operations_of(word)]) or terms_of(words) for words in names]
+        objects = [terms_of([word for word in words if word not in PLAIN_VERBS]) or terms_of(words) for words in names]
         self.objects = _Index([Counter(terms) for terms in objects])
         self.object_weight = np.array(
             [max(1e-9, sum(self.objects.weights[term] for term in sorted(set(terms)))) for terms in objects]
@@ -218,7 +219,7 @@ class ToolFeatures:
         )
         self.parameters = _Index([Counter(terms_of(words)) for words in parameters])
         self.operations = np.array(_operations(names, descriptions)).reshape(self.size, len(OPERATIONS))
-        self._widen(objects)
+        self._widen([terms_of(_nouns(words)) or terms_of(words) for words in names])
         self.verbs = np.array(
             [
                 _limited(operation_shares([*name, *description[:12]]))
