@@ -4,6 +4,8 @@
 `make bench ARGS=cost` what asking a language model costs (bench/cost.py),
 `make bench ARGS=called-tools` how well the tools that a query calls are found, or fits the weights for it
 (bench/called_tools.py),
+`make bench ARGS=familiarity` which texts are called unfamiliar (bench/familiarity.py),
+`make bench ARGS=background` and `ARGS=structure-scale` fit two data files of the classifier,
 `make bench ARGS=extension` how often a capability that the taxonomy lacks is found (bench/extension.py),
 and `make bench ARGS=calibration` how well calibration finds what simulated reviewers go by (bench/calibration.py).
 """
@@ -189,6 +191,18 @@ if __name__ == "__main__":
         from bench import called_tools
 
         sys.exit(called_tools.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["familiarity"]:
+        from bench import familiarity
+
+        sys.exit(familiarity.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["background"]:
+        from bench import background
+
+        sys.exit(background.main())
+    if sys.argv[1:2] == ["structure-scale"]:
+        from bench import structure_scale
+
+        sys.exit(structure_scale.main())
     if sys.argv[1:2] == ["extension"]:
         from bench import extension
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from bot.classifier.cleaning import clean
 from bot.classifier.embedded.embedding import SCALE, Embedder, installed_embedder
 from bot.classifier.embedded.operations import OPERATIONS
-from bot.classifier.embedded.tool_features import LEADS, read_step, step_features
+from bot.classifier.embedded.step_features import LEADS, read_step, step_features
 from bot.classifier.embedded.tool_weights import FILE, Weights, WeightSet
 from bot.classifier.embedded.tools import Reading, ToolIndex, text_odds
 from bot.intake.specification import Parameter, Tool

@@ -304,10 +304,9 @@ def test_the_only_tool_is_certain(fitted: EmbeddedBackend) -> None:
     assert chosen(fitted, "zzz", "getRepairs") == ("getRepairs", 1.0)
 
 
-def test_a_query_that_resembles_no_tool_gets_the_first_with_little_confidence(fitted: EmbeddedBackend) -> None:
-    name, confidence = chosen(fitted, "xyzzy")
-    assert name == "getRepairs"
-    assert confidence == pytest.approx(1 / 3, abs=1e-6)
+def test_a_query_that_resembles_no_tool_gets_one_with_little_confidence(fitted: EmbeddedBackend) -> None:
+    _, confidence = chosen(fitted, "xyzzy")
+    assert confidence < 0.5
 
 
 def test_tools_that_are_equally_similar_share_the_confidence(fitted: EmbeddedBackend) -> None:

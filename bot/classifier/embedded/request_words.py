@@ -87,6 +87,11 @@ VAGUE: Final = words_of(
 COMPARISON: Final = words_of(
     "better than versus vs or best most good bad besser als mieux que mejor peor meglio melhor beter lepszy"
 )
+PLAIN_VERBS: Final = words_of(
+    "get list show read fetch search find create add new post make update set put patch edit modify change write "
+    "delete remove cancel"
+)
+"""Verbs that say what a tool does, and nothing of what with."""
 SEARCHES: Final = words_of(
     "search searches query queries lookup retrieve retrieves find finds fetch answer answers suche recherche buscar"
 )

@@ -82,7 +82,7 @@ def _parts(turn: str) -> list[str]:
         else:
             steps.append(turn[start:end].strip())
             asked = asking
-    return steps
+    return steps or [turn]
 
 
 def _sentences(text: str) -> list[tuple[str, int]]:
