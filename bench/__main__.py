@@ -198,11 +198,13 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["background"]:
         from bench import background
 
-        sys.exit(background.main())
+        background.main()
+        sys.exit()
     if sys.argv[1:2] == ["structure-scale"]:
         from bench import structure_scale
 
-        sys.exit(structure_scale.main())
+        structure_scale.main()
+        sys.exit()
     if sys.argv[1:2] == ["extension"]:
         from bench import extension
 
