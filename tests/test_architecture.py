@@ -210,4 +210,4 @@ def test_the_pure_core_touches_no_world(place: str) -> None:
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(BOT).as_posix())
 def test_modules_stay_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 350
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 500
