@@ -168,7 +168,7 @@ def test_any_endpoint_that_a_config_names_is_measured(
         config["classifier"] |= {
             "backend": "openai",
             "samples": 1,
-            "openai": openai_settings(endpoint=server.endpoint).model_dump(),
+            "openai": openai_settings(endpoint=server.endpoint, prompt_bytes=40_000).model_dump(),
         }
         path = tmp_path / "endpoint.yaml"
         path.write_text(yaml.safe_dump(config), encoding="utf-8")
@@ -187,7 +187,9 @@ def test_any_endpoint_that_a_config_names_is_measured(
         )
     report = json.loads(capsys.readouterr().out)
     assert report["backend"] == (undefended or "openai")
-    assert {row["moved"] for row in report["rows"]} == {0.0}
+    # An attack in several turns is a conversation, which is counted, whatever a model says.
+    counted = ("pieces", "all")
+    assert {row["moved"] for row in report["rows"] if row["category"] not in counted} == {0.0}
     assert report["requests"] == len(server.requests)
     assert ("refused" in report) == (undefended == "naive")
 
