@@ -1,0 +1,30 @@
+"""The fits that ship are those of the shipped taxonomy, for each way that the classifier runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.classifier.embedded.backend import SHIPPED, EmbeddedBackend
+from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.embedded.embedding import Embedder, installed_embedder
+from bot.config import load_config
+from bot.snapshot import WorkingTree
+from bot.taxonomy.loading import load_taxonomy
+from tests.factories import REPOSITORY
+
+AGAIN = "python -m tools.fit"
+
+
+@pytest.mark.parametrize("embedder", [installed_embedder(), None], ids=["embedding", "words"])
+def test_nothing_is_fitted_at_first_use(embedder: Embedder | None) -> None:
+    tree = WorkingTree(REPOSITORY)
+    taxonomy = load_taxonomy(tree)
+    settings = load_config(tree, frozenset(taxonomy.by_id)).classifier
+    backend = EmbeddedBackend(taxonomy, settings.embedded, settings.samples, ModelCache(None), embedder)
+    assert SHIPPED.load(backend.key) is not None, f"the shipped fit is of another taxonomy or method: {AGAIN}"
+    assert backend.fit().capabilities
+
+
+def test_no_other_fit_ships() -> None:
+    assert SHIPPED.folder is not None
+    assert len(list(SHIPPED.folder.glob("*.npz"))) == 2, AGAIN
