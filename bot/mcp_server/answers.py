@@ -277,7 +277,9 @@ class ClassifyToVerdictAnswer(Page):
     size: int = Field(ge=0, description="entries in the regression set before the review")
     ceiling: int = Field(ge=0, description="most entries that it may hold")
     counts: VerdictCounts
-    verdicts: list[VerdictRow] = Field(description="in the cycle's order")
+    verdicts: list[VerdictRow] = Field(
+        description="first what is admitted directly, then the others, both in the cycle's order"
+    )
     settled: Settled
     attempts: Ids = Field(
         description="queries that argue with the classifier, or hide text from people; only=attempts shows all"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 import json
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import yaml
@@ -29,13 +29,17 @@ _COMMENTS = (
 )
 
 
-def carried_tables(files: Mapping[str, ExemplarFile], migration: Migration) -> dict[str, str]:
-    """The texts of exemplar files, by path, that change where capabilities were renamed or split.
+def carried_tables(
+    files: Mapping[str, ExemplarFile], migration: Migration, removed: Collection[str] = ()
+) -> dict[str, str]:
+    """The texts of exemplar files, by path, that change where capabilities were renamed, split or ``removed``.
 
     Of a query that exercised what was split it is unknown which of the parts it exercises; one that only looked like
-    the whole only looks like each part.  Raises :class:`InputError` where a file needs a name for two things.  What
-    cannot be read stays as it is.
+    the whole only looks like each part.  A query that exercised what was removed stays, with its other labels.
+    Raises :class:`InputError` where a file needs a name for two things.  What cannot be read stays as it is.
     """
+    # What was removed is split into no part.
+    migration = replace(migration, splits={**migration.splits, **dict.fromkeys(removed, ())})
     found: dict[str, str] = {}
     problems: list[Problem] = []
     for path, file in files.items():

@@ -28,7 +28,7 @@ from bot.migrating.overrides import migrate_overrides
 from bot.snapshot import Overlay, Snapshot
 from bot.taxonomy.changes import Change, changes_between, required_version
 from bot.taxonomy.loading import TAXONOMY_FILE, exemplar_files, load_taxonomy, parse_taxonomy, read_files
-from bot.taxonomy.migration import Migration, declared, migration_between
+from bot.taxonomy.migration import Migration, declared, migration_between, removed_between
 from bot.taxonomy.model import Taxonomy
 from bot.taxonomy.succession import declaration_problems, succession_problems
 from bot.yaml_writing import edited
@@ -103,7 +103,8 @@ def _plan_taxonomy(now: Snapshot, old: Taxonomy, *, moves: bool) -> tuple[dict[s
         load_taxonomy(now)
         raise
     marks = {path: "\ufeff" if files.contents[path].startswith(BOM_UTF8) else "" for path in tables}
-    texts = {path: marks[path] + text for path, text in carried_tables(tables, declared(definitions)).items()}
+    carried = carried_tables(tables, declared(definitions), removed_between(old, definitions))
+    texts = {path: marks[path] + text for path, text in carried.items()}
     moved: dict[str, str] = {}
     if moves:
         originals = {path: texts.get(path, marks[path] + file.text) for path, file in tables.items()}

@@ -85,7 +85,9 @@ class ReviewOutput(BaseModel):
     classifier: IdentityOutput
     size: int = Field(description="entries in the regression set before the review")
     ceiling: int
-    verdicts: list[ReviewedQueryOutput] = Field(description="in the cycle's order")
+    verdicts: list[ReviewedQueryOutput] = Field(
+        description="first what is admitted directly, then what people accepted, then the others in the cycle's order"
+    )
     swaps: list[SwapOutput]
     settled: dict[str, str] = Field(description="query: the entry or tombstone that settles it")
     edited: dict[str, str] = Field(description="query: its entry in the set, which it was judged without")

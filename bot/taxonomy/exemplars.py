@@ -265,11 +265,11 @@ class _Words:
         self._meanings = table.meanings
         self._known: dict[tuple[str, str], _Meaning] = {}
         self._reported: set[str] = set()
-        self.problems = [
-            Problem(file.name, word.line, f"{name!r} cannot stand for that: {_unknown(word.text, taxonomy)}", _NAME_IT)
-            for name, word in table.meanings.items()
-            if word.text not in taxonomy.by_id
-        ]
+        self.problems = []
+        for name, word in table.meanings.items():
+            if word.text not in taxonomy.by_id:
+                message, fix = _unknown(word.text, taxonomy)
+                self.problems.append(Problem(file.name, word.line, f"{name!r} cannot stand for that: {message}", fix))
 
     def meaning(self, labels: str, lookalikes: str, line: int) -> tuple[_Meaning, list[Problem]]:
         """What the two cells of the row in ``line`` say, and the faults that are to be reported there."""
@@ -281,7 +281,7 @@ class _Words:
         problems = []
         for message, fix in found.faults:
             # A name that means nothing is one fault, in however many rows it is.
-            if fix is not _NAME_IT or message not in self._reported:
+            if fix not in _OF_NAMES or message not in self._reported:
                 problems.append(Problem(self._file.name, line, message, fix))
             self._reported.add(message)
         return found, problems
@@ -317,19 +317,27 @@ class _Words:
                 found.append(id)
             elif word is None:
                 # What a name of the file's own stands for is looked at where the file says so.
-                faults.append((_unknown(id, self._taxonomy, self._meanings), _NAME_IT))
+                faults.append(_unknown(id, self._taxonomy, self._meanings))
         return tuple(found)
 
 
 _NAME_IT: Final = "write the id of a capability, or say what a short name stands for: `# names: SHORT=CAPABILITY`"
+_CARRY_IT: Final = (
+    "run `incumbent migrate`, with `--from` the last commit that has it as a capability if that is not HEAD"
+)
+_TAKE_OUT: Final = "take it out; `incumbent migrate` does, if the taxonomy of HEAD still has it as a capability"
+_OF_NAMES: Final = (_NAME_IT, _CARRY_IT, _TAKE_OUT)
 _NO_DOUBT: Final = "write `?` before labels only; a lookalike is not exercised"
 
 
-def _unknown(id: str, taxonomy: Taxonomy, more: Collection[str] = ()) -> str:
+def _unknown(id: str, taxonomy: Taxonomy, more: Collection[str] = ()) -> tuple[str, str]:
+    """Why ``id`` names no capability, and the fix."""
     parts = [item.id for item in taxonomy.capabilities if item.split == id]
     if parts:
-        return f"{id} was split into {', '.join(parts)}"
+        return f"{id} was split into {', '.join(parts)}", _CARRY_IT
     now = next((item.id for item in taxonomy.capabilities if item.was == id), None)
     if now is not None:
-        return f"{id} is called {now} now; `incumbent migrate` carries it over"
-    return f"the taxonomy has no capability {id!r}{perhaps(id, (*taxonomy.by_id, *more))}"
+        return f"{id} is called {now} now", _CARRY_IT
+    if id in taxonomy.retired:
+        return f"{id} is retired", _TAKE_OUT
+    return f"the taxonomy has no capability {id!r}{perhaps(id, (*taxonomy.by_id, *more))}", _NAME_IT

@@ -178,7 +178,8 @@ def _loose(document: Document, groups: tuple[Group, ...]) -> Taxonomy:
         for part in raw_parts(document, "capabilities")
         if part.id is not None
     )
-    return Taxonomy.model_construct(version="0.0.0", groups=groups, capabilities=capabilities)
+    retired = tuple(id for id in as_list(as_mapping(document.data).get("retired")) if isinstance(id, str))
+    return Taxonomy.model_construct(version="0.0.0", groups=groups, capabilities=capabilities, retired=retired)
 
 
 def _parts(document: Document, key: str, model: type[Part], problems: list[Problem]) -> tuple[Part, ...]:

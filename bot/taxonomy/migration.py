@@ -88,6 +88,12 @@ def migration_between(old: Taxonomy, new: Taxonomy) -> Migration:
     return _declared_in([item for item in new.capabilities if item.id not in old.by_id], old.by_id, new)
 
 
+def removed_between(old: Taxonomy, new: Taxonomy) -> tuple[str, ...]:
+    """The capabilities of ``old`` that ``new`` has retired, and of which it says nothing that they became."""
+    known = declared(new)
+    return tuple(id for id in old.by_id if id in new.retired and id not in (*new.by_id, *known.renames, *known.splits))
+
+
 def declared(taxonomy: Taxonomy) -> Migration:
     """All that ``taxonomy`` declares, of whatever version: for records that do not say which one they are of."""
     return _declared_in(taxonomy.capabilities, taxonomy.retired, taxonomy)

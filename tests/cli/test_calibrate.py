@@ -22,6 +22,7 @@ from tests.cli.conftest import Incumbent
 from tests.review.factories import day, decided, facts, shown
 
 CAPABILITY = "backend.call"
+EXEMPLARS = "taxonomy/exemplars/exemplars.tsv"
 
 
 def head(folder: Path) -> str:
@@ -91,6 +92,8 @@ def test_answers_follow_a_capability_through_several_renames(curated: Path, incu
         text = text.replace(f"requires: {old}", f"requires: {new}")
         text = re.sub(r"(?m)^retired: .*", f"retired: [{', '.join(names[:step])}]", text)
         file.write_text(re.sub(r"(?m)^version: .*", f"version: 1.{step}.0", text), encoding="utf-8")
+        table = curated / EXEMPLARS
+        table.write_text(table.read_text(encoding="utf-8").replace(f"call={old}", f"call={new}"), encoding="utf-8")
         with git.Repo(curated) as repository:
             repository.git.commit("-am", f"It is called {new}")
     outcome = incumbent("calibrate", "--repo", curated)
@@ -106,10 +109,13 @@ def test_answers_follow_a_capability_through_several_renames(curated: Path, incu
 
 def test_answers_on_what_was_defined_otherwise_teach_nothing(curated: Path, incumbent: Incumbent) -> None:
     file = curated / "taxonomy" / "taxonomy.yaml"
-    text = file.read_text(encoding="utf-8").replace("version: 1.0.0", "version: 1.0.1")
-    fewer = text.replace("        - What's my balance?\n", "", 1)  # an exemplar of it
-    assert fewer != text
-    file.write_text(fewer, encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("version: 1.0.0", "version: 1.0.1"), encoding="utf-8")
+    table = curated / EXEMPLARS
+    rows = table.read_text(encoding="utf-8")
+    fewer = re.sub(r"(?m)^[^\t\n]+\tcall\t.*\n", "", rows, count=1)  # an exemplar of it
+    assert fewer != rows
+    table.write_text(fewer, encoding="utf-8")
     found = incumbent("calibrate", "--repo", curated, "--json").json
     assert (found["answers"]["other_definition"], found["answers"]["about_knobs"], found["estimates"]) == (40, 0, [])
     told = incumbent("calibrate", "--repo", curated).out

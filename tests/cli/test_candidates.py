@@ -48,7 +48,7 @@ def repository(tmp_path: Path) -> Path:
 def test_candidates_say_why_they_were_raised(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["candidates", "--repo", str(repository)]) == 0
     said = capsys.readouterr().out
-    assert "“zigzag”" in said
+    assert "“zigzag around”: 20 of its queries; 20 of all, 0.0 expected" in said
     assert "20 queries of 5 customers (customer-0, " in said
     assert "signals: " in said
     assert "and 15 more" in said

@@ -349,6 +349,9 @@ def test_corrections_follow_a_capability_through_several_renames(here: Path, inc
         text = text.replace(f"  - id: {old}\n", f"  - id: {new}\n    was: {old}\n")
         text = re.sub(r"(?m)^retired: .*", f"retired: [{', '.join(names[:step])}]", text)
         file.write_text(re.sub(r"(?m)^version: .*", f"version: 7.{step}.0", text), encoding="utf-8")
+        table = here / "taxonomy" / "exemplars" / "exemplars.tsv"
+        rows = table.read_text(encoding="utf-8").replace(f"handover={old}", f"handover={new}")
+        table.write_text(rows, encoding="utf-8")
     person = text_key(["put me through to a  HUMAN being, please."])
     german = text_key(["Ich habe meine Karte verloren, bitte sperren Sie sie."])
     said = {person: {"dialog.handover": True}, german: {"dialog.transfer": False}}

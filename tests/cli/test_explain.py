@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,9 +11,26 @@ from jsonschema import Draft202012Validator
 
 from bot.schemas import schema
 from tests.cli.conftest import Incumbent
-from tests.factories import REPOSITORY
 
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
+SEVERAL_TURNS = """\
+version: 1.0.0
+groups:
+  - {id: dialog, name: Course of the call}
+capabilities:
+  - id: dialog.turns
+    name: Several turns
+    group: dialog
+    description: The caller says more than one thing.
+    source: structure
+    when: user_turns > `1`
+  - id: dialog.long
+    name: Long conversation
+    group: dialog
+    description: The caller says a great many things.
+    source: structure
+    when: user_turns > `20`
+"""
 
 
 @pytest.fixture
@@ -83,13 +102,42 @@ def test_what_cannot_be_explained_says_why(
     assert message in outcome.err
 
 
-def test_a_change_that_the_rest_of_the_cycle_undoes_is_told_as_such(
-    monkeypatch: pytest.MonkeyPatch, incumbent: Incumbent
-) -> None:
+@pytest.fixture
+def even(here: Path) -> Path:
+    """The platform with a taxonomy in which all queries of several turns are equally good; one of them is enough."""
+    shutil.rmtree(here / "taxonomy")
+    shutil.rmtree(here / "eval_sets")
+    (here / "taxonomy").mkdir()
+    (here / "taxonomy" / "taxonomy.yaml").write_text(SEVERAL_TURNS, encoding="utf-8")
+    config = here / "config" / "curation.yaml"
+    text = config.read_text(encoding="utf-8")
+    assert "redundancy_floor: 2" in text
+    config.write_text(text.replace("redundancy_floor: 2", "redundancy_floor: 1"), encoding="utf-8")
+    return here
+
+
+def brought(platform: Path, customer: str, queries: dict[str, list[str]]) -> str:
+    """The folder of an eval set with these ``queries``: their turns by id."""
+    folder = f"eval_sets/{customer}/agent"
+    (platform / folder).mkdir(parents=True)
+    (platform / folder / "agent.yaml").write_text("agent: 1\nname: agent\nplatform: test\n", encoding="utf-8")
+    rows = [{"id": id, "turns": turns} for id, turns in queries.items()]
+    (platform / folder / "evals.yaml").write_text(json.dumps({"eval_set": 1, "queries": rows}), encoding="utf-8")
+    return folder
+
+
+def test_a_change_that_the_rest_of_the_cycle_undoes_is_told_as_such(even: Path, incumbent: Incumbent) -> None:
     """Without that entry it would win, and so would another query that has its turn before."""
-    monkeypatch.chdir(REPOSITORY)
-    asked = ("explain", "examples/customers/harbor-parcels/dispatch", "q-02cb9912e3")
-    undone = [item for item in incumbent(*asked, "--json").json["absences"] if item["in_cycle"] == "stays out"]
-    assert [item["then"]["outcome"] for item in undone] == ["enters"]
-    (line,) = [line for line in incumbent(*asked).out.splitlines() if f"without {undone[0]['id']}" in line]
-    assert line.endswith("; with the whole cycle judged so, it stays out")
+    first = brought(even, "first", {"e1": ["Block my card.", "Yes, the blue one."]})
+    admitted = incumbent("admit", first, "--json")
+    assert admitted.code == 0, admitted.err
+    (entry,) = admitted.json["admitted"]
+    queries = {"q1": ["What is an overdraft?", "And a loan?"], "q2": ["Good morning to you.", "Where is Mill Lane?"]}
+    second = brought(even, "second", queries)
+    turns = [verdict["id"] for verdict in incumbent("review", second, "--json").json["verdicts"]]
+    for id, in_cycle in zip(turns, ("enters", "stays out"), strict=True):
+        asked = ("explain", second, id)
+        (absence,) = incumbent(*asked, "--json").json["absences"]
+        assert (absence["id"], absence["then"]["outcome"], absence["in_cycle"]) == (entry, "enters", in_cycle)
+        (line,) = [line for line in incumbent(*asked).out.splitlines() if f"without {entry}" in line]
+        assert line.endswith("; with the whole cycle judged so, it stays out") is (in_cycle == "stays out")

@@ -9,12 +9,28 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from bot.curator.entry import Source
+from bot.curator.store import entry_path
 from bot.schemas import schema
 from tests.cli.conftest import Incumbent
-from tests.factories import REPOSITORY
+from tests.factories import REPOSITORY, make_entry
 
-TWO_TURNS = "elmstow-travel-desk-t10-7a6d4d3d"
-ONE_TURN = "fennick-cloud-incidents-q-56cacaa1ed-69988bbc"
+TWO_TURNS = "elmstow-travel-desk-t1"
+ONE_TURN = "fennick-cloud-incidents-q1"
+ENTRIES = (
+    make_entry(
+        TWO_TURNS,
+        {"execution.orchestration.multi-turn": 1.0},
+        turns=("Find me a train to Leeds.", "And one back on Sunday."),
+        source=Source(customer="elmstow-travel", agent="desk", eval_set="evals.yaml", item="t1"),
+    ),
+    make_entry(
+        ONE_TURN,
+        {"execution.orchestration.single-turn": 1.0},
+        turns=("Which incidents are open?",),
+        source=Source(customer="fennick-cloud", agent="incidents", eval_set="evals.yaml", item="q1"),
+    ),
+)
 
 
 @pytest.fixture
@@ -23,8 +39,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("taxonomy", "config"):
         shutil.copytree(REPOSITORY / name, tmp_path / name)
     (tmp_path / "regression_set").mkdir()
-    for id in (TWO_TURNS, ONE_TURN):
-        shutil.copy(REPOSITORY / "regression_set" / f"{id}.yaml", tmp_path / "regression_set")
+    for entry in ENTRIES:
+        text = json.dumps(entry.model_dump(mode="json"))  # JSON is YAML
+        (tmp_path / entry_path(entry.id)).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -14,6 +14,8 @@ from tests.cli.conftest import Incumbent, Outcome
 
 TAXONOMY = "taxonomy/taxonomy.yaml"
 CONFIG = "config/curation.yaml"
+EXEMPLARS = "taxonomy/exemplars/exemplars.tsv"
+OPINIONS = "taxonomy/exemplars/opinions.tsv"
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 OPINION = """
   - id: dialog.opinion
@@ -21,14 +23,14 @@ OPINION = """
     group: dialog
     description: The caller asks what the bot thinks or expects, as of interest rates, shares or the weather.
     source: intent
-    exemplars:
-      positive:
-        - Do you think interest rates will go up next year?
-        - What do you think, is gold a good buy now?
-        - Do you expect the pound to fall this year?
-        - What do you reckon, will shares recover this year?
-      negative:
-        - How high is the interest rate on my savings?
+"""
+OPINION_ROWS = """\
+id\tlabels\tlookalikes\tturns
+o1\tdialog.opinion\t\tDo you think interest rates will go up next year?
+o2\tdialog.opinion\t\tWhat do you think, is gold a good buy now?
+o3\tdialog.opinion\t\tDo you expect the pound to fall this year?
+o4\tdialog.opinion\t\tWhat do you reckon, will shares recover this year?
+o5\t\tdialog.opinion\tHow high is the interest rate on my savings?
 """
 MODEL = """
   openai:
@@ -79,6 +81,14 @@ def add_opinion(platform: Path, version: str = "1.1.0") -> None:
     path = platform / TAXONOMY
     text = path.read_text(encoding="utf-8").replace("version: 1.0.0", f"version: {version}", 1)
     path.write_text(text.rstrip() + "\n" + OPINION, encoding="utf-8")
+    (platform / OPINIONS).write_text(OPINION_ROWS, encoding="utf-8")
+    commit(platform)
+
+
+def carry(platform: Path, incumbent: Incumbent) -> None:
+    """Let the tables of exemplars follow the taxonomy, and commit both."""
+    outcome = incumbent("migrate", "--repo", platform)
+    assert outcome.code == 0, outcome.err
     commit(platform)
 
 
@@ -115,6 +125,7 @@ def rename(platform: Path) -> None:
         (TAXONOMY, "version: 1.0.0", "version: 1.1.0"),
         (TAXONOMY, "retired: []", "retired: [speech.language]"),
         (TAXONOMY, "  - id: speech.language\n", "  - id: speech.tongue\n    was: speech.language\n"),
+        (EXEMPLARS, "language=speech.language", "language=speech.tongue"),
     )
 
 
@@ -144,7 +155,7 @@ def without(platform: Path, id: str) -> None:
 
 def test_a_removal_is_major_and_takes_what_it_held(grown: Path, incumbent: Incumbent) -> None:
     without(grown, "dialog.upset")
-    commit(grown)
+    carry(grown, incumbent)
     found = impact(incumbent, grown)
     assert found.code == 0, found.err
     assert "- major: dialog.upset" in found.out
@@ -157,7 +168,8 @@ def test_a_split_asks_those_that_exercised_the_whole(grown: Path, incumbent: Inc
     parts = [whole.replace("dialog.opinion", f"dialog.{name}") for name in ("angry", "sad")]
     path = grown / TAXONOMY
     path.write_text("\n".join([path.read_text(encoding="utf-8").rstrip(), *parts]), encoding="utf-8")
-    commit(grown)
+    (grown / OPINIONS).write_text(OPINION_ROWS.replace("dialog.opinion", "dialog.angry,dialog.sad"), encoding="utf-8")
+    carry(grown, incumbent)
     found = impact(incumbent, grown, "--json")
     assert found.code == 0, found.err
     assert [item["kind"] for item in found.json["changes"]] == ["split"]

@@ -21,12 +21,13 @@ from bot.reconcile.survey import survey
 from tests.cli.conftest import Incumbent, Outcome
 from tests.cli.test_set_life import BRANCH_LINE, CARD_LINE, tree
 
-CLONE = "Book me an appointment about a mortgage next Tuesday, at ten."
+# Of these two alone the caller is upset, so that one of them enters and the other resembles it.
+CLONE = "I have been on hold for half an hour, this is ridiculous!"
 TEXTS = (
     "Where is the nearest branch to the old harbour?",
     "Is the branch in Weir Street open on Saturday?",
     CLONE,
-    "Book me an appointment about a mortgage, next Tuesday at ten.",
+    "I have been on hold for half an hour: this is ridiculous!",
     "Put me through to a human being, please.",
 )
 
@@ -71,11 +72,15 @@ def commit(platform: Path, message: str = "Go on") -> str:
     return head
 
 
-def with_ceiling(platform: Path, ceiling: int) -> None:
+def with_setting(platform: Path, old: str, new: str) -> None:
     config = platform / "config" / "curation.yaml"
-    config.write_text(
-        config.read_text(encoding="utf-8").replace("ceiling: 40", f"ceiling: {ceiling}"), encoding="utf-8"
-    )
+    text = config.read_text(encoding="utf-8")
+    assert old in text
+    config.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def with_ceiling(platform: Path, ceiling: int) -> None:
+    with_setting(platform, "ceiling: 40", f"ceiling: {ceiling}")
 
 
 Bring = Callable[..., Outcome]
@@ -142,6 +147,8 @@ def test_the_report_says_what_the_rules_would_have_left_out(platform: Path, brin
 def test_what_it_reports_of_the_set_is_what_the_other_commands_say(
     platform: Path, bring: Bring, incumbent: Incumbent, old_set: Path
 ) -> None:
+    # Of two that resemble each other one may go.
+    with_setting(platform, "redundancy_floor: 2", "redundancy_floor: 1")
     outcome = bring(old_set, "--json").json
     status = incumbent("status", "--repo", platform, "--json").json
     assert (outcome["size"], outcome["ceiling"]) == (status["size"], status["ceiling"]) == (5, 40)
@@ -187,7 +194,7 @@ def test_an_edited_file_updates_its_entries_and_names_what_left_it(platform: Pat
     path = platform / "regression_set" / f"{before['t1']['id']}.yaml"
     path.write_text(f"# kept by people\n{path.read_text('utf-8')}".replace("pin: null", "pin: an audit"), "utf-8")
     texts = ["Which branch has a cash machine?", *TEXTS[1:4]]
-    old_set.write_text(table(texts).replace('t4,"Book me an appointment', 't4,"Book me an  appointment'), "utf-8")
+    old_set.write_text(table(texts).replace('t4,"I have been', 't4,"I have  been'), "utf-8")
     outcome = bring(old_set, "--json").json
     after = entries(platform)
     assert outcome["updated"] == [before["t1"]["id"], before["t4"]["id"]]
@@ -227,7 +234,7 @@ def test_what_is_attached_is_heard_at_the_import_as_it_is_ever_after(
         scores: dict[str, float] = entries(platform)["a1"]["scores"]
         return scores
 
-    bare, seen = show(None), show("Book me an appointment about a mortgage next Tuesday.png")
+    bare, seen = show(None), show("Get me your supervisor, let me talk to a real person.png")
     assert seen != bare, "the name of the picture says what its text does not"
     assert incumbent("reclassify", "--dry-run", "--json", "--repo", platform).json["changed"] == {}
     assert show(None) == bare

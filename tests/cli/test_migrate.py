@@ -43,21 +43,22 @@ def grown(platform: Path, incumbent: Incumbent) -> Path:
     before, _, after = text_of(config).partition("per_capability: {}")
     write(config, before + OVERRIDES + after.partition("\n")[2])
     assert incumbent("admit", platform / CARD_LINE, "--repo", platform).code == 0
-    gone, waits = (
-        next(path for path in (platform / "regression_set").glob("*.yaml") if f"scores: {{{id}" in text_of(path))
-        for id in ("speech.spell-out", "speech.language")
-    )
+    calm = [
+        path for path in sorted((platform / "regression_set").glob("*.yaml")) if "dialog.upset" not in text_of(path)
+    ]
+    assert len(calm) > 1, "two entries of another capability than the one that is split"
+    gone, waits = calm[:2]
     assert incumbent("evict", gone.stem, "--reason", "a trial", "--repo", platform).code == 0
     (platform / "regression_set" / "waiting").mkdir()
     waiting = waits.rename(platform / "regression_set" / "waiting" / waits.name)
     # What these exercise is as good as any other, so long as it is what was recorded.
     known = load_taxonomy(WorkingTree(platform)).by_id
-    for path, id in (
-        (platform / "regression_set" / "evicted" / gone.name, "speech.spell-out"),
-        (waiting, "speech.language"),
-    ):
-        text = text_of(path).replace(f"{id}:", "backend.call:")
-        write(path, text.replace(known[id].definition, known["backend.call"].definition))
+    for path in (platform / "regression_set" / "evicted" / gone.name, waiting):
+        scores = read(path).get("entry", read(path))["scores"]
+        if "backend.call" not in scores:
+            id = min(scores)
+            text = text_of(path).replace(f"{id}:", "backend.call:")
+            write(path, text.replace(known[id].definition, known["backend.call"].definition))
     commit(platform, "Grow")
     return platform
 
@@ -92,6 +93,11 @@ def split(text: str) -> str:
     rest = tail.partition("\n  - id:")
     text = head + part.format(id="dialog.angry") + part.format(id="dialog.sad") + "".join(rest[1:]).lstrip("\n")
     return text.replace("retired: []", "retired: [dialog.upset]").replace("retired: [b", "retired: [dialog.upset, b")
+
+
+def removal(text: str) -> str:
+    """Without a capability that nothing takes the place of."""
+    return text.partition("  - id: dialog.upset\n")[0].replace("retired: []", "retired: [dialog.upset]")
 
 
 def read(path: Path) -> Any:
@@ -288,6 +294,28 @@ def test_tables_of_exemplars_follow_a_rename_and_a_split(grown: Path, incumbent:
     assert "call=backend.use" in told
     assert "upset=" not in told
     assert len(told.splitlines()) == len(table.splitlines())
+
+
+def test_tables_of_exemplars_lose_what_was_removed(grown: Path, incumbent: Incumbent) -> None:
+    before = load_taxonomy(WorkingTree(grown))
+    taxonomy(grown, removal, version("2.0.0"))
+    config = grown / "config" / "curation.yaml"
+    write(config, text_of(config).replace("  dialog.upset: {redundancy_floor: 3}\n", ""))
+    said = incumbent("validate", "--repo", grown).err
+    assert "'upset' cannot stand for that: dialog.upset is retired" in said
+    assert "fix: take it out; `incumbent migrate` does" in said
+    outcome = incumbent("migrate", "--repo", grown)
+    assert outcome.code == 0, outcome.err
+    assert "major: dialog.upset" in outcome.out
+    after = load_taxonomy(WorkingTree(grown))
+    assert [(row.id, row.turns) for row in after.exemplars] == [(row.id, row.turns) for row in before.exemplars]
+    for old, new in zip(before.exemplars, after.exemplars, strict=True):
+        assert new.exercises == tuple(id for id in old.exercises if id != "dialog.upset")
+        assert new.resembles == tuple(id for id in old.resembles if id != "dialog.upset")
+    assert [item.definition for item in after.capabilities] == [
+        item.definition for item in before.capabilities if item.id != "dialog.upset"
+    ]
+    assert incumbent("migrate", "--repo", grown, "--json").json["files"] == []
 
 
 def with_exemplars_in_the_file(platform: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import anyio
 import git
 import pytest
+import yaml
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult, TextContent
@@ -92,6 +93,14 @@ def over_stdio(platform: Path, *options: str) -> Client:
     """The SDK's own client, on a server that it starts as a host does."""
     first, *rest = command(platform, *options)
     return Client(StdioServerParameters(command=first, args=rest, env=dict(os.environ), cwd=REPOSITORY))
+
+
+def surest(platform: Path) -> tuple[Path, Any]:
+    """The entry of one turn whose least score is the greatest, and its file: its verdict hangs on no threshold."""
+    known = {path: yaml.safe_load(path.read_text("utf-8")) for path in (platform / "regression_set").glob("*.yaml")}
+    of_one_turn = {path: entry for path, entry in known.items() if len(entry["turns"]) == 1 and entry["scores"]}
+    assert of_one_turn, "the set of the example has an entry of one turn"
+    return max(of_one_turn.items(), key=lambda item: (min(item[1]["scores"].values()), item[0]))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import pytest
 from bot.mcp_server.untrusted import mark
 from tests.cli.test_agreement import ledger, month
 from tests.factories import REPOSITORY
-from tests.mcp_server.conftest import BRANCH_LINE, CARD_LINE, ask, bare, in_process
+from tests.mcp_server.conftest import BRANCH_LINE, CARD_LINE, ask, bare, in_process, surest
 
 JsonOf = Callable[..., Any]
 LIMIT = 200
@@ -28,6 +28,11 @@ def scored(platform: Path) -> list[dict[str, Any]]:
         {"id": "q2", "turns": ["Where is the next branch?"], "scores": {names[2]: 0.7}},
         {"id": "q3", "turns": ["Hm."], "scores": {}},
     ]
+
+
+def entries(platform: Path) -> int:
+    """How many the set has, all of them of the card line."""
+    return len(list((platform / "regression_set").glob("tarnbeck-bank-card-line-*.yaml")))
 
 
 def cut(items: list[Any], most: int = 5) -> dict[str, Any]:
@@ -107,7 +112,7 @@ def test_scores_to_verdicts(tool: str, platform: Path, json_of: JsonOf) -> None:
     fields = ("id", "decision", "route", "reasons", "displaces", "alternate_of", "facts")
     assert of(told["verdicts"], *fields) == of(with_cut_facts(printed["verdicts"]), *fields)
     assert sum(told["counts"][name] for name in ("admitted", "waiting_for_review", "excluded")) == len(queries) - 1
-    assert (told["settled"]["count"], told["lagging"]) == (1, 5)
+    assert (told["settled"]["count"], told["lagging"]) == (1, entries(platform))
     assert {row["id"]: row["entry"] for row in told["settled"]["first"]} == printed["settled"] == {"q4": entry["id"]}
 
 
@@ -122,7 +127,9 @@ def same_verdicts(platform: Path, kept: dict[str, Any], folder: str, tool: str =
     told = ask(in_process(platform), tool, limit=LIMIT, **kept)
     whole = ask(in_process(platform), "classify_to_verdict", folder=folder, only="all", limit=LIMIT, **more)
     fields = ("id", "decision", "route", "reasons", "why", "displaces", "alternate_of")
-    assert of(told["verdicts"], *fields) == of(whole["verdicts"], *fields)
+    # A review tells first what is admitted directly.
+    verdicts = sorted(told["verdicts"], key=lambda row: row["outcome"] != "admitted")
+    assert of(verdicts, *fields) == of(whole["verdicts"], *fields)
     assert (told["settled"], told["lagging"]) == (whole["settled"], whole["lagging"])
     return told
 
@@ -138,20 +145,23 @@ def edit(platform: Path, folder: str, old: str, new: str) -> None:
 @pytest.mark.parametrize("folder", [CARD_LINE, BRANCH_LINE])
 def test_what_rate_tells_is_judged_as_the_folder_is(folder: str, tool: str, platform: Path) -> None:
     told = same_verdicts(platform, rated(platform, folder), folder, tool)
-    assert told["settled"]["count"] == len(told["settled"]["first"]) == (5 if folder == CARD_LINE else 0)
+    assert (
+        told["settled"]["count"] == len(told["settled"]["first"]) == (entries(platform) if folder == CARD_LINE else 0)
+    )
 
 
 def test_a_query_that_edits_its_entry_is_judged_without_it(platform: Path) -> None:
-    edit(
-        platform, CARD_LINE, "What is the reference of my last payment?", "What is the reference of my latest payment?"
-    )
+    _, entry = surest(platform)
+    (text,), item, count = entry["turns"], entry["source"]["item"], entries(platform)
+    assert entry["source"]["agent"] == "card-line"
+    edit(platform, CARD_LINE, text, f"{text}!")
     kept = rated(platform, CARD_LINE)
     told = same_verdicts(platform, kept, CARD_LINE)
-    assert told["settled"]["count"] == 4
-    assert "CLONE" not in next(row["reasons"] for row in told["verdicts"] if bare(row["id"]) == "c04")
+    assert told["settled"]["count"] == count - 1
+    assert "CLONE" not in next(row["reasons"] for row in told["verdicts"] if bare(row["id"]) == item)
     nobodys = [{name: row[name] for name in ("id", "turns", "scores")} for row in kept["queries"]]
     without = ask(in_process(platform), "cs_to_verdict", queries=nobodys, limit=LIMIT)
-    assert next(row["reasons"] for row in without["verdicts"] if bare(row["id"]) == "c04") == ["CLONE"]
+    assert next(row["reasons"] for row in without["verdicts"] if bare(row["id"]) == item) == ["CLONE"]
 
 
 def test_what_has_entered_since_its_scores_were_kept_is_settled(platform: Path, json_of: JsonOf) -> None:

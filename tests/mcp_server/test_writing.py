@@ -16,7 +16,7 @@ from bot.errors import UsageError
 from bot.github.commands import Verb
 from bot.mcp_server.on_github import command_line, differing
 from bot.snapshot import WorkingTree
-from tests.mcp_server.conftest import BRANCH_LINE, ask, bare, in_process, refusal_of
+from tests.mcp_server.conftest import BRANCH_LINE, ask, bare, in_process, refusal_of, surest
 from tests.mcp_server.test_same_answers import cut
 
 JsonOf = Callable[..., Any]
@@ -85,11 +85,16 @@ def test_a_person_may_insist_with_a_reason(platform: Path, twin: Path, json_of: 
     assert files(platform) == files(twin)
 
 
+def put_in_line(platform: Path) -> None:
+    """Let an entry wait that there is a slot for, and no doubt about."""
+    entry, _ = surest(platform)
+    (platform / "regression_set" / "waiting").mkdir()
+    entry.rename(platform / "regression_set" / "waiting" / entry.name)
+
+
 def test_those_in_line_enter_as_with_the_command(platform: Path, twin: Path, json_of: JsonOf) -> None:
-    for place in (platform, twin):
-        entry = sorted((place / "regression_set").glob("*.yaml"))[0]
-        (place / "regression_set" / "waiting").mkdir()
-        entry.rename(place / "regression_set" / "waiting" / entry.name)
+    put_in_line(platform)
+    put_in_line(twin)
     told = bare(ask(in_process(platform, writes=True), "stage_admission", waiting=True))
     printed = json_of("admit", "--waiting", "--repo", twin)
     assert told["admitted"] == cut(printed["admitted"], 20)
@@ -98,9 +103,7 @@ def test_those_in_line_enter_as_with_the_command(platform: Path, twin: Path, jso
 
 
 def test_newcomers_do_not_pass_those_in_line(platform: Path) -> None:
-    entry = sorted((platform / "regression_set").glob("*.yaml"))[0]
-    (platform / "regression_set" / "waiting").mkdir()
-    entry.rename(platform / "regression_set" / "waiting" / entry.name)
+    put_in_line(platform)
     told = refusal_of(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE)
     assert "fix: call `stage_admission` with `waiting` first" in told
 

@@ -262,6 +262,12 @@ h-3\t?p,?q, c\t\tb
     }
 
 
+def test_labels_that_were_removed_are_taken_out_of_rows_that_stay() -> None:
+    table = "# names: A=a, W=whole\nid\tlabels\tlookalikes\tturns\nh-1\tA,?W\tc\tone\nh-2\twhole\tA\ta\n"
+    found = carried_tables({HAND: ExemplarFile(HAND, HAND, table)}, Migration(), ["whole"])
+    assert found == {HAND: "# names: A=a\nid\tlabels\tlookalikes\tturns\nh-1\tA\tc\tone\nh-2\t\tA\ta\n"}
+
+
 def test_a_table_without_lookalikes_follows_too() -> None:
     assert carried("id\tlabels\tturns\nh\ta\ta\tb\r\n") == {HAND: "id\tlabels\tturns\nh\ta2\ta\tb\r\n"}
 

@@ -34,7 +34,7 @@ def capability(id: str, group: str = "deeds", **more: Any) -> dict[str, Any]:
 
 DATA: dict[str, Any] = {
     "version": "1.0.0",
-    "retired": ["was.here", "whole"],
+    "retired": ["was.here", "whole", "gone"],
     "groups": [
         {"id": "deeds", "name": "Deeds"},
         {"id": "size", "name": "Size", "constraint": "exactly-one"},
@@ -204,8 +204,9 @@ def table(*rows: str, header: str = "id\tlabels\tlookalikes\tturns") -> str:
         ({HAND: table("h1\tsya\t\tx")}, 2, "no capability 'sya'; perhaps you meant 'say'", "write the id"),
         ({HAND: table("h1\tsay\tsel\tx")}, 2, "no capability 'sel'; perhaps you meant 'sell'", "# names:"),
         ({HAND: "# names: TALK=say\n" + table("h1\tTLAK\t\tx")}, 3, "perhaps you meant 'TALK'", "write the id"),
-        ({HAND: table("h1\twas.here\t\tx")}, 2, "was.here is called sell now; `incumbent migrate`", "write the id"),
-        ({HAND: table("h1\twhole\t\tx")}, 2, "whole was split into part.one, part.two", "write the id"),
+        ({HAND: table("h1\twas.here\t\tx")}, 2, "was.here is called sell now", "run `incumbent migrate`"),
+        ({HAND: table("h1\twhole\t\tx")}, 2, "whole was split into part.one, part.two", "run `incumbent migrate`"),
+        ({HAND: table("h1\tgone\t\tx", "h2\tgone\t\ty")}, 2, "gone is retired", "take it out; `incumbent migrate`"),
         ({HAND: table("h1\tsay,say\t\tx")}, 2, "say is labelled twice", "keep one"),
         ({HAND: "# names: S=say\n" + table("h1\tS,say\t\tx")}, 3, "say is labelled twice", "keep one"),
         ({HAND: "# names: S=say\n" + table("h1\tS,?say\t\tx")}, 3, "say is labelled twice", "keep one"),
