@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.classifier.embedded.embedding import SCALE, Embedder, installed_embedder
-from bot.classifier.embedded.wording import hands_over, in_context, plain, sentences
+from bot.classifier.embedded.wording import courteous, hands_over, in_context, plain, sentences
 from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 
@@ -94,16 +94,21 @@ def _texts(embedder: Embedder) -> list[tuple[str, list[str], list[bool]]]:
     for row in taxonomy.exemplars:
         worded = row.language is not None and "-x-" in row.language
         if worded:
-            parts = sentences(row.turns[0])
+            parts = _telling(row.turns[0])
             asking = _asking(parts, originals[row.id].turns[0], embedder)
             if any(name.startswith(_HANDED_OVER) for name in row.exercises):
                 asking = [asks or hands_over(part) for part, asks in zip(parts, asking, strict=True)]
             found.append((row.id, parts, asking))
         elif row.hand in PLAIN_HANDS or (row.language is None and row.id in telling):
             for turn in row.turns:
-                parts = sentences(turn)
+                parts = _telling(turn)
                 found.append((row.id, parts, [True] * len(parts)))
     return [item for item in found if item[1]]
+
+
+def _telling(turn: str) -> list[str]:
+    """The sentences that are more than a courtesy."""
+    return [part for part in sentences(turn) if not courteous(part)]
 
 
 def _asking(parts: Sequence[str], original: str, embedder: Embedder) -> list[bool]:

@@ -65,6 +65,15 @@ class Lengths:
 CONTEXT_WEIGHTS = [1.0] + [0.0] * 8 + [50.0] + [0.0] * 2
 
 
+def test_a_courtesy_is_not_embedded() -> None:
+    class Nothing(Lengths):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
+            raise AssertionError(texts)
+
+    assert asking(["Good morning! Show my tickets. Many thanks."], Nothing()) == [False, True, False]
+    assert asking(["Hello! Thanks."], Nothing()) == [True, True]
+
+
 def test_background_is_left_out_and_the_surest_sentence_never() -> None:
     background = Background.of(
         {

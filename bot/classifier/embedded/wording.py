@@ -161,6 +161,11 @@ def plain(text: str) -> str:
     return _SPACES.sub(" ", shorter).strip(_SIGNS).lower() or text.lower()
 
 
+def courteous(part: str) -> bool:
+    """Whether a sentence is a courtesy and no more."""
+    return not _COURTESY.sub(" ", _COURTESY.sub(" ", _BORDERLESS.sub(" ", part))).strip(_SIGNS)
+
+
 def _spelled_out(text: str, english: bool) -> str:
     """``text`` with chat spellings written out, also those that are words of other languages if it is ``english``."""
     anywhere, in_english = _spellings()
@@ -281,8 +286,12 @@ def asking(turns: Sequence[str], embedder: Embedder | None) -> list[bool]:
     found: list[bool] = []
     for turn in turns:
         parts = sentences(turn)[: JUDGED - len(found)]
-        several = embedder is not None and len(parts) > 1
-        found += background().asking(parts, embedder) if several and embedder is not None else [True] * len(parts)
+        # Nothing is embedded for a courtesy, nor for a single sentence.
+        telling = [part for part in parts if not courteous(part)]
+        several = embedder is not None and len(telling) > 1
+        judged = background().asking(telling, embedder) if several and embedder is not None else [True] * len(telling)
+        left = iter(judged)
+        found += [not telling or (part in telling and next(left)) for part in parts]
     return found
 
 
