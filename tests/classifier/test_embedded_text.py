@@ -189,6 +189,7 @@ def test_the_matrix_of_similarities_is_what_single_ones_are() -> None:
     texts = ["List my bills", "Show the attached photo", "List my bills as a table", "x"]
     space = FeatureSpace(Cues.of([("photo",), ("table",)]))
     reads = [read_text([text]) for text in texts]
-    rows = joined(text_rows(reads, None), cue_rows(reads, space.cues))
+    alone = text_rows(reads, None)
+    rows = joined(alone, cue_rows(reads, alone, space.cues))
     singles = [Reference.of(rows).similarities(space.row([text])) for text in texts]
     assert gram(rows) == pytest.approx(np.array(singles), abs=1e-6)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.wording import Background, core, plain, sentences
+from bot.classifier.embedded.wording import JUDGED, Background, asking, core, plain, sentences
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,14 @@ from bot.classifier.embedded.wording import Background, core, plain, sentences
         ("すみません、在庫を教えてください", "在庫を教えてください"),
         ("Thanks!", "thanks!"),
         ("", ""),
+        ("What I need is 12 ounces in grams.", "12 ounces in grams"),
+        ("The long and short of it is that the invoice is due", "the invoice is due"),
+        ("So, anyway, the number of bolts in Leeds is what I'm after.", "the number of bolts in leeds"),
+        ("Who knows it well, and how is it so far?", "who knows it well, and how is it so far"),
+        ("outline w headings n a table pls", "outline with headings and a table"),
+        ("W Polsce mieszkam w domu", "w polsce mieszkam w domu"),
+        ("book a desk + order toner for the printer", "book a desk and order toner for the printer"),
+        ("Ich hätte gerne die Liste der Rechnungen", "die liste der rechnungen"),
         ("Thankless tasks of today", "thankless tasks of today"),
     ],
 )
@@ -36,7 +44,7 @@ def test_courtesies_and_chat_spellings_are_left_out(text: str, asked: str) -> No
 @given(st.text(max_size=200))
 def test_something_is_left_of_any_text(text: str) -> None:
     assert bool(plain(text).strip()) or not text.strip() or not plain(text)
-    assert len(core([text], None)) == 1
+    assert len(core([text], asking([text], None))) == 1
 
 
 def test_sentences_end_with_their_signs_and_lines() -> None:
@@ -53,8 +61,36 @@ class Lengths:
         return np.array([[min(len(text), 100)] for text in texts], np.int8)
 
 
+# The embedding's own score counts, and that something is handed over.
+CONTEXT_WEIGHTS = [1.0] + [0.0] * 8 + [50.0] + [0.0] * 2
+
+
+def test_a_courtesy_is_not_embedded() -> None:
+    class Nothing(Lengths):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
+            raise AssertionError(texts)
+
+    assert asking(["Good morning! Show my tickets. Many thanks."], Nothing()) == [False, True, False]
+    assert asking(["Hello! Thanks."], Nothing()) == [True, True]
+
+
 def test_background_is_left_out_and_the_surest_sentence_never() -> None:
-    background = Background.of({"weights": [-50.0], "intercept": 1.0, "cut": 0.0, "cut_handed_over": -6.0})
-    assert background.asking(["Show it.", "x" * 90], Lengths()) == ["Show it."]
-    assert background.asking(["Show it.", "The plan is attached."], Lengths()) == ["Show it.", "The plan is attached."]
-    assert background.asking(["y" * 80, "x" * 90], Lengths()) == ["y" * 80]
+    background = Background.of(
+        {
+            "weights": [-50.0],
+            "intercept": 3.0,
+            "context_weights": CONTEXT_WEIGHTS,
+            "context_intercept": 0.0,
+            "cut": 0.0,
+        }
+    )
+    assert background.asking(["Show it.", "x" * 90], Lengths()) == [True, False]
+    assert background.asking(["Show it.", "The long plan is attached."], Lengths()) == [True, True]
+    assert background.asking(["y" * 35, "x" * 90], Lengths()) == [True, False]
+
+
+def test_what_a_text_asks_is_its_asking_sentences_and_those_that_were_not_judged() -> None:
+    assert core(["One. Two.", "Three."], [True, False, True]) == ("one", "three")
+    assert core(["One. Two.", "Three."], [False]) == ("two", "three")
+    assert asking(["One. Two.", "Three."], None) == [True] * 3
+    assert asking(["a. " * (JUDGED + 5), "b."], None) == [True] * JUDGED

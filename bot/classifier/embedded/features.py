@@ -21,7 +21,7 @@ from bot.classifier.embedded.embedding import Embedder
 from bot.classifier.embedded.structure import NAMES, structure
 from bot.classifier.embedded.terms import hashed_terms
 from bot.classifier.embedded.text import ReadText, read_text
-from bot.classifier.embedded.wording import core
+from bot.classifier.embedded.wording import JUDGED, asking, core
 from bot.taxonomy.patterns import Pattern, compile_pattern
 
 Bytes: TypeAlias = NDArray[np.int8]
@@ -58,11 +58,13 @@ class Cues:
 class Rows:
     """The features of n queries.
 
-    ``embedding`` has a row of components for each, none where there is no embedder; ``structure`` the standardised
-    structural features; ``cues`` a column for each capability.  The hashed terms of query i are at
+    ``asking`` has a bit for each sentence that is no background; ``embedding`` a row of components for each query, none
+    where there is no embedder; ``structure`` the standardised structural features; ``cues`` a column for each
+    capability.  The hashed terms of query i are at
     ``ends[i]:ends[i + 1]`` of ``places`` and ``values``.
     """
 
+    asking: NDArray[np.uint8]
     embedding: Bytes
     structure: Bytes
     cues: Bytes
@@ -78,13 +80,14 @@ class Rows:
         return {name: getattr(self, name) for name in ROW_ARRAYS}
 
 
-ROW_ARRAYS: Final = ("embedding", "structure", "cues", "places", "values", "ends")
+ROW_ARRAYS: Final = ("asking", "embedding", "structure", "cues", "places", "values", "ends")
 
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
     """What of a row depends on the text alone."""
 
+    asking: NDArray[np.uint8]
     embedding: Bytes
     structure: Bytes
     places: NDArray[np.uint16]
@@ -101,31 +104,46 @@ class FeatureSpace:
     def row(self, turns: Sequence[str]) -> Rows:
         """The features of one query."""
         read = read_text(turns)
-        return joined(text_rows([read], self.embedder), cue_rows([read], self.cues))
+        rows = text_rows([read], self.embedder)
+        return joined(rows, cue_rows([read], rows, self.cues))
+
+
+ASKING_BYTES: Final = JUDGED // 8
 
 
 def text_rows(reads: Sequence[ReadText], embedder: Embedder | None) -> list[TextRow]:
     """The part of each row that depends on its text alone: on what it asks, plainly."""
-    cores = [read_text(core(read.turns, embedder)) for read in reads]
+    bits = np.ones((len(reads), JUDGED), np.uint8)
+    for row, read in zip(bits, reads, strict=True):
+        judged = asking(read.turns, embedder)
+        row[: len(judged)] = judged
+    packed = np.packbits(bits, axis=1)
+    cores = [_asked(read, row) for read, row in zip(reads, packed, strict=True)]
     texts = [read.text for read in cores]
     embeddings = np.zeros((len(reads), 0), np.int8) if embedder is None else embedder.embed(texts)
     found = []
-    for read, embedding in zip(cores, embeddings, strict=True):
+    for kept, read, embedding in zip(packed, cores, embeddings, strict=True):
         places, values = hashed_terms(read)
-        row = TextRow(embedding, _standard(structure(read)), np.array(places, np.uint16), np.array(values, np.uint8))
-        found.append(row)
+        standard = _standard(structure(read))
+        found.append(TextRow(kept, embedding, standard, np.array(places, np.uint16), np.array(values, np.uint8)))
     return found
 
 
-def cue_rows(reads: Sequence[ReadText], cues: Cues) -> Bytes:
-    """The matching cues of each text, a column for each capability."""
-    counts = [cues.counts(read.text) for read in reads]
+def cue_rows(reads: Sequence[ReadText], rows: Sequence[TextRow], cues: Cues) -> Bytes:
+    """The matching cues of what each text asks, plainly, a column for each capability."""
+    counts = [cues.counts(_asked(read, row.asking).text) for read, row in zip(reads, rows, strict=True)]
     return np.array(counts, np.int8).reshape(len(reads), len(cues.patterns))
+
+
+def _asked(read: ReadText, asking: NDArray[np.uint8]) -> ReadText:
+    """What ``read`` asks, plainly."""
+    return read_text(core(read.turns, np.unpackbits(asking).astype(bool).tolist()))
 
 
 def joined(rows: Sequence[TextRow], cues: Bytes) -> Rows:
     """``rows`` of at least one text, and their cues."""
     return Rows(
+        asking=np.array([row.asking for row in rows]),
         embedding=np.array([row.embedding for row in rows]),
         structure=np.array([row.structure for row in rows]),
         cues=cues,

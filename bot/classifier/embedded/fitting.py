@@ -110,7 +110,8 @@ def _rows(
         made = text_rows([reads[place] for place in batch], space.embedder)
         found |= {digests[place]: row for place, row in zip(batch, made, strict=True)}
         progress(start + len(batch), len(missing))
-    return joined([found[digest] for digest in digests], cue_rows(reads, space.cues))
+    rows = [found[digest] for digest in digests]
+    return joined(rows, cue_rows(reads, rows, space.cues))
 
 
 def _fit(

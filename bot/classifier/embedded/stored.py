@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from bot.classifier.embedded.cache import Arrays
 from bot.classifier.embedded.embedding import Embedder
 from bot.classifier.embedded.familiarity import Familiarity
-from bot.classifier.embedded.features import MANY_PATTERNS, ROW_ARRAYS, TEXT_DIGEST, Cues, FeatureSpace, Rows, TextRow
+from bot.classifier.embedded.features import (
+    ASKING_BYTES,
+    MANY_PATTERNS,
+    ROW_ARRAYS,
+    TEXT_DIGEST,
+    Cues,
+    FeatureSpace,
+    Rows,
+    TextRow,
+)
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.structure import NAMES
 from bot.classifier.embedded.terms import BUCKETS
@@ -21,7 +30,7 @@ from bot.classifier.exemplars import model_capabilities, training_data
 from bot.config import EmbeddedSettings
 from bot.taxonomy.model import Taxonomy
 
-METHOD: Final = "kernel-ridge-3"
+METHOD: Final = "kernel-ridge-4"
 """Name and version of the method; a change that moves scores raises the version."""
 
 
@@ -91,6 +100,7 @@ def _fits(model: FittedModel, samples: int) -> bool:
     return (
         size > 0
         and len(model.digests) == size
+        and rows.asking.shape == (size, ASKING_BYTES)
         and rows.embedding.ndim == 2
         and len(rows.embedding) == size
         and (rows.embedding.shape[1] == 0) == (model.space.embedder is None)
@@ -119,7 +129,9 @@ def rows_by_text(arrays: Arrays, embedder: Embedder | None) -> dict[str, TextRow
             return {}
         spans = [slice(start, end) for start, end in pairwise(rows.ends.tolist())]
         return {
-            digest: TextRow(rows.embedding[place], rows.structure[place], rows.places[span], rows.values[span])
+            digest: TextRow(
+                rows.asking[place], rows.embedding[place], rows.structure[place], rows.places[span], rows.values[span]
+            )
             for place, (digest, span) in enumerate(zip(digests, spans, strict=True))
         }
     except (IndexError, KeyError, TypeError, ValueError):
