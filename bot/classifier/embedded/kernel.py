@@ -73,14 +73,13 @@ class Reference:
         distance = np.zeros(self.size)
         for (block, squares, unit), (own, _) in zip(self.blocks, _blocks(query), strict=True):
             distance += unit * (squares + float(own[0] @ own[0]) - 2 * (block @ own[0]))
-        spans = [slice(self.starts[place], self.starts[place + 1]) for place in query.places]
+        spans = [slice(*self.starts[place : place + 2].tolist()) for place in query.places.tolist()]
         shared: NDArray[Any] = np.zeros(self.size)
         if spans:
             holders = np.concatenate([self.holders[span] for span in spans])
-            products = np.concatenate(
-                [self.weights[span] * np.float32(value) for span, value in zip(spans, query.values, strict=True)]
-            )
-            shared = np.bincount(holders, weights=products, minlength=self.size)
+            weights = np.concatenate([self.weights[span] for span in spans])
+            values = np.repeat(query.values, [span.stop - span.start for span in spans])
+            shared = np.bincount(holders, weights=weights * values, minlength=self.size)
         return np.exp(-distance) + LEXICAL / UNIT**2 * shared
 
 
