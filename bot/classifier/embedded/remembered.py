@@ -26,7 +26,7 @@ _DIGEST: Final = 16
 class RememberingEmbedder:
     """``inner`` with a memory, which :meth:`keep` writes to ``cache``; the same bytes as without it.  Thread-safe.
 
-    Texts are known by their digests: what is kept tells nobody what was asked.
+    Texts are known by their digests.  Embeddings still tell what they are about: the files are for the user alone.
     """
 
     def __init__(self, inner: Embedder, cache: ModelCache) -> None:
