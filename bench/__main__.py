@@ -20,11 +20,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 import yaml
 
+from bot.classifier.embedded.backend import EmbeddedBackend
+from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.embedded.fitting import fit_model
+from bot.classifier.embedded.kernel import gram
+from bot.classifier.embedded.model import FittedModel
+from bot.classifier.embedded.stored import rows_by_text, to_arrays
 from bot.config import Curation, load_config
 from bot.consolidator.cycle import run_cycle
 from bot.curator.changes import render
@@ -34,6 +42,7 @@ from bot.rater.model import Resident, ScoredQuery
 from bot.rater.similarity import similarity_matrix
 from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
+from bot.taxonomy.model import Taxonomy
 from bot.text import normalise
 
 REPOSITORY = Path(__file__).parent.parent
@@ -51,6 +60,8 @@ def main() -> int:
         loading(),
         starting(),
         reviewing(),
+        fitting(),
+        judging(),
     ]
     return 0 if all(kept) else 1
 
@@ -130,6 +141,44 @@ def reviewing() -> bool:
         _paired(lambda: _run("-c", review), lambda: _run("-c", imports)),
         4.0,
     )
+
+
+def fitting() -> bool:
+    """The classifier fitted anew after a change of the taxonomy, over a bare inversion of its kernel matrix."""
+    taxonomy, model = _fitted()
+    known = rows_by_text(to_arrays(model), None)
+    settings = load_config(WorkingTree(REPOSITORY), None).classifier
+    kernel = gram(model.rows) + np.eye(len(model.rows), dtype=np.float32)
+    return _promise(
+        f"fit {len(kernel):,} exemplars, rows known, over a bare inversion of a matrix of their number",
+        _paired(
+            lambda: fit_model(taxonomy, settings.embedded, settings.samples, None, known), lambda: np.linalg.inv(kernel)
+        ),
+        1.5,
+    )
+
+
+def judging() -> bool:
+    """200 queries without embeddings, over the bare products of similarities and weights."""
+    _, model = _fitted()
+    queries = [query.turns for query in _queries(200)]
+    weights, similarities = model.weights.astype(np.float64), np.ones(len(model.rows))
+    return _promise(
+        "tags of 200 queries without embeddings over bare products with the weights",
+        _paired(
+            lambda: [model.probabilities(turns) for turns in queries],
+            lambda: [np.einsum("i,ij->j", similarities, weights) for _ in queries],
+        ),
+        20.0,
+    )
+
+
+@cache
+def _fitted() -> tuple[Taxonomy, FittedModel]:
+    """The taxonomy of this repository and its model without embeddings."""
+    root = WorkingTree(REPOSITORY)
+    taxonomy, settings = load_taxonomy(root), load_config(root, None).classifier
+    return taxonomy, EmbeddedBackend(taxonomy, settings.embedded, settings.samples, ModelCache(None)).fit()
 
 
 def _paired(ours: Callable[[], object], yardstick: Callable[[], object]) -> float:

@@ -10,19 +10,13 @@ import heapq
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-import numpy as np
-
 from bot.config import Curation
 from bot.consolidator.trust import doubt_attempts
 from bot.consolidator.verdict import Decision, Reason, Ruling, Verdict
 from bot.consolidator.verdict_engine import decide
-from bot.rater.contextualizer import LiveSet, Similarity
+from bot.rater.contextualizer import LiveSet
 from bot.rater.model import RelationalFacts, Resident, ScoredQuery
 from bot.rater.profile import Profile
-from bot.rater.similarity import similarity_matrix
-
-# Similarities are computed for a block of queries at a time: enough for speed, little enough for memory.
-BLOCK = 512
 
 Trust: TypeAlias = Callable[[ScoredQuery, RelationalFacts, Ruling, Sequence[str]], Ruling]
 """Gate 7: query, facts, ruling and the ids that this cycle has admitted so far → the ruling, perhaps sent to review."""
@@ -35,6 +29,11 @@ def run_cycle(
 
     ``trust`` may send a direct admission to review, before the next query is judged.
     """
+    if not queries:
+        return ()
+    # What it computes with takes long to import, and most commands that may judge something have nothing to judge.
+    from bot.consolidator.nearest import NearestResidents
+
     ordered = sorted(queries, key=lambda query: query.id)
     live = LiveSet(residents, ordered, config)
     profiles = [live.profile(query) for query in ordered]
@@ -77,47 +76,3 @@ def _verdict(id: str, facts: RelationalFacts, ruling: Ruling) -> Verdict:
         alternate_of=facts.offered_by if Reason.REDUNDANT in ruling.reasons else (),
         facts=facts,
     )
-
-
-class NearestResidents:
-    """maxSim(q) for every query of a cycle, kept up to date while R grows (ties: smaller id)."""
-
-    def __init__(self, texts: Sequence[str], ids: Sequence[str]) -> None:
-        self._texts = list(texts)
-        self._open = np.ones(len(texts), dtype=bool)
-        self._best = np.full(len(texts), -1.0)
-        self._resident: list[str | None] = [None] * len(ids)
-
-    def settle(self, place: int) -> None:
-        """The query at ``place`` has its verdict: it needs no more comparisons."""
-        self._open[place] = False
-
-    def of(self, place: int) -> Similarity:
-        """maxSim as of now; 0 for an empty R."""
-        resident = self._resident[place]
-        return Similarity(0.0 if resident is None else float(self._best[place]), resident)
-
-    def compare_all(self, members: Sequence[Profile]) -> None:
-        """Compare every query with ``members``, which are sorted by id."""
-        if not members:
-            return
-        choices = [member.text for member in members]
-        for start in range(0, len(self._texts), BLOCK):
-            matrix = similarity_matrix(self._texts[start : start + BLOCK], choices)
-            # argmax takes the first of equals, and members are sorted by id.
-            for offset, winner in enumerate(matrix.argmax(axis=1).tolist()):
-                self._best[start + offset] = matrix[offset, winner]
-                self._resident[start + offset] = members[winner].id
-
-    def compare_one(self, member: Profile) -> None:
-        """Compare every open query with ``member``, which has just entered."""
-        places = np.flatnonzero(self._open)
-        if not places.size:
-            return
-        values = similarity_matrix([member.text], [self._texts[place] for place in places.tolist()])[0]
-        for position in np.flatnonzero(values >= self._best[places]).tolist():
-            place = int(places[position])
-            held = self._resident[place]
-            if values[position] > self._best[place] or held is None or member.id < held:
-                self._best[place] = values[position]
-                self._resident[place] = member.id

@@ -7,8 +7,9 @@ RE2 knows no lookaround and no references back to a group, since these cannot be
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import ClassVar, Final, Protocol
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Final, Protocol
 
 import re2
 
@@ -73,12 +74,8 @@ def compile_pattern(text: str) -> Pattern:
     if _NO_REPEAT.search(plain):
         message = "RE2 takes a repeat without a lower bound (`{,5}`), or with one that is far too large, for characters"
         raise PatternError(message, "write {0,5}")
-    options = re2.Options()
-    options.case_sensitive = False
-    options.log_errors = False
-    options.max_mem = MAX_MEMORY
     try:
-        compiled = re2.compile(text, options)
+        compiled = re2.compile(text, _options())
     except UnicodeEncodeError:
         raise PatternError("it holds half of a surrogate pair", "write the whole character") from None
     except re2.error as error:
@@ -90,6 +87,46 @@ def compile_pattern(text: str) -> Pattern:
         raise PatternError("the pattern matches without any character", "make at least one part of it compulsory")
     found: Pattern = compiled
     return found
+
+
+@dataclass(frozen=True)
+class PatternSet:
+    """Some cue patterns that are searched for in one pass over a text, which takes a tenth of the time."""
+
+    patterns: tuple[str, ...]
+
+    def count(self, text: bytes) -> int:
+        """How many of them match somewhere in ``text``, encoded as UTF-8.
+
+        Raises :class:`PatternError` for what :func:`compile_pattern` refuses.
+        """
+        matches = None if self._together is None else self._together.Match(text)
+        if matches is None:
+            return sum(compile_pattern(pattern).search(text) is not None for pattern in self.patterns)
+        return len(matches) - 1
+
+    @cached_property
+    def _together(self) -> Any:
+        """The patterns and one that every text matches; ``None`` where together they are too large.
+
+        RE2 gives up in silence when a search takes more memory than it may: then that last one does not match either.
+        """
+        found = re2.Set.SearchSet(_options())
+        try:
+            for pattern in (*self.patterns, ""):
+                found.Add(pattern)
+            found.Compile()
+        except re2.error:
+            return None
+        return found
+
+
+def _options() -> Any:
+    options = re2.Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    options.max_mem = MAX_MEMORY
+    return options
 
 
 def _refused(pattern: str, reason: str) -> PatternError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.classifier.embedded import tiles
 from bot.classifier.embedded.calibration import best_threshold, calibrate, sigmoid
 from bot.classifier.embedded.fitting import _authors, _folds, _inverse, _left_out, _without, fit_model
 from bot.classifier.embedded.stored import rows_by_text, to_arrays
@@ -182,6 +184,24 @@ def test_leaving_exemplars_out_is_fitting_without_them() -> None:
     assert (_without(inverse, weights, out)[out] == 0).all()
     scores = _left_out(inverse, weights, targets, [out])[out]
     assert scores == pytest.approx(kernel[np.ix_(out, left)] @ fewer, abs=1e-4)
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 30])
+def test_a_matrix_is_inverted_tile_by_tile(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiles, "TILE", 8)
+    points = np.random.default_rng(5).normal(size=(size, 4)).astype(np.float32)
+    kernel = points @ points.T
+    wanted = np.linalg.inv(kernel + 0.5 * np.eye(size))
+    assert _inverse(kernel, 0.5) == pytest.approx(wanted, abs=1e-4)
+
+
+def test_the_number_of_cores_does_not_move_a_bit(exemplary: Taxonomy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiles, "TILE", 16)
+    found = []
+    for cores in (1, 2, 5):
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+        found.append(bits(exemplary))
+    assert found[0] == found[1] == found[2]
 
 
 def test_an_exemplar_and_its_translations_are_left_out_together(tabled: Taxonomy) -> None:

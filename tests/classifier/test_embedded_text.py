@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.cleaning import READ_TURNS
+from bot.classifier.embedded import kernel, tiles
 from bot.classifier.embedded.features import (
     LIMIT,
     MANY_PATTERNS,
@@ -185,7 +186,12 @@ def test_similarity_is_the_same_both_ways_and_greatest_with_itself(one: list[str
     assert there <= float(Reference.of(rows[0]).similarities(rows[0])[0]) + 1e-2
 
 
-def test_the_matrix_of_similarities_is_what_single_ones_are() -> None:
+@pytest.mark.parametrize(("tile", "frequent"), [(384, 512), (3, 0), (2, 5)])
+def test_the_matrix_of_similarities_is_what_single_ones_are(
+    tile: int, frequent: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tiles, "TILE", tile)
+    monkeypatch.setattr(kernel, "FREQUENT", frequent)
     texts = ["List my bills", "Show the attached photo", "List my bills as a table", "x"]
     space = FeatureSpace(Cues.of([("photo",), ("table",)]))
     reads = [read_text([text]) for text in texts]

@@ -16,6 +16,7 @@ from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.embedding import Embedder
 from bot.classifier.embedded.features import TextRow
 from bot.classifier.embedded.model import FittedModel
+from bot.classifier.embedded.remembered import RememberingEmbedder
 from bot.classifier.embedded.stored import METHOD, from_arrays, kind_of, model_key, rows_by_text, to_arrays
 from bot.classifier.embedded.tools import ToolIndex
 from bot.classifier.model import Finding, Identity, InferenceRequest, Sample
@@ -51,7 +52,8 @@ class EmbeddedBackend:
         self._settings = settings
         self._samples = samples
         self._cache = cache
-        self._embedder = embedder if settings.embedding == "auto" else None
+        used = embedder if settings.embedding == "auto" else None
+        self._embedder = None if used is None else RememberingEmbedder(used, cache)
         self._fitting = Lock()
 
     @property
@@ -71,8 +73,15 @@ class EmbeddedBackend:
 
     def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
         """The findings in order, all samples valid; a capability without exemplars is never TRUE."""
+        try:
+            yield from enumerate(self._findings(requests))
+        finally:
+            if self._embedder is not None:
+                self._embedder.keep()
+
+    def _findings(self, requests: Sequence[InferenceRequest]) -> Iterator[Finding]:
         indexes: dict[tuple[tuple[Tool, ...], tuple[str, ...]], ToolIndex] = {}
-        for place, request in enumerate(requests):
+        for request in requests:
             call = request.call_capability
             names = request.capabilities if call is None else tuple(dict.fromkeys((*request.capabilities, call)))
             found = agree(self.samples(replace(request, capabilities=names)), names, self._samples) or {}
@@ -82,13 +91,10 @@ class EmbeddedBackend:
                 if agent not in indexes:
                     indexes[agent] = ToolIndex(*agent, self._embedder)
                 calls = indexes[agent].calls(request.turns, None if call is None else found[call].confidence)
-            yield (
-                place,
-                Finding(
-                    consensus={name: found[name] for name in request.capabilities},
-                    calls=calls,
-                    familiar=not names or self.fit().familiarity.judge(request.turns).familiar,
-                ),
+            yield Finding(
+                consensus={name: found[name] for name in request.capabilities},
+                calls=calls,
+                familiar=not names or self.fit().familiarity.judge(request.turns).familiar,
             )
 
     def samples(self, request: InferenceRequest) -> tuple[Sample, ...]:

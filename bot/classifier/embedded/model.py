@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bot.classifier.embedded.calibration import Floats, sigmoid
 from bot.classifier.embedded.familiarity import Familiarity
 from bot.classifier.embedded.features import FeatureSpace, Rows
-from bot.classifier.embedded.kernel import Reference, Singles
+from bot.classifier.embedded.kernel import Reference
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +39,8 @@ class FittedModel:
         return self.weights.shape[1] // len(self.capabilities) if self.capabilities else 0
 
     @cached_property
-    def _weights(self) -> Singles:
-        return self.weights.astype(np.float32)
+    def _weights(self) -> Floats:
+        return self.weights.astype(np.float64)
 
     @cached_property
     def reference(self) -> Reference:

@@ -26,7 +26,7 @@ from bot.classifier.embedded.features import (
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.structure import NAMES
 from bot.classifier.embedded.terms import BUCKETS
-from bot.classifier.exemplars import model_capabilities, training_data
+from bot.classifier.exemplars import model_capabilities
 from bot.config import EmbeddedSettings
 from bot.taxonomy.model import Taxonomy
 
@@ -42,12 +42,13 @@ def kind_of(embedder: Embedder | None) -> str:
 def model_key(taxonomy: Taxonomy, settings: EmbeddedSettings, samples: int, embedder: Embedder | None) -> str:
     """A digest of what a fitted model rests on: exemplars and patterns, settings, the method and the embedder."""
     groups = {member.id: group for group, members in taxonomy.exactly_one.items() for member in members}
-    data = training_data(taxonomy)
+    taught = [item for item in taxonomy.capabilities if item.exemplars.positive]
+    # As they are written: what the training data are made of is much sooner read than they are made.
+    rows = [(row.id, row.hand, row.language, row.turns, row.exercises, row.resembles) for row in taxonomy.exemplars]
+    inline = [(item.exemplars.positive, item.exemplars.negative) for item in taxonomy.capabilities]
     depends = {
-        "capabilities": [
-            [item.id, groups.get(item.id), item.patterns] for item in taxonomy.capabilities if item.exemplars.positive
-        ],
-        "exemplars": [data.exemplars, data.labels, data.ids, data.hands, data.languages],
+        "capabilities": [[item.id, groups.get(item.id), item.patterns] for item in taught],
+        "exemplars": rows or inline,
         "settings": settings.model_dump(mode="json"),
         "samples": samples,
         "method": METHOD,

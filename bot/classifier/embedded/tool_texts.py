@@ -60,13 +60,13 @@ def compounds_of(words: Sequence[str]) -> list[str]:
 
 def sequences_of(words: Sequence[str]) -> Counter[str]:
     """Sequences of three and four characters within words and their borders."""
-    found: Counter[str] = Counter()
-    for word in words:
-        bordered = f" {word[:60]} "
-        for length in (3, 4):
-            for start in range(len(bordered) - length + 1):
-                found[bordered[start : start + length]] += 1
-    return found
+    bordered = [f" {word[:60]} " for word in words]
+    return Counter(
+        word[start : start + length]
+        for word in bordered
+        for length in (3, 4)
+        for start in range(len(word) - length + 1)
+    )
 
 
 def _cut_unspaced(word: str) -> list[str]:

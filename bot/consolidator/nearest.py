@@ -1,0 +1,58 @@
+"""The most similar resident of every query of a cycle (semantics, sections 4 and 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bot.rater.contextualizer import Similarity
+from bot.rater.profile import Profile
+from bot.rater.similarity import similarity_matrix
+
+# Similarities are computed for a block of queries at a time: enough for speed, little enough for memory.
+BLOCK = 512
+
+
+class NearestResidents:
+    """maxSim(q) for every query of a cycle, kept up to date while R grows (ties: smaller id)."""
+
+    def __init__(self, texts: Sequence[str], ids: Sequence[str]) -> None:
+        self._texts = list(texts)
+        self._open = np.ones(len(texts), dtype=bool)
+        self._best = np.full(len(texts), -1.0)
+        self._resident: list[str | None] = [None] * len(ids)
+
+    def settle(self, place: int) -> None:
+        """The query at ``place`` has its verdict: it needs no more comparisons."""
+        self._open[place] = False
+
+    def of(self, place: int) -> Similarity:
+        """maxSim as of now; 0 for an empty R."""
+        resident = self._resident[place]
+        return Similarity(0.0 if resident is None else float(self._best[place]), resident)
+
+    def compare_all(self, members: Sequence[Profile]) -> None:
+        """Compare every query with ``members``, which are sorted by id."""
+        if not members:
+            return
+        choices = [member.text for member in members]
+        for start in range(0, len(self._texts), BLOCK):
+            matrix = similarity_matrix(self._texts[start : start + BLOCK], choices)
+            # argmax takes the first of equals, and members are sorted by id.
+            for offset, winner in enumerate(matrix.argmax(axis=1).tolist()):
+                self._best[start + offset] = matrix[offset, winner]
+                self._resident[start + offset] = members[winner].id
+
+    def compare_one(self, member: Profile) -> None:
+        """Compare every open query with ``member``, which has just entered."""
+        places = np.flatnonzero(self._open)
+        if not places.size:
+            return
+        values = similarity_matrix([member.text], [self._texts[place] for place in places.tolist()])[0]
+        for position in np.flatnonzero(values >= self._best[places]).tolist():
+            place = int(places[position])
+            held = self._resident[place]
+            if values[position] > self._best[place] or held is None or member.id < held:
+                self._best[place] = values[position]
+                self._resident[place] = member.id
