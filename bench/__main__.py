@@ -4,7 +4,7 @@
 `make bench ARGS=cost` what asking a language model costs (bench/cost.py),
 `make bench ARGS=called-tools` how well the tools that a query calls are found, or fits the weights for it
 (bench/called_tools.py),
-`make bench ARGS=classifier` how good the embedded classifier is on texts that its fit has not seen (bench/classifier.py),
+`make bench ARGS=classifier` how good the classifier is on texts that its fit has not seen (bench/classifier.py),
 `make bench ARGS=familiarity` which texts are called unfamiliar (bench/familiarity.py),
 `make bench ARGS=background` and `ARGS=structure-scale` fit two data files of the classifier,
 `make bench ARGS=extension` how often a capability that the taxonomy lacks is found (bench/extension.py),

@@ -27,8 +27,8 @@ from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.regression import Regression
 from bot.classifier.exemplars import Label, training_data
 from bot.config import Curation, load_config
-from bot.evaluation.label_tsv import read_tsv
 from bot.errors import InputError
+from bot.evaluation.label_tsv import read_tsv
 from bot.evaluation.labels import LabelledQuery, Vocabulary, resolve
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED
@@ -69,9 +69,7 @@ def main() -> int:
     taxonomy = load_taxonomy(tree)
     config = load_config(tree, frozenset(taxonomy.by_id))
     classifier = config.classifier
-    backend = EmbeddedBackend(
-        taxonomy, classifier.embedded, classifier.samples, ModelCache(None), installed_embedder()
-    )
+    backend = EmbeddedBackend(taxonomy, classifier.embedded, classifier.samples, ModelCache(None), installed_embedder())
     print(f"{backend.identity.model}; taxonomy {taxonomy.version}\n")
     held_out(taxonomy, backend.fit(), classifier.embedded.ridge)
     labelled(taxonomy, backend, config)
@@ -190,11 +188,9 @@ def pooled(judged: Judged) -> float:
 def phis(judged: Judged) -> Floats:
     """Phi of each capability; not a number where all labels are the same."""
     said, right = judged.said.astype(float), judged.right.astype(float)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        covariance = (said * right).mean(axis=0) - said.mean(axis=0) * right.mean(axis=0)
-        found: Floats = np.where(
-            right.std(axis=0) > 0, np.where(said.std(axis=0) > 0, covariance / (said.std(axis=0) * right.std(axis=0)), 0.0), np.nan
-        )
+    spread = said.std(axis=0) * right.std(axis=0)
+    covariance = (said * right).mean(axis=0) - said.mean(axis=0) * right.mean(axis=0)
+    found: Floats = np.where(right.std(axis=0) > 0, covariance / np.where(spread > 0, spread, 1.0), np.nan)
     return found
 
 

@@ -319,7 +319,8 @@ def test_tools_that_are_equally_similar_share_the_confidence(fitted: EmbeddedBac
 def test_the_text_says_whether_a_tool_is_called_where_a_capability_stands_for_it(fitted: EmbeddedBackend) -> None:
     text = "Put the overdue repairs in a table"
     asked = [
-        replace(request(text, tools=TOOLS), call_capability=name) for name in ("format.table", "orchestration.branching")
+        replace(request(text, tools=TOOLS), call_capability=name)
+        for name in ("format.table", "orchestration.branching")
     ]
     exercised, other = answers(fitted, *asked)
     assert exercised.calls is not None

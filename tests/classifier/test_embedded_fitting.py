@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from bot.classifier.embedded import tiles
 from bot.classifier.embedded.calibration import best_threshold, calibrate, sigmoid
-from bot.classifier.embedded.fitting import _authors, _folds, _inverse, _left_out, _without, fit_model
+from bot.classifier.embedded.fitting import _authors, _folds, fit_model
+from bot.classifier.embedded.regression import Regression, _inverse
 from bot.classifier.embedded.stored import rows_by_text, to_arrays
 from bot.classifier.exemplars import Label, training_data
 from bot.taxonomy.model import Exemplar, Exemplars, Taxonomy
@@ -177,12 +178,12 @@ def test_leaving_exemplars_out_is_fitting_without_them() -> None:
     targets = generator.choice(np.array([-1, 1], np.float32), (30, 2))
     out = np.array([3, 4, 17])
     inverse = _inverse(kernel.copy(), 0.5)
-    weights = inverse @ targets
+    regression = Regression(inverse, inverse @ targets, targets, np.zeros(2))
     left = np.setdiff1d(np.arange(30), out)
     fewer = np.linalg.solve(kernel[np.ix_(left, left)] + 0.5 * np.eye(27), targets[left])
-    assert _without(inverse, weights, out)[left] == pytest.approx(fewer, abs=1e-4)
-    assert (_without(inverse, weights, out)[out] == 0).all()
-    scores = _left_out(inverse, weights, targets, [out])[out]
+    assert regression.without(out)[left] == pytest.approx(fewer, abs=1e-4)
+    assert (regression.without(out)[out] == 0).all()
+    scores = regression.left_out([out])[out]
     assert scores == pytest.approx(kernel[np.ix_(out, left)] @ fewer, abs=1e-4)
 
 

@@ -1,11 +1,8 @@
-"""Fitting: one kernel ridge regression for all capabilities, and what leaving some exemplars out would have given.
+"""Fitting: one kernel ridge regression for all capabilities (regression.py), members, and calibrations.
 
-With A = (K + λI)⁻¹, a = A(y − b) are the weights of all exemplars.  Leaving the exemplars g out gives them the scores
-y_g − A_gg⁻¹ a_g, and the others the weights a − A_·g A_gg⁻¹ a_g, without a further fit (Rifkin and Lippert 2007,
-"Notes on regularized least squares", section 4, in blocks).  So members are fits without a fold of the exemplars, and
-calibration rests on scores by fits without all that the same author wrote.
-
-Which exemplar goes into which fold follows from a digest of its id and the seed: their order does not matter.
+Members are fits without a fold of the exemplars, and calibration rests on scores by fits without all that the same
+author wrote.  Which exemplar goes into which fold follows from a digest of its id and the seed: their order does not
+matter.
 """
 
 from __future__ import annotations
@@ -30,10 +27,10 @@ from bot.classifier.embedded.features import (
     text_digest,
     text_rows,
 )
-from bot.classifier.embedded.kernel import Singles, gram
+from bot.classifier.embedded.kernel import Singles
 from bot.classifier.embedded.model import FittedModel
+from bot.classifier.embedded.regression import Regression
 from bot.classifier.embedded.text import read_text
-from bot.classifier.embedded.tiles import lower, on_all_cores, spans
 from bot.classifier.exemplars import Label, TrainingData, training_data
 from bot.config import EmbeddedSettings
 from bot.taxonomy.model import Taxonomy
@@ -119,83 +116,15 @@ def _fit(
     data: TrainingData, rows: Rows, settings: EmbeddedSettings, samples: int
 ) -> tuple[Singles, Floats, list[Calibration]]:
     """Weights of the members, intercepts, and calibrations."""
-    import scipy.linalg  # noqa: F401  # its threads can be limited once it is loaded
-    from threadpoolctl import threadpool_limits
-
     truth = np.array(data.labels, np.int8).reshape(len(rows), -1) == Label.POSITIVE
-    targets = np.where(truth, np.float32(1), np.float32(-1))
-    intercepts = targets.mean(axis=0, dtype=np.float64)
-    # One thread for each tile: how a library shares sums out among several would show in the last bits.
-    with threadpool_limits(1):
-        inverse = _inverse(gram(rows), settings.ridge)
-        weights = inverse @ (targets - intercepts.astype(np.float32))
-        members = np.stack([_without(inverse, weights, fold) for fold in _folds(data, settings, samples)], axis=2)
-        scores = _left_out(inverse, weights, targets, _authors(data))
+    regression = Regression.of(rows, truth, settings.ridge)
+    members = np.stack([regression.without(fold) for fold in _folds(data, settings, samples)], axis=2)
+    scores = regression.left_out(_authors(data))
     judged = np.array([language is None for language in data.languages])
     calibrations = [
         _calibration(scores[judged, column], truth[judged, column]) for column in range(len(data.capabilities))
     ]
-    return members.reshape(len(rows), -1), intercepts, calibrations
-
-
-def _inverse(kernel: Singles, ridge: float) -> Singles:
-    """(K + λI)⁻¹, by sweeping one block of columns after another (Goodnight 1979); ``kernel`` is used up."""
-    size = len(kernel)
-    kernel[np.diag_indices(size)] += np.float32(ridge)
-    for pivot in spans(size):
-        _sweep(kernel, pivot)
-    for one, other in lower(size):
-        kernel[other, one] = kernel[one, other].T
-    np.negative(kernel, out=kernel)
-    return kernel
-
-
-def _sweep(matrix: Singles, pivot: slice) -> None:
-    """Exchange the rows and columns ``pivot`` of a symmetric matrix; only what is not above its diagonal is used.
-
-    Once all are exchanged it is its negative inverse.
-    """
-    inner = np.linalg.inv(matrix[pivot, pivot])
-    column = np.concatenate([matrix[pivot, : pivot.start].T, matrix[pivot.start :, pivot]])
-    scaled = np.empty_like(column)
-
-    def scale(one: slice) -> None:
-        scaled[one] = column[one] @ inner
-
-    def reduce(tile: tuple[slice, slice]) -> None:
-        one, other = tile
-        matrix[tile] -= scaled[one] @ column[other].T
-
-    on_all_cores(scale, spans(len(matrix)))
-    on_all_cores(reduce, [tile for tile in lower(len(matrix)) if pivot not in tile])
-    matrix[pivot, : pivot.start] = scaled[: pivot.start].T
-    matrix[pivot.stop :, pivot] = scaled[pivot.stop :]
-    matrix[pivot, pivot] = -inner
-
-
-def _without(inverse: Singles, weights: Singles, out: NDArray[np.intp]) -> Singles:
-    """The weights of the fit without the exemplars ``out``, which have none."""
-    found = weights
-    if len(out):
-        found = weights - inverse[out].T @ _solve(inverse, weights, out)
-        found[out] = 0
-    return found
-
-
-def _solve(inverse: Singles, weights: Singles, out: NDArray[np.intp]) -> Singles:
-    """A_gg⁻¹ a_g."""
-    from scipy.linalg import cho_factor, cho_solve
-
-    found: Singles = cho_solve(cho_factor(inverse[np.ix_(out, out)], lower=True), weights[out])
-    return found
-
-
-def _left_out(inverse: Singles, weights: Singles, targets: Singles, groups: Sequence[NDArray[np.intp]]) -> Floats:
-    """The score of each exemplar by the fit without its group."""
-    found = np.zeros(targets.shape)
-    for group in groups:
-        found[group] = targets[group] - _solve(inverse, weights, group)
-    return found
+    return members.reshape(len(rows), -1), regression.intercepts, calibrations
 
 
 def _folds(data: TrainingData, settings: EmbeddedSettings, samples: int) -> list[NDArray[np.intp]]:
