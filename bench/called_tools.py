@@ -4,7 +4,7 @@ python -m bench called-tools                measure: weights fitted without the 
 python -m bench called-tools --fit          fit on everything and write bot/classifier/embedded/tool_weights.json
 python -m bench called-tools --test FILE    measure the shipped weights on the agents and prompts of a file
 
-Data: tests/labels/called_tools.jsonl, files of the same format (--more), and, where INCUMBENT_CORPUS is set, the
+Data: tests/labels/called_tools*.jsonl, files of the same format (--more), and, where INCUMBENT_CORPUS is set, the
 prompts of azure_mcp_a_to_c.jsonl (one agent with all of their tools, by name alone) and some of sealtools.jsonl.  What
 kind of request a text is comes from the exemplars of the shipped taxonomy and from lines {"query", "kind"} of --more.
 Without --text-probabilities (a JSON file from query to probability), what these kinds say, with noise, stands in.
@@ -40,12 +40,13 @@ from bot.taxonomy.loading import load_taxonomy
 Array = NDArray[np.float64]
 
 REPOSITORY: Final = Path(__file__).parent.parent
-LABELS: Final = REPOSITORY / "tests/labels/called_tools.jsonl"
+LABELS: Final = [REPOSITORY / "tests/labels" / name for name in ("called_tools.jsonl", "called_tools_2.jsonl")]
 WRITTEN: Final = REPOSITORY / "bot/classifier/embedded" / FILE
 CALL: Final = "execution.tools.call"
 KNOWLEDGE: Final = ("execution.knowledge.",)
-SHARES: Final = {"azure": 0.4, "seal": 0.2}
-"""How much a row of a corpus weighs in the fit against a written one; published prompts are many and alike."""
+SHARES: Final = {"azure": 0.4, "seal": 0.2, "reworded": 0.1}
+"""How much a row weighs in the choice of a tool against those of called_tools.jsonl: published prompts are many and
+alike, and prompts in people's own words for many near-alike tools say less of what sets tools apart."""
 CALL_SHARES: Final = {"azure": 0.15, "seal": 0.0}
 ORDER_SHARE: Final = 0.1
 """What an exemplar that begins with a plain verb weighs when operations are fitted."""
@@ -99,7 +100,7 @@ class Row:
     @property
     def kind(self) -> str:
         """Under which name it is measured."""
-        for kind in ("azure", "seal", "github"):
+        for kind in ("azure", "seal", "github", "reworded"):
             if self.agent.startswith(kind):
                 return kind
         return "invented" if self.agent.startswith("inv") else "published"
@@ -156,7 +157,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.error("the package of embeddings is not installed")
     embedder = StoredEmbedder(installed, given.vectors)
     data = Data()
-    for path in [LABELS, *given.more]:
+    for path in [*LABELS, *given.more]:
         read_file(data, path)
     read_corpus(data)
     read_taxonomy(data)
@@ -429,7 +430,7 @@ def crossed(
 ) -> Iterable[tuple[Row, ToolIndex, Reading]]:
     """Prompts that call tools of another agent, read by the agents of ``part``; the same ones every time."""
     agents = sorted(
-        {row.agent for row in rows if row.family in part and row.kind in ("invented", "published", "github")}
+        {row.agent for row in rows if row.family in part and row.kind in ("invented", "reworded", "published", "github")}
     )
     asked = sorted(
         (row for row in rows if row.calls and row.kind == "invented"), key=lambda row: (row.agent, row.turns)
