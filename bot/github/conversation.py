@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.digests import digest
 from bot.github.commands import ON_ENTRIES, Command, Misspelt, Verb, parse, verbs
-from bot.github.judgement import Author, Judgement
+from bot.github.judgement import NO_VERDICT, Author, Judgement
 from bot.github.standing import ACTIONS, NOTHING_BEFORE, Court, Former, matter, still_released, still_stands
 from bot.github.values import IssueComment
 from bot.ledger.model import Decision, PullRequestRecord, Release
@@ -260,7 +260,11 @@ def _decision(
             "all": name not in item.names,
         }
     )
-    twin = next((each for each in state.decisions if _contradicts(decision, each)), None)
+    before = next((each for each in state.decisions if _replaces(decision, each)), None)
+    if before is not None and shown.codes == NO_VERDICT:
+        # What was rejected is displayed without its verdict: the one of before is the last that people have read.
+        decision = decision.model_copy(update={"verdict": before.verdict, "codes": before.codes})
+    twin = before if before is not None and _contradicts(decision, before) else None
     if twin is not None and twin.entry != entry:
         other = next((each for each, id in first.entries.items() if id == twin.entry), None)
         if other is not None and first.contents[twin.entry] == twin.content:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 from bot.classifier.model import RULED
 from bot.consolidator.trust import TrustGate
@@ -17,6 +18,9 @@ from bot.ledger.model import Decision, Shown
 from bot.pipeline import Classified, Platform, Review, judge
 from bot.report.wording import codes
 from bot.settling import settle
+
+NO_VERDICT: Final = "none"
+"""The codes of what is displayed without a verdict: what is settled, and what people rejected."""
 
 SET_NAME = "regression_set"
 """How commands call a change of the regression set by hand: `/incumbent accept regression_set`."""
@@ -86,7 +90,7 @@ class Judgement:
                 content = self.contents[entry]
                 verdict = judged.get(name)
                 found[entry] = (
-                    Shown(verdict=digest([content, "none"]), codes="none")
+                    Shown(verdict=digest([content, NO_VERDICT]), codes=NO_VERDICT)
                     if verdict is None
                     else Shown(verdict=verdict_digest(verdict, content), codes=codes(verdict))
                 )

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import yaml
+
 from bot.cli.main import run
 from bot.config import REVIEWED_FILES
 from bot.curator.changes import render
-from bot.curator.entry import Entry
+from bot.curator.entry import Entry, entry_id
 from bot.documents import parse_yaml
-from bot.snapshot import WorkingTree
+from bot.intake.query_file import SetupFile
+from bot.snapshot import NoFiles, Overlay
 from bot.taxonomy.loading import load_taxonomy
 from bot.validation import validate
 from tests.e2e.harness.gateway import Call
@@ -28,6 +32,7 @@ WORKFLOW = REPOSITORY / "bot" / "setup_files" / "incumbent.yml"
 EXAMPLE = REPOSITORY / "examples" / "other-platform"
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 BRANCH_LINE = "eval_sets/quillow-savings/branch-line"
+EVALS = f"{BRANCH_LINE}/evals.yaml"
 
 
 @dataclass(frozen=True)
@@ -154,35 +159,71 @@ def _read(path: Path) -> str:
 
 
 CALLS = dict.fromkeys(("backend.call", "backend.change", "backend.lookup", "identity.signed-in"), 0.6055962)
-SCORES = {
-    "c05": {**CALLS, "dialog.correction": 0.9857226},
+RESIDENTS = {
+    "c04": {"speech.spell-out": 0.556078, "speech.form": 1.0},
+    "c05": {**CALLS, "dialog.correction": 0.9857226, "dialog.long": 1.0},
     "c07": {"dialog.handover": 0.8694094},
-    "c08": {**dict.fromkeys(CALLS, 0.538943), "speech.language": 0.8765738},
+    "c08": {**dict.fromkeys(CALLS, 0.538943), "speech.language": 0.8765738, "speech.recording": 1.0},
     "c10": {"dialog.handover": 0.7939138, "dialog.upset": 0.992726},
 }
-"""What the stories rest on, whatever the classifier of the day makes of these entries."""
+"""The regression set: queries of the card line by these scores, whatever the classifier of the day makes of them."""
 
+COUNTED = """
+  - id: speech.picture
+    name: Picture
+    group: speech
+    description: The caller sends a picture along.
+    source: structure
+    when: attachments != `null` && contains(attachments, 'image')
 
-def _rescored(path: str, text: str) -> str:
-    """The entry at ``path`` with its scores of :data:`SCORES`."""
-    scores = next((found for item, found in SCORES.items() if f"-{item}-" in path), None)
-    if scores is None:
-        return text
-    entry = validate(Entry, parse_yaml(text.encode(), path, REVIEWED_FILES))
-    capabilities = load_taxonomy(WorkingTree(EXAMPLE)).by_id
-    definitions = {name: capabilities[name].definition for name in scores}
-    classified = entry.classified.model_copy(update={"definitions": definitions})
-    return render(entry.model_copy(update={"scores": scores, "classified": classified}))
+  - id: speech.recording
+    name: Recording
+    group: speech
+    description: The caller plays a recording.
+    source: structure
+    when: attachments != `null` && contains(attachments, 'audio')
+
+  - id: speech.form
+    name: Form
+    group: speech
+    description: The caller sends a form along.
+    source: structure
+    when: attachments != `null` && contains(attachments, 'file')
+
+  - id: dialog.long
+    name: Long call
+    group: dialog
+    description: The call has three turns or more.
+    source: structure
+    when: user_turns > `2`
+"""
+"""Capabilities that are counted, not inferred, so that the stories below come out alike under every classifier."""
+
+ADMITTED = "b03"
+WAITING = ("b05", "b06")
+EXCLUDED = "b12"
+PICTURE = ["door.png"]
+ATTACHED = {"b03": PICTURE, "b05": ["ring.mp3", "form.pdf"], "b06": ["ring.mp3"]}
+"""What the branch line's queries come with, which decides the verdicts on them.
+
+``ADMITTED`` has the only picture, and alone enters by itself: a direct admission by an inferred score is below
+the honesty floor of :func:`platform_files`.  Each of ``WAITING`` combines what no other query does, and so waits for a
+person.  ``EXCLUDED`` is a farewell.  Of the others nothing is known but that none enters by itself.
+"""
 
 
 def platform_files(*, without: str = BRANCH_LINE, **config: str) -> dict[str, str]:
-    """The example platform's files; ``config`` replaces the values of plain keys of its config."""
+    """The example platform's files with ``COUNTED``; ``config`` replaces the values of plain keys of its config."""
     files = {}
     for path in sorted(EXAMPLE.rglob("*")):
         name = path.relative_to(EXAMPLE).as_posix()
-        if path.is_file() and not name.startswith(without):
-            files[name] = _rescored(name, path.read_text(encoding="utf-8"))
-    lines = files["config/curation.yaml"].splitlines()
+        if path.is_file() and not name.startswith((without, "regression_set/")):
+            files[name] = _attached(name, path.read_text(encoding="utf-8"))
+    files["taxonomy/taxonomy.yaml"] = files["taxonomy/taxonomy.yaml"].rstrip() + "\n" + COUNTED
+    files |= _residents(files)
+    text, changes = re.subn(r"(?m)^  honesty_floor: [0-9.]+", "  honesty_floor: 1.0", files["config/curation.yaml"])
+    assert changes == 1
+    lines = text.splitlines()
     for key, value in config.items():
         lines = [f"{key}: {value}" if line.startswith(f"{key}:") else line for line in lines]
     files["config/curation.yaml"] = "\n".join(lines) + "\n"
@@ -192,7 +233,64 @@ def platform_files(*, without: str = BRANCH_LINE, **config: str) -> dict[str, st
 def customer_files(folder: str = BRANCH_LINE) -> dict[str, str]:
     """An eval set of the example platform, as a pull request brings it."""
     return {
-        path.relative_to(EXAMPLE).as_posix(): path.read_text(encoding="utf-8")
+        name: _attached(name, path.read_text(encoding="utf-8"))
         for path in sorted((EXAMPLE / folder).rglob("*"))
         if path.is_file()
+        for name in [path.relative_to(EXAMPLE).as_posix()]
     }
+
+
+def in_words(queries: Mapping[str, str], attached: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
+    """The branch line with these ``queries`` alone, by their ids, and what they come with."""
+    rows = [
+        {"id": id, "query": text, "setup": {"attachments": [*(attached or {}).get(id, ())]}}
+        for id, text in queries.items()
+    ]
+    text = yaml.safe_dump({"eval_set": 1, "queries": rows}, sort_keys=False, allow_unicode=True, width=1000)
+    return customer_files() | {EVALS: text}
+
+
+def ids_of(report: Any, outcome: str, least: int = 1) -> list[str]:
+    """The ids of the queries to which a review's ``report`` gives ``outcome``, of which a story needs some."""
+    found = [str(item["id"]) for item in report["verdicts"] if item["outcome"] == outcome]
+    assert len(found) >= least, f"the story needs {least} with the outcome {outcome}, and has {found}"
+    return found
+
+
+def _attached(name: str, text: str) -> str:
+    """The file ``name`` with what ``ATTACHED`` says, if it is the branch line's eval set."""
+    if name != EVALS:
+        return text
+    head, *queries = re.split(r"(?m)^(?=  - id: )", text)
+    for place, query in enumerate(queries):
+        given = ATTACHED.get(query.split()[2])
+        if given is not None:
+            queries[place] = query.replace("setup: {", f"setup: {{attachments: [{', '.join(given)}], ")
+            assert queries[place] != query
+    return head + "".join(queries)
+
+
+def _residents(files: dict[str, str]) -> dict[str, str]:
+    """The files of ``RESIDENTS``, under the taxonomy of ``files`` and by the classifier of the example's entries."""
+    capabilities = load_taxonomy(Overlay(NoFiles(), files)).by_id
+    path = min((EXAMPLE / "regression_set").glob("*.yaml"))
+    known = validate(Entry, parse_yaml(path.read_bytes(), path.name, REVIEWED_FILES))
+    assert known.source is not None
+    customer, agent = CARD_LINE.split("/")[1:]
+    queries = {item["id"]: item for item in yaml.safe_load(files[f"{CARD_LINE}/evals.yaml"])["queries"]}
+    found = {}
+    for item, scores in RESIDENTS.items():
+        query, definitions = queries[item], {name: capabilities[name].definition for name in scores}
+        entry = known.model_copy(
+            update={
+                "id": entry_id(customer, agent, item),
+                "turns": tuple(query.get("turns") or [query["query"]]),
+                "scores": scores,
+                "classified": known.classified.model_copy(update={"definitions": definitions}),
+                "source": known.source.model_copy(update={"item": item}),
+                "expected": query.get("expected"),
+                "setup": SetupFile.model_validate(query.get("setup", {})),
+            }
+        )
+        found[f"regression_set/{entry.id}.yaml"] = render(entry)
+    return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.bot import Bot, Started
+from tests.e2e.bot import WAITING, Bot, Started
 from tests.e2e.final_state import final_state
 from tests.e2e.harness.gateway import Call
 from tests.e2e.harness.people import CURATOR
@@ -50,7 +50,7 @@ class Story:
         none, and that passes meanwhile.
         """
         if step == "command":
-            self.world.comment(CURATOR, self.number, "/incumbent reject b06 nobody asks that")
+            self.world.comment(CURATOR, self.number, f"/incumbent reject {WAITING[1]} nobody asks that")
 
     def go_to(self, step: str) -> None:
         """Let people do the rest of what leads to ``step``."""
@@ -59,11 +59,11 @@ class Story:
             self._event = ("pull_request_target", {"number": self.number})
         elif step == "command":
             # Both a command that is followed and one that is answered.
-            text = "/incumbent accept b05 it matters\n/incumbent accept b99 it matters"
+            text = f"/incumbent accept {WAITING[0]} it matters\n/incumbent accept b99 it matters"
             comment = self.world.comment(CURATOR, self.number, text)
             self._event = ("issue_comment", {"number": self.number, "comment": comment})
         elif step == "late":
-            comment = self.world.comment(CURATOR, self.number, "/incumbent accept b05 it matters")
+            comment = self.world.comment(CURATOR, self.number, f"/incumbent accept {WAITING[0]} it matters")
             self._event = ("issue_comment", {"number": self.number, "comment": comment})
         else:
             before = self.world.head("main")

@@ -69,6 +69,12 @@ def capabilities(text: str | None) -> dict[str, Any]:
     return {item["id"]: item for item in data["capabilities"]}
 
 
+def exemplars(world: World, branch: str) -> dict[str, str]:
+    """The tables of exemplars on ``branch``."""
+    paths = world.hosted.bare.git("ls-tree", "-r", "--name-only", branch, "taxonomy/exemplars/").splitlines()
+    return {path: text for path in paths if (text := world.read(branch, path)) is not None}
+
+
 def test_a_candidate_is_raised_as_a_draft_edited_by_people_and_merged(world: World, bot: Bot) -> None:
     (draft,) = drafts(world)
     assert draft["user"]["login"] == JOB
@@ -82,7 +88,9 @@ def test_a_candidate_is_raised_as_a_draft_edited_by_people_and_merged(world: Wor
     before = capabilities(world.read("main", TAXONOMY))
     proposed = capabilities(world.read(branch, TAXONOMY))
     (new,) = proposed.keys() - before.keys()
-    assert len(proposed[new]["exemplars"]["positive"]) >= 5
+    tables = exemplars(world, branch)
+    rows = [line.split("\t") for text in tables.values() for line in text.splitlines() if not line.startswith("#")]
+    assert len([row for row in rows if new in row[1].split(",")]) >= 5
     # A run more finds nothing to do.
     again = bot.on("schedule")
     assert {call.method for call in again.calls} == {"GET"}
@@ -90,7 +98,8 @@ def test_a_candidate_is_raised_as_a_draft_edited_by_people_and_merged(world: Wor
     text = world.read(branch, TAXONOMY)
     assert text is not None
     edited = text.replace(f"id: {new}", "id: dialog.singing").replace(proposed[new]["name"], "Singing")
-    world.push(branch, {TAXONOMY: edited}, user=CURATOR)
+    labelled = {path: text.replace(new, "dialog.singing") for path, text in tables.items()}
+    world.push(branch, {TAXONOMY: edited} | labelled, user=CURATOR)
     assert bot.on("pull_request_target", number=draft["number"], action="synchronize").codes == (0, 0)
     said = sticky(world, draft["number"])
     assert "dialog.singing (“Singing”) is new." in said

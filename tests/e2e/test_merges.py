@@ -7,14 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.bot import BRANCH_LINE, Bot, customer_files, platform_files
+from tests.e2e.bot import ADMITTED, BRANCH_LINE, EVALS, WAITING, Bot, customer_files, platform_files
 from tests.e2e.final_state import differences, final_state
 from tests.e2e.harness.merging import MergeMethod
 from tests.e2e.harness.people import CURATOR
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import entries, merged, read, sticky
 
-EVALS = f"{BRANCH_LINE}/evals.yaml"
 OTHER_LINE = f"{BRANCH_LINE}-two"
 
 
@@ -62,7 +61,9 @@ def test_a_rebase_of_three_commits_ends_as_a_merge_commit_does(
 ) -> None:
     merged_left, merged_in = told(make_world(), tmp_path, "merge")
     rebased_left, rebased_in = told(make_world(), tmp_path, "rebase")
-    assert rebased_in == merged_in == {"branch-line b03"}, "what the first commit brought and the second changed"
+    assert rebased_in == merged_in == {f"branch-line {ADMITTED}"}, (
+        "what the first commit brought and the second changed"
+    )
     assert differences(merged_left | {"commits": []}, rebased_left | {"commits": []}) == []
 
 
@@ -78,6 +79,6 @@ def test_a_rebase_whose_last_commit_brings_no_eval_set_keeps_asking(world: World
     after = world.merge(pull.number, method="rebase")
     assert bot.on("push", before=before, after=after).codes == (0, 0)
     known = entries(world)
-    comment = world.comment(CURATOR, pull.number, "/incumbent accept b05 it matters")
+    comment = world.comment(CURATOR, pull.number, f"/incumbent accept {WAITING[0]} it matters")
     assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 0)
     assert len(entries(world) - known) == 1

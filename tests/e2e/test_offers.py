@@ -13,7 +13,7 @@ from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import BRANCH as LEDGER
 from bot.ledger.model import SUGGESTIONS
 from bot.ledger.replay import replay
-from tests.e2e.bot import BRANCH_LINE, Bot, customer_files, platform_files
+from tests.e2e.bot import BRANCH_LINE, WAITING, Bot, customer_files, ids_of, platform_files
 from tests.e2e.harness.messages import error
 from tests.e2e.harness.people import CURATOR, JOB
 from tests.e2e.harness.world import World
@@ -85,14 +85,14 @@ def test_what_people_turned_down_is_not_offered_again_in_another_guise(world: Wo
     assert "People closed the pull request that offered" in sticky(world, number)
     settled(bot)
     # A curator lets another query of the same pull request in: it is offered alone.
-    comment = world.comment(CURATOR, number, "/incumbent accept b05 it matters")
+    comment = world.comment(CURATOR, number, f"/incumbent accept {WAITING[0]} it matters")
     assert bot.on("issue_comment", number=number, comment=comment).codes == (0, 0)
     (second,) = offers(world)
     assert "admit 1 of" in second["title"]
-    assert "b05" in second["body"]
+    assert WAITING[0] in second["body"]
     assert merged(world, bot, second["number"]).codes == (0, 0)
     (new,) = entries(world) - known
-    assert read(world, new)["source"]["item"] == "b05"
+    assert read(world, new)["source"]["item"] == WAITING[0]
     settled(bot)
 
 
@@ -115,7 +115,7 @@ def test_who_reopens_an_offer_takes_the_refusal_back(world: World, bot: Bot) -> 
 def test_another_merge_makes_another_offer_and_closes_the_old_one(world: World, bot: Bot) -> None:
     first = reviewed_and_merged(world, bot)
     (old,) = offers(world)
-    comment = world.comment(CURATOR, first, "/incumbent accept b05 it matters")
+    comment = world.comment(CURATOR, first, f"/incumbent accept {WAITING[0]} it matters")
     assert bot.on("issue_comment", number=first, comment=comment).codes == (0, 0)
     (new,) = offers(world)
     assert new["number"] != old["number"]
@@ -143,7 +143,7 @@ def test_pins_and_renames_are_offered_as_well(world: World, bot: Bot) -> None:
     known = entries(world)
     pull = world.open_pull_request("quillow", customer_files())
     seen = bot.on("pull_request_target", number=pull.number).report["review"]
-    (name,) = [item["id"] for item in seen["verdicts"] if item["outcome"] == "admitted"]
+    (name,) = ids_of(seen, "admitted")
     comment = world.comment(CURATOR, pull.number, f"/incumbent pin {name} the audit asks for it")
     bot.on("issue_comment", number=pull.number, comment=comment)
     assert merged(world, bot, pull.number).codes == (0, 0)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.bot import BRANCH_LINE, CARD_LINE, Bot, customer_files, platform_files
+from tests.e2e.bot import ADMITTED, BRANCH_LINE, CARD_LINE, Bot, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR
 from tests.e2e.harness.world import World
 from tests.e2e.test_offers import offers, reviewed_and_merged, settled
@@ -53,13 +53,13 @@ def test_a_restore_that_people_merge_leaves_a_set_that_can_be_read(world: World,
 
 def test_what_is_offered_may_still_be_rejected_and_pinned(world: World, bot: Bot) -> None:
     number = reviewed_and_merged(world, bot)
-    pin = world.comment(CURATOR, number, "/incumbent pin b03 the audit asks for it")
+    pin = world.comment(CURATOR, number, f"/incumbent pin {ADMITTED} the audit asks for it")
     assert bot.on("issue_comment", number=number, comment=pin).codes == (0, 0)
     (offer,) = offers(world)
     assert "the audit asks for it" in str(world.read(offer["head"]["ref"], f"regression_set/{entry_in(offer)}.yaml"))
-    reject = world.comment(CURATOR, number, "/incumbent reject b03 nobody asks that")
+    reject = world.comment(CURATOR, number, f"/incumbent reject {ADMITTED} nobody asks that")
     assert bot.on("issue_comment", number=number, comment=reject).codes == (0, 0)
-    assert [item for item in offers(world) if "b03" in item["body"]] == []
+    assert [item for item in offers(world) if ADMITTED in item["body"]] == []
     assert "0 of its queries are in the regression set" in sticky(world, number)
     assert world.pull(offer["number"])["state"] == "closed"
 
@@ -121,5 +121,5 @@ def test_where_the_rules_refuse_commits_an_evictions_confirmation_waits(world: W
 
 def entry_in(offer: dict[str, str]) -> str:
     """The entry that an offer of one admits."""
-    (found,) = set(re.findall(r"quillow-savings-branch-line-b03-[0-9a-f]{8}", offer["body"]))
+    (found,) = set(re.findall(rf"quillow-savings-branch-line-{ADMITTED}-[0-9a-f]{{8}}", offer["body"]))
     return str(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.e2e.bot import Started
+from tests.e2e.bot import WAITING, Started
 from tests.e2e.final_state import differences, final_state
 from tests.e2e.harness.people import CURATOR
 from tests.e2e.harness.world import World
@@ -86,7 +86,7 @@ def test_three_runs_after_a_merge_and_a_late_command_in_any_order(
     states, codes = [], []
     for seed, story in zip((None, *seeds), stories, strict=True):
         story.go_to("reconcile")
-        text = "/incumbent accept b05 it matters\n/incumbent accept b99 it matters"
+        text = f"/incumbent accept {WAITING[0]} it matters\n/incumbent accept b99 it matters"
         comment = story.world.comment(CURATOR, story.number, text)
         late = story.bot.start("issue_comment", number=story.number, comment=comment)
         runs = {"push": story.run(), "command": late, "clock": story.bot.start("schedule")}

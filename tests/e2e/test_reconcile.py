@@ -9,13 +9,27 @@ import pytest
 
 from bot.config import REVIEWED_FILES
 from bot.documents import parse_yaml
-from tests.e2e.bot import BRANCH_LINE, Bot, BotRun, customer_files, platform_files
+from tests.e2e.bot import (
+    ADMITTED,
+    BRANCH_LINE,
+    CARD_LINE,
+    EXCLUDED,
+    PICTURE,
+    WAITING,
+    Bot,
+    BotRun,
+    customer_files,
+    ids_of,
+    in_words,
+    platform_files,
+)
 from tests.e2e.harness.messages import json_response
 from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB
 from tests.e2e.harness.world import World
 
 LEDGER = "incumbent/ledger"
 FOLDER = "regression_set"
+SATURDAY = "Is the branch in Weir Street open on Saturday morning?"
 
 
 @pytest.fixture
@@ -52,13 +66,12 @@ def test_what_people_saw_admitted_enters_after_the_merge(world: World, bot: Bot)
     known = entries(world)
     pull = world.open_pull_request("quillow", customer_files())
     seen = bot.on("pull_request_target", number=pull.number).report["review"]
-    admitted = [item["id"] for item in seen["verdicts"] if item["outcome"] == "admitted"]
-    assert len(admitted) == 1
+    assert ids_of(seen, "admitted") == [ADMITTED]
     run = merged(world, bot, pull.number)
     assert run.codes == (0, 0)
     (new,) = entries(world) - known
     entry = read(world, new)
-    assert entry["source"]["item"] == admitted[0]
+    assert entry["source"]["item"] == ADMITTED
     assert entry["source"]["pull_request"] == pull.number
     assert entry["admitted"]["route"] == "direct"
     assert "1 of its queries is in the regression set" in sticky(world, pull.number)
@@ -72,14 +85,13 @@ def test_a_late_decision_lets_a_merged_query_in(world: World, bot: Bot) -> None:
     known = entries(world)
     pull = world.open_pull_request("quillow", customer_files())
     seen = bot.on("pull_request_target", number=pull.number).report["review"]
-    waiting = [item["id"] for item in seen["verdicts"] if item["outcome"] == "waiting-for-review"]
+    (late, *_) = ids_of(seen, "waiting-for-review")
     merged(world, bot, pull.number)
-    comment = world.comment(CURATOR, pull.number, f"/incumbent accept {waiting[0]} it matters")
+    comment = world.comment(CURATOR, pull.number, f"/incumbent accept {late} it matters")
     run = bot.on("issue_comment", number=pull.number, comment=comment)
     assert run.codes == (0, 0)
     items = {read(world, id)["source"]["item"] for id in entries(world) - known}
-    assert waiting[0].rpartition("/")[2] in items
-    assert len(items) == 2
+    assert items == {*ids_of(seen, "admitted"), late}
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
 
 
@@ -97,11 +109,9 @@ def test_a_merge_that_nobody_reviewed_admits_nothing_by_itself(world: World, bot
 
 
 def test_where_nothing_waits_for_a_person_one_run_is_enough(world: World, bot: Bot) -> None:
-    files = customer_files()
-    name = f"{BRANCH_LINE}/evals.yaml"
-    files[name] = "eval_set: 1\nqueries:\n  - id: b12\n    query: Thanks, bye.\n"
-    pull = world.open_pull_request("quillow", files)
-    bot.on("pull_request_target", number=pull.number)
+    pull = world.open_pull_request("quillow", in_words({EXCLUDED: "Thanks, bye."}))
+    seen = bot.on("pull_request_target", number=pull.number).report["review"]
+    assert ids_of(seen, "excluded") == [EXCLUDED]
     assert merged(world, bot, pull.number).codes == (0, 0)
     assert "0 of its queries are in the regression set" in sticky(world, pull.number)
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
@@ -110,16 +120,16 @@ def test_where_nothing_waits_for_a_person_one_run_is_enough(world: World, bot: B
 def test_an_unreviewed_rebase_is_told_whole(world: World, bot: Bot) -> None:
     bot.on("schedule")
     world.push("quillow", customer_files())
+    # What nothing else of both combines has merit whatever else enters.
+    other = in_words({"z01": "Read me my card number, slowly"}, {"z01": [*PICTURE, "form.pdf"]})
     folder = BRANCH_LINE.replace("branch-line", "second-line")
-    twin = {name.replace(BRANCH_LINE, folder): text for name, text in customer_files().items()}
-    twin[f"{folder}/evals.yaml"] = "eval_set: 1\nqueries:\n  - id: z01\n    query: Read me my card number, slowly\n"
-    world.push("quillow", twin)
+    world.push("quillow", {name.replace(BRANCH_LINE, folder): text for name, text in other.items()})
     pull = world.open_pull_request("quillow")
     before = world.head("main")
     after = world.merge(pull.number, method="rebase")
     assert bot.on("push", before=before, after=after).codes == (0, 0)
     told = sticky(world, pull.number)
-    assert "branch-line/b03" in told
+    assert f"branch-line/{ADMITTED}" in told
     assert "second-line/z01" in told
 
 
@@ -135,14 +145,11 @@ def test_a_merge_that_the_list_does_not_show_yet_is_no_push(world: World, bot: B
 
 
 def test_an_excluded_query_goes_to_review_when_it_has_merit_by_now(world: World, bot: Bot) -> None:
-    files = customer_files()
-    texts = ("Is the branch in Weir Street open on Saturday morning?", "Is the branch in Weir Street open on Sunday?")
-    rows = [f"  - id: b0{number}\n    query: {text}\n" for number, text in enumerate(texts)]
-    files[f"{BRANCH_LINE}/evals.yaml"] = "eval_set: 1\nqueries:\n" + "".join(rows)
-    pull = world.open_pull_request("quillow", files)
+    # Nearly the same text with the same picture: one of the two is left out for as long as the other is in.
+    queries = {"b00": SATURDAY, "b01": SATURDAY.replace("the branch", "that branch")}
+    pull = world.open_pull_request("quillow", in_words(queries, dict.fromkeys(queries, PICTURE)))
     seen = bot.on("pull_request_target", number=pull.number).report["review"]
-    assert [item["outcome"] for item in seen["verdicts"]] == ["admitted", "excluded"]
-    winner, loser = (item["id"] for item in seen["verdicts"])
+    (winner,), (loser,) = ids_of(seen, "admitted"), ids_of(seen, "excluded")
     known = entries(world)
     assert merged(world, bot, pull.number).codes == (0, 0)
     (new,) = entries(world) - known
@@ -161,23 +168,24 @@ def test_an_excluded_query_goes_to_review_when_it_has_merit_by_now(world: World,
 
 
 def test_a_rejection_lasts_when_a_neighbour_changes(world: World, bot: Bot) -> None:
-    name, head = f"{BRANCH_LINE}/evals.yaml", "eval_set: 1\nqueries:\n"
-    first = "  - id: b01\n    query: Is the branch in Weir Street open on Saturday morning?\n"
-    pull = world.open_pull_request("quillow", customer_files() | {name: head + first})
-    bot.on("pull_request_target", number=pull.number)
+    queries, attached = {"b01": SATURDAY}, {"b01": PICTURE}
+    pull = world.open_pull_request("quillow", in_words(queries, attached))
+    seen = bot.on("pull_request_target", number=pull.number).report["review"]
+    assert ids_of(seen, "admitted") == ["b01"]
     comment = world.comment(CURATOR, pull.number, "/incumbent reject b01 nobody asks that")
     bot.on("issue_comment", number=pull.number, comment=comment)
     known = entries(world)
     assert merged(world, bot, pull.number).codes == (0, 0)
-    second = "  - id: b02\n    query: Get me a person who can talk about a bereavement\n"
-    later = world.open_pull_request("later", {name: head + first + second})
+    queries["b02"] = "Get me a person who can talk about a bereavement"
+    later = world.open_pull_request("later", in_words(queries, attached))
     review = bot.on("pull_request_target", number=later.number).report["review"]
     assert "b01" not in [item["id"] for item in review["verdicts"]]
     assert merged(world, bot, later.number).codes == (0, 0)
     assert "b01" not in {read(world, id)["source"]["item"] for id in entries(world) - known}
     # Who takes the comment back leaves the query to a person.
     world.act(CURATOR, "DELETE", f"/issues/comments/{comment['id']}")
-    again = world.open_pull_request("again", {name: head + first + second + second.replace("b02", "b03", 1)})
+    queries["b03"] = queries["b02"]
+    again = world.open_pull_request("again", in_words(queries, attached))
     review = bot.on("pull_request_target", number=again.number).report["review"]
     (contested,) = [item for item in review["verdicts"] if item["id"] == "b01"]
     assert "CONTESTED" in contested["reasons"]
@@ -191,7 +199,8 @@ def test_what_waits_for_a_slot_leaves_the_line_with_its_customer(world: World, t
     world.push("main", platform_files(ceiling="5"))
     bot = Bot(world, tmp_path / "runs")
     pull = world.open_pull_request("quillow", customer_files())
-    bot.on("pull_request_target", number=pull.number)
+    seen = bot.on("pull_request_target", number=pull.number).report["review"]
+    assert ids_of(seen, "waiting-for-slot") == [ADMITTED]
     assert merged(world, bot, pull.number).codes == (0, 0)
     line = world.hosted.bare.git("ls-tree", "--name-only", "main", f"{FOLDER}/waiting/").split()
     assert len(line) == 1
@@ -203,11 +212,11 @@ def test_what_waits_for_a_slot_leaves_the_line_with_its_customer(world: World, t
 
 
 def test_an_exclusion_that_turned_before_the_merge_is_for_a_person(world: World, bot: Bot) -> None:
-    (held,) = [id for id in entries(world) if "c07" in id]
+    (held,) = [id for id in entries(world) if "c08" in id]
     known = entries(world)
-    files = customer_files()
-    text = read(world, held)["turns"][0]
-    files[f"{BRANCH_LINE}/evals.yaml"] = f"eval_set: 1\nqueries:\n  - id: b01\n    query: '{text}'\n"
+    # A copy of the only entry with a recording, for an agent like that entry's: it can bring nothing that is new.
+    files = in_words({"b01": read(world, held)["turns"][0]}, {"b01": ["ring.mp3"]})
+    files[f"{BRANCH_LINE}/agent.yaml"] = platform_files()[f"{CARD_LINE}/agent.yaml"]
     pull = world.open_pull_request("quillow", files)
     review = bot.on("pull_request_target", number=pull.number).report["review"]
     assert [item["reasons"] for item in review["verdicts"]] == [["CLONE"]]
@@ -221,17 +230,14 @@ def test_an_exclusion_that_turned_before_the_merge_is_for_a_person(world: World,
 
 
 def test_an_edited_query_updates_its_entry_after_the_merge(world: World, bot: Bot) -> None:
-    name = f"{BRANCH_LINE}/evals.yaml"
-    head = "eval_set: 1\nqueries:\n  - id: b01\n    query: "
     known = entries(world)
-    first_text = "Is the branch in Weir Street open on Saturday morning?"
     second_text = "Is the branch in Weir Street open on Sunday?"
-    pull = world.open_pull_request("quillow", customer_files() | {name: f"{head}{first_text}\n"})
+    pull = world.open_pull_request("quillow", in_words({"b01": SATURDAY}, {"b01": PICTURE}))
     bot.on("pull_request_target", number=pull.number)
     merged(world, bot, pull.number)
     (new,) = entries(world) - known
     first = read(world, new)
-    again = world.open_pull_request("edit", {name: f"{head}{second_text}\n"})
+    again = world.open_pull_request("edit", in_words({"b01": second_text}, {"b01": PICTURE}))
     bot.on("pull_request_target", number=again.number)
     assert merged(world, bot, again.number).codes == (0, 0)
     assert entries(world) - known == {new}
@@ -246,7 +252,7 @@ def test_a_forged_decision_is_ignored_and_reported(world: World, bot: Bot) -> No
     known = entries(world)
     pull = world.open_pull_request("quillow", customer_files())
     bot.on("pull_request_target", number=pull.number)
-    real = world.comment(CURATOR, pull.number, "/incumbent reject b05 nobody asks that")
+    real = world.comment(CURATOR, pull.number, f"/incumbent reject {WAITING[0]} nobody asks that")
     bot.on("issue_comment", number=pull.number, comment=real)
     path = f"pull_requests/{pull.number}.json"
     text = world.read(LEDGER, path)
@@ -254,8 +260,8 @@ def test_a_forged_decision_is_ignored_and_reported(world: World, bot: Bot) -> No
     assert text.count('"action": "reject"') == 1
     world.push(LEDGER, {path: text.replace('"action": "reject"', '"action": "accept"')})
     assert merged(world, bot, pull.number).codes == (0, 0)
-    assert not [id for id in entries(world) - known if "-b05-" in id]
-    assert "(accept) on `b05` is void" in sticky(world, pull.number)
+    assert not [id for id in entries(world) - known if f"-{WAITING[0]}-" in id]
+    assert f"(accept) on `{WAITING[0]}` is void" in sticky(world, pull.number)
 
 
 def test_two_pull_requests_that_race_for_one_gap(world: World, bot: Bot) -> None:
@@ -349,7 +355,7 @@ def test_a_pin_is_written_once_the_query_is_in(world: World, bot: Bot) -> None:
     known = entries(world)
     pull = world.open_pull_request("quillow", customer_files())
     seen = bot.on("pull_request_target", number=pull.number).report["review"]
-    (name,) = [item["id"] for item in seen["verdicts"] if item["outcome"] == "admitted"]
+    (name,) = ids_of(seen, "admitted")
     comment = world.comment(CURATOR, pull.number, f"/incumbent pin {name} the audit asks for it")
     bot.on("issue_comment", number=pull.number, comment=comment)
     assert merged(world, bot, pull.number).codes == (0, 0)

@@ -274,7 +274,8 @@ def test_where_issues_are_turned_off_there_is_no_dashboard(world: World, bot: Bo
 
 def test_at_the_ceiling_a_swap_lets_a_better_entry_in(world: World, tmp_path: Path) -> None:
     (weak,) = [id for id in (Path(name).stem for name in platform_files()) if "c07" in id]
-    ((_, better),) = spare("better", "Get me somebody real at once", **{"dialog.handover": 0.95}).items()
+    # What is certain is not below the honesty floor.
+    ((_, better),) = spare("better", "Get me somebody real at once", **{"dialog.handover": 1.0}).items()
     better = re.sub("definitions: {.*}", "definitions: {}", better)
     world.push("main", platform_files(ceiling="5") | {"regression_set/waiting/better.yaml": better})
     bot = Bot(world, tmp_path / "runs")
@@ -294,7 +295,7 @@ def test_at_the_ceiling_a_swap_lets_a_better_entry_in(world: World, tmp_path: Pa
 
 
 def test_a_refused_swap_is_not_offered_again(world: World, tmp_path: Path) -> None:
-    ((_, better),) = spare("better", "Get me somebody real at once", **{"dialog.handover": 0.95}).items()
+    ((_, better),) = spare("better", "Get me somebody real at once", **{"dialog.handover": 1.0}).items()
     world.push("main", platform_files(ceiling="5") | {"regression_set/waiting/better.yaml": better})
     bot = Bot(world, tmp_path / "runs")
     bot.on("schedule")

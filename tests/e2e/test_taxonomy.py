@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.bot import Bot, customer_files, platform_files
+from tests.e2e.bot import EVALS, Bot, customer_files, ids_of, platform_files
 from tests.e2e.harness.people import CURATOR, OUTSIDER
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import LEDGER, entries, merged, read, sticky
 
 TAXONOMY = "taxonomy/taxonomy.yaml"
+EXEMPLARS = "taxonomy/exemplars/exemplars.tsv"
 OPINION = """\
 
   - id: dialog.opinion
@@ -23,33 +24,40 @@ OPINION = """\
     source: intent
     patterns:
       - '\\b(do|what do) you (think|expect|reckon)\\b'
-    exemplars:
-      positive:
-        - Do you think interest rates will go up next year?
-        - What do you think, is gold a good buy now?
-        - Do you expect the pound to fall this year?
-        - Do you think house prices will fall?
-        - What do you reckon, will shares recover this year?
-        - Do you think I should fix my mortgage now?
-      negative:
-        - How high is the interest rate on my savings?
-        - What is the rate of the pound today?
 """
+ASKED = (
+    "Do you think interest rates will fall this year?",
+    "Do you think interest rates will go up next year?",
+    "What do you think, is gold a good buy now?",
+    "Do you expect the pound to fall this year?",
+    "Do you think house prices will fall?",
+    "What do you reckon, will shares recover this year?",
+    "Do you think I should fix my mortgage now?",
+)
+"""Exemplars of it, the first of which is the customer's query b11 to the letter."""
+NOT_ASKED = ("How high is the interest rate on my savings?", "What is the rate of the pound today?")
 
 
 def with_opinion(version: str) -> dict[str, str]:
-    """The taxonomy with one more capability, under ``version``."""
-    text = platform_files()[TAXONOMY]
-    return {TAXONOMY: text.replace("version: 1.0.0", f"version: {version}", 1).rstrip() + "\n" + OPINION}
+    """The taxonomy with one more capability and its exemplars, under ``version``."""
+    files = platform_files()
+    rows = [f"o{place:02d}\tdialog.opinion\t\t{text}\n" for place, text in enumerate(ASKED)]
+    rows += [f"p{place:02d}\t\tdialog.opinion\t{text}\n" for place, text in enumerate(NOT_ASKED)]
+    return {
+        TAXONOMY: files[TAXONOMY].replace("version: 1.0.0", f"version: {version}", 1).rstrip() + "\n" + OPINION,
+        EXEMPLARS: files[EXEMPLARS].rstrip("\n") + "\n" + "".join(rows),
+    }
 
 
 @pytest.fixture
 def bot(world: World, tmp_path: Path) -> Bot:
-    """A platform where a customer's eval set was merged: b11 was left out, off the taxonomy."""
+    """A platform where a customer's eval set was merged, of which b11 was left out."""
     world.push("main", platform_files())
     bot = Bot(world, tmp_path / "runs")
+    assert ASKED[0] in customer_files()[EVALS]
     pull = world.open_pull_request("quillow", customer_files())
-    bot.on("pull_request_target", number=pull.number)
+    seen = bot.on("pull_request_target", number=pull.number).report["review"]
+    assert "b11" in ids_of(seen, "excluded")
     assert merged(world, bot, pull.number).codes == (0, 0)
     return bot
 
@@ -134,10 +142,12 @@ def test_a_renamed_capability_keeps_its_scores_and_asks_nobody(world: World, bot
     known = entries(world)
     (id,) = [name for name in known if "-c10-" in name]
     score = read(world, id)["scores"]["dialog.upset"]
-    text = platform_files()[TAXONOMY]
+    text, table = platform_files()[TAXONOMY], platform_files()[EXEMPLARS]
+    assert "=dialog.upset" in table
     renamed = text.replace("id: dialog.upset\n", "id: dialog.distress\n    was: dialog.upset\n")
     renamed = renamed.replace("version: 1.0.0", "version: 1.1.0", 1).replace("retired: []", "retired: [dialog.upset]")
-    pull = world.open_pull_request("rename", {TAXONOMY: renamed}, user=CURATOR)
+    files = {TAXONOMY: renamed, EXEMPLARS: table.replace("=dialog.upset", "=dialog.distress")}
+    pull = world.open_pull_request("rename", files, user=CURATOR)
     assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
     said = sticky(world, pull.number)
     assert "dialog.upset is called dialog.distress from now on." in said

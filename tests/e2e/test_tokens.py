@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.bot import Bot, BotRun, customer_files, platform_files
+from tests.e2e.bot import ADMITTED, WAITING, Bot, BotRun, customer_files, platform_files
 from tests.e2e.final_state import differences, final_state
 from tests.e2e.harness.messages import Request
 from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, OUR_APP, OWNER
@@ -56,11 +56,11 @@ def tell(world: World, folder: Path, login: str) -> None:
     (check,) = world.checks(pull.head)
     assert f"{check['app']['slug']}[bot]" == login
     assert [item["user"]["login"] for item in world.comments(pull.number)] == [login]
-    comment = world.comment(CURATOR, pull.number, "/incumbent accept b05 it matters\n/incumbent help")
+    comment = world.comment(CURATOR, pull.number, f"/incumbent accept {WAITING[0]} it matters\n/incumbent help")
     assert wrote(bot.on("issue_comment", number=pull.number, comment=comment))
     assert wrote(merged(world, bot, pull.number))
     items = {read(world, entry)["source"]["item"] for entry in entries(world) - known}
-    assert items == {"b03", "b05"}
+    assert items == {ADMITTED, WAITING[0]}
 
     (eviction,) = suggested(world)
     assert (eviction["title"], eviction["user"]["login"]) == ("Evict spare-one: redundant", login)

@@ -141,6 +141,25 @@ def test_accepting_takes_a_rejection_back_also_where_no_person_is_needed() -> No
     assert hub.plan(make_analysis()).operations == ()
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_reason_lets_an_excluded_query_in_after_a_rejection_as_well(times: int) -> None:
+    hub = Hub()
+    before = hub.review().judgement.shown[judged_entry(hub, "q04")]
+    for _ in range(times):
+        hub.say("cora", "/incumbent reject q04 too easy")
+        hub.review()
+    hub.say("cora", "/incumbent accept q04")
+    assert reactions(hub.review()) == ["confused"]
+    hub.say("cora", "/incumbent accept q04 it is needed after all")
+    plan = hub.review()
+    assert reactions(plan) == ["+1"]
+    assert accepted(plan) == ["q04"]
+    assert hub.record is not None
+    (decision,) = hub.record.decisions
+    # It answers the verdict that was read last: a rejected query has none.
+    assert (decision.verdict, decision.codes) == (before.verdict, "EXCLUDE direct REDUNDANT")
+
+
 def test_all_accepts_what_needs_a_person_each_after_the_one_before() -> None:
     hub = Hub()
     hub.review()
