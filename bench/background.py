@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.classifier.embedded.embedding import SCALE, Embedder, installed_embedder
-from bot.classifier.embedded.wording import courteous, hands_over, in_context, plain, sentences
+from bot.classifier.embedded.wording import conditional, courteous, felt, hands_over, in_context, plain, sentences
 from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 
@@ -32,6 +32,7 @@ _ABOUT: Final = 1.05
 _FOLDS: Final = 5
 _HANDED_OVER: Final = "request.attachments."
 _FELT: Final = "request.tone.frustrated"
+_BRANCHING: Final = "execution.orchestration.branching"
 """What sentences say that ask for nothing: whoever wrote so few of them meant each to count."""
 _FEW: Final = 2
 
@@ -98,6 +99,10 @@ def _texts(embedder: Embedder) -> list[tuple[str, list[str], list[bool]]]:
             asking = _asking(parts, originals[row.id].turns[0], embedder)
             if any(name.startswith(_HANDED_OVER) for name in row.exercises):
                 asking = [asks or hands_over(part) for part, asks in zip(parts, asking, strict=True)]
+            if _FELT in row.exercises:
+                asking = [asks or felt(part) for part, asks in zip(parts, asking, strict=True)]
+            if _BRANCHING in row.exercises:
+                asking = [asks or conditional(part) for part, asks in zip(parts, asking, strict=True)]
             found.append((row.id, parts, asking))
         elif row.hand in PLAIN_HANDS or (row.language is None and row.id in telling):
             for turn in row.turns:

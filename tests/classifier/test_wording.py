@@ -35,6 +35,21 @@ from bot.classifier.embedded.wording import JUDGED, Background, asking, core, pl
         ("book a desk + order toner for the printer", "book a desk and order toner for the printer"),
         ("Ich hätte gerne die Liste der Rechnungen", "die liste der rechnungen"),
         ("Thankless tasks of today", "thankless tasks of today"),
+        ("Might I trouble you for the status of 12? Remain blessed.", "give me the status of 12"),
+        ("May I just quickly ask who leads sales?", "who leads sales"),
+        ("I'd be very glad to hear, whenever suits, who leads sales. Diolch!", "who leads sales"),
+        ("No rush at all, but I'd be obliged for the list of sites.", "give me the list of sites"),
+        ("Would you be an angel and look up flight 12, if it isn't any bother?", "look up flight 12"),
+        ("Be so good as to close ticket 12, if you'd be so kind.", "close ticket 12"),
+        ("Sorry to be a nuisance, but could you possibly close ticket 12?", "close ticket 12"),
+        ("Respected office, kindly close ticket 12. Thanks and regards.", "close ticket 12"),
+        ("Hey there, if you've got a sec, close ticket 12.", "close ticket 12"),
+        ("I'd like to close ticket 12, if I may. You're a star.", "close ticket 12"),
+        ("Close ticket 12 if it is not urgent.", "close ticket 12 if it is not urgent"),
+        ("When could you come?", "when could you come"),
+        ("Thank you for repeating the same useless answer.", "thank you for repeating the same useless answer"),
+        ("Forgive the poor light in the photo I'm sending.", "forgive the poor light in the photo i'm sending"),
+        ("Close the ticket in the morning", "close the ticket in the morning"),
     ],
 )
 def test_courtesies_and_chat_spellings_are_left_out(text: str, asked: str) -> None:
@@ -62,7 +77,7 @@ class Lengths:
 
 
 # The embedding's own score counts, and that something is handed over.
-CONTEXT_WEIGHTS = [1.0] + [0.0] * 8 + [50.0] + [0.0] * 2
+CONTEXT_WEIGHTS = [1.0] + [0.0] * 8 + [50.0] + [0.0] * 8
 
 
 def test_a_courtesy_is_not_embedded() -> None:

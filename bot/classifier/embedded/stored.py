@@ -30,7 +30,7 @@ from bot.classifier.exemplars import model_capabilities
 from bot.config import EmbeddedSettings
 from bot.taxonomy.model import Taxonomy
 
-METHOD: Final = "kernel-ridge-4"
+METHOD: Final = "kernel-ridge-5"
 """Name and version of the method; a change that moves scores raises the version."""
 
 

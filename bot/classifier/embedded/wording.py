@@ -18,46 +18,23 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.classifier.embedded.courtesies import (
+    BEFORE_YOU,
+    COURTESY,
+    FOR_ME,
+    FRAMES,
+    FROM_YOU,
+    MAY_YOU,
+)
 from bot.classifier.embedded.embedding import SCALE, Embedder
 
 JUDGED: Final = 64
 """How many sentences of a query may be background; what stands behind them counts as asking."""
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?؟।…])[\"”’)]*\s+|(?<=[。！？])|\n+")  # noqa: RUF001
-_START: Final = r"(?:,\s+|^|(?<=[\s,.;:!?]))"
-_STOP: Final = r"(?=$|[\s,.;:!?–-])\s*[,!:–-]*"
 _DOUBLED: Final = re.compile(r"(?<=[.!?])(?:\s*[,.!;:])+")
 _SIGNS: Final = " ,.!?;:-–—。！？、"  # noqa: RUF001
 
-_COURTESIES: Final = (
-    (
-        r"(?:hi|hello|hey|hiya|yo|dear|howdy|greetings|good (?:morning|afternoon|evening|day))"
-        r"(?: there| team| all| everyone| folks| friend| again)?"
-    ),
-    (
-        r"(?:sorry to (?:bother|trouble) you|excuse me|pardon me|if (?:it is|it'?s|it isn't|it's not) too much trouble"
-        r"|if (?:you (?:do not|don't) mind|possible|you (?:get|have) a (?:chance|moment|minute)|you would be so kind)"
-        r"|when(?:ever)? you (?:get|have) a (?:moment|minute|sec(?:ond)?|chance)|at your earliest convenience)"
-    ),
-    (
-        r"(?:many thanks|thanks(?: so much| very much| a lot| a million| a bunch| in advance| again)*"
-        r"|thank you(?: so much| very much| kindly| ever so much| in advance"
-        r"| for your (?:help|time|trouble|assistance))*"
-        r"|thx|tysm|cheers|much (?:obliged|appreciated)|i(?:'d| would)(?: really| greatly)? (?:appreciate it"
-        r"|be (?:most |very |so )?(?:grateful|thankful|obliged))|(?:best|kind) regards"
-        r"|have a (?:nice|good|great|lovely) (?:day|evening|weekend))"
-    ),
-    r"(?:please|pls+|plz|kindly|lol|lmao|haha|btw|tbh|fyi|um+|uh+|ta)",
-    (
-        r"(?:bitte|danke(?: schön| sehr| im voraus)?|vielen dank|hallo|guten (?:tag|morgen|abend)|liebe grüße"
-        r"|por favor|gracias(?: de antemano)?|muchas gracias|hola|buenos días|buenas tardes"
-        r"|s'il (?:vous|te) pla[iî]t|merci(?: beaucoup| d'avance)?|bonjour|bonsoir|salut"
-        r"|obrigad[oa]|muito obrigad[oa]|olá|bom dia|boa tarde|per favore|grazie(?: mille)?|ciao|buongiorno|buonasera"
-        r"|alstublieft|alsjeblieft|dank je(?: wel)?|bedankt|hoi|goedemorgen|proszę|dziękuję|dzień dobry|cześć"
-        r"|lütfen|teşekkürler|teşekkür ederim|merhaba|günaydın)"  # noqa: RUF001
-    ),
-)
-_COURTESY: Final = re.compile(_START + "(?:" + "|".join(_COURTESIES) + ")" + _STOP, re.IGNORECASE)
 # Within a clause they mean something: "so far", "who knows it well".
 _FILLER: Final = re.compile(
     r"(?:^|(?<=[.!?]\s))(?:(?:so|well|okay|ok|right|anyway|anyhow|basically|actually|honestly"
@@ -75,22 +52,22 @@ _BORDERLESS: Final = re.compile(
     "|من فضلك|لو سمحت|شكرا(?: جزيلا)?|مرحبا|السلام عليكم|कृपया|धन्यवाद|नमस्ते)"
 )
 _ASKING: Final = re.compile(
-    r"(?:^|(?<=[\s,.;:!?]))(?:(?:could|can|would|will|might|may) (?:you|u|ya|i|we)"
-    r"(?: (?:possibly|perhaps|maybe|kindly|just|also|be so kind as to|be able to|help me(?: to)?|mind"
-    r"|ask(?: you)?(?: to)?))*"
-    r"|(?:would|do) you mind|i(?:'d| would| was) (?:like|love|wondering|hoping)(?: it)?(?: if)?"
-    r"(?: you| to| know| for you to| u)*(?: could| can| would)?|i (?:just )?(?:want|need|wanna)(?: you)? to(?: know)?"
-    r"|i(?: a|')m after|any chance (?:you|u)(?: could| can)?|be (?:so )?kind as to|is it possible to"
-    r"|(?:könntest|könnten|könnt|kannst|können|würdest|würden) (?:du|sie|ihr)(?: mir| uns)?"
+    r"(?:(?<!\S)(?:^|(?<=[,.;:!?–—-]\s)|(?<=\band\s)|(?<=\bbut\s)|(?<=\bso\s)|(?<=\bplease\s))(?:"
+    r"i(?:'d| would| was) (?:like|love|wondering|hoping)(?: it)?(?: if)?"
+    r"(?: you| to| know| for you to| u)*(?: could| can| would)?|i (?:just )?(?:want|need|wanna)(?: you"
+    r"| u)? to(?: know)?"
+    r"|i(?: a|')m after)"
+    r"|(?:^|(?<=[\s,.;:!?]))(?:(?:könntest|könnten|könnt|kannst|können|würdest|würden) (?:du|sie|ihr)(?: mir| uns)?"
     r"|¿?(?:podrías|podría|puedes|puede)(?: usted)?|(?:pourriez|pouvez)-vous|(?:pourrais|peux)-tu"
     r"|(?:potresti|potrebbe|puoi|può)|(?:você )?(?:poderia|pode)|(?:kun|zou) je(?: mij| me)?|kunt u(?: mij)?"
-    r"|czy (?:możesz|mógłbyś|mogłabyś|może pan|może pani))\s+",
+    r"|czy (?:możesz|mógłbyś|mogłabyś|może pan|może pani)))\s+",
     re.IGNORECASE,
 )
 _WANTING: Final = r"(?: really| just| actually|['’]m| am|['’]d| would)*"
 _WRAPPER: Final = re.compile(
     r"(?:^|(?<=[\s,.;:!?]))(?:"
-    r"(?:what|all|the (?:only )?thing) (?:that )?(?:i|we)" + _WANTING + r" (?:need|want|require|like|after|looking for"
+    r"(?:what|all|the (?:only )?thing) (?:that )?(?:i|we)" + _WANTING + r" (?:need|want|require|like"
+    r"|after|looking for"
     r"|wondering|interested in)(?: to know| to ask| from you| today| now)* (?:is|are|would be)(?: that| whether| if)?"
     r"|the (?:long and (?:the )?short|upshot|bottom line|gist|point|crux)(?: of (?:it|this|that|it all|all this))? is"
     r"(?: that)?"
@@ -121,15 +98,65 @@ _AFTERWARDS: Final = re.compile(
     re.IGNORECASE,
 )
 _ENGLISH: Final = re.compile(
-    r"\b(?:the|for|of|our|what|whats|how|this|is|from|which|whos|who|show|find|get|give|gimme|pls|plz|thx|can|u|and|my|it"
+    r"\b(?:the|for|of|our|what|whats|how|this|is|from|which|whos|who|show|find|get|give|gimme|pls|plz|thx"
+    r"|can|u|and|my|it"
     r"|to)\b",
     re.IGNORECASE,
 )
 _PLUS: Final = re.compile(r"(?<=[^\W\d_]) \+ (?=[^\W\d_])")
 _HANDED_OVER: Final = re.compile(
-    r"\b(?:attach\w*|enclos\w*|upload\w*|here(?:['’]s| is| are)|this is|i (?:took|recorded))\b",
+    r"\b(?:attach\w*|enclos\w*|upload\w*|here(?:['’]s| is| are)|this is|i (?:took|recorded)|screenshot"
+    r"|scan(?:ned)?|photo\w*"
+    r"|pics?|picture|recording|voice ?(?:note|memo|mail|message)|herewith|i(?:['’]ve| have)? (?:sent"
+    r"|sending|forwarded|shared|pasted))\b",
     re.IGNORECASE,
 )
+_FELT: Final = re.compile(
+    r"(?i:\b(?:(?:yet |once )again|again[!.]|(?:third|fourth|fifth|sixth|umpteenth|second|last|nth) time"
+    r"|fed up|sick (?:of|to)"
+    r"|had (?:it|enough)|(?:beyond )?a joke|ridiculous|absurd|appall\w*|disgrac\w*|pathetic|useless"
+    r"|hopeless|unbelievable"
+    r"|unacceptable|outrag\w*|furious|angry|livid|annoy\w*|infuriat\w*|exasperat\w*|frustrat\w*|nobody "
+    r"(?:\w+ )?(?:bothers"
+    r"|answers|cares|gives)|rubbish|garbage|crap|damn\w*|bloody|ffs|wtf|nonsense|shame\w*|scandal\w*"
+    r"|terrible|awful|worst"
+    r"|botched|messed up|screwed|incompetent|waste of|insult\w*|you people|had to ask|still (?:not|no"
+    r"|broken|waiting|nothing)"
+    r"|patience|marvellous|brilliant job|well done|great job|filthy|how hard|beggars belief|joke of)\b)|!!|\?!|!\?"
+    r"|\b(?:AGAIN|STILL|NOW|EVERY|NOTHING|NEVER)\b",
+)
+"""Annoyance in so many words."""
+_FORM: Final = re.compile(
+    r"\b(?:tables?|columns?|rows|grid|matrix|bullets?|bulleted|numbered|headings?|checklist|list|json|csv"
+    r"|xml|yaml|markdown"
+    r"|key:? value|links?|urls?|addresses|cit(?:e|ing|ations?)|sources?|plain (?:language|words|english)"
+    r"|simple (?:language"
+    r"|words|terms)|easy words|jargon|formal\w*|cheer\w*|friendly|tone|polite\w*|funny|humorous|in the "
+    r"(?:style|voice|manner)"
+    r"|year-old|(?:short|brief|long|detailed|complete|full|entire|exhaustive|comprehensive)(?:ly)?|every "
+    r"(?:single )?\w+"
+    r"|word (?:for|by) word|transcript|one (?:question|at a time)|in (?:one|two|three|\d+) (?:sentences?"
+    r"|words?|paragraphs?"
+    r"|lines?|pages?)|pages|words)\b",
+    re.IGNORECASE,
+)
+"""A wish for form or tone, in so many words."""
+_WANTED: Final = re.compile(
+    r"^(?:(?:so|and|but|anyway|please|just|then|now|well|right|ok|okay|yes|also|or)[, ]+)*(?:(?:could|can"
+    r"|would|will|may|might) (?:you|i|we)\b"
+    r"|find|show|get|give|tell|send|list|make|create|write|draft|work out|calculate|check|book|look|put"
+    r"|turn|translate"
+    r"|summari[sz]e|compare|explain|read|draw|design|set|open|add|cancel|order|convert|export|search"
+    r"|change|update|reset"
+    r"|pull|transcribe|rewrite|describe|plan|move|register|file|log|post|name|answer|let me know|quiz|play|help)\b"
+    r"|\b(?:i|we)(?:['’]d| would| really| just|['’]m)* (?:need|want|like|love|after|looking for)\b"
+    r"|\b(?:what i|all i|my question|the question|so,? (?:could|can|please|what|who|which|where|when|how)"
+    r"|please|kindly)\b",
+    re.IGNORECASE,
+)
+"""A request, in so many words."""
+_FIGURES: Final = re.compile(r"\d|[\"“«]")
+_WORDS: Final = re.compile(r"[^\W_]{5,}")
 _QUESTIONS: Final = ("?", "？", "؟")  # noqa: RUF001
 _CONDITION: Final = re.compile(
     r"^(?:and |but )?(?:if|unless|otherwise|else|in case|should|when"
@@ -140,7 +167,8 @@ _CONDITION: Final = re.compile(
 _SPACES: Final = re.compile(r"\s+")
 _DATA: Final = Path(__file__).with_name("background.json")
 _TELLING: Final = re.compile(
-    r"\b(?:(?:tell|telling) (?:me|us)|let(?:ting)? (?:me|us) know)"
+    r"(?<!\S)(?:^|(?<=[,.;:!?–—-]\s)|(?<=\band\s)|(?<=\bthen\s)|(?<=\bjust\s))(?:(?:tell|telling) (?:me"
+    r"|us)|let(?:ting)? (?:me|us) know)"
     r"(?=,? (?:who|whose|what|which|when|where|why|how|whether|if)\b),?\s+",
     re.IGNORECASE,
 )
@@ -153,17 +181,28 @@ def plain(text: str) -> str:
     shorter = _BORDERLESS.sub(" ", text)
     # What stands behind a courtesy may be another.
     for _ in range(2):
-        shorter = _SPACES.sub(" ", _FILLER.sub("", _COURTESY.sub(" ", shorter))).strip()
-    shorter = _JOINING_NOTHING.sub("", _DOUBLED.sub("", shorter))
-    shorter = _AFTERWARDS.sub("", _WRAPPER.sub("", _SEEING.sub("show me", shorter)))
+        shorter = _SPACES.sub(" ", _FILLER.sub("", COURTESY.sub(" ", shorter))).strip(" ,;:")
+    shorter = _JOINING_NOTHING.sub("", _DOUBLED.sub("", FOR_ME.sub("", shorter)))
+    shorter = _AFTERWARDS.sub("", _WRAPPER.sub("", _unframed(_SEEING.sub("show me", shorter))))
     shorter = _TELLING.sub("", _ASKING.sub("", _SPACES.sub(" ", shorter).strip()))
     shorter = _spelled_out(shorter, _ENGLISH.search(text) is not None)
     return _SPACES.sub(" ", shorter).strip(_SIGNS).lower() or text.lower()
 
 
+def _unframed(text: str) -> str:
+    """``text`` without what asks for the request that follows."""
+    shorter = text
+    for frame, asked in FRAMES:
+        shorter = frame.sub(asked, shorter)
+    shorter = MAY_YOU.sub(lambda found: found[0] if BEFORE_YOU.search(shorter[: found.start()]) else "", shorter)
+    for frame, asked in FRAMES:
+        shorter = frame.sub(asked, shorter)
+    return FROM_YOU.sub("", shorter)
+
+
 def courteous(part: str) -> bool:
     """Whether a sentence is a courtesy and no more."""
-    return not _COURTESY.sub(" ", _COURTESY.sub(" ", _BORDERLESS.sub(" ", part))).strip(_SIGNS)
+    return not COURTESY.sub(" ", COURTESY.sub(" ", _BORDERLESS.sub(" ", part))).strip(_SIGNS)
 
 
 def _spelled_out(text: str, english: bool) -> str:
@@ -245,16 +284,29 @@ def hands_over(part: str) -> bool:
     return _HANDED_OVER.search(part) is not None
 
 
+def felt(part: str) -> bool:
+    """Whether a sentence shows annoyance in so many words."""
+    return _FELT.search(part) is not None
+
+
+def conditional(part: str) -> bool:
+    """Whether a sentence begins with a condition."""
+    return _CONDITION.search(part) is not None
+
+
 def in_context(parts: Sequence[str], alone: NDArray[np.float64]) -> NDArray[np.float64]:
     """What says whether each of ``parts``, a row for each, is background; ``alone`` is what each says by itself.
 
     Its own score, the best of the others, those before and after, whether it follows the surest or is it, is the first
-    or last, is a question, hands something over or states a condition; and how few there are.
+    or last, is a question, hands something over or states a condition; how few there are; whether it shows annoyance,
+    wishes for a form, or asks in so many words; its length; whether it has figures or quotations; and how many long
+    words it shares with the surest.
     """
     size = len(parts)
     scores = np.clip(alone, -_SUREST, _SUREST)
     surest = int(np.argmax(scores))
     bordered = np.concatenate([[0.0], scores, [0.0]])
+    said = [{word.lower() for word in _WORDS.findall(part)} for part in parts]
     rows = [
         [
             scores[place],
@@ -267,8 +319,14 @@ def in_context(parts: Sequence[str], alone: NDArray[np.float64]) -> NDArray[np.f
             place == size - 1,
             part.rstrip().endswith(_QUESTIONS),
             hands_over(part),
-            _CONDITION.search(part) is not None,
+            conditional(part),
             1 / size,
+            felt(part),
+            _FORM.search(part) is not None,
+            _WANTED.search(part) is not None,
+            min(len(part), 200) / 100,
+            _FIGURES.search(part) is not None,
+            min(len(said[place] & said[surest]), 4) / 2 if place != surest else 0,
         ]
         for place, part in enumerate(parts)
     ]
