@@ -430,7 +430,11 @@ def crossed(
 ) -> Iterable[tuple[Row, ToolIndex, Reading]]:
     """Prompts that call tools of another agent, read by the agents of ``part``; the same ones every time."""
     agents = sorted(
-        {row.agent for row in rows if row.family in part and row.kind in ("invented", "reworded", "published", "github")}
+        {
+            row.agent
+            for row in rows
+            if row.family in part and row.kind in ("invented", "reworded", "published", "github")
+        }
     )
     asked = sorted(
         (row for row in rows if row.calls and row.kind == "invented"), key=lambda row: (row.agent, row.turns)

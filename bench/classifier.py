@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 REPOSITORY: Final = Path(__file__).parent.parent
 LABELS: Final = REPOSITORY / "tests" / "labels"
 UNSEEN: Final = ("unseen_1.tsv", "unseen_2.tsv")
-WORDINGS: Final = ("wordings.tsv", "wordings_2.tsv")
+WORDINGS: Final = ("wordings.tsv", "wordings_2.tsv", "wordings_3.tsv")
 MANUAL: Final = "hand-1", "hand-2", "hand-3"
 """Authors whose exemplars were written by capability, not as whole queries with all their labels."""
 FOLDS: Final = 5
