@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -54,6 +55,29 @@ from bot.classifier.embedded.wording import JUDGED, Background, asking, core, pl
 )
 def test_courtesies_and_chat_spellings_are_left_out(text: str, asked: str) -> None:
     assert plain(text) == asked
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "so ",
+        "so, ",
+        "please ",
+        ", ",
+        " ",
+        "thank you very very much ",
+        "i would be so glad ",
+        "may you ",
+        "a b ",
+        "!. ",
+    ],
+)
+def test_a_long_run_of_courtesies_is_read_in_time(run: str) -> None:
+    text = (run * 8_000)[:8_000]
+    started = time.process_time()
+    plain(text)
+    asking([text], None)
+    assert time.process_time() - started < 2
 
 
 @given(st.text(max_size=200))

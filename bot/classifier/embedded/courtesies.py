@@ -23,7 +23,16 @@ def _filled(pattern: str) -> str:
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(_filled(pattern), re.IGNORECASE)
+    """``pattern`` with groups that are repeated a few times at most and give nothing back once they match.
+
+    Anybody writes these texts, and trying all ways to read a run of adverbs takes ages.
+    """
+    bounded = _REPEATED.sub(lambda found: f"{found[1]}{_COUNTS.get(found[2], found[2])}+", _filled(pattern))
+    return re.compile(bounded, re.IGNORECASE)
+
+
+_REPEATED: Final = re.compile(r"(\)|\[, \])([*+]|\{\d+,\d*\})(?![?+])")
+_COUNTS: Final = {"*": "{0,6}", "+": "{1,6}"}
 
 
 _defined("START", r"(?<![^\s,.;:!?–—-])")
@@ -93,7 +102,7 @@ _defined(
 )
 
 # Conditions that state none.
-_defined("SUITED", r"(?:too|so|any|a|at all|much|such|{ADVERB}|big|great|huge|extra|not)")
+_defined("SUITED", r"(?:too|so|any|a|at all|much|such|{ADVERB}|big|great|huge|extra|not)\b")
 _defined(
     "UNCONDITIONAL",
     r"if (?:it|that|this)(?:['’]s| is|['’]d be| would be| were| was)?(?: not|n['’]?t)?(?: be)?"
@@ -108,7 +117,7 @@ _defined(
     r"|if (?:you|u|someone|anyone|anybody)(?: {OUGHT})?(?:['’]d|['’]ll|['’]re| would| could| can| will"
     r"| are| might)?"
     r"{GAP}{BEING}"
-    r"|if (?:you|u|someone)(?:['’]ve|['’]d| have| could| can| might| happen to| should)*(?: got| get"
+    r"|if (?:you|u|someone)(?:['’]ve|['’]d| could| can| might| happen to| should)*(?: got| get"
     r"| find| spare| have)+"
     r" {MOMENT}(?: (?:to spare|for me|free|spare|today|at some point|for this))*"
     r"|if (?:i|we) (?:may|might|can|could|am allowed)(?:{GAP}?(?:be so bold(?: as to ask)?|ask|enquire"
@@ -146,11 +155,11 @@ _defined(
 # Greetings and whom they address.
 _defined(
     "VOCATIVE",
-    r"there|team|all|everyone|everybody|folks|friends?|again|sir|madam|ma['’]?am|ma|boss|dear|mate"
+    r"(?<!, )there|team|all|everyone|everybody|folks|friends?|again|sir|madam|ma['’]?am|ma|boss|dear|mate"
     r"|assistant|colleagues?"
     r"|council|helpdesk|desk|support|people|guys|lads|ladies|gents|gentlemen|buddy|pal|bot|helper|ji"
     r"|chief|y['’]?all|gang"
-    r"|crew|office|both|doc|robot|computer|service|you(?: lot| two| all)?|stranger|hr|it",
+    r"|crew|office|both|doc|robot|computer|service|you(?: lot| two| all)?|stranger|hr|it(?=[,.:!–-])",
 )
 _defined(
     "HELLO",
@@ -161,7 +170,9 @@ _defined(
     r"|compliments of the (?:season|day)|(?:[\w'’-]+ )?greetings|(?:kind|warm|best|cordial|friendly) "
     r"(?:regards|wishes)",
 )
-_defined("WHOM", r"(?:[ ,]+(?:to )?(?:my )?(?:dear |kind |lovely |good )?{VOCATIVE})*(?: (?:dear|kind) [\w'’-]+)?")
+_defined(
+    "WHOM", r"(?:[ ,]+(?:to )?(?:my )?(?:dear |kind |lovely |good )?{VOCATIVE}(?![\w'’]))*(?: (?:dear|kind) [\w'’-]+)?"
+)
 _defined(
     "GREETING",
     r"{HELLO}{WHOM}(?: (?:and (?:thanks|thank you|good day|welcome)[^,.!?;:]{0,30}|from [^,.!?;:]{2,40}"
@@ -214,7 +225,7 @@ _defined(
 _defined(
     "FAREWELL",
     r"(?:and )?(?:{KINDLY} )*{THANK}(?:[, ]+(?:{DEGREE})\b)*(?: {FORHELP}|(?! for\b))(?:[, ]+"
-    r"(?:{DEGREE}))*(?:,? (?:and|&) (?:kind |best |warm )?(?:regards|all the best|best wishes|"
+    r"(?:{DEGREE})\b)*(?:,? (?:and|&) (?:kind |best |warm )?(?:regards|all the best|best wishes|"
     r"(?:god )?bless(?: you)?|remain blessed|stay (?:safe|blessed)|have a [\w ]{3,20}|goodbye|bye))?"
     r"|(?:and )?(?:god )?bless(?:ings)?(?: (?:you|u|ya|your heart|to you))(?: all)?|god bless|(?:remain"
     r"|stay|be) (?:blessed|safe|well)|many blessings"
@@ -246,7 +257,7 @@ _defined(
     r"|(?:your|any|an?) (?:\w+ )?(?:help|ideas?|explanation|answer|reply|insights?|assistance|advice"
     r"|support|input|thoughts|feedback|guidance|hint)(?: (?:is|are|would be|will be|on this|here))* "
     r"(?:\w+ ){0,3}?(?:appreciated|welcome|valued){END}"
-    r"|(?:with|my|our|warm\w*|kind\w*|best|most)(?: [\w'’-]+){0,3} (?:regards|greetings|compliments"
+    r"|(?:with|my|our|warm\w*|kind\w*|best|most)(?: [\w'’-]+){0,3}? (?:regards|greetings|compliments"
     r"|salutations|gratitude|thanks|appreciation|wishes)(?: from [^.!?]{2,40}| (?:to you|in advance"
     r"|for [^.!?,]{2,40}))?{END}"
     r"|looking forward to (?:it|your (?:reply|answer|response)|hearing from you)|(?:diolch|mahalo"
@@ -467,7 +478,7 @@ BEFORE_YOU: Final = re.compile(
 )
 FROM_YOU: Final = re.compile(r"(?<=\w) (?:from|of) you(?=[\s,.;:!?]*$)", re.IGNORECASE)
 FOR_ME: Final = re.compile(
-    r"[, ]+(?:mate|bro|bruv|dude|yaar|fam|pal|legend|guys|luv|m8|sis|boss|bhai|sef|innit|man|would "
+    r"(?<![, ])[, ]++(?:mate|bro|bruv|dude|yaar|fam|pal|legend|guys|luv|m8|sis|boss|bhai|sef|innit|man|would "
     r"(?:you|ya)|will you|can you|could you)(?=[.!?]*$)",
     re.IGNORECASE,
 )

@@ -49,7 +49,7 @@ def model_key(taxonomy: Taxonomy, settings: EmbeddedSettings, samples: int, embe
     depends = {
         "capabilities": [[item.id, groups.get(item.id), item.patterns] for item in taught],
         "exemplars": rows or inline,
-        "settings": settings.model_dump(mode="json"),
+        "settings": settings.model_dump(mode="json", exclude={"embedding"}),
         "samples": samples,
         "method": METHOD,
         "embedder": None if embedder is None else embedder.name,

@@ -178,7 +178,7 @@ _SPELLINGS_DATA: Final = Path(__file__).with_name("spellings.json")
 
 def plain(text: str) -> str:
     """``text`` without courtesies and chat spellings, in lower case; as it is where nothing else is in it."""
-    shorter = _BORDERLESS.sub(" ", text)
+    shorter = _SPACES.sub(" ", _BORDERLESS.sub(" ", text))
     # What stands behind a courtesy may be another.
     for _ in range(2):
         shorter = _SPACES.sub(" ", _FILLER.sub("", COURTESY.sub(" ", shorter))).strip(" ,;:")
@@ -202,7 +202,8 @@ def _unframed(text: str) -> str:
 
 def courteous(part: str) -> bool:
     """Whether a sentence is a courtesy and no more."""
-    return not COURTESY.sub(" ", COURTESY.sub(" ", _BORDERLESS.sub(" ", part))).strip(_SIGNS)
+    shorter = _SPACES.sub(" ", _BORDERLESS.sub(" ", part))
+    return not COURTESY.sub(" ", COURTESY.sub(" ", shorter)).strip(_SIGNS)
 
 
 def _spelled_out(text: str, english: bool) -> str:
