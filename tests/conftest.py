@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 settings.register_profile("incumbent", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("gate", settings.get_profile("incumbent"), derandomize=True, max_examples=40)
@@ -18,5 +19,5 @@ settings.load_profile("incumbent")
 def pytest_configure(config: pytest.Config) -> None:
     """Hypothesis draws constants of the modules that are loaded; a gate's examples must not hang on which those are."""
     if config.getoption("--hypothesis-profile", default=None) == "gate":
-        none = providers.Constants(integers=(), floats=(), bytes=(), strings=())
+        none = Constants()
         providers._get_local_constants = lambda: none
