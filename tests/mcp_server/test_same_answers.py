@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -275,9 +276,15 @@ def test_find_entries_by_role_and_capability(platform: Path, json_of: JsonOf) ->
     assert (best["id"], best["score"]) == (row["champion"], row["champion_score"])
 
 
-def test_suggest_evictions(json_of: JsonOf) -> None:
-    told = bare(ask(in_process(REPOSITORY), "suggest_evictions", limit=LIMIT))
-    printed = json_of("prune", "--repo", REPOSITORY)
+def test_suggest_evictions(tmp_path: Path, json_of: JsonOf) -> None:
+    for name in ("taxonomy", "config", "regression_set"):
+        shutil.copytree(REPOSITORY / name, tmp_path / name)
+    config = tmp_path / "config/curation.yaml"
+    # Under such a bar, and without a floor, the shipped set has more than it needs.
+    knobs = config.read_text(encoding="utf-8").replace("redundancy_floor: 2", "redundancy_floor: 0", 1)
+    config.write_text(knobs.replace("competence_bar: 0.50", "competence_bar: 0.95", 1), encoding="utf-8")
+    told = bare(ask(in_process(tmp_path), "suggest_evictions", limit=LIMIT))
+    printed = json_of("prune", "--repo", tmp_path)
     assert told["total"] == len(printed["suggestions"]) > 0
     assert [(row["id"], row["kind"], row["yields_to"], row["remaining"]) for row in told["suggestions"]] == [
         (row["id"], row["grounds"]["kind"], row["grounds"]["yields_to"], row["remaining"])
