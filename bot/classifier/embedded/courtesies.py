@@ -1,6 +1,6 @@
 """What courtesy says in so many words: greetings, thanks, apologies, conditions that state none, and request frames.
 
-Frames are a grammar rather than a list: adverbs, verbs of asking and what they take, for whoever asks and is asked.
+Frames are a grammar rather than a list: who asks, adverbs, verbs of asking and what they take.
 The words are those of English and the commonest of the other supported languages.
 """
 

@@ -58,8 +58,7 @@ class Rows:
 
     ``asking`` has a bit for each sentence that is no background; ``embedding`` a row of components for each query, none
     where there is no embedder; ``structure`` the standardised structural features; ``cues`` a column for each
-    capability.  The hashed terms of query i are at
-    ``ends[i]:ends[i + 1]`` of ``places`` and ``values``.
+    capability.  The hashed terms of query i are at ``ends[i]:ends[i + 1]`` of ``places`` and ``values``.
     """
 
     asking: NDArray[np.uint8]
@@ -102,8 +101,9 @@ class FeatureSpace:
     def row(self, turns: Sequence[str]) -> Rows:
         """The features of one query."""
         read = read_text(turns)
-        rows = text_rows([read], self.embedder)
-        return joined(rows, cue_rows([read], rows, self.cues))
+        packed = _asking([read], self.embedder)
+        cores = [_asked(read, packed[0])]
+        return joined(_core_rows(packed, cores, self.embedder), _core_cues(cores, self.cues))
 
 
 ASKING_BYTES: Final = JUDGED // 8
@@ -111,14 +111,27 @@ ASKING_BYTES: Final = JUDGED // 8
 
 def text_rows(reads: Sequence[ReadText], embedder: Embedder | None) -> list[TextRow]:
     """The part of each row that depends on its text alone: on what it asks, plainly."""
+    packed = _asking(reads, embedder)
+    return _core_rows(packed, [_asked(read, row) for read, row in zip(reads, packed, strict=True)], embedder)
+
+
+def cue_rows(reads: Sequence[ReadText], rows: Sequence[TextRow], cues: Cues) -> Bytes:
+    """The matching cues of what each text asks, plainly, a column for each capability."""
+    return _core_cues([_asked(read, row.asking) for read, row in zip(reads, rows, strict=True)], cues)
+
+
+def _asking(reads: Sequence[ReadText], embedder: Embedder | None) -> NDArray[np.uint8]:
+    """For each text a row of bits: which of its sentences are no background."""
     bits = np.ones((len(reads), JUDGED), np.uint8)
     for row, read in zip(bits, reads, strict=True):
         judged = asking(read.turns, embedder)
         row[: len(judged)] = judged
-    packed = np.packbits(bits, axis=1)
-    cores = [_asked(read, row) for read, row in zip(reads, packed, strict=True)]
+    return np.packbits(bits, axis=1)
+
+
+def _core_rows(packed: NDArray[np.uint8], cores: Sequence[ReadText], embedder: Embedder | None) -> list[TextRow]:
     texts = [read.text for read in cores]
-    embeddings = np.zeros((len(reads), 0), np.int8) if embedder is None else embedder.embed(texts)
+    embeddings = np.zeros((len(cores), 0), np.int8) if embedder is None else embedder.embed(texts)
     found = []
     for kept, read, embedding in zip(packed, cores, embeddings, strict=True):
         places, values = hashed_terms(read)
@@ -127,10 +140,9 @@ def text_rows(reads: Sequence[ReadText], embedder: Embedder | None) -> list[Text
     return found
 
 
-def cue_rows(reads: Sequence[ReadText], rows: Sequence[TextRow], cues: Cues) -> Bytes:
-    """The matching cues of what each text asks, plainly, a column for each capability."""
-    counts = [cues.counts(_asked(read, row.asking).text) for read, row in zip(reads, rows, strict=True)]
-    return np.array(counts, np.int8).reshape(len(reads), len(cues.patterns))
+def _core_cues(cores: Sequence[ReadText], cues: Cues) -> Bytes:
+    counts = [cues.counts(read.text) for read in cores]
+    return np.array(counts, np.int8).reshape(len(cores), len(cues.patterns))
 
 
 def _asked(read: ReadText, asking: NDArray[np.uint8]) -> ReadText:
