@@ -92,7 +92,7 @@ def plan_migration(
 def _plan_taxonomy(now: Snapshot, old: Taxonomy, *, moves: bool) -> tuple[dict[str, str], Taxonomy]:
     """The files of the taxonomy that change, by path, and the taxonomy that they make."""
     files = read_files(now)
-    problems: list[Problem] = []
+    problems = list(files.problems)
     tables = exemplar_files(files, problems)
     if problems:
         raise InputError(problems)

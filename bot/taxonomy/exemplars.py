@@ -71,14 +71,20 @@ def is_exemplar_file(path: str) -> bool:
 
 
 def read_exemplars(
-    files: Mapping[str, ExemplarFile], taxonomy: Taxonomy, limits: ReadingLimits, *, checked: bool = False
+    files: Mapping[str, ExemplarFile],
+    taxonomy: Taxonomy,
+    limits: ReadingLimits,
+    *,
+    checked: bool = False,
+    complete: bool = True,
 ) -> tuple[Exemplar, ...]:
     """The rows of ``files`` (by path): originals by the names of their files, then translations by language.
 
     ``taxonomy`` says what capabilities there are.  Of files that were ``checked`` before, the rows are not compared
-    again.  Raises :class:`InputError` with every fault of every file.
+    again; where they are not ``complete``, originals may be in files that could not be read.  Raises
+    :class:`InputError` with every fault of every file.
     """
-    reading = _Reading(taxonomy, limits, checked)
+    reading = _Reading(taxonomy, limits, checked, complete)
     for path in sorted(files):
         if not is_translation(path):
             reading.originals(files[path])
@@ -109,13 +115,13 @@ class _Place(NamedTuple):
 class _Reading:
     """The rows and faults of all files so far."""
 
-    def __init__(self, taxonomy: Taxonomy, limits: ReadingLimits, checked: bool) -> None:
-        self._taxonomy, self._limits, self._checked = taxonomy, limits, checked
+    def __init__(self, taxonomy: Taxonomy, limits: ReadingLimits, checked: bool, complete: bool) -> None:
+        self._taxonomy, self._limits, self._checked, self._complete = taxonomy, limits, checked, complete
         self.rows: list[Exemplar] = []
         self.problems: list[Problem] = []
         self._by_id: dict[str, _Place] = {}
         self._by_text: dict[str, _Place] = {}
-        self._unread = False
+        self._unread: set[str] = set()
 
     def originals(self, file: ExemplarFile) -> None:
         """The rows of a file of originals."""
@@ -153,7 +159,7 @@ class _Reading:
         for line, cells in self._cells(file, table, 1):
             original = self._by_id.get(cells[0])
             if original is None:
-                if not self._unread:
+                if self._complete and cells[0] not in self._unread:
                     fix = f"write the id of a row of {EXEMPLARS_FOLDER}/, or remove the row"
                     self._complain(file, line, f"no original has the id {cells[0]!r}", fix)
                 continue
@@ -182,7 +188,7 @@ class _Reading:
             table = read_table(file.text, file.name, headers, fix)
         except InputError as error:
             self.problems += error.problems
-            self._unread = True
+            self._unread |= {line.partition("\t")[0] for line in file.text.splitlines()}
             return None
         self.problems += table.problems
         for word in table.capabilities or ():
@@ -197,15 +203,21 @@ class _Reading:
             if text[0] == "#":
                 continue
             cells = text.rstrip("\t").split("\t")
-            if len(cells) <= first:
-                columns = ", ".join(f"`{name}`" for name in table.header)
-                self._complain(file, line, "the row has no query", f"write {columns}, with a tab between them")
+            if len(cells) <= first or len(self.problems) - before >= MOST_FAULTS:
+                self._unread.add(cells[0])
+                if len(self.problems) - before < MOST_FAULTS:
+                    self._too_short(file, table, line, len(text.split("\t")))
                 continue
             if not self._checked and not all(map(str.strip, cells[first:])):
                 self._complain(file, line, "a turn is empty", "write the text between the tabs")
             yield line, cells
-            if len(self.problems) - before >= MOST_FAULTS:
-                return
+
+    def _too_short(self, file: ExemplarFile, table: Table, line: int, cells: int) -> None:
+        columns = ", ".join(f"`{name}`" for name in table.header)
+        message = "the row has no query"
+        if cells < len(table.header):
+            message = f"the row has {cells} of the {len(table.header)} cells of the header"
+        self._complain(file, line, message, f"write {columns}, with a tab between them; an empty cell keeps its tab")
 
     def _check_original(self, place: _Place) -> None:
         id = place.row.id

@@ -31,10 +31,14 @@ Part = TypeVar("Part", bound=FileModel)
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyFiles:
-    """The bytes of all files that a taxonomy is made of, by path, and what messages call each."""
+    """The bytes of all files that a taxonomy is made of, by path, and what messages call each.
+
+    ``problems`` tells files that are no part of it and should be: in a wrong place, say, or too large.
+    """
 
     contents: Mapping[str, bytes]
     names: Mapping[str, str]
+    problems: tuple[Problem, ...] = ()
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -70,7 +74,7 @@ def load_taxonomy(snapshot: Snapshot, checked: Checked | None = None) -> Taxonom
 
 
 def read_files(snapshot: Snapshot) -> TaxonomyFiles:
-    """The files of the taxonomy of ``snapshot``; raises :class:`InputError` for what is missing or in a wrong place."""
+    """The files of the taxonomy of ``snapshot``; raises :class:`InputError` where there is no taxonomy to read."""
     if not snapshot.exists(TAXONOMY_FILE):
         message = "there is no such file, so this is not a platform repository"
         fix = "name one with --repo DIR (it holds taxonomy/, config/ and regression_set/)"
@@ -92,9 +96,9 @@ def read_files(snapshot: Snapshot) -> TaxonomyFiles:
             contents[path] = snapshot.read(path, REVIEWED_FILES)
         except InputError as error:
             problems.extend(error.problems)
-    if problems:
+    if TAXONOMY_FILE not in contents:
         raise InputError(problems)
-    return TaxonomyFiles(contents, {path: snapshot.name(path) for path in paths})
+    return TaxonomyFiles(contents, {path: snapshot.name(path) for path in paths}, tuple(problems))
 
 
 def parse_taxonomy(files: TaxonomyFiles, *, passed: bool = False, tables: bool = True) -> Taxonomy:
@@ -102,8 +106,11 @@ def parse_taxonomy(files: TaxonomyFiles, *, passed: bool = False, tables: bool =
 
     Of files that ``passed`` before, only the schema is checked.  Without ``tables`` the exemplar files are left aside.
     """
-    document = parse_yaml(files.contents[TAXONOMY_FILE], files.names[TAXONOMY_FILE], REVIEWED_FILES)
-    problems: list[Problem] = []
+    problems = list(files.problems)
+    try:
+        document = parse_yaml(files.contents[TAXONOMY_FILE], files.names[TAXONOMY_FILE], REVIEWED_FILES)
+    except InputError as error:
+        raise InputError([*problems, *error.problems]) from None
     groups = _parts(document, "groups", Group, problems)
     capabilities = _parts(document, "capabilities", Capability, problems)
     shell = dict(as_mapping(document.data))
@@ -127,7 +134,9 @@ def parse_taxonomy(files: TaxonomyFiles, *, passed: bool = False, tables: bool =
     rows = None
     if tables and files.tables:
         try:
-            rows = read_exemplars(exemplar_files(files, problems), known, REVIEWED_FILES, checked=passed)
+            found = exemplar_files(files, problems)
+            complete = len(found) == len(files.tables) and not files.problems
+            rows = read_exemplars(found, known, REVIEWED_FILES, checked=passed, complete=complete)
         except InputError as error:
             problems.extend(error.problems)
     if problems:

@@ -185,8 +185,9 @@ def table(*rows: str, header: str = "id\tlabels\tlookalikes\tturns") -> str:
             "an id of its own",
         ),
         # Rows.
-        ({HAND: table("h1\tsay")}, 2, "the row has no query", "write `id`, `labels`, `lookalikes`, `turns`"),
-        ({HAND: table("h1\tsay\tx")}, 2, "the row has no query", "write `id`, `labels`, `lookalikes`, `turns`"),
+        ({HAND: table("h1\tsay\t\t")}, 2, "the row has no query", "write `id`, `labels`, `lookalikes`, `turns`"),
+        ({HAND: table("h1\tsay")}, 2, "the row has 2 of the 4 cells of the header", "write `id`, `labels`, `look"),
+        ({HAND: table("h1\tsay\tx")}, 2, "the row has 3 of the 4 cells of the header", "an empty cell keeps its tab"),
         ({HAND: table("h1\tsay\t\tx\t \ty")}, 2, "a turn is empty", "between the tabs"),
         (
             {HAND: table("h1\tsay\t\tSay  it", "h2\tsay\t\tsay it")},
@@ -235,7 +236,12 @@ def table(*rows: str, header: str = "id\tlabels\tlookalikes\tturns") -> str:
             f"h1 has 1 turns here, and 2 in h1 ({HAND}:2)",
             "translate turn by turn",
         ),
-        ({HAND: table("h1\tsay\t\tx"), GERMAN: "id\tturns\nh1\n"}, 2, "the row has no query", "write `id`, `turns`"),
+        (
+            {HAND: table("h1\tsay\t\tx"), GERMAN: "id\tturns\nh1\n"},
+            2,
+            "the row has 1 of the 2 cells",
+            "write `id`, `turns`",
+        ),
         (
             {HAND: table("h1\tsay\t\tSay it"), GERMAN: "id\tturns\nh1\tsay IT\n"},
             2,
@@ -273,9 +279,6 @@ def test_faults_of_all_files_are_told_at_once() -> None:
         GERMAN: "id\tturns\nh1\tx\n",
         f"{FOLDER}/hand.txt": "",
     }
-    # A file in a wrong place is told before any is read.
-    assert len(problems(files)) == 1
-    del files[f"{FOLDER}/hand.txt"]
     text = yaml.safe_dump(DATA | {"capabilities": [capability("say", when="nonsense("), *DATA["capabilities"][1:]]})
     messages = "\n".join(map(str, problems(files, text)))
     for expected in (
@@ -284,16 +287,32 @@ def test_faults_of_all_files_are_told_at_once() -> None:
         "the id is given twice",
         "a label has no name",
         "the same text is in",
-        "the row has no query",
+        "cells of the header",
+        "exemplar files end in .tsv",
         "the header is missing",
         "h1 is not translated",
     ):
         assert expected in messages
 
 
-def test_an_unreadable_file_makes_no_translation_an_orphan() -> None:
-    found = problems({HAND: "no header", GERMAN: "id\tturns\nh1\tx\n"})
-    assert [item.message for item in found] == ["the header is missing, which says what the columns are"]
+@pytest.mark.parametrize(
+    ("bad", "orphans"),
+    [
+        ({HAND: "no header\nh1\tsay\t\tx\n"}, 1),
+        ({HAND: table("h1\tsay")}, 1),
+        ({HAND: table(*(f"b{n} \tsay\t\tx{n}" for n in range(MOST_FAULTS)), "h1\tsay\t\tx", "h1")}, 1),
+        ({HAND: b"id\tlabels\tturns\nh1\tsay\t\xff\n"}, 0),
+        ({f"{FOLDER}/hand 1.tsv": table("h1\tsay\t\tx")}, 0),
+    ],
+)
+def test_what_could_not_be_read_makes_no_translation_an_orphan(bad: dict[str, str | bytes], orphans: int) -> None:
+    found = problems({**bad, GERMAN: "id\tturns\nh1\tx\nh9\ty\n"})
+    assert [item.line for item in found if "no original" in item.message] == [3] * orphans
+    assert len(found) > orphans
+
+
+def test_a_misplaced_file_is_told_beside_a_taxonomy_that_cannot_be_read() -> None:
+    assert [item.file for item in problems({f"{FOLDER}/hand.csv": ""}, "a: [")] == [f"{FOLDER}/hand.csv", TAXONOMY_FILE]
 
 
 def test_labels_of_a_capability_that_is_itself_at_fault_are_no_second_fault() -> None:
