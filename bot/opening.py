@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from bot.classifier.model import Backend
+from bot.classifier.model import Backend, Stages, silent
 from bot.curator.staging import Occasion
 from bot.curator.store import entry_path
 from bot.pipeline import Platform, load_platform
@@ -35,11 +35,11 @@ def open_package(platform: Platform, repo: Path, folder: Path, customer: str | N
     return refuse_shared_ids([package], platform.regression_set)[0]
 
 
-def open_backend(platform: Platform) -> Backend:
-    """The inference backend that the config names."""
+def open_backend(platform: Platform, stages: Stages = silent) -> Backend:
+    """The inference backend that the config names; ``stages`` shows the progress of fitting."""
     from bot.classifier.backends import make_backend
 
-    return make_backend(platform.config.classifier, platform.taxonomy)
+    return make_backend(platform.config.classifier, platform.taxonomy, stages=stages)
 
 
 def occasion(repo: Path, at: str | None, by: str | None) -> Occasion:

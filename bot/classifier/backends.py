@@ -10,7 +10,7 @@ from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.embedding import installed_embedder
 from bot.classifier.finding_files import FindingFiles
 from bot.classifier.findings import FindingsStore
-from bot.classifier.model import Backend
+from bot.classifier.model import Backend, Stages, silent
 from bot.classifier.remembering import RememberingBackend
 from bot.config import ClassifierSettings
 from bot.errors import UsageError
@@ -24,11 +24,12 @@ def make_backend(
     cache: ModelCache | None = None,
     environment: Mapping[str, str] = os.environ,
     store: FindingsStore | None = None,
+    stages: Stages = silent,
 ) -> Backend:
     """The backend that ``settings`` name; nothing is fitted, read or connected before it is asked.
 
     ``cache`` keeps fitted models (default: the user's cache folder); ``environment`` holds keys; ``store`` keeps what
-    a language model found (default: that folder too).
+    a language model found (default: that folder too); ``stages`` shows the progress of fitting.
     """
     folder = user_cache_folder(environment) if cache is None else cache.folder
     if settings.backend == "openai":
@@ -44,5 +45,5 @@ def make_backend(
             model, taxonomy, FindingFiles(folder) if store is None else store, settings.openai.conditions
         )
     return EmbeddedBackend(
-        taxonomy, settings.embedded, settings.samples, cache or ModelCache(folder), installed_embedder()
+        taxonomy, settings.embedded, settings.samples, cache or ModelCache(folder), installed_embedder(), stages
     )

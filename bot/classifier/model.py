@@ -21,6 +21,14 @@ that a model states, or nothing but its vote."""
 BASES: Final[tuple[Basis, ...]] = get_args(Basis)
 """From the firmest to the weakest."""
 Progress: TypeAlias = Callable[[int, int], None]
+"""Hears how many of how many are done."""
+Stages: TypeAlias = Callable[[str], Progress]
+"""Opens the progress of a stage of long work, by its name."""
+
+
+def silent(_: str) -> Progress:
+    """Progress that nobody hears."""
+    return lambda done, total: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)

@@ -98,7 +98,7 @@ def command(
         staging = admit_waiting(platform, occasion(repo, at, by))
     else:
         package = open_package(platform, repo, eval_set_dir, customer, agent)
-        backend = open_backend(platform)
+        backend = open_backend(platform, progress_bar)
         now = occasion(repo, at, by)
         why = reason and require_text(reason, "--reason")
         try:

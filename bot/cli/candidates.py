@@ -58,7 +58,7 @@ def command(repo: Path, config_path: str, refused: Path | None, as_json: bool) -
     """
     platform = open_platform(repo, config_path)
     cores = () if refused is None else _cores(refused)
-    backend = open_backend(platform)
+    backend = open_backend(platform, progress_bar)
     observed: list[Observed] = []
     problems: list[Problem] = []
     shortfalls: dict[str, str] = {}

@@ -158,7 +158,7 @@ def _analyse(
     opened: list[Backend] = []
 
     def open_once(platform: Platform) -> Backend:
-        opened.append(open_backend(platform))
+        opened.append(open_backend(platform, progress_bar))
         return opened[-1]
 
     event = redirected(event, lambda number: _client(event, login, environment).pull_request(number))

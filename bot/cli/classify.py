@@ -42,7 +42,7 @@ def command(
     platform = open_platform(repo, config_path)
     package = open_package(platform, repo, eval_set_dir, customer, agent)
     submission = package.submission
-    backend = open_backend(platform)
+    backend = open_backend(platform, progress_bar)
     result = classify(
         submission.queries, package.specification, platform.taxonomy, backend, progress_bar("classifying")
     )

@@ -177,7 +177,7 @@ def ask(
     # Imported here: predictions that were kept need none of it, and it is slow to load.
     from bot.classifier.backends import make_backend
 
-    backend = make_backend(settings, vocabulary.taxonomy)
+    backend = make_backend(settings, vocabulary.taxonomy, stages=progress_bar)
     asked = [Query(id=query.key, turns=query.turns, file=query.file, line=query.line) for query in queries]
     result = classify(asked, specification, vocabulary.taxonomy, backend, progress_bar("classifying"))
     show_usage(backend)

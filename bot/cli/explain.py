@@ -66,7 +66,7 @@ def command(
         if eval_set_dir is None or query is None:
             raise UsageError("name a folder and a query of its eval set, or an entry with --entry")
         package = open_package(platform, repo, eval_set_dir, customer, agent)
-        backend = open_backend(platform)
+        backend = open_backend(platform, progress_bar)
         outcome = review(platform, package, backend, progress_bar("classifying"))
         explained, usage = explain_query(outcome, query), backend.usage
         show_usage(backend)

@@ -34,8 +34,6 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
       incumbent impact main..HEAD
       incumbent impact HEAD~1..HEAD --json
     """
-    from bot.classifier.backends import make_backend
-    from bot.classifier.model import Backend
     from bot.git import read_commit, read_top
     from bot.github.known import under, with_findings
     from bot.github.world import rejections_of, remembered_of
@@ -43,7 +41,7 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     from bot.impact.reading import backends_of, read_change
     from bot.ledger.local import find_ledger
     from bot.object_store import ObjectStore
-    from bot.pipeline import Platform
+    from bot.opening import open_backend
     from bot.report.impact_text import impact_text
     from bot.taxonomy.migration import carried_questions
 
@@ -53,9 +51,6 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     top = read_top(repo)
     if top is None or top.resolve() != repo.resolve():
         raise UsageError(f"{repo} is not the top folder of a git repository: name that with --repo DIR")
-
-    def make(platform: Platform) -> Backend:
-        return make_backend(platform.config.classifier, platform.taxonomy)
 
     store = ObjectStore.open(repo)
     try:
@@ -70,9 +65,11 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
         )
         rejected = {item.decision.content for item in rejections_of(ledger)}
         backends, why = backends_of(
-            change, lambda platform: with_findings(make(platform), known), None if ask else NOT_ASKED
+            change,
+            lambda platform: with_findings(open_backend(platform, progress_bar), known),
+            None if ask else NOT_ASKED,
         )
-        identity = make(change.after).identity
+        identity = open_backend(change.after).identity
         impact, _ = measure(change, agents, backends, why, identity, progress_bar("classifying"), rejected)
     finally:
         store.close()

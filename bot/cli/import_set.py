@@ -99,7 +99,7 @@ def command(
     parts, notes = _parts(repo, files, customer, agent, agent_folder, declared, limits)
     bundles = read_bundles(parts, limits, known)
     items = compare(bundles, known)
-    backend = open_backend(platform)
+    backend = open_backend(platform, progress_bar)
     refuse_lag(
         [
             *known.residents(platform.taxonomy, backend.identity)[1],

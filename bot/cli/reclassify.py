@@ -42,7 +42,7 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
     """
     platform = open_platform(repo, config_path)
     known = platform.regression_set
-    backend = open_backend(platform)
+    backend = open_backend(platform, progress_bar)
     found = renew(
         all_tasks([*known.waiting.values(), *known.entries.values()], platform.taxonomy),
         platform.taxonomy,

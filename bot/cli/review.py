@@ -54,7 +54,7 @@ def command(
     """
     platform = open_platform(repo, config_path)
     package = open_package(platform, repo, eval_set_dir, customer, agent)
-    backend = open_backend(platform)
+    backend = open_backend(platform, progress_bar)
     outcome = review(platform, package, backend, progress_bar("classifying"))
     if as_json or form == "json":
         from bot.report.review_output import ReviewOutput

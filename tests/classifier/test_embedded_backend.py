@@ -20,7 +20,7 @@ from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.embedded.stored import METHOD, from_arrays, model_key, rows_by_text, to_arrays
-from bot.classifier.model import Sample
+from bot.classifier.model import Identity, Sample
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.exemplary import PLAIN, SAMPLES, SETTINGS
 from tests.classifier.factories import answers, request, tool
@@ -121,12 +121,14 @@ def test_the_identity_names_the_method_and_its_settings_not_the_exemplars(exempl
 
 
 def test_the_identity_names_the_embedder_unless_none_is_used(exemplary: Taxonomy) -> None:
-    def model(**overrides: object) -> str:
+    def identity(embedder: Letters | None, **overrides: object) -> Identity:
         settings = SETTINGS.model_copy(update=overrides)
-        return EmbeddedBackend(exemplary, settings, SAMPLES, ModelCache(None), Letters()).identity.model
+        return EmbeddedBackend(exemplary, settings, SAMPLES, ModelCache(None), embedder).identity
 
-    assert model() == f"{METHOD}+letters-1"
-    assert model(embedding="none") == METHOD
+    assert identity(Letters()).model == f"{METHOD}+letters-1"
+    assert identity(Letters(), embedding="none").model == METHOD
+    # On a machine that has none it is the same classifier.
+    assert identity(Letters(), embedding="none") == identity(None)
 
 
 def test_a_model_with_embeddings_is_kept_apart_from_one_without(exemplary: Taxonomy, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from bot.classifier.embedded.fitting import _authors, _folds, fit_model
 from bot.classifier.embedded.regression import Regression, _inverse
 from bot.classifier.embedded.stored import rows_by_text, to_arrays
 from bot.classifier.exemplars import Label, training_data
+from bot.classifier.model import Progress
 from bot.taxonomy.model import Exemplar, Exemplars, Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS, TOPICS
 from tests.classifier.factories import intent, taxonomy
@@ -225,11 +226,19 @@ def test_what_one_author_wrote_is_left_out_together_where_there_are_several(hand
 
 
 def test_rows_that_are_known_are_not_made_again(exemplary: Taxonomy) -> None:
-    made: list[int] = []
-    model = fit_model(exemplary, SETTINGS, SAMPLES, progress=lambda done, total: made.append(total))
-    assert made
+    told: list[tuple[str, int, int]] = []
+
+    def stages(name: str) -> Progress:
+        return lambda done, total: told.append((name, done, total))
+
+    model = fit_model(exemplary, SETTINGS, SAMPLES, stages=stages)
+    fitting = [("fitting", step, SAMPLES + 2) for step in range(SAMPLES + 3)]
+    assert {name for name, *_ in told} == {"reading exemplars", "fitting"}
+    assert told[-len(fitting) :] == fitting
     known = rows_by_text(to_arrays(model), None)
-    again = fit_model(exemplary, SETTINGS, SAMPLES, None, known, lambda done, total: pytest.fail("made again"))
+    told.clear()
+    again = fit_model(exemplary, SETTINGS, SAMPLES, None, known, stages)
+    assert told == fitting
     assert {name: array.tobytes() for name, array in to_arrays(again).items()} == {
         name: array.tobytes() for name, array in to_arrays(model).items()
     }

@@ -19,7 +19,7 @@ from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.remembered import RememberingEmbedder
 from bot.classifier.embedded.stored import METHOD, from_arrays, kind_of, model_key, rows_by_text, to_arrays
 from bot.classifier.embedded.tools import ToolIndex
-from bot.classifier.model import Finding, Identity, InferenceRequest, Sample
+from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, Stages, silent
 from bot.config import EmbeddedSettings
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
@@ -37,7 +37,8 @@ class EmbeddedBackend:
     """Members fitted on the taxonomy's exemplars, each giving one sample; needs no key and no network.
 
     The model ships with the product, or is restored from ``cache``, or fitted when it is first asked for.  ``samples``
-    is the number of members; ``embedder`` is used unless ``settings`` say that none is.
+    is the number of members; ``embedder`` is used unless ``settings`` say that none is; ``stages`` shows how far the
+    fitting is.
     """
 
     def __init__(
@@ -47,11 +48,13 @@ class EmbeddedBackend:
         samples: int,
         cache: ModelCache,
         embedder: Embedder | None = None,
+        stages: Stages = silent,
     ) -> None:
         self._taxonomy = taxonomy
         self._settings = settings
         self._samples = samples
         self._cache = cache
+        self._stages = stages
         used = embedder if settings.embedding == "auto" else None
         self._embedder = None if used is None else RememberingEmbedder(used, cache)
         self._fitting = Lock()
@@ -60,9 +63,10 @@ class EmbeddedBackend:
     def identity(self) -> Identity:
         """The method with its embedder, and in place of a prompt a digest of its settings.
 
-        Not the exemplars: what the classifier sees of a capability is digested per capability.
+        Not the exemplars: what the classifier sees of a capability is digested per capability.  Whether an embedder is
+        used the method says already.
         """
-        settings = json.dumps(self._settings.model_dump(mode="json"), sort_keys=True)
+        settings = json.dumps(self._settings.model_dump(mode="json", exclude={"embedding"}), sort_keys=True)
         digest = hashlib.sha256(settings.encode()).hexdigest()[:8]
         model = METHOD if self._embedder is None else f"{METHOD}+{self._embedder.name}"
         return Identity(backend="embedded", model=model, prompt=f"settings-{digest}", samples=self._samples)
@@ -133,7 +137,9 @@ class EmbeddedBackend:
                 return model
         from bot.classifier.embedded.fitting import fit_model
 
-        model = fit_model(self._taxonomy, self._settings, self._samples, self._embedder, self._known(kind))
+        model = fit_model(
+            self._taxonomy, self._settings, self._samples, self._embedder, self._known(kind), self._stages
+        )
         self._cache.store(key, to_arrays(model))
         return model
 

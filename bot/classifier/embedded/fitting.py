@@ -8,7 +8,7 @@ matter.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -32,6 +32,7 @@ from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.regression import Regression
 from bot.classifier.embedded.text import read_text
 from bot.classifier.exemplars import Label, TrainingData, training_data
+from bot.classifier.model import Progress, Stages, silent
 from bot.config import EmbeddedSettings
 from bot.taxonomy.model import Taxonomy
 
@@ -47,20 +48,19 @@ def fit_model(
     samples: int,
     embedder: Embedder | None = None,
     known: Mapping[str, TextRow] | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    stages: Stages = silent,
 ) -> FittedModel:
     """``samples`` members per capability of ``taxonomy`` that has positive exemplars; the same input, the same bits.
 
-    ``known`` are rows by :func:`text_digest` that need not be made again; ``progress`` hears how many of the others
-    are made.
+    ``known`` are rows by :func:`text_digest` that need not be made again.
     """
     data = training_data(taxonomy)
     space = FeatureSpace(Cues.of(taxonomy.by_id[name].patterns for name in data.capabilities), embedder)
     if not data.capabilities:
         return _nothing(space)
     digests = tuple(text_digest(turns) for turns in data.exemplars)
-    rows = _rows(data, digests, space, known or {}, progress)
-    weights, intercepts, calibrations = _fit(data, rows, settings, samples)
+    rows = _rows(data, digests, space, known or {}, stages("reading exemplars"))
+    weights, intercepts, calibrations = _fit(data, rows, settings, samples, stages("fitting"))
     return FittedModel(
         capabilities=data.capabilities,
         space=space,
@@ -98,7 +98,7 @@ def _rows(
     digests: Sequence[str],
     space: FeatureSpace,
     known: Mapping[str, TextRow],
-    progress: Callable[[int, int], None],
+    progress: Progress,
 ) -> Rows:
     found = {digest: known[digest] for digest in digests if digest in known}
     missing = [place for place, digest in enumerate(digests) if digest not in found]
@@ -113,17 +113,25 @@ def _rows(
 
 
 def _fit(
-    data: TrainingData, rows: Rows, settings: EmbeddedSettings, samples: int
+    data: TrainingData, rows: Rows, settings: EmbeddedSettings, samples: int, progress: Progress
 ) -> tuple[Singles, Floats, list[Calibration]]:
     """Weights of the members, intercepts, and calibrations."""
     truth = np.array(data.labels, np.int8).reshape(len(rows), -1) == Label.POSITIVE
+    steps = samples + 2
+    progress(0, steps)
     regression = Regression.of(rows, truth, settings.ridge)
-    members = np.stack([regression.without(fold) for fold in _folds(data, settings, samples)], axis=2)
+    weights: list[Singles] = []
+    for fold in _folds(data, settings, samples):
+        progress(1 + len(weights), steps)
+        weights.append(regression.without(fold))
+    members = np.stack(weights, axis=2)
+    progress(1 + samples, steps)
     scores = regression.left_out(_authors(data))
     judged = np.array([language is None for language in data.languages])
     calibrations = [
         _calibration(scores[judged, column], truth[judged, column]) for column in range(len(data.capabilities))
     ]
+    progress(steps, steps)
     return members.reshape(len(rows), -1), regression.intercepts, calibrations
 
 
