@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bot.classifier.model import Identity
+from bot.classifier.model import Contradiction, Identity
 from bot.consolidator.changes import Change, Outcome
 from bot.consolidator.circumstances import Turn
 from bot.consolidator.cycle import run_cycle
@@ -25,7 +25,8 @@ from bot.suggest import perhaps
 class Explained:
     """What is explained, its verdict, and why; ``pinned`` says of an entry what keeps it in the set.
 
-    ``cycle`` is the one that it was judged in; ``origins`` tell who brought the query; of an entry nobody asks.
+    ``cycle`` is the one that it was judged in; ``origins`` tell who brought the query, ``contradiction`` where its eval
+    set and the classifier disagree, and ``familiar`` whether the classifier can judge it; of an entry nobody asks.
     """
 
     kind: Literal["query", "entry"]
@@ -35,6 +36,8 @@ class Explained:
     cycle: WholeCycle
     pinned: tuple[str, ...] = ()
     origins: Mapping[str, Submission] = field(default_factory=dict)
+    contradiction: Contradiction | None = None
+    familiar: bool = True
 
     def in_cycle(self, change: Change) -> Outcome:
         """What becomes of it where the whole cycle is judged with ``change``, and not its own turn alone."""
@@ -67,6 +70,8 @@ def explain_query(review: Review, name: str, tick: Callable[[], None] = lambda: 
         explanation=explain(turn, config, review.platform.taxonomy.by_id, tick=tick),
         cycle=WholeCycle(queries=queries, residents=review.residents, config=config, tick=tick),
         origins=review.origins,
+        contradiction=review.contradictions.get(name),
+        familiar=name not in review.unfamiliar,
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from bot.classifier.classify import classify
-from bot.classifier.model import Backend
+from bot.classifier.model import Backend, Classification
 from bot.cli.options import (
     agent_options,
     at_option,
@@ -37,7 +37,6 @@ from bot.intake.eval_sets.registry import readers
 from bot.opening import entry_text, open_backend, open_platform
 from bot.pipeline import Platform
 from bot.rater.adapter import rate
-from bot.rater.model import ScoredQuery
 from bot.refusals import refuse_incomplete, refuse_lag
 from bot.report.import_output import import_overview
 from bot.snapshot import WorkingTree
@@ -107,7 +106,9 @@ def command(
         ]
     )
     now = occasion(repo, at, by)
-    scored = _classify(items, platform, backend)
+    found = _classify(items, platform, backend)
+    turns = {item.id: item.query.turns for item in items}
+    scored = {id: rate(each, turns[id]) for id, each in found.items()}
     texts = {item.id: entry_text(repo, item.id) for item in items if item.before is not None}
     plan = plan_import(items, scored, known, texts, platform.taxonomy, backend.identity, now)
     if not dry_run:
@@ -118,7 +119,7 @@ def command(
         gone(bundles, items, known),
         plan,
         appraise(items, scored, platform, backend.identity),
-        [id for id, query in scored.items() if query.attempt],
+        tuple(found.values()),
         [*notes, *(note for bundle in bundles for note in bundle.submission.notes)],
         dry_run,
         backend.usage,
@@ -131,17 +132,17 @@ def command(
         print_import(output, platform.taxonomy)
 
 
-def _classify(items: Sequence[Item], platform: Platform, backend: Backend) -> Mapping[str, ScoredQuery]:
-    """The scores of the items that have none, by entry; raises rather than leave some out of the set."""
+def _classify(items: Sequence[Item], platform: Platform, backend: Backend) -> Mapping[str, Classification]:
+    """What the items exercise that were not classified yet, by entry; raises rather than leave some out of the set."""
     waiting = [item for item in items if item.classify]
     show = progress_bar("classifying")
-    scored: dict[str, ScoredQuery] = {}
+    found: dict[str, Classification] = {}
     shortfalls: dict[str, str] = {}
     try:
         for spoken in dict.fromkeys(item.origin.spoken.shown for item in waiting):
             own = [item for item in waiting if item.origin.spoken.shown == spoken]
             queries = [replace(item.query, id=item.id) for item in own]
-            before = len(scored) + len(shortfalls)
+            before = len(found) + len(shortfalls)
             result = classify(
                 queries,
                 own[0].origin.spoken.specification,
@@ -149,14 +150,13 @@ def _classify(items: Sequence[Item], platform: Platform, backend: Backend) -> Ma
                 backend,
                 lambda done, _, before=before: show(before + done, len(waiting)),  # type: ignore[misc]
             )
-            turns = {query.id: query.turns for query in queries}
-            scored |= {each.query_id: rate(each, turns[each.query_id]) for each in result.classifications}
+            found |= {each.query_id: each for each in result.classifications}
             shortfalls |= result.shortfalls
             refuse_incomplete({}, result.stopped)
     finally:
         show_usage(backend)
     refuse_incomplete(shortfalls, None)
-    return scored
+    return found
 
 
 def _declaration(form: str | None, columns: Sequence[str]) -> tuple[str | None, Columns | None]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.consolidator.verdict import Verdict
 from bot.curator.suggestions import Suggestions, suggest
-from bot.impact.model import CapabilitySides, Effect, PinSides, SuggestionSides, VerdictSides
+from bot.impact.model import CapabilitySides, Effect, PinSides, Remark, RemarkSides, SuggestionSides, VerdictSides
 from bot.pipeline import Platform
 from bot.rounding import rounded
 from bot.taxonomy.migration import Migration
@@ -15,12 +15,13 @@ from bot.taxonomy.migration import Migration
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """A query that is not in R: whose it is, and its verdict (``None``: it has none on this side)."""
+    """A query that is not in R: whose it is, its verdict (``None``: it has none on this side), and remarks on it."""
 
     query: str
     customer: str
     agent: str
     verdict: Verdict | None
+    remarks: frozenset[Remark] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,7 @@ def compare(before: Side, after: Side, migration: Migration) -> Effect:
         pins=_pins(was, now, migration),
         suggestions=_suggestions(was, now),
         verdicts=_verdicts(before, after),
+        remarks=_remarks(before, after),
     )
 
 
@@ -138,6 +140,20 @@ def _verdicts(before: Side, after: Side) -> tuple[VerdictSides, ...]:
             )
         )
     return tuple(found)
+
+
+def _remarks(before: Side, after: Side) -> tuple[RemarkSides, ...]:
+    return tuple(
+        RemarkSides(
+            query=known.query,
+            customer=known.customer,
+            agent=known.agent,
+            remark=remark,
+            after=remark in after.judged[name].remarks,
+        )
+        for name, known in sorted(before.judged.items())
+        for remark in sorted(known.remarks ^ after.judged[name].remarks)
+    )
 
 
 def _admits(verdict: Verdict | None) -> bool:

@@ -17,10 +17,10 @@ from bot.curator.store import RegressionSet
 from bot.errors import IncumbentError, InputError
 from bot.impact.comparison import Judged, Side, compare
 from bot.impact.config_changes import config_changes
-from bot.impact.model import Cost, Effect, EntryAgain, Impact, TaxonomyChange, VersionStep
+from bot.impact.model import Cost, Effect, EntryAgain, Impact, Remark, TaxonomyChange, VersionStep
 from bot.intake.specification import Specification
 from bot.ledger.keys import content_key
-from bot.pipeline import Classified, Platform, classify_package, judge, unsettled
+from bot.pipeline import Classified, Platform, Review, classify_package, judge, unsettled
 from bot.renewal import Former, Renewal, Task, renew, tasks_of
 from bot.settling import settle
 from bot.snapshot import Snapshot
@@ -194,10 +194,20 @@ def _side(
             customer=review.origins[name].customer,
             agent=review.origins[name].agent,
             verdict=verdicts.get(name),
+            remarks=_remarks(review, name),
         )
         for name in review.targets
     }
     return _Judged(side=Side(platform=platform, judged=judged), stopped=stopped, lacking=any(review.unclassified))
+
+
+def _remarks(review: Review, name: str) -> frozenset[Remark]:
+    found: set[Remark] = set()
+    if name in review.contradictions:
+        found.add("contradiction")
+    if name in review.unfamiliar:
+        found.add("unfamiliar")
+    return frozenset(found)
 
 
 def _as_after_a_merge(platform: Platform, packages: Sequence[Package]) -> TrustGate:

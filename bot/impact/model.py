@@ -10,6 +10,7 @@ from bot.curator.entry import EntryId
 from bot.taxonomy.model import Identifier
 from bot.validation import FileModel, Score, Text, Tuple
 
+Remark = Literal["contradiction", "unfamiliar"]
 _Count = Annotated[int, Field(ge=0)]
 
 
@@ -111,6 +112,20 @@ class VerdictSides(FileModel):
     earns: bool = Field(description="whether it was left out, and would now earn a slot if a person agrees")
 
 
+class RemarkSides(FileModel):
+    """A query that was merged and is not in R, on which there is a remark on one side alone.
+
+    Its eval set contradicts the classifier, or the classifier cannot judge its kind of text; ``after``: it is so after
+    the change, and was not before.
+    """
+
+    query: Text
+    customer: Text
+    agent: Text
+    remark: Remark
+    after: bool
+
+
 class Effect(FileModel):
     """What the change does, both sides classified and judged."""
 
@@ -118,6 +133,7 @@ class Effect(FileModel):
     pins: Tuple[PinSides]
     suggestions: Tuple[SuggestionSides]
     verdicts: Tuple[VerdictSides]
+    remarks: Tuple[RemarkSides] = ()
 
 
 class Impact(FileModel):

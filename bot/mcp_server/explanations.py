@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, Strict
 
 from bot.errors import UsageError
 from bot.explaining import Explained, explain_entry, explain_query
-from bot.mcp_server.answers import FactsRow
+from bot.mcp_server.answers import ContradictionRow, FactsRow
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import (
     WHOLE,
@@ -63,6 +63,8 @@ class ExplainAnswer(BaseModel):
     alternate_of: list[Marked] = Field(description="queries waiting for a person that offer the same")
     facts: FactsRow
     pinned: list[Marked] = Field(description="what keeps an entry: champion:CAPABILITY or person:REASON")
+    contradiction: ContradictionRow | None = Field(description="between eval set and classifier; null for an entry")
+    familiar: bool = Field(description="whether the classifier can judge this kind of text; true for an entry")
     contests: list[ContestRow] = Field(description="by capability that the query exercises")
     scores: list[ScoreChangeOutput] = Field(description="other scores that would turn it, the smallest change first")
     absences: list[AbsenceRow] = Field(description="each suffices alone; sorted by id")
@@ -89,6 +91,10 @@ class ExplainAnswer(BaseModel):
             alternate_of=[mark(id) for id in output.verdict.alternate_of],
             facts=FactsRow.of(explained.verdict),
             pinned=[mark_text(reason) for reason in output.pinned],
+            contradiction=None
+            if explained.contradiction is None
+            else ContradictionRow.of(output.verdict.id, explained.contradiction),
+            familiar=output.familiar,
             contests=[
                 ContestRow(**item.model_dump() | {"champion": None if item.champion is None else mark(item.champion)})
                 for item in output.contests

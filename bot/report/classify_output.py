@@ -61,6 +61,13 @@ class ContradictionOutput(BaseModel):
             probability=found.probability,
         )
 
+    @property
+    def told(self) -> Contradiction:
+        """It as it was found, but for secrets."""
+        return Contradiction(
+            expected=tuple(self.expected), likeliest=tuple(self.likeliest), probability=self.probability
+        )
+
 
 class ClassifiedQueryOutput(BaseModel):
     """One classified query."""

@@ -11,6 +11,7 @@ from bot.consolidator.changes import Outcome
 from bot.consolidator.explanation import Explanation
 from bot.consolidator.verdict import Ruling
 from bot.explaining import Explained
+from bot.report.classify_output import ContradictionOutput
 from bot.report.output import Spent, UsageOutput, VerdictOutput
 from bot.report.voices import PlainVoice
 from bot.report.wording import why
@@ -90,6 +91,10 @@ class ExplainOutput(BaseModel):
     outcome: OutcomeName
     why: str = Field(description="the reason in plain words")
     pinned: list[str] = Field(description="what keeps an entry: champion:CAPABILITY or person:REASON")
+    contradiction: ContradictionOutput | None = Field(
+        description="null: the eval set does not contradict the classifier, or it is an entry"
+    )
+    familiar: bool = Field(description="whether the classifier can judge this kind of text; true for an entry")
     contests: list[ContestOutput] = Field(description="by capability that the query exercises")
     scores: list[ScoreChangeOutput] = Field(description="the smallest per capability and outcome, smallest first")
     absences: list[AbsenceOutput] = Field(description="each suffices alone; sorted by id")
@@ -106,6 +111,8 @@ class ExplainOutput(BaseModel):
             outcome=found.outcome.value,
             why=why(explained.verdict, explained, PlainVoice(explained.platform.taxonomy)),
             pinned=list(explained.pinned),
+            contradiction=ContradictionOutput.of(explained.contradiction),
+            familiar=explained.familiar,
             contests=_contests(found),
             scores=[
                 ScoreChangeOutput(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.consolidator.changes import Absence, Change, KnobChange, Outcome, ScoreChange
 from bot.explaining import Explained
 from bot.report.voices import PlainVoice
-from bot.report.wording import codes, verdict_words, why
+from bot.report.wording import codes, contradicts, is_unfamiliar, verdict_words, why
 
 SHOWN = 3
 """Of each kind of change; JSON has all."""
@@ -25,6 +25,10 @@ def explanation_lines(explained: Explained) -> list[str]:
         held = ", ".join(voice.quote(reason) for reason in explained.pinned)
         lines[0] += "  (as if it came today)"
         lines.append(f"    pinned: {held}" if held else "    not pinned")
+    if explained.contradiction is not None:
+        lines.append(f"    {contradicts(verdict.id, explained.contradiction, voice)}")
+    if not explained.familiar:
+        lines.append(f"    {is_unfamiliar(verdict.id, voice)}")
     lines.append("")
     lines += _table(explained, voice)
     lines += ["", f"It {found.outcome}. The smallest changes that would turn that:"]

@@ -5,9 +5,10 @@ All names and texts in it come from files that nobody has reviewed yet, so they 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
-from bot.impact.model import CapabilitySides, Effect, Impact, VerdictSides
+from bot.impact.model import CapabilitySides, Effect, Impact, Remark, RemarkSides, VerdictSides
 from bot.report.escaping import code, shortened, visible
 from bot.report.tables import Detail, Table, folded
 from bot.report.voices import quoted
@@ -115,8 +116,25 @@ def _effect(effect: Effect, table: Table) -> Iterator[str]:
     if others:
         yield f"#### Other verdicts that change ({len(others)})"
         yield _verdicts(others, table)
+    if effect.remarks:
+        yield f"#### Remarks that come or go ({len(effect.remarks)})"
+        named = [(quoted(f"{item.customer}/{item.agent}/{item.query}"), remark_words(item)) for item in effect.remarks]
+        yield table(("query", "after the change"), named)
     if not (effect.capabilities or effect.pins or effect.suggestions or effect.verdicts):
         yield "No champion, pin, floor, suggestion or verdict changes."
+
+
+def remark_words(item: RemarkSides) -> str:
+    """What is so after the change and was not before it."""
+    return _REMARKS[item.remark, item.after]
+
+
+_REMARKS: Final[Mapping[tuple[Remark, bool], str]] = {
+    ("contradiction", True): "its eval set contradicts the classifier",
+    ("contradiction", False): "its eval set contradicts the classifier no more",
+    ("unfamiliar", True): "the classifier cannot judge its kind of text",
+    ("unfamiliar", False): "the classifier can judge its kind of text",
+}
 
 
 def _verdicts(items: Sequence[VerdictSides], table: Table) -> str:

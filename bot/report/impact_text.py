@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bot.impact.model import CapabilitySides, Effect, Impact
 from bot.report.escaping import visible
-from bot.report.impact_markdown import impact_headline
+from bot.report.impact_markdown import impact_headline, remark_words
 from bot.report.wording import counted
 from bot.secrets import redacted
 
@@ -50,6 +50,10 @@ def _effect(effect: Effect) -> Iterator[str]:
                 + (" (would earn a slot)" if item.earns else "")
                 for item in effect.verdicts
             ],
+        ),
+        (
+            "Remarks on them that come or go",
+            [f"{item.customer}/{item.agent}/{item.query}: {remark_words(item)}" for item in effect.remarks],
         ),
         ("Capabilities", [_capability(item) for item in effect.capabilities]),
         (

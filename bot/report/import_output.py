@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Decision, Route
 from bot.errors import Problem
@@ -15,6 +16,7 @@ from bot.importing.appraisal import Appraisal
 from bot.importing.plan import Item, Plan, Standing
 from bot.importing.reading import Bundle
 from bot.pipeline import Platform
+from bot.report.classify_output import ContradictionOutput
 from bot.report.output import (
     CapabilityStatus,
     ProblemOutput,
@@ -77,6 +79,10 @@ class ImportOutput(BaseModel):
     left_out: list[str] = Field(description="entries with the verdict EXCLUDE")
     needed_person: list[str] = Field(description="entries that would have gone to a person")
     attempts: list[str] = Field(description="entries that argue with the classifier, or hide text from people")
+    contradictions: dict[str, ContradictionOutput] = Field(
+        description="entry → where its eval set expects other calls of tools than the classifier; these count"
+    )
+    unfamiliar: list[str] = Field(description="entries with a kind of text that the classifier cannot judge")
     short: list[CapabilityStatus] = Field(description="covered capabilities below their floor after the import")
     uncovered: list[str] = Field(description="capabilities of the taxonomy that no entry covers after the import")
     suggestions: list[SuggestionOutput] = Field(description="what `incumbent prune` would suggest after the import")
@@ -94,7 +100,7 @@ def import_overview(
     gone: Sequence[str],
     plan: Plan,
     appraisal: Appraisal,
-    attempts: Sequence[str],
+    classified: Sequence[Classification],
     notes: Sequence[Problem],
     dry_run: bool,
     usage: Usage | None,
@@ -114,7 +120,13 @@ def import_overview(
         verdicts=_verdicts(items, appraisal),
         left_out=[verdict.id for verdict in verdicts if verdict.decision is Decision.EXCLUDE],
         needed_person=[verdict.id for verdict in verdicts if verdict.decision.admits and verdict.route is Route.REVIEW],
-        attempts=list(attempts),
+        attempts=[item.query_id for item in classified if item.attempt],
+        contradictions={
+            item.query_id: output
+            for item in classified
+            if (output := ContradictionOutput.of(item.contradiction)) is not None
+        },
+        unfamiliar=[item.query_id for item in classified if not item.familiar],
         short=[item for item in status.capabilities if item.coverers and not item.floor_met],
         uncovered=[item.id for item in status.capabilities if not item.coverers],
         suggestions=pruning.suggestions,

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from bot.schemas import schema
 from tests.cli.conftest import Incumbent
 
+ROOT = Path(__file__).parents[2]
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 SEVERAL_TURNS = """\
 version: 1.0.0
@@ -57,6 +58,35 @@ def test_the_text_names_the_smallest_changes(here: Path, incumbent: Incumbent) -
     assert first["why"] in told
     assert "The smallest changes that would turn that:" in told
     assert "instead of" in told
+
+
+def test_what_the_classifier_remarks_on_the_query_is_told(here: Path, incumbent: Incumbent) -> None:
+    shutil.rmtree(here / "taxonomy")
+    shutil.copytree(ROOT / "taxonomy", here / "taxonomy")
+    shutil.copyfile(ROOT / "config" / "curation.yaml", here / "config" / "curation.yaml")
+    shutil.rmtree(here / "eval_sets")
+    folder = here / "eval_sets" / "northwind" / "tracker"
+    shutil.copytree(ROOT / "examples" / "customers" / "northwind-tracker" / "tracker", folder)
+    queries = [
+        {"id": "create", "query": "Create an issue about the broken login.", "expected": {"tool_calls": []}},
+        {"id": "runes", "query": "ᚠᛇᚻ ᛒᛦᚦ ᚠᚱᚩᚠᚢᚱ ᚠᛁᚱᚪ ᚷᛖᚻᚹᛦᛚᚳᚢᛗ"},
+    ]
+    (folder / "evals.yaml").write_text(json.dumps({"eval_set": 1, "queries": queries}), encoding="utf-8")
+    contradicts = "the eval set expects no tool call; the classifier expected createIssue. The expectation counts."
+    unfamiliar = "the classifier cannot judge this kind of text"
+    found = incumbent("explain", folder, "create", "--json").json
+    assert (found["contradiction"]["expected"], found["familiar"]) == ([], True)
+    assert contradicts in incumbent("explain", folder, "create").out
+    found = incumbent("explain", folder, "runes", "--json").json
+    assert (found["contradiction"], found["familiar"]) == (None, False)
+    assert unfamiliar in incumbent("explain", folder, "runes").out
+    arguments = ("import", folder / "evals.yaml", "--agent-folder", folder, "--dry-run")
+    imported = incumbent(*arguments, "--json").json
+    Draft202012Validator(schema("import-output")).validate(imported)
+    assert (len(imported["contradictions"]), len(imported["unfamiliar"])) == (1, 1)
+    told = incumbent(*arguments).out
+    assert contradicts in told
+    assert unfamiliar in told
 
 
 def test_an_entry_is_judged_as_if_it_came_today(here: Path, incumbent: Incumbent) -> None:

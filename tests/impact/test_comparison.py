@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.curator.entry import Entry
-from bot.impact.comparison import Side, compare
-from bot.impact.model import Effect
+from bot.impact.comparison import Judged, Side, compare
+from bot.impact.model import Effect, Remark
 from bot.pipeline import Platform
 from bot.taxonomy.migration import NOTHING, Migration, migration_between
 from bot.taxonomy.model import Taxonomy
@@ -88,6 +88,19 @@ def test_a_swap_names_what_would_be_admitted() -> None:
 
 
 SCORES = st.dictionaries(st.sampled_from("abcde"), st.sampled_from([0.4, 0.5, 0.6, 0.9]), min_size=1, max_size=3)
+
+
+def test_remarks_are_told_where_they_come_or_go() -> None:
+    def told(*remarks: Remark) -> Side:
+        judged = Judged(query="q", customer="acme", agent="desk", verdict=None, remarks=frozenset(remarks))
+        return Side(platform=platform(BASE, *entries()), judged={"acme/desk/q": judged})
+
+    found = compare(told("contradiction"), told("unfamiliar"), NOTHING).remarks
+    assert [(item.query, item.remark, item.after) for item in found] == [
+        ("q", "contradiction", False),
+        ("q", "unfamiliar", True),
+    ]
+    assert compare(told("unfamiliar"), told("unfamiliar"), NOTHING).remarks == ()
 
 
 @given(scores=st.lists(SCORES, max_size=5), floor=st.integers(0, 3))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import product
+from typing import Any, get_args
 
 import pytest
 
@@ -14,6 +15,8 @@ from bot.impact.model import (
     EntryAgain,
     Impact,
     PinSides,
+    Remark,
+    RemarkSides,
     SuggestionSides,
     TaxonomyChange,
     VerdictSides,
@@ -61,6 +64,10 @@ EFFECT = Effect(
     pins=(PinSides(entry="r1", before=("champion:a",), after=()),),
     suggestions=(SuggestionSides(entry="r2", before=None, after="redundant"),),
     verdicts=(EARNS, OTHER),
+    remarks=tuple(
+        RemarkSides(query=f"q{number}", customer="acme", agent="desk", remark=remark, after=after)
+        for number, (remark, after) in enumerate(product(get_args(Remark), (True, False)))
+    ),
 )
 
 
@@ -142,6 +149,9 @@ def test_all_of_it_is_told_side_by_side() -> None:
         "| `r2` | – | `redundant` |",
         "#### Other verdicts that change (1)",
         "| `acme/desk/q2` | `INCLUDE direct NEW_COVERAGE` | – |",
+        "#### Remarks that come or go (4)",
+        "| `acme/desk/q0` | its eval set contradicts the classifier |",
+        "| `acme/desk/q3` | the classifier can judge its kind of text |",
         "<details><summary>Entries that are classified again (2)</summary>",
         "| `r1` | `f` | +`f` −`a` | `–` |",
         "| `r2` | `f` | – | `its agent is not known` |",
@@ -188,6 +198,12 @@ def test_a_console_gets_it_line_by_line() -> None:
         "- acme/desk/q1: EXCLUDE direct OFF_TAXONOMY → INCLUDE review NOVEL_COMBO (would earn a slot)",
         "- acme/desk/q2: INCLUDE direct NEW_COVERAGE → none",
         "",
+        "Remarks on them that come or go (4)",
+        "- acme/desk/q0: its eval set contradicts the classifier",
+        "- acme/desk/q1: its eval set contradicts the classifier no more",
+        "- acme/desk/q2: the classifier cannot judge its kind of text",
+        "- acme/desk/q3: the classifier can judge its kind of text",
+        "",
         "Capabilities (4)",
         "- a: champion r1 0.90 → r2 0.80; coverers 2 → 1; floor 2 → 2",
         "- new → f: champion – → r2 0.80; coverers 0 → 3; floor 0 → 2",
@@ -225,6 +241,7 @@ def quoting(text: str) -> Impact:
                 VerdictSides(query=text, customer=text, agent=text, before=text, after=text, earns=earns)
                 for earns in (True, False)
             ),
+            remarks=(RemarkSides(query=text, customer=text, agent=text, remark="unfamiliar", after=True),),
         ),
         unmeasured=text,
     )

@@ -38,9 +38,10 @@ def agent(**more: Any) -> ImportedAgentOutput:
 
 def report(**more: Any) -> ImportOutput:
     """An import of two queries into an empty set of ten slots, with nothing to remark."""
-    lists = ("updated", "unchanged", "evicted", "waiting", "gone", "verdicts", "left_out", "needed_person", "attempts")
+    entries = ("updated", "unchanged", "evicted", "waiting", "gone", "left_out", "needed_person", "attempts")
+    others = ("unfamiliar", "verdicts", "short", "uncovered", "suggestions", "concentrated", "notes")
     defaults: dict[str, Any] = {
-        **dict.fromkeys((*lists, "short", "uncovered", "suggestions", "concentrated", "notes"), ()),
+        **dict.fromkeys((*entries, *others), ()),
         "agents": [agent()],
         "added": ["e1", "e2"],
         "size": 2,
@@ -50,6 +51,7 @@ def report(**more: Any) -> ImportOutput:
         "customer_share": 0.5,
         "dry_run": False,
         "usage": None,
+        "contradictions": {},
     }
     return ImportOutput.model_validate(defaults | more)
 
@@ -103,6 +105,11 @@ def printed(output: ImportOutput, terminal: bool = False) -> str:
         ({"waiting": ["e4"]}, "e4 waits for a slot"),
         ({"gone": ["e5"]}, "e5 is in its file no more"),
         ({"attempts": ["e1"]}, "e1 argues with the classifier"),
+        ({"unfamiliar": ["e1"]}, "e1: the classifier cannot judge this kind of text"),
+        (
+            {"contradictions": {"e1": {"expected": ["look"], "likeliest": [], "probability": 0.1}}},
+            "e1: the eval set expects look; the classifier expected no tool call.",
+        ),
         ({"agents": [agent()]}, "acme / desk: 2 queries; specification in agents/desk\n"),
         ({"agents": [agent(specifications=[], undeclared=2)]}, "2 queries; no specification, so that nothing is"),
         ({"agents": [agent(undeclared=1)]}, "specification in agents/desk; 1 of them have no specification"),
