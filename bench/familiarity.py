@@ -37,7 +37,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.classifier.embedded import familiarity, language_table
-from bot.classifier.embedded.familiarity import Familiarity, Judged, Settings, Why, script_of, settings
+from bot.classifier.embedded.familiarity import Familiarity, Judged, Settings, script_of, settings
+from bot.classifier.model import Unfamiliar
 
 REPOSITORY: Final = Path(__file__).parent.parent
 LABELS: Final = REPOSITORY / "tests" / "labels" / "unfamiliar.tsv"
@@ -55,12 +56,12 @@ LEAST_MASS: Final = 0.3
 LEFT_OUT: Final = ("pcm",)
 """Languages that are too like a large one: Nigerian Pidgin is taken for English."""
 
-MEASURES: Final[Mapping[Why, tuple[str, ...]]] = {
+MEASURES: Final[Mapping[Unfamiliar, tuple[str, ...]]] = {
     "language": ("foreign", "unknown"),
     "gibberish": ("foreign", "matched", "known", "strange", "blobs"),
     "code": ("signs", "digits", "marks", "many_marks", "code_words", "frequent", "wordless"),
 }
-FALSE_ALARMS: Final[Mapping[Why, float]] = {"language": 0.01, "gibberish": 0.003, "code": 0.004}
+FALSE_ALARMS: Final[Mapping[Unfamiliar, float]] = {"language": 0.01, "gibberish": 0.003, "code": 0.004}
 """Share of the familiar texts, the mean of all languages, that may be called unfamiliar for each reason."""
 
 COMMENT: Final = (
@@ -249,7 +250,9 @@ def write_weights(cases: Sequence[tuple[Familiarity, Text]]) -> None:
     settings.cache_clear()
 
 
-def _fit(why: Why, names: Sequence[str], measured: Sequence[tuple[Text, Mapping[str, float]]]) -> dict[str, float]:
+def _fit(
+    why: Unfamiliar, names: Sequence[str], measured: Sequence[tuple[Text, Mapping[str, float]]]
+) -> dict[str, float]:
     from sklearn.linear_model import LogisticRegression
 
     chosen = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.classifier.model import Backend, Progress
+from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.usage import Usage
 from bot.curator.answers import Answer
 from bot.curator.staging import Occasion, Staging, stage_waiting
@@ -20,9 +20,13 @@ from bot.submission import Package
 
 @dataclass(frozen=True, kw_only=True)
 class Admission:
-    """A ``staging`` to apply; ``shortfalls`` say of queries why they have no verdict, ``problems`` are unread rows."""
+    """A ``staging`` to apply, and what was ``classified`` for it.
+
+    ``shortfalls`` say of queries why they have no verdict, ``problems`` are unread rows.
+    """
 
     staging: Staging
+    classified: tuple[Classification, ...]
     shortfalls: Mapping[str, str]
     problems: tuple[Problem, ...]
     usage: Usage | None
@@ -73,6 +77,7 @@ def admit_package(
     texts = {entry.id: text_of(entry.id) for entry in outcome.edited.values()}
     return Admission(
         staging=stage_admissions(outcome, texts, now),
+        classified=classified.result.classifications,
         shortfalls=outcome.shortfalls,
         problems=outcome.problems,
         usage=backend.usage,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bot.classifier.model import Contradiction, Identity
+from bot.classifier.model import Classification, Identity, Path
 from bot.consolidator.changes import Change, Outcome
 from bot.consolidator.circumstances import Turn
 from bot.consolidator.cycle import run_cycle
@@ -25,8 +25,8 @@ from bot.suggest import perhaps
 class Explained:
     """What is explained, its verdict, and why; ``pinned`` says of an entry what keeps it in the set.
 
-    ``cycle`` is the one that it was judged in; ``origins`` tell who brought the query, ``contradiction`` where its eval
-    set and the classifier disagree, and ``familiar`` whether the classifier can judge it; of an entry nobody asks.
+    ``cycle`` is the one that it was judged in.  ``origins`` tell who brought the query, and ``classification`` what the
+    classifier said of it; of an entry nobody asks.
     """
 
     kind: Literal["query", "entry"]
@@ -36,8 +36,11 @@ class Explained:
     cycle: WholeCycle
     pinned: tuple[str, ...] = ()
     origins: Mapping[str, Submission] = field(default_factory=dict)
-    contradiction: Contradiction | None = None
-    familiar: bool = True
+    classification: Classification | None = None
+
+    def path(self, capability: str) -> Path | None:
+        """What decided the value of ``capability``; ``None`` for an entry."""
+        return None if self.classification is None else self.classification.judgements[capability].path
 
     def in_cycle(self, change: Change) -> Outcome:
         """What becomes of it where the whole cycle is judged with ``change``, and not its own turn alone."""
@@ -59,7 +62,7 @@ def explain_query(review: Review, name: str, tick: Callable[[], None] = lambda: 
     if name not in review.scored:
         why = review.shortfalls.get(name, "the classifier did not get to it")
         raise InputError([Problem(name, None, f"it has no verdict: {why}", "run again, or see the endpoint")])
-    config = review.platform.config
+    config, classification = review.platform.config, review.classifications[name]
     queries = tuple(review.scored.values())
     verdicts = run_cycle(queries, review.residents, config)
     turn = Turn.of(name, queries, review.residents, verdicts)
@@ -67,11 +70,10 @@ def explain_query(review: Review, name: str, tick: Callable[[], None] = lambda: 
         kind="query",
         platform=review.platform,
         verdict=next(verdict for verdict in verdicts if verdict.id == name),
-        explanation=explain(turn, config, review.platform.taxonomy.by_id, tick=tick),
+        explanation=explain(turn, config, review.platform.taxonomy.by_id, tick=tick, fixed=classification.ruled),
         cycle=WholeCycle(queries=queries, residents=review.residents, config=config, tick=tick),
         origins=review.origins,
-        contradiction=review.contradictions.get(name),
-        familiar=name not in review.unfamiliar,
+        classification=classification,
     )
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from bot.classifier.classify import ClassifierResult, classify
-from bot.classifier.model import Backend, Classification, Contradiction, Identity, Progress
+from bot.classifier.model import Backend, Classification, Contradiction, Identity, Progress, Unfamiliar
 from bot.config import CONFIG_FILE, Curation, load_config
 from bot.consolidator.cycle import Trust
 from bot.consolidator.trust import doubt_attempts
@@ -112,15 +112,15 @@ class Review:
         """Remarks on the agents; they stop nothing."""
         return tuple(note for submission in self.submissions for note in submission.notes)
 
+    @cached_property
+    def classifications(self) -> Mapping[str, Classification]:
+        """What the classifier said, by query."""
+        return {item.query_id: item for result in self.results for item in result.classifications}
+
     @property
     def off_taxonomy(self) -> Mapping[str, tuple[str, ...]]:
         """Query → the exactly-one groups none of whose members fits it."""
-        return {
-            item.query_id: item.off_taxonomy
-            for result in self.results
-            for item in result.classifications
-            if item.off_taxonomy
-        }
+        return {id: item.off_taxonomy for id, item in self.classifications.items() if item.off_taxonomy}
 
     @property
     def unclassified(self) -> tuple[str, ...]:
@@ -130,22 +130,18 @@ class Review:
     @property
     def attempts(self) -> tuple[str, ...]:
         """Queries that argued with the classifier, whatever became of them."""
-        return tuple(item.query_id for result in self.results for item in result.classifications if item.attempt)
+        return tuple(id for id, item in self.classifications.items() if item.attempt)
 
     @property
     def contradictions(self) -> Mapping[str, Contradiction]:
         """Query → where its eval set expects other calls of tools than the classifier."""
-        return {
-            item.query_id: item.contradiction
-            for result in self.results
-            for item in result.classifications
-            if item.contradiction is not None
-        }
+        found = self.classifications.items()
+        return {id: item.contradiction for id, item in found if item.contradiction is not None}
 
     @property
-    def unfamiliar(self) -> tuple[str, ...]:
-        """Queries with a kind of text that the classifier cannot judge."""
-        return tuple(item.query_id for result in self.results for item in result.classifications if not item.familiar)
+    def unfamiliar(self) -> Mapping[str, Unfamiliar]:
+        """Query → why the classifier cannot judge its kind of text."""
+        return {id: item.unfamiliar for id, item in self.classifications.items() if item.unfamiliar is not None}
 
     @property
     def shortfalls(self) -> Mapping[str, str]:

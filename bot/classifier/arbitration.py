@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bot.classifier.model import BASES, CalledTools, Classification, Consensus, Contradiction, Judgement
+from bot.classifier.model import BASES, CalledTools, Classification, Consensus, Contradiction, Judgement, Unfamiliar
 from bot.classifier.specification_path import Declared
 from bot.rounding import rounded
 from bot.taxonomy.model import Capability, Taxonomy
@@ -27,7 +27,7 @@ class Evidence:
     the classifier said otherwise.  ``implied``: the capabilities whose rules hold over that part of the specification
     that the most likely tool exercises; ``misfits``: the groups of ``tool`` members none of which fits the call.
 
-    ``attempt``: the query argued with the classifier; ``familiar``: the classifier can judge this kind of text.
+    ``attempt``: the query argued with the classifier; ``unfamiliar``: why the classifier cannot judge its kind of text.
     """
 
     declared: Declared
@@ -40,7 +40,7 @@ class Evidence:
     implied: frozenset[str] = frozenset()
     misfits: frozenset[str] = frozenset()
     attempt: bool = False
-    familiar: bool = True
+    unfamiliar: Unfamiliar | None = None
 
     @property
     def fixed(self) -> dict[str, bool]:
@@ -68,7 +68,7 @@ def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: Evidence) -> Classifi
         arbitrated=frozenset(state.arbitrated),
         attempt=evidence.attempt,
         basis=max((item.basis for item in evidence.inferred.values()), key=BASES.index, default=None),
-        familiar=evidence.familiar,
+        unfamiliar=evidence.unfamiliar,
         calls=evidence.calls,
         contradiction=evidence.contradiction,
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, prod
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-from bot.classifier.model import CalledTools, Consensus, Contradiction, Judgement
+from bot.classifier.model import EVEN, CalledTools, Consensus, Contradiction, Judgement
 from bot.intake.expected_calls import expected_tools
 from bot.intake.query import Query
 from bot.intake.specification import Specification, Tool
@@ -16,9 +16,6 @@ from bot.taxonomy.rules import SUBJECTS, Rule, compile_rule, evaluate
 
 ToolValues: TypeAlias = Mapping[str, Mapping[str, bool | None]]
 """``tool`` capability → declared tool → what the rule says of it; ``None`` where the tool does not say."""
-
-EVEN: Final = 0.5
-"""The probability from which on a value is TRUE: an even one included."""
 
 
 def tool_values(taxonomy: Taxonomy, tools: Sequence[Tool]) -> dict[str, dict[str, bool | None]]:
@@ -135,7 +132,7 @@ def contradiction(
         return None
     return Contradiction(
         expected=tuple(expected),
-        likeliest=tuple(name for name, _ in said.likeliest),
+        likeliest=tuple(name for name, _ in said.likely) if is_called else (),
         probability=said.probability,
     )
 

@@ -153,7 +153,7 @@ class _Agent:
             implied=self._implied_by(calls),
             misfits=self._misfits(calls) if is_known else frozenset(),
             attempt=found.attempt or hides_text(query.heard),
-            familiar=found.familiar,
+            unfamiliar=found.unfamiliar,
         )
 
     def _implied_by(self, calls: CalledTools) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import fsum
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
 from bot.classifier.usage import Usage
@@ -13,6 +14,8 @@ from bot.rounding import rounded
 Path: TypeAlias = Literal["specification", "tool", "structure", "expected", "inference", "arbitration", "undeclared"]
 """What decided a value: a rule over the specification, the called tools, a count in the query, the tool calls that the
 eval set expects, inference from the text, arbitration of a group, or nothing at all."""
+EVEN: Final = 0.5
+"""The probability from which on a value is TRUE: an even one included."""
 RULED: Final[frozenset[Path]] = frozenset(("specification", "structure"))
 """The paths that infer nothing: a rule decides, over what is declared or counted."""
 Basis: TypeAlias = Literal["calibrated", "log-probabilities", "stated", "vote"]
@@ -20,6 +23,8 @@ Basis: TypeAlias = Literal["calibrated", "log-probabilities", "stated", "vote"]
 that a model states, or nothing but its vote."""
 BASES: Final[tuple[Basis, ...]] = get_args(Basis)
 """From the firmest to the weakest."""
+Unfamiliar: TypeAlias = Literal["language", "script", "gibberish", "code"]
+"""Why a classifier cannot judge a text: what it is in, or that it is no text in words (semantics, section 2.4)."""
 Progress: TypeAlias = Callable[[int, int], None]
 """Hears how many of how many are done."""
 Stages: TypeAlias = Callable[[str], Progress]
@@ -95,8 +100,20 @@ class CalledTools:
     @property
     def likeliest(self) -> tuple[tuple[str, float], ...]:
         """Of each step that has one, the most likely tool and its probability; ties by the step's own order."""
-        found = (max(step.items(), key=lambda item: rounded(item[1]), default=None) for step in self.steps)
-        return tuple(item for item in found if item is not None and item[1] > 0)
+        return tuple(found for found in map(_greatest, self.steps) if found is not None)
+
+    @property
+    def likely(self) -> tuple[tuple[str, float], ...]:
+        """The same of the steps that likelier than not call a tool; where none does, of that which most likely does."""
+        totals = [rounded(fsum(step.values())) for step in self.steps]
+        least = min(EVEN, max(totals, default=EVEN))
+        likely = (step for step, total in zip(self.steps, totals, strict=True) if total >= least)
+        return tuple(found for found in map(_greatest, likely) if found is not None)
+
+
+def _greatest(step: Mapping[str, float]) -> tuple[str, float] | None:
+    found = max(step.items(), key=lambda item: rounded(item[1]), default=None)
+    return None if found is None or found[1] <= 0 else found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +121,8 @@ class Contradiction:
     """Where an eval set expects other calls than the classifier.
 
     ``expected`` are the declared tools that the eval set expects, none if it expects no call.  ``likeliest`` is what
-    the classifier would have said: of each step the most likely tool; ``probability`` in [0, 1] that one is called.
+    the classifier would have said: of each step that likely calls a tool the most likely one, none if no call is
+    likelier; ``probability`` in [0, 1] that one is called.
     """
 
     expected: tuple[str, ...]
@@ -133,14 +151,14 @@ class InferenceRequest:
 class Finding:
     """A backend's answer: the samples' consensus on each capability asked for, and the called tools if it was asked.
 
-    ``attempt``: the query argued with the classifier.  ``familiar``: the backend can judge this kind of text (language,
-    script, vocabulary).  ``shortfall`` says why fewer than a majority of the samples are valid; the rest is then empty.
+    ``attempt``: the query argued with the classifier.  ``unfamiliar``: why the backend cannot judge this kind of text,
+    ``None`` if it can.  ``shortfall`` says why fewer than a majority of the samples are valid; the rest is then empty.
     """
 
     consensus: Mapping[str, Consensus] = field(default_factory=dict)
     calls: CalledTools | None = None
     attempt: bool = False
-    familiar: bool = True
+    unfamiliar: Unfamiliar | None = None
     shortfall: str | None = None
 
 
@@ -173,9 +191,9 @@ class Classification:
     ``judgements`` holds every capability of the taxonomy in its order; ``off_taxonomy`` the exactly-one groups whose
     members all fail; ``arbitrated`` the members that arbitration alone made TRUE.  ``attempt``: it argued with the
     classifier; ``basis``: the weakest that an inferred confidence rests on (``None``: nothing was inferred).
-    ``familiar``: the classifier can judge this kind of text.  ``calls`` are the called tools that count, those that the
-    eval set expects if it names any (``None``: the question did not arise, or the classification was kept without
-    them); ``contradiction``: the classifier expected other calls than the eval set.
+    ``unfamiliar``: why the classifier cannot judge this kind of text (``None``: it can).  ``calls`` are the called
+    tools that count, those that the eval set expects if it names any (``None``: the question did not arise, or the
+    classification was kept without them); ``contradiction``: the classifier expected other calls than the eval set.
     """
 
     query_id: str
@@ -184,9 +202,14 @@ class Classification:
     arbitrated: frozenset[str] = field(default_factory=frozenset)
     attempt: bool = False
     basis: Basis | None = None
-    familiar: bool = True
+    unfamiliar: Unfamiliar | None = None
     calls: CalledTools | None = None
     contradiction: Contradiction | None = None
+
+    @property
+    def ruled(self) -> frozenset[str]:
+        """The capabilities that a rule decides over what is declared or counted, whatever is inferred."""
+        return frozenset(name for name, judgement in self.judgements.items() if judgement.path in RULED)
 
     @property
     def signature(self) -> frozenset[str]:

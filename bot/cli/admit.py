@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from bot.admitting import Words, admit_package, admit_waiting
+from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
 from bot.cli.options import (
     agent_options,
@@ -33,6 +34,7 @@ from bot.errors import InputError, Problem, UsageError
 from bot.opening import entry_text, open_backend, open_package, open_platform
 from bot.refusals import refuse_incomplete
 from bot.report.output import AdmissionOutput
+from bot.report.voices import PlainVoice
 
 _WORDS = Words(accept="--accept", reason="--reason", line="run `incumbent admit --waiting`")
 
@@ -92,6 +94,7 @@ def command(
     shortfalls: Mapping[str, str] = {}
     problems: tuple[Problem, ...] = ()
     usage: Usage | None = None
+    classified: tuple[Classification, ...] = ()
     if eval_set_dir is None:
         if accepted or reason:
             raise UsageError("--accept and --reason go with EVAL_SET_DIR: what waits for a slot was accepted before")
@@ -115,14 +118,17 @@ def command(
             )
         finally:
             show_usage(backend)
-        staging, usage = admission.staging, admission.usage
+        staging, usage, classified = admission.staging, admission.usage, admission.classified
         shortfalls, problems = admission.shortfalls, admission.problems
     if not dry_run:
         apply(staging.file_changes, repo)
+    output = AdmissionOutput.of(staging, dry_run, usage, classified)
     if as_json:
-        print_json(AdmissionOutput.of(staging, dry_run, usage))
+        print_json(output)
     else:
         _show(staging, dry_run)
+        for remark in output.lines(PlainVoice(platform.taxonomy)):
+            say(remark)
     show_problems(problems)
     refuse_incomplete(shortfalls, None)
     return InputError.exit_code if problems else 0

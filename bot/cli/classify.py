@@ -59,7 +59,7 @@ def command(
             off = [f"off taxonomy: {group}" for group in item.off_taxonomy]
             doubt = ["argues with the classifier, or hides text from people"] if item.attempt else []
             remarks = [] if item.contradiction is None else [contradicts(item.query_id, item.contradiction, voice)]
-            remarks += [] if item.familiar else [is_unfamiliar(item.query_id, voice)]
+            remarks += [] if item.unfamiliar is None else [is_unfamiliar(item.query_id, item.unfamiliar, voice)]
             calls = [] if item.calls is None else [f"called tools: {called(item.calls, voice)}"]
             lines = [item.query_id, *(true or ["exercises no capability"]), *calls, *off, *doubt, *remarks]
             say("\n  ".join(lines))

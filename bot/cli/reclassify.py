@@ -21,6 +21,8 @@ from bot.opening import entry_text, open_backend, open_platform
 from bot.refusals import refuse_incomplete
 from bot.renewal import all_tasks, renew
 from bot.report.output import ReclassifyOutput, UsageOutput
+from bot.report.remarks import remarks_on
+from bot.report.voices import PlainVoice
 from bot.snapshot import WorkingTree
 from bot.submission import find_specification
 
@@ -59,6 +61,7 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
     if not dry_run:
         apply(plan, repo)
     output = ReclassifyOutput(
+        **dict(remarks_on(found.classifications.values())),
         changed={entry.id: dict(entry.scores) for entry in changed},
         kept=dict(found.kept),
         dry_run=dry_run,
@@ -71,6 +74,8 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
             say(f"{'would be ' if dry_run else ''}classified again: {entry.id}")
         for id, why in found.kept.items():
             say(f"kept as it is: {id}: {why}")
+        for line in output.lines(PlainVoice(platform.taxonomy)):
+            say(line)
         say(f"{len(changed)} changed, {len(renewed) - len(changed)} unchanged, {len(found.kept)} kept")
     show_usage(backend)
     refuse_incomplete(found.shortfalls, found.stopped)

@@ -6,7 +6,7 @@ which a comparison changes are tried, and their two neighbours; nothing between 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.config import Curation
@@ -66,10 +66,12 @@ def explain(
     names: Iterable[str],
     trust: Trust = doubt_attempts,
     tick: Callable[[], None] = lambda: None,
+    fixed: Collection[str] = (),
 ) -> Explanation:
     """Why the query of ``turn`` has its verdict, and what would turn it; ``names`` are the taxonomy's capabilities.
 
-    ``tick`` is called before each judgement, and ends it all by raising.
+    ``tick`` is called before each judgement, and ends it all by raising.  No other score is thought of for what is
+    ``fixed``: a rule over what is declared or counted decides it.
     """
     bench = Bench(turn, config, tuple(sorted({*names, *turn.query.scores})), trust, tick)
     facts, ruling = bench.as_it_is
@@ -79,7 +81,7 @@ def explain(
         facts=facts,
         ruling=ruling,
         contests=tuple(_contests(bench)),
-        scores=tuple(_scores(bench, now)),
+        scores=tuple(_scores(bench, now, fixed)),
         absences=tuple(_absences(bench, now)),
         knobs=tuple(smallest_knobs(bench, now)),
     )
@@ -100,11 +102,13 @@ def _contests(bench: Bench) -> Iterator[Contest]:
         )
 
 
-def _scores(bench: Bench, outcome: Outcome) -> list[ScoreChange]:
-    """The smallest change of each score that leads to each other outcome."""
+def _scores(bench: Bench, outcome: Outcome, fixed: Collection[str]) -> list[ScoreChange]:
+    """The smallest change of each score that is not ``fixed`` and leads to each other outcome."""
     found: dict[tuple[str, Outcome], ScoreChange] = {}
     query = bench.turn.query
     for name in bench.names:
+        if name in fixed:
+            continue
         now = query.scores.get(name)
         for to in _score_marks(bench, name):
             _, ruling = bench.judged(bench.live, rescored(query, name, to))

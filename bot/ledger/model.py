@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bot.classifier.findings import Findings, FindingsKey
-from bot.classifier.model import Basis, Classification, Contradiction, Judgement, Path
+from bot.classifier.model import Basis, Classification, Contradiction, Judgement, Path, Unfamiliar
 from bot.curator.entry import EntryId, Timestamp
 from bot.taxonomy.model import Identifier
 from bot.validation import FileModel, Score, Text, Tuple
@@ -70,7 +70,9 @@ class StoredClassification(FileModel):
     arbitrated: Tuple[Text] = ()
     attempt: bool = Field(default=False, description="whether the query argued with the classifier")
     basis: Basis | None = Field(default=None, description="the weakest that an inferred confidence rests on")
-    familiar: bool = Field(default=True, description="whether the classifier can judge this kind of text")
+    unfamiliar: Unfamiliar | None = Field(
+        default=None, description="why the classifier cannot judge this kind of text; null: it can"
+    )
     contradiction: StoredContradiction | None = Field(
         default=None, description="the eval set expects other calls of tools than the classifier"
     )
@@ -90,7 +92,7 @@ class StoredClassification(FileModel):
             arbitrated=tuple(sorted(item.arbitrated)),
             attempt=item.attempt,
             basis=item.basis,
-            familiar=item.familiar,
+            unfamiliar=item.unfamiliar,
             contradiction=StoredContradiction.of(item.contradiction),
             findings=dict(findings),
         )
@@ -111,7 +113,7 @@ class StoredClassification(FileModel):
             arbitrated=frozenset(self.arbitrated),
             attempt=self.attempt,
             basis=self.basis,
-            familiar=self.familiar,
+            unfamiliar=self.unfamiliar,
             contradiction=None if self.contradiction is None else self.contradiction.contradiction,
         )
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, TypeVar
 from pydantic import BaseModel, Field
 
 from bot.classifier.identity_file import IdentityFile
-from bot.classifier.model import Basis, CalledTools, Classification, Contradiction
+from bot.classifier.model import Basis, CalledTools, Classification, Contradiction, Unfamiliar
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
 from bot.errors import Problem
@@ -69,7 +69,7 @@ class CallsRow(BaseModel):
         """``calls`` for output; ``None`` for none."""
         if calls is None:
             return None
-        steps = [CalledToolRow(tool=mark(name), probability=share) for name, share in calls.likeliest]
+        steps = [CalledToolRow(tool=mark(name), probability=share) for name, share in calls.likely]
         return CallsRow(probability=calls.probability, steps=len(steps), first=steps[:SHOWN])
 
 
@@ -115,7 +115,7 @@ class ClassifiedRow(BaseModel):
     off_taxonomy: list[str] = Field(description="exactly-one groups none of whose members fits")
     attempt: bool = Field(description="whether it argues with the classifier, or hides text from people")
     basis: Basis | None = Field(description="the weakest that an inferred confidence rests on; null: none was inferred")
-    familiar: bool = Field(description="whether the classifier can judge this kind of text")
+    unfamiliar: Unfamiliar | None = Field(description="why the classifier cannot judge this text; null: it can")
     calls: CallsRow | None = Field(description="null: it was not asked")
     contradiction: ContradictionRow | None = Field(description="between eval set and classifier")
 
@@ -134,7 +134,7 @@ class ClassifiedRow(BaseModel):
             off_taxonomy=list(item.off_taxonomy),
             attempt=item.attempt,
             basis=item.basis,
-            familiar=item.familiar,
+            unfamiliar=item.unfamiliar,
             calls=CallsRow.of(item.calls),
             contradiction=None
             if item.contradiction is None

@@ -8,6 +8,7 @@ from anyio.from_thread import check_cancelled
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field, Strict
 
+from bot.classifier.model import Unfamiliar
 from bot.errors import UsageError
 from bot.explaining import Explained, explain_entry, explain_query
 from bot.mcp_server.answers import ContradictionRow, FactsRow
@@ -64,7 +65,7 @@ class ExplainAnswer(BaseModel):
     facts: FactsRow
     pinned: list[Marked] = Field(description="what keeps an entry: champion:CAPABILITY or person:REASON")
     contradiction: ContradictionRow | None = Field(description="between eval set and classifier; null for an entry")
-    familiar: bool = Field(description="whether the classifier can judge this kind of text; true for an entry")
+    unfamiliar: Unfamiliar | None = Field(description="why the classifier cannot judge it; null: it can, or an entry")
     contests: list[ContestRow] = Field(description="by capability that the query exercises")
     scores: list[ScoreChangeOutput] = Field(description="other scores that would turn it, the smallest change first")
     absences: list[AbsenceRow] = Field(description="each suffices alone; sorted by id")
@@ -92,9 +93,9 @@ class ExplainAnswer(BaseModel):
             facts=FactsRow.of(explained.verdict),
             pinned=[mark_text(reason) for reason in output.pinned],
             contradiction=None
-            if explained.contradiction is None
-            else ContradictionRow.of(output.verdict.id, explained.contradiction),
-            familiar=output.familiar,
+            if output.contradiction is None
+            else ContradictionRow.of(output.verdict.id, output.contradiction.told),
+            unfamiliar=output.unfamiliar,
             contests=[
                 ContestRow(**item.model_dump() | {"champion": None if item.champion is None else mark(item.champion)})
                 for item in output.contests

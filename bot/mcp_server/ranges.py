@@ -101,7 +101,7 @@ class Ranges:
                 settled=Settled.of(outcome.settled),
                 attempts=Ids.of(outcome.attempts),
                 contradictions=Contradictions.of(outcome.contradictions),
-                unfamiliar=Ids.of(outcome.unfamiliar),
+                unfamiliar=Ids.of(tuple(outcome.unfamiliar)),
                 coverage_gained=coverage_gained(outcome),
                 unclassified=Unclassified.of(outcome.shortfalls),
                 unread=Unread.of(outcome.problems),

@@ -129,7 +129,8 @@ class Writing:
                     raise UsageError("`dry_run` and `pull_request` exclude each other")
                 if folder is None:
                     now = occasion(self._desk.root, None, by)
-                    admission = Admission(staging=admit_waiting(platform, now), shortfalls={}, problems=(), usage=None)
+                    staging = admit_waiting(platform, now)
+                    admission = Admission(staging=staging, classified=(), shortfalls={}, problems=(), usage=None)
                 else:
                     admission = self._admission(
                         platform, folder, accept or [], reason, by, customer, agent_name, progress

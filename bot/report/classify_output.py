@@ -5,10 +5,11 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from bot.classifier.classify import ClassifierResult
-from bot.classifier.model import Basis, CalledTools, Contradiction, Path
+from bot.classifier.model import Basis, CalledTools, Path, Unfamiliar
 from bot.classifier.usage import Usage
 from bot.intake.query import Query
 from bot.report.output import Spent, UsageOutput
+from bot.report.remarks import ContradictionOutput
 from bot.secrets import redacted
 from bot.taxonomy.model import Taxonomy
 
@@ -39,34 +40,8 @@ class CallsOutput(BaseModel):
         """``calls`` for output; ``None`` for none."""
         if calls is None:
             return None
-        steps = [CalledToolOutput(tool=redacted(name), probability=share) for name, share in calls.likeliest]
+        steps = [CalledToolOutput(tool=redacted(name), probability=share) for name, share in calls.likely]
         return CallsOutput(probability=calls.probability, steps=steps)
-
-
-class ContradictionOutput(BaseModel):
-    """Where an eval set expects other calls of tools than the classifier; the calls that it expects count."""
-
-    expected: list[str] = Field(description="tools that the eval set expects, without secrets; empty: no call")
-    likeliest: list[str] = Field(description="of each step, the tool that the classifier expected")
-    probability: float = Field(ge=0, le=1, description="that a tool is called, as the classifier expected")
-
-    @staticmethod
-    def of(found: Contradiction | None) -> ContradictionOutput | None:
-        """``found`` for output; ``None`` for none."""
-        if found is None:
-            return None
-        return ContradictionOutput(
-            expected=[redacted(name) for name in found.expected],
-            likeliest=[redacted(name) for name in found.likeliest],
-            probability=found.probability,
-        )
-
-    @property
-    def told(self) -> Contradiction:
-        """It as it was found, but for secrets."""
-        return Contradiction(
-            expected=tuple(self.expected), likeliest=tuple(self.likeliest), probability=self.probability
-        )
 
 
 class ClassifiedQueryOutput(BaseModel):
@@ -78,7 +53,7 @@ class ClassifiedQueryOutput(BaseModel):
     off_taxonomy: list[str] = Field(description="exactly-one groups none of whose members fits")
     attempt: bool = Field(description="whether it argues with the classifier, or hides text from people")
     basis: Basis | None = Field(description="the weakest that an inferred confidence rests on; null: none was inferred")
-    familiar: bool = Field(description="whether the classifier can judge this kind of text")
+    unfamiliar: Unfamiliar | None = Field(description="why the classifier cannot judge this kind of text; null: it can")
     calls: CallsOutput | None = Field(description="the called tools that count; null: the question did not arise")
     contradiction: ContradictionOutput | None = Field(
         description="null: the eval set does not contradict the classifier"
@@ -113,9 +88,9 @@ class ClassifyOutput(BaseModel):
                     off_taxonomy=list(item.off_taxonomy),
                     attempt=item.attempt,
                     basis=item.basis,
-                    familiar=item.familiar,
+                    unfamiliar=item.unfamiliar,
                     calls=CallsOutput.of(item.calls),
-                    contradiction=ContradictionOutput.of(item.contradiction),
+                    contradiction=None if item.contradiction is None else ContradictionOutput.of(item.contradiction),
                 )
                 for item in result.classifications
             ],

@@ -29,16 +29,21 @@ class ExpectedTool:
     declared: bool | None
 
 
-def expected_tools(query: Query, submission: Submission) -> tuple[ExpectedTool, ...]:
-    """The tools that ``query`` expects, each once and in the order of its eval set."""
+def expected_tools(query: Query, submission: Submission) -> tuple[ExpectedTool, ...] | None:
+    """The tools that ``query`` expects, each once and in the order of its eval set; none where it expects no call.
+
+    ``None`` where the eval set does not say.
+    """
     listed_tools = frozenset(submission.tools or ())
     is_whole = submission.tools is not None and UNLISTED not in listed_tools
-    calls = understand(query.expected, len(query.turns)).tool_calls
+    expectation = understand(query.expected, len(query.turns))
+    if not (expectation.tool_calls or expectation.no_tools):
+        return None
     return tuple(
         ExpectedTool(
             name=name, unwanted=unwanted, declared=True if name in listed_tools else False if is_whole else None
         )
-        for name, unwanted in dict.fromkeys((call.name, call.unwanted) for call in calls)
+        for name, unwanted in dict.fromkeys((call.name, call.unwanted) for call in expectation.tool_calls)
     )
 
 
@@ -51,6 +56,8 @@ def evidence(query: Query, submission: Submission, voice: Voice) -> str:
 
 def _told_tools(query: Query, submission: Submission, voice: Voice) -> list[str]:
     tools = expected_tools(query, submission)
+    if not tools:
+        return [] if tools is None else ["Expected: no tool call."]
     wanted, unwanted = ([tool for tool in tools if tool.unwanted is each] for each in (False, True))
     parts = [f"Expected tools: {_named(wanted, voice)}"] if wanted else []
     parts += [f"{'not' if wanted else 'Tools not'} to be called: {_named(unwanted, voice)}"] if unwanted else []

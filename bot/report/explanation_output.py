@@ -6,13 +6,13 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from bot.classifier.model import Path, Unfamiliar
 from bot.classifier.usage import Usage
 from bot.consolidator.changes import Outcome
-from bot.consolidator.explanation import Explanation
 from bot.consolidator.verdict import Ruling
 from bot.explaining import Explained
-from bot.report.classify_output import ContradictionOutput
 from bot.report.output import Spent, UsageOutput, VerdictOutput
+from bot.report.remarks import ContradictionOutput
 from bot.report.voices import PlainVoice
 from bot.report.wording import why
 
@@ -47,6 +47,7 @@ class ContestOutput(BaseModel):
     champion: str | None = Field(description="who holds the capability; null: nobody exercises it")
     champion_score: float | None = Field(description="cs of the champion, in [0, 1]")
     winning_margin: float = Field(ge=0, le=1, description="by how much the champion's score has to be exceeded")
+    path: Path | None = Field(description="what decided that it exercises it; null for an entry")
 
 
 class ScoreChangeOutput(BaseModel):
@@ -94,7 +95,9 @@ class ExplainOutput(BaseModel):
     contradiction: ContradictionOutput | None = Field(
         description="null: the eval set does not contradict the classifier, or it is an entry"
     )
-    familiar: bool = Field(description="whether the classifier can judge this kind of text; true for an entry")
+    unfamiliar: Unfamiliar | None = Field(
+        description="why the classifier cannot judge this kind of text; null: it can, or it is an entry"
+    )
     contests: list[ContestOutput] = Field(description="by capability that the query exercises")
     scores: list[ScoreChangeOutput] = Field(description="the smallest per capability and outcome, smallest first")
     absences: list[AbsenceOutput] = Field(description="each suffices alone; sorted by id")
@@ -104,16 +107,18 @@ class ExplainOutput(BaseModel):
     @staticmethod
     def of(explained: Explained, usage: Usage | None = None, most: int | None = None) -> ExplainOutput:
         """``explained`` for output, with at most ``most`` changes of each kind; ``usage`` is what it has cost now."""
-        found = explained.explanation
+        found, said = explained.explanation, explained.classification
         return ExplainOutput(
             kind=explained.kind,
             verdict=VerdictOutput.of(explained.verdict),
             outcome=found.outcome.value,
             why=why(explained.verdict, explained, PlainVoice(explained.platform.taxonomy)),
             pinned=list(explained.pinned),
-            contradiction=ContradictionOutput.of(explained.contradiction),
-            familiar=explained.familiar,
-            contests=_contests(found),
+            contradiction=None
+            if said is None or said.contradiction is None
+            else ContradictionOutput.of(said.contradiction),
+            unfamiliar=None if said is None else said.unfamiliar,
+            contests=_contests(explained),
             scores=[
                 ScoreChangeOutput(
                     capability=item.capability,
@@ -144,7 +149,7 @@ class ExplainOutput(BaseModel):
         )
 
 
-def _contests(found: Explanation) -> list[ContestOutput]:
+def _contests(explained: Explained) -> list[ContestOutput]:
     return [
         ContestOutput(
             capability=item.capability,
@@ -153,6 +158,7 @@ def _contests(found: Explanation) -> list[ContestOutput]:
             champion=item.champion,
             champion_score=item.held,
             winning_margin=item.margin,
+            path=explained.path(item.capability),
         )
-        for item in found.contests
+        for item in explained.explanation.contests
     ]

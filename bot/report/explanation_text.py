@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from bot.consolidator.changes import Absence, Change, KnobChange, Outcome, ScoreChange
 from bot.explaining import Explained
+from bot.report.remarks import remarks_on
 from bot.report.voices import PlainVoice
-from bot.report.wording import codes, contradicts, is_unfamiliar, verdict_words, why
+from bot.report.wording import codes, counted, verdict_words, why
 
 SHOWN = 3
 """Of each kind of change; JSON has all."""
@@ -25,17 +26,15 @@ def explanation_lines(explained: Explained) -> list[str]:
         held = ", ".join(voice.quote(reason) for reason in explained.pinned)
         lines[0] += "  (as if it came today)"
         lines.append(f"    pinned: {held}" if held else "    not pinned")
-    if explained.contradiction is not None:
-        lines.append(f"    {contradicts(verdict.id, explained.contradiction, voice)}")
-    if not explained.familiar:
-        lines.append(f"    {is_unfamiliar(verdict.id, voice)}")
+    if explained.classification is not None:
+        lines += [f"    {line}" for line in remarks_on([explained.classification]).lines(voice)]
     lines.append("")
     lines += _table(explained, voice)
     lines += ["", f"It {found.outcome}. The smallest changes that would turn that:"]
     changes = [
-        *_cut(explained, found.scores, "scores"),
-        *_cut(explained, found.absences, "absences"),
-        *_cut(explained, found.knobs, "knobs"),
+        *_cut(explained, found.scores, "score"),
+        *_cut(explained, found.absences, "absence"),
+        *_cut(explained, found.knobs, "knob"),
     ]
     return lines + [f"    {line}" for line in changes or ["no single score, absence or knob turns it"]]
 
@@ -44,7 +43,9 @@ def _table(explained: Explained, voice: PlainVoice) -> list[str]:
     lines = [f"    most like: {_similar(explained, voice)}"]
     for item in explained.explanation.contests:
         reached = "at or above" if item.capability in explained.verdict.facts.competent else "below the bar"
-        told = f"    {voice.capability(item.capability)}: {_number(item.score)}, {reached} {_number(item.bar)}"
+        path = explained.path(item.capability)
+        score = _number(item.score) if path is None else f"{_number(item.score)} ({path})"
+        told = f"    {voice.capability(item.capability)}: {score}, {reached} {_number(item.bar)}"
         if item.champion is None or item.held is None:
             lines.append(f"{told}; nobody holds it")
         else:
@@ -64,7 +65,7 @@ def _cut(explained: Explained, changes: Sequence[Change], what: str) -> list[str
     voice = PlainVoice(explained.platform.taxonomy)
     lines = [f"{_told(change, voice)}: {_then(explained, change)}" for change in changes[:SHOWN]]
     rest = len(changes) - SHOWN
-    return lines if rest <= 0 else [*lines, f"({rest} more {what}: --json)"]
+    return lines if rest <= 0 else [*lines, f"({counted(rest, f'more {what}', f'more {what}s')}: --json)"]
 
 
 def _told(change: Change, voice: PlainVoice) -> str:

@@ -16,7 +16,6 @@ from bot.importing.appraisal import Appraisal
 from bot.importing.plan import Item, Plan, Standing
 from bot.importing.reading import Bundle
 from bot.pipeline import Platform
-from bot.report.classify_output import ContradictionOutput
 from bot.report.output import (
     CapabilityStatus,
     ProblemOutput,
@@ -26,6 +25,7 @@ from bot.report.output import (
     VerdictOutput,
 )
 from bot.report.overview import prune_overview, status_overview
+from bot.report.remarks import RemarksOutput, remarks_on
 from bot.report.voices import PlainVoice
 from bot.report.wording import why
 from bot.rounding import rounded
@@ -60,7 +60,7 @@ class CustomerShareOutput(BaseModel):
     share: float = Field(ge=0, description="of the ceiling; above 1 where the set exceeds it")
 
 
-class ImportOutput(BaseModel):
+class ImportOutput(RemarksOutput):
     """`incumbent import --json`."""
 
     agents: list[ImportedAgentOutput]
@@ -79,10 +79,6 @@ class ImportOutput(BaseModel):
     left_out: list[str] = Field(description="entries with the verdict EXCLUDE")
     needed_person: list[str] = Field(description="entries that would have gone to a person")
     attempts: list[str] = Field(description="entries that argue with the classifier, or hide text from people")
-    contradictions: dict[str, ContradictionOutput] = Field(
-        description="entry → where its eval set expects other calls of tools than the classifier; these count"
-    )
-    unfamiliar: list[str] = Field(description="entries with a kind of text that the classifier cannot judge")
     short: list[CapabilityStatus] = Field(description="covered capabilities below their floor after the import")
     uncovered: list[str] = Field(description="capabilities of the taxonomy that no entry covers after the import")
     suggestions: list[SuggestionOutput] = Field(description="what `incumbent prune` would suggest after the import")
@@ -111,6 +107,7 @@ def import_overview(
     status, pruning = status_overview(after), prune_overview(after)
     verdicts = appraisal.verdicts
     return ImportOutput(
+        **dict(remarks_on(classified)),
         agents=[_agent(bundle) for bundle in bundles],
         **{standing.value: [item.id for item in items if item.standing is standing] for standing in Standing},
         gone=list(gone),
@@ -121,12 +118,6 @@ def import_overview(
         left_out=[verdict.id for verdict in verdicts if verdict.decision is Decision.EXCLUDE],
         needed_person=[verdict.id for verdict in verdicts if verdict.decision.admits and verdict.route is Route.REVIEW],
         attempts=[item.query_id for item in classified if item.attempt],
-        contradictions={
-            item.query_id: output
-            for item in classified
-            if (output := ContradictionOutput.of(item.contradiction)) is not None
-        },
-        unfamiliar=[item.query_id for item in classified if not item.familiar],
         short=[item for item in status.capabilities if item.coverers and not item.floor_met],
         uncovered=[item.id for item in status.capabilities if not item.coverers],
         suggestions=pruning.suggestions,

@@ -11,7 +11,7 @@ from rich.text import Text
 from bot.report.import_output import ImportedAgentOutput, ImportOutput
 from bot.report.output import SuggestionOutput
 from bot.report.voices import PlainVoice
-from bot.report.wording import contradicts, counted, is_unfamiliar
+from bot.report.wording import counted
 from bot.taxonomy.model import Taxonomy
 
 
@@ -122,8 +122,7 @@ def _remarks(output: ImportOutput, voice: PlainVoice, out: Console) -> None:
     remarks += [f"{voice.name(id)} waits for a slot" for id in output.waiting]
     remarks += [f"{voice.name(id)} is in its file no more: evict it if nobody wants it" for id in output.gone]
     remarks += [f"{voice.name(id)} argues with the classifier, or hides text from people" for id in output.attempts]
-    remarks += [contradicts(id, found.told, voice) for id, found in output.contradictions.items()]
-    remarks += [is_unfamiliar(id, voice) for id in output.unfamiliar]
+    remarks += output.lines(voice)
     remarks += [
         voice.quote(f"{note.file if note.line is None else f'{note.file}:{note.line}'}: {note.message}")
         for note in output.notes

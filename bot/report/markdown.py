@@ -160,8 +160,8 @@ def _remarks(review: Review, voice: MarkdownVoice) -> list[str]:
         remarks.append(f"- {voice.name(id)} argues with the classifier, or hides text from people.")
     for id, found in review.contradictions.items():
         remarks.append(f"- {wording.contradicts(id, found, voice)}")
-    for id in review.unfamiliar:
-        remarks.append(f"- {wording.is_unfamiliar(id, voice)}")
+    for id, why in review.unfamiliar.items():
+        remarks.append(f"- {wording.is_unfamiliar(id, why, voice)}")
     for lag in review.lags:
         remarks.append(f"- {voice.name(lag.id)} lags behind ({plain(lag.reason)}): run `incumbent reclassify`.")
     return [folded(f"Remarks ({len(remarks)})", "\n".join(remarks))] if remarks else []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, Field, JsonValue
 
+from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
 from bot.curator.entry import Lag
@@ -14,6 +16,7 @@ from bot.curator.staging import Staging
 from bot.errors import Problem
 from bot.export.item import Remark
 from bot.export.plan import Export
+from bot.report.remarks import RemarksOutput, remarks_on
 
 
 class ProblemOutput(BaseModel):
@@ -146,7 +149,7 @@ class PruneOutput(BaseModel):
     over_ceiling: int = Field(ge=0, description="by how many entries the set exceeds its ceiling")
 
 
-class AdmissionOutput(BaseModel):
+class AdmissionOutput(RemarksOutput):
     """`incumbent admit --json`: entry ids, in order."""
 
     admitted: list[str]
@@ -157,9 +160,12 @@ class AdmissionOutput(BaseModel):
     usage: Spent
 
     @staticmethod
-    def of(staging: Staging, dry_run: bool, usage: Usage | None = None) -> AdmissionOutput:
-        """``staging`` for output; ``usage`` is what classifying has cost now."""
+    def of(
+        staging: Staging, dry_run: bool, usage: Usage | None = None, classified: Iterable[Classification] = ()
+    ) -> AdmissionOutput:
+        """``staging`` for output; ``usage`` is what classifying has cost now, ``classified`` what it said."""
         return AdmissionOutput(
+            **dict(remarks_on(classified)),
             admitted=[entry.id for entry in staging.admitted],
             waiting=[entry.id for entry in staging.waiting],
             leaving=[entry.id for entry in staging.leaving],
@@ -214,7 +220,7 @@ class ValidateOutput(BaseModel):
     notes: list[ProblemOutput] = Field(description="remarks of the readers; they stop nothing")
 
 
-class ReclassifyOutput(BaseModel):
+class ReclassifyOutput(RemarksOutput):
     """`incumbent reclassify --json`."""
 
     changed: dict[str, dict[str, float]] = Field(description="entry: its new scores, where they differ")

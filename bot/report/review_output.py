@@ -8,7 +8,6 @@ from pydantic import BaseModel, Field
 
 from bot.classifier.usage import Usage
 from bot.pipeline import Review
-from bot.report.classify_output import ContradictionOutput
 from bot.report.evidence import expected_tools
 from bot.report.output import (
     LagOutput,
@@ -18,6 +17,7 @@ from bot.report.output import (
     UsageOutput,
     VerdictOutput,
 )
+from bot.report.remarks import RemarksOutput, remarks_on
 from bot.report.voices import PlainVoice
 from bot.report.wording import headline, why
 from bot.secrets import redacted
@@ -42,8 +42,9 @@ class ReviewedQueryOutput(VerdictOutput):
     turns: list[str] = Field(description="what looks like a secret is left out")
     attachments: list[str] = Field(description="names of what is attached; what looks like a secret is left out")
     scores: dict[str, float] = Field(description="cs by TRUE capability")
-    expected_tools: list[ExpectedToolOutput] = Field(
-        description="as the eval set names them; declared ones decide which tools are called"
+    expected_tools: list[ExpectedToolOutput] | None = Field(
+        description="as the eval set names them; declared ones decide which tools are called; empty: no call is "
+        "expected; null: it does not say"
     )
     file: str
     line: int | None
@@ -76,7 +77,7 @@ class IdentityOutput(BaseModel):
     samples: int
 
 
-class ReviewOutput(BaseModel):
+class ReviewOutput(RemarksOutput):
     """`incumbent review --format json`."""
 
     headline: str
@@ -94,10 +95,6 @@ class ReviewOutput(BaseModel):
     unclassified: list[str]
     shortfalls: dict[str, str] = Field(description="query: why it has no verdict")
     attempts: list[str] = Field(description="queries that argue with the classifier, or hide text from people")
-    contradictions: dict[str, ContradictionOutput] = Field(
-        description="query: where its eval set expects other calls of tools than the classifier"
-    )
-    unfamiliar: list[str] = Field(description="queries with a kind of text that the classifier cannot judge")
     off_taxonomy: dict[str, list[str]] = Field(description="query: exactly-one groups none of whose members fits")
     coverage: list[CoverageOutput] = Field(description="in the taxonomy's order")
     lagging: list[LagOutput]
@@ -110,6 +107,7 @@ class ReviewOutput(BaseModel):
         """``review`` for output; ``usage`` is what classifying has cost now."""
         identity = review.identity
         return ReviewOutput(
+            **dict(remarks_on(review.classifications.values())),
             headline=headline(review),
             submissions=[
                 SubmissionOutput(
@@ -130,12 +128,6 @@ class ReviewOutput(BaseModel):
             unclassified=list(review.unclassified),
             shortfalls=dict(review.shortfalls),
             attempts=list(review.attempts),
-            contradictions={
-                query: output
-                for query, found in review.contradictions.items()
-                if (output := ContradictionOutput.of(found)) is not None
-            },
-            unfamiliar=list(review.unfamiliar),
             off_taxonomy={query: list(groups) for query, groups in review.off_taxonomy.items()},
             coverage=[
                 CoverageOutput(capability=item.capability, before=item.before, after=item.after, floor=item.floor)
@@ -154,6 +146,7 @@ def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
     outputs = []
     for verdict in review.verdicts:
         query = review.queries[verdict.id]
+        tools = expected_tools(query, review.origins[verdict.id])
         outcome: Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"] = "excluded"
         if verdict.id in full:
             outcome = "waiting-for-slot"
@@ -168,9 +161,11 @@ def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
                 turns=[redacted(turn) for turn in query.turns],
                 attachments=[redacted(name) for name in query.setup.attachments],
                 scores=dict(review.scored[verdict.id].scores),
-                expected_tools=[
+                expected_tools=None
+                if tools is None
+                else [
                     ExpectedToolOutput(name=redacted(tool.name), unwanted=tool.unwanted, declared=tool.declared)
-                    for tool in expected_tools(query, review.origins[verdict.id])
+                    for tool in tools
                 ],
                 file=query.file,
                 line=query.line,

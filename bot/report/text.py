@@ -117,7 +117,7 @@ def _print_remarks(review: Review, voice: PlainVoice, out: Console) -> None:
     remarks += [f"{voice.name(id)} has no verdict: {visible(why)}" for id, why in review.shortfalls.items()]
     remarks += [f"{voice.name(id)} argues with the classifier, or hides text from people" for id in review.attempts]
     remarks += [wording.contradicts(id, found, voice) for id, found in review.contradictions.items()]
-    remarks += [wording.is_unfamiliar(id, voice) for id in review.unfamiliar]
+    remarks += [wording.is_unfamiliar(id, why, voice) for id, why in review.unfamiliar.items()]
     remarks += [f"{voice.name(lag.id)} lags behind ({visible(lag.reason)})" for lag in review.lags]
     if remarks:
         out.print()

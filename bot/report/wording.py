@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
-from bot.classifier.called_tools import EVEN
-from bot.classifier.model import CalledTools, Contradiction
+from bot.classifier.model import EVEN, CalledTools, Contradiction, Unfamiliar
 from bot.consolidator.verdict import Decision, Reason, Route, Verdict
 from bot.intake.specification import UNLISTED
 from bot.pipeline import Platform, Review
@@ -124,14 +123,25 @@ def contradicts(id: str, found: Contradiction, voice: Voice) -> str:
 
 
 def called(calls: CalledTools, voice: Voice) -> str:
-    """The most likely tool of each step, with its probability, and the probability that there is a call at all."""
-    steps = [f"{voice.name(name)} {share:.2f}" for name, share in calls.likeliest]
-    return f"{', then '.join(steps) or 'none'} (any call: {calls.probability:.2f})"
+    """The most likely tool of each likely step, and the probability of any call."""
+    steps = ", then ".join(f"{voice.name(name)} {share:.2f}" for name, share in calls.likely)
+    any_call = f"any call: {calls.probability:.2f}"
+    if rounded(calls.probability) >= EVEN:
+        return f"{steps or 'none'} ({any_call})"
+    return f"none ({any_call}; nearest: {steps})" if steps else f"none ({any_call})"
 
 
-def is_unfamiliar(id: str, voice: Voice) -> str:
-    """That the classifier cannot judge the text of the query ``id``."""
-    return f"{voice.name(id)}: the classifier cannot judge this kind of text (language, script or vocabulary)."
+def is_unfamiliar(id: str, why: Unfamiliar, voice: Voice) -> str:
+    """That the classifier cannot judge the text of the query ``id``, and why."""
+    return f"{voice.name(id)}: the classifier cannot judge this kind of text: {_UNFAMILIAR[why]}."
+
+
+_UNFAMILIAR: Final[Mapping[Unfamiliar, str]] = {
+    "language": "its exemplars are in other languages",
+    "script": "its exemplars are in other scripts",
+    "gibberish": "it is not in words",
+    "code": "it is code or data",
+}
 
 
 _NO_CALL = "no tool call"

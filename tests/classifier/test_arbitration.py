@@ -359,10 +359,10 @@ def test_what_requires_something_behind_a_closed_gate_is_certainly_false(
 
 def test_what_the_classifier_says_of_the_query_as_a_whole_is_kept() -> None:
     found = Contradiction(expected=("a",), likeliest=("b",), probability=0.9)
-    result = decide([CALL], {}, {"call": YES}, TOOL, familiar=False, attempt=True, contradiction=found)
-    assert (result.familiar, result.attempt, result.calls, result.contradiction) == (False, True, TOOL, found)
+    result = decide([CALL], {}, {"call": YES}, TOOL, unfamiliar="code", attempt=True, contradiction=found)
+    assert (result.unfamiliar, result.attempt, result.calls, result.contradiction) == ("code", True, TOOL, found)
     plain = decide([CALL], {}, {"call": YES})
-    assert (plain.familiar, plain.attempt, plain.calls, plain.contradiction) == (True, False, None, None)
+    assert (plain.unfamiliar, plain.attempt, plain.calls, plain.contradiction) == (None, False, None, None)
 
 
 # Groups of which inference decides.

@@ -335,7 +335,8 @@ OWN = {name: [name] for name in "abc"}
         pytest.param([], CalledTools(0.4, ({"a": 1.0},)), None, id="none is expected and none is called"),
         pytest.param(["a"], CalledTools(0.9, ({"b": 0.7, "a": 0.3},)), ["b"], id="another tool"),
         pytest.param(["a"], CalledTools(0.9, ({"b": 1.0}, {"c": 1.0})), ["b", "c"], id="other tools"),
-        pytest.param(["a"], CalledTools(0.4, ({"a": 1.0},)), ["a"], id="expected, and no call"),
+        pytest.param(["a"], CalledTools(0.9, ({"b": 1.0}, {"c": 0.1})), ["b"], id="another tool, and hardly a second"),
+        pytest.param(["a"], CalledTools(0.4, ({"a": 1.0},)), [], id="expected, and no call"),
         pytest.param(["a"], CalledTools(0.0), [], id="expected, and nothing said"),
         pytest.param(["a"], CalledTools(0.9), [], id="a call of nothing"),
         pytest.param(["a"], CalledTools(0.9, ({"a": 0.0},)), [], id="a step of nothing"),
@@ -371,3 +372,19 @@ def test_each_step_has_a_most_likely_tool(
     steps: Sequence[dict[str, float]], likeliest: Sequence[tuple[str, float]]
 ) -> None:
     assert CalledTools(1.0, tuple(steps)).likeliest == tuple(likeliest)
+
+
+@pytest.mark.parametrize(
+    ("steps", "likely"),
+    [
+        ([{"a": 0.4, "b": 0.2}, {"c": 0.4}], [("a", 0.4)]),
+        ([{"a": 0.5}, {"c": 0.25, "b": 0.25}], [("a", 0.5), ("c", 0.25)]),
+        ([{"a": 0.1}, {"b": 0.2}], [("b", 0.2)]),
+        ([{"a": 0.0}, {}], []),
+        ([], []),
+    ],
+)
+def test_a_step_that_hardly_calls_a_tool_is_left_out(
+    steps: Sequence[dict[str, float]], likely: Sequence[tuple[str, float]]
+) -> None:
+    assert CalledTools(1.0, tuple(steps)).likely == tuple(likely)

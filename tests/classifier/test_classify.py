@@ -400,5 +400,5 @@ def test_a_query_of_which_nothing_has_to_be_asked_is_classified_without_asking()
 
 
 def test_what_the_backend_cannot_judge_is_marked() -> None:
-    result, _ = run({"q": replace(says(call=0.9, table=0.1), familiar=False)}, NOTHING)
-    assert not result.classifications[0].familiar
+    result, _ = run({"q": replace(says(call=0.9, table=0.1), unfamiliar="script")}, NOTHING)
+    assert result.classifications[0].unfamiliar == "script"

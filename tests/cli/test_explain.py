@@ -75,11 +75,16 @@ def test_what_the_classifier_remarks_on_the_query_is_told(here: Path, incumbent:
     contradicts = "the eval set expects no tool call; the classifier expected createIssue. The expectation counts."
     unfamiliar = "the classifier cannot judge this kind of text"
     found = incumbent("explain", folder, "create", "--json").json
-    assert (found["contradiction"]["expected"], found["familiar"]) == ([], True)
+    assert (found["contradiction"]["expected"], found["unfamiliar"]) == ([], None)
     assert contradicts in incumbent("explain", folder, "create").out
     found = incumbent("explain", folder, "runes", "--json").json
-    assert (found["contradiction"], found["familiar"]) == (None, False)
+    assert (found["contradiction"], found["unfamiliar"]) == (None, "script")
     assert unfamiliar in incumbent("explain", folder, "runes").out
+    assert found["contests"]
+    assert {item["path"] for item in found["contests"]} <= {"structure", "inference", "arbitration", "tool"}
+    admitted = incumbent("admit", folder, "--dry-run")
+    assert contradicts in admitted.out
+    assert unfamiliar in admitted.out
     arguments = ("import", folder / "evals.yaml", "--agent-folder", folder, "--dry-run")
     imported = incumbent(*arguments, "--json").json
     Draft202012Validator(schema("import-output")).validate(imported)

@@ -220,3 +220,11 @@ def test_floors_and_concentration_are_asked_about_where_somebody_is_beaten() -> 
     changes = {(item.knob, item.capability): (item.to, item.ruling.decision) for item in found.knobs}
     assert changes["concentration_cap", None] == (2, Decision.REPLACE)
     assert changes["redundancy_floor", None] == (2, Decision.KEEP_BOTH)
+
+
+def test_no_other_score_is_thought_of_where_a_rule_decides() -> None:
+    turn = Turn(query=query("q", {"a": 0.7}), residents=(resident("one", {"a": 0.9}), resident("two", {"a": 0.9})))
+    found = explain(turn, CONFIG, ["a", "b"])
+    assert "b" in {item.capability for item in found.scores}
+    fewer = explain(turn, CONFIG, ["a", "b"], fixed={"b"})
+    assert fewer.scores == tuple(item for item in found.scores if item.capability != "b")

@@ -165,7 +165,8 @@ def test_faults_of_tables_are_told_with_their_file(origin: Origin, store: Object
     start = origin.commit(tables(hand="old"))
     again = tables(hand="old", other="OLD") | {"taxonomy/exemplars/x.csv": b""}
     assert refused(store, start, origin.commit(again, start)) == [
-        ("taxonomy/exemplars/x.csv", "exemplar files end in .tsv, and this one is not read")
+        (OTHER, f"the same text is in hand-1 ({HAND}:2)"),
+        ("taxonomy/exemplars/x.csv", "exemplar files end in .tsv, and this one is not read"),
     ]
     (fault,) = refused(store, start, origin.commit(tables(hand="old", other="OLD"), start))
     assert fault == (OTHER, f"the same text is in hand-1 ({HAND}:2)")

@@ -77,6 +77,10 @@ def test_names_of_tools_are_untrusted_text() -> None:
     ("calls", "said"),
     [
         (CalledTools(0.92, ({"a": 0.8, "b": 0.2}, {"b": 1.0})), "a 0.80, then b 1.00 (any call: 0.92)"),
+        (CalledTools(0.92, ({"a": 0.8}, {"b": 0.1})), "a 0.80 (any call: 0.92)"),
+        (CalledTools(0.6, ({"a": 0.3}, {"b": 0.1})), "a 0.30 (any call: 0.60)"),
+        (CalledTools(0.6, ({"a": 0.0},)), "none (any call: 0.60)"),
+        (CalledTools(0.03, ({"a": 0.8},)), "none (any call: 0.03; nearest: a 0.80)"),
         (CalledTools(0.0), "none (any call: 0.00)"),
     ],
 )
@@ -85,7 +89,7 @@ def test_the_likeliest_tool_of_each_step_is_shown(calls: CalledTools, said: str)
 
 
 CONTRADICTED = "q01: the eval set expects look_up; the classifier expected no tool call. The expectation counts."
-UNFAMILIAR = "q02: the classifier cannot judge this kind of text (language, script or vocabulary)."
+UNFAMILIAR = "q02: the classifier cannot judge this kind of text: it is code or data."
 
 
 @pytest.fixture
@@ -97,7 +101,7 @@ def reviewed() -> Review:
     said = found(("look_up",), ("look_up",), 0.3)
     result = replace(
         carried.result,
-        classifications=(replace(first, contradiction=said), replace(second, familiar=False)),
+        classifications=(replace(first, contradiction=said), replace(second, unfamiliar="code")),
     )
     again = facts_of(replace(carried, result=result), facts.specification, {}, {})
     through_json = type(again).model_validate_json(again.model_dump_json())
@@ -115,7 +119,7 @@ def test_every_form_of_a_review_has_the_remarks(reviewed: Review) -> None:
         assert stream.getvalue().count(f"  {CONTRADICTED}\n") == 1
         assert stream.getvalue().count(f"  {UNFAMILIAR}\n") == 1
     output = ReviewOutput.of(reviewed)
-    assert output.unfamiliar == ["q02"]
+    assert output.unfamiliar == {"q02": "code"}
     assert {name: item.model_dump() for name, item in output.contradictions.items()} == {
         "q01": {"expected": ["look_up"], "likeliest": ["look_up"], "probability": 0.3}
     }
@@ -128,7 +132,7 @@ def test_an_unfamiliar_query_keeps_its_verdict(reviewed: Review) -> None:
 def test_without_them_there_is_nothing_to_remark() -> None:
     (facts,) = make_analysis([make_query("q01", {"d": 0.9})]).submissions
     review = judge(make_platform(), [classified_of(facts)], make_analysis().classifier)
-    assert (review.contradictions, review.unfamiliar) == ({}, ())
+    assert (review.contradictions, review.unfamiliar) == ({}, {})
     assert "The expectation counts" not in render_markdown(review)
 
 
@@ -143,7 +147,7 @@ def classification(**more: object) -> Classification:
 
 
 def test_the_json_of_classify_has_the_called_tools() -> None:
-    item = classification(contradiction=found(("look_up",), (KEY,)), familiar=False)
+    item = classification(contradiction=found(("look_up",), (KEY,)), unfamiliar="code")
     result = ClassifierResult(classifications=(item,), unclassified=())
     (row,) = ClassifyOutput.of(result, (query("q"),), make_taxonomy("a"), None).queries
     assert row.values["a"].path == "tool"
@@ -154,14 +158,14 @@ def test_the_json_of_classify_has_the_called_tools() -> None:
     ]
     assert row.contradiction is not None
     assert row.contradiction.likeliest == ["[looks like a secret]"]
-    assert not row.familiar
+    assert row.unfamiliar == "code"
     bare = ClassifierResult(classifications=(classification(calls=None),), unclassified=())
     (plain,) = ClassifyOutput.of(bare, (query("q"),), make_taxonomy("a"), None).queries
-    assert (plain.calls, plain.contradiction, plain.familiar) == (None, None, True)
+    assert (plain.calls, plain.contradiction, plain.unfamiliar) == (None, None, None)
 
 
 def test_an_assistant_is_told_of_called_tools_by_marked_names() -> None:
-    item = classification(contradiction=found(("look_up",), (KEY,)), familiar=False)
+    item = classification(contradiction=found(("look_up",), (KEY,)), unfamiliar="code")
     row = ClassifiedRow.of(item, query("q"), texts=False, every_value=False)
     assert row.calls is not None
     assert (row.calls.steps, row.calls.first[0].tool) == (2, "<untrusted>look_up</untrusted>")
@@ -169,7 +173,7 @@ def test_an_assistant_is_told_of_called_tools_by_marked_names() -> None:
     assert row.contradiction.expected == Ids(count=1, first=["<untrusted>look_up</untrusted>"])
     assert "ghp_" not in row.model_dump_json()
     plain = ClassifiedRow.of(classification(calls=None), query("q"), texts=False, every_value=False)
-    assert (plain.calls, plain.contradiction, plain.familiar) == (None, None, True)
+    assert (plain.calls, plain.contradiction, plain.unfamiliar) == (None, None, None)
     many = Contradictions.of({f"q{number}": found((), ("a",)) for number in range(9)})
     assert (many.count, len(many.first)) == (9, 5)
 
@@ -178,7 +182,7 @@ def test_an_assistant_is_told_of_called_tools_by_marked_names() -> None:
 
 
 def test_the_ledger_keeps_what_reports_say() -> None:
-    item = classification(contradiction=found(("look_up",), ()), familiar=False)
+    item = classification(contradiction=found(("look_up",), ()), unfamiliar="code")
     stored = StoredClassification.model_validate_json(StoredClassification.of(item).model_dump_json())
     assert stored.classification("q") == replace(item, calls=None)
 
@@ -187,7 +191,7 @@ def test_the_ledger_keeps_what_reports_say() -> None:
 def test_a_record_of_an_earlier_version_is_familiar_and_contradicts_nothing(path: str) -> None:
     old = {"judgements": {"a": {"value": True, "confidence": 0.9, "path": path}}, "basis": None, "attempt": False}
     found = StoredClassification.model_validate(old).classification("q")
-    assert (found.familiar, found.contradiction) == (True, None)
+    assert (found.unfamiliar, found.contradiction) == (None, None)
 
 
 def test_a_record_with_another_path_is_refused() -> None:

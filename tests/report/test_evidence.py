@@ -46,7 +46,7 @@ VALLY = {
     [
         (None, ""),
         ("an answer", ""),
-        ({"expected_tools": []}, ""),
+        ({"expected_tools": []}, "Expected: no tool call."),
         ({"expected_tools": ["look_up"]}, "Expected tools: look_up."),
         ({"expected_tools": ["Look_up", "create"]}, "Expected tools: Look_up (not declared) and create."),
         ({"expected_tools": ["create", {"name": "create", "args": {"x": 1}}]}, "Expected tools: create."),
@@ -102,7 +102,7 @@ def test_a_name_that_looks_like_a_secret_is_not_repeated() -> None:
 def test_many_expected_calls_are_told_quickly() -> None:
     calls: list[Any] = [{"name": f"tool{place}", "args": {"x": [place] * 3}} for place in range(50_000)]
     begun = time.monotonic()
-    assert len(expected_tools(query({"expected_tools": calls}), submission())) == 50_000
+    assert len(expected_tools(query({"expected_tools": calls}), submission()) or ()) == 50_000
     assert time.monotonic() - begun < 5
 
 
@@ -132,12 +132,12 @@ def test_every_form_of_the_report_names_them(reviewed: Review) -> None:
         told = "Attached: a|b.png. Expected tools: x|y (not declared) and look_up."
         assert stream.getvalue().count(told) == 1
     output = {item.id: item for item in ReviewOutput.of(reviewed).verdicts}
-    assert [tool.model_dump() for tool in output["q01"].expected_tools] == [
+    assert [tool.model_dump() for tool in output["q01"].expected_tools or ()] == [
         {"name": "look_up", "unwanted": False, "declared": True},
         {"name": "x|y", "unwanted": False, "declared": False},
     ]
     assert output["q01"].attachments == ["a|b.png"]
-    assert (output["q02"].expected_tools, output["q02"].attachments) == ([], [])
+    assert (output["q02"].expected_tools, output["q02"].attachments) == (None, [])
 
 
 def test_a_text_is_shown_as_it_is(reviewed: Review, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,7 +39,7 @@ def agent(**more: Any) -> ImportedAgentOutput:
 def report(**more: Any) -> ImportOutput:
     """An import of two queries into an empty set of ten slots, with nothing to remark."""
     entries = ("updated", "unchanged", "evicted", "waiting", "gone", "left_out", "needed_person", "attempts")
-    others = ("unfamiliar", "verdicts", "short", "uncovered", "suggestions", "concentrated", "notes")
+    others = ("verdicts", "short", "uncovered", "suggestions", "concentrated", "notes")
     defaults: dict[str, Any] = {
         **dict.fromkeys((*entries, *others), ()),
         "agents": [agent()],
@@ -52,6 +52,7 @@ def report(**more: Any) -> ImportOutput:
         "dry_run": False,
         "usage": None,
         "contradictions": {},
+        "unfamiliar": {},
     }
     return ImportOutput.model_validate(defaults | more)
 
@@ -105,7 +106,7 @@ def printed(output: ImportOutput, terminal: bool = False) -> str:
         ({"waiting": ["e4"]}, "e4 waits for a slot"),
         ({"gone": ["e5"]}, "e5 is in its file no more"),
         ({"attempts": ["e1"]}, "e1 argues with the classifier"),
-        ({"unfamiliar": ["e1"]}, "e1: the classifier cannot judge this kind of text"),
+        ({"unfamiliar": {"e1": "code"}}, "e1: the classifier cannot judge this kind of text: it is code or data."),
         (
             {"contradictions": {"e1": {"expected": ["look"], "likeliest": [], "probability": 0.1}}},
             "e1: the eval set expects look; the classifier expected no tool call.",

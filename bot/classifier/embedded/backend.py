@@ -98,7 +98,7 @@ class EmbeddedBackend:
             yield Finding(
                 consensus={name: found[name] for name in request.capabilities},
                 calls=calls,
-                familiar=not names or self.fit().familiarity.judge(request.turns).familiar,
+                unfamiliar=self.fit().familiarity.judge(request.turns).why if names else None,
             )
 
     def samples(self, request: InferenceRequest) -> tuple[Sample, ...]:

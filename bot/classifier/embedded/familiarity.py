@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from math import log1p
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 from zlib import crc32
 
 import numpy as np
@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 
 from bot.classifier.cleaning import clean, read_turns
 from bot.classifier.embedded.language_table import NO_LANGUAGE, Likeness, load_tables
+from bot.classifier.model import Unfamiliar
 
 READ_CHARACTERS: Final = 1_000
 """How much of a query is read: of longer ones the beginning and the end of every turn."""
 
 SETTINGS: Final = Path(__file__).with_name("familiarity.json")
 
-Why: TypeAlias = Literal["language", "script", "gibberish", "code"]
 _Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 _Hashes: TypeAlias = NDArray[np.int32]
 
@@ -58,7 +58,7 @@ class Judged:
 
     familiar: bool
     score: float
-    why: Why | None = None
+    why: Unfamiliar | None = None
     language: str | None = None
 
 
@@ -94,7 +94,7 @@ class Settings:
     stem_length: int
     gibberish_scripts: tuple[str, ...]
     code_words: frozenset[str]
-    weights: Mapping[Why, Mapping[str, float]]
+    weights: Mapping[Unfamiliar, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ class Familiarity:
         unseen = sum(weight for name, weight in reading.scripts.items() if name not in self.scripts)
         if self.scripts and unseen and unseen >= bounds.unseen_script * total:
             return Judged(False, unseen / total, "script", language)
-        scores: dict[Why, float] = {}
+        scores: dict[Unfamiliar, float] = {}
         for why, weights in bounds.weights.items():
             if all(name in measures for name in weights if name != "bias") and self.tells(why, measures):
                 scores[why] = sum(weight * measures.get(name, 1.0) for name, weight in weights.items())
@@ -246,7 +246,7 @@ class Familiarity:
         return Judged(familiar, round(scores[worst], 9), None if familiar else worst, language)
 
     @staticmethod
-    def tells(why: Why, measures: Mapping[str, float]) -> bool:
+    def tells(why: Unfamiliar, measures: Mapping[str, float]) -> bool:
         """A language cannot be told from a few letters or words that exemplars have, nor code from numbers."""
         if why == "language":
             return measures["unknown"] > 0 and measures["letter_count"] >= settings().least_letters
