@@ -85,7 +85,7 @@ def held_out(taxonomy: Taxonomy, model: FittedModel, ridge: float) -> None:
     truth = np.array(data.labels, np.int8) == Label.POSITIVE
     thresholds = model.calibration[:, 0]
     languages, hands, ids = (np.array([str(item) for item in part]) for part in (data.languages, data.hands, data.ids))
-    regression = Regression.of(model.rows, truth, ridge)
+    regression = Regression.of(model.rows, np.where(truth, 1.0, -1.0), np.ones_like(truth), ridge)
     scores = regression.left_out([np.flatnonzero(hands == hand) for hand in sorted(set(data.hands))])
     original = languages == "None"
     print("by author, macro phi")

@@ -15,9 +15,11 @@ class Label(IntEnum):
 
     UNLISTED = 0
     """It is listed under other capabilities only: most likely a negative."""
-    NEGATIVE = 1
+    UNKNOWN = 1
+    """Nobody can tell."""
+    NEGATIVE = 2
     """It is a hard negative, or positive for another member of the same exactly-one group."""
-    POSITIVE = 2
+    POSITIVE = 3
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ def training_data(taxonomy: Taxonomy) -> TrainingData:
     first: dict[str, Exemplar] = {}
     labels: dict[str, dict[str, Label]] = {}
     for row in taxonomy.exemplars or _inline(taxonomy):
-        listed = [(name, Label.POSITIVE) for name in row.exercises] + [(name, Label.NEGATIVE) for name in row.resembles]
+        meant = ((Label.POSITIVE, row.exercises), (Label.NEGATIVE, row.resembles), (Label.UNKNOWN, row.unknown))
+        listed = [(name, label) for label, names in meant for name in names]
         named = [(name, label) for name, label in listed if name in capabilities]
         if not named:
             continue
@@ -61,7 +64,7 @@ def training_data(taxonomy: Taxonomy) -> TrainingData:
         for known in labels.values():
             if any(known.get(name) is Label.POSITIVE for name in names):
                 for name in names:
-                    known.setdefault(name, Label.NEGATIVE)
+                    known[name] = max(Label.NEGATIVE, known.get(name, Label.NEGATIVE))
     return TrainingData(
         capabilities=capabilities,
         exemplars=tuple(row.turns for row in first.values()),

@@ -63,6 +63,24 @@ def test_a_positive_of_one_member_of_an_exactly_one_group_is_a_hard_negative_of_
     }
 
 
+def test_what_nobody_can_tell_is_neither_positive_nor_negative() -> None:
+    rows = (
+        Exemplar(id="1", hand="h", turns=("tiny",), exercises=("small",), unknown=("free", "large")),
+        Exemplar(id="2", hand="h", turns=("other",), exercises=("free",), unknown=("small",)),
+        Exemplar(id="3", hand="h", turns=("Other",), exercises=("small",)),
+    )
+    data = training_data(
+        taxonomy(
+            *(intent(id, group) for id, group in (("small", "one.size"), ("large", "one.size"), ("free", "any"))),
+            exemplars=rows,
+        )
+    )
+    assert dict(zip(data.exemplars, data.labels, strict=True)) == {
+        ("tiny",): (Label.POSITIVE, Label.NEGATIVE, Label.UNKNOWN),
+        ("other",): (Label.POSITIVE, Label.NEGATIVE, Label.POSITIVE),
+    }
+
+
 # Calibration.
 
 
@@ -175,26 +193,26 @@ def test_a_member_gives_no_weight_to_what_it_left_out(exemplary: Taxonomy) -> No
 def test_leaving_exemplars_out_is_fitting_without_them() -> None:
     generator = np.random.default_rng(3)
     points = generator.normal(size=(30, 4)).astype(np.float32)
-    kernel = points @ points.T
+    kernel = (points @ points.T).astype(np.float64)
     targets = generator.choice(np.array([-1, 1], np.float32), (30, 2))
     out = np.array([3, 4, 17])
     inverse = _inverse(kernel.copy(), 0.5)
     regression = Regression(inverse, inverse @ targets, targets, np.zeros(2))
     left = np.setdiff1d(np.arange(30), out)
     fewer = np.linalg.solve(kernel[np.ix_(left, left)] + 0.5 * np.eye(27), targets[left])
-    assert regression.without(out)[left] == pytest.approx(fewer, abs=1e-4)
+    assert regression.without(out)[left] == pytest.approx(fewer, abs=1e-9)
     assert (regression.without(out)[out] == 0).all()
     scores = regression.left_out([out])[out]
-    assert scores == pytest.approx(kernel[np.ix_(out, left)] @ fewer, abs=1e-4)
+    assert scores == pytest.approx(kernel[np.ix_(out, left)] @ fewer, abs=1e-9)
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 9, 30])
 def test_a_matrix_is_inverted_tile_by_tile(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiles, "TILE", 8)
     points = np.random.default_rng(5).normal(size=(size, 4)).astype(np.float32)
-    kernel = points @ points.T
+    kernel = (points @ points.T).astype(np.float64)
     wanted = np.linalg.inv(kernel + 0.5 * np.eye(size))
-    assert _inverse(kernel, 0.5) == pytest.approx(wanted, abs=1e-4)
+    assert _inverse(kernel, 0.5) == pytest.approx(wanted, abs=1e-9)
 
 
 def test_the_number_of_cores_does_not_move_a_bit(exemplary: Taxonomy, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,6 +222,35 @@ def test_the_number_of_cores_does_not_move_a_bit(exemplary: Taxonomy, monkeypatc
         monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
         found.append(bits(exemplary))
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(
+    ("doubtful", "low", "high"), [("none", 0.0, 0.6), ("unknown", 0.9, 1.0), ("left out", 0.9, 1.0)]
+)
+def test_an_unknown_label_teaches_nothing(doubtful: str, low: float, high: float) -> None:
+    """Half of what is drawn is b for certain; of the other half nobody knows, or it is said not to be."""
+    things = ["fish", "bird", "tree", "house", "river", "boat", "cloud", "stone", "lamp", "chair", "flower", "horse"]
+    rows = [
+        Exemplar(id=f"{thing}-{number}", hand="h", turns=(f"draw a {size} {thing}",), exercises=("a", "b"))
+        for thing in things
+        for number, size in enumerate(("small", "big"))
+    ]
+    if doubtful != "left out":
+        unknown = ("b",) if doubtful == "unknown" else ()
+        rows += [
+            Exemplar(
+                id=f"?{thing}-{number}", hand="h", turns=(f"draw a {size} {thing}",), exercises=("a",), unknown=unknown
+            )
+            for thing in things
+            for number, size in enumerate(("red", "green"))
+        ]
+    rows += [
+        Exemplar(id=f"n-{number}", hand="h", turns=(f"tell me about {thing}s, please",), exercises=("c",))
+        for number, thing in enumerate(things)
+    ]
+    model = fit_model(taxonomy(intent("a"), intent("b"), intent("c"), exemplars=tuple(rows)), SETTINGS, 1)
+    found = dict(zip(model.capabilities, model.probabilities(["draw a fish"])[:, 0].tolist(), strict=True))
+    assert low <= found["b"] <= high
 
 
 def test_an_exemplar_and_its_translations_are_left_out_together(tabled: Taxonomy) -> None:

@@ -160,8 +160,9 @@ def test_terms_of_too_few_documents_are_left_out() -> None:
 
 def test_cues_count_the_patterns_of_each_capability_that_match() -> None:
     cues = Cues.of([(r"\btables?\b", r"\bcolumns\b"), (), (r"\bphotos?\b",)])
-    assert cues.counts("A TABLE with columns, tables") == [2, 0, 0]
-    assert Cues.of([("a", "b", "c", "d")]).counts("abcd") == [MANY_PATTERNS]
+    assert cues.counts("A TABLE with columns, tables", range(3)) == [2, 0, 0]
+    assert cues.counts("photos, tables", [2, 1]) == [1, 0]
+    assert Cues.of([("a", "b", "c", "d")]).counts("abcd", [0]) == [MANY_PATTERNS]
 
 
 @given(st.lists(anything, min_size=1, max_size=4))
@@ -195,7 +196,7 @@ def test_the_matrix_of_similarities_is_what_single_ones_are(
     texts = ["List my bills", "Show the attached photo", "List my bills as a table", "x"]
     space = FeatureSpace(Cues.of([("photo",), ("table",)]))
     reads = [read_text([text]) for text in texts]
-    alone = text_rows(reads, None)
+    alone = text_rows(reads, None, space.cues)
     rows = joined(alone, cue_rows(reads, alone, space.cues))
     singles = [Reference.of(rows).similarities(space.row([text])) for text in texts]
     assert gram(rows) == pytest.approx(np.array(singles), abs=1e-6)

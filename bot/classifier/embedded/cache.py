@@ -47,7 +47,7 @@ _UNREADABLE: Final = (
 
 
 class _Record(FileModel):
-    dtype: Literal["float64", "float32", "float16", "int32", "uint16", "uint8", "int8"]
+    dtype: Literal["float64", "float32", "int32", "uint16", "uint8", "int8"]
     shape: Tuple[Annotated[int, Field(ge=0, le=LARGEST_FILE)]]
 
 

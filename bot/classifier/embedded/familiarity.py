@@ -247,10 +247,14 @@ class Familiarity:
 
     @staticmethod
     def tells(why: Unfamiliar, measures: Mapping[str, float]) -> bool:
-        """A language cannot be told from a few letters or words that exemplars have, nor code from numbers."""
-        if why == "language":
-            return measures["unknown"] > 0 and measures["letter_count"] >= settings().least_letters
-        return measures["letters"] > 0
+        """A language cannot be told from words that exemplars have, nor it or gibberish from a few letters.
+
+        Nor can code be told from numbers.
+        """
+        if why == "code":
+            return measures["letters"] > 0
+        enough = measures["letter_count"] >= settings().least_letters
+        return enough and (why == "gibberish" or measures["unknown"] > 0)
 
     def measures(self, reading: Reading) -> tuple[dict[str, float], Likeness | None]:
         """The measures that the weights of the settings are for, those that this text has."""

@@ -40,16 +40,18 @@ class Cues:
     """The cue patterns of some capabilities: how many of each match."""
 
     patterns: tuple[PatternSet, ...]
+    digests: tuple[str, ...]
 
     @staticmethod
     def of(patterns: Iterable[Iterable[str]]) -> Cues:
         """The patterns of each capability, which loading a taxonomy has checked."""
-        return Cues(tuple(PatternSet(tuple(own)) for own in patterns))
+        found = [tuple(own) for own in patterns]
+        return Cues(tuple(map(PatternSet, found)), tuple(map(text_digest, found)))
 
-    def counts(self, text: str) -> list[int]:
-        """How many patterns of each capability match somewhere in ``text``, :data:`MANY_PATTERNS` at most."""
+    def counts(self, text: str, columns: Sequence[int]) -> list[int]:
+        """How many patterns of the capabilities at ``columns`` match in ``text``, :data:`MANY_PATTERNS` at most."""
         encoded = text.encode("utf-8", "replace")
-        return [min(MANY_PATTERNS, own.count(encoded)) for own in self.patterns]
+        return [min(MANY_PATTERNS, self.patterns[column].count(encoded)) for column in columns]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +84,15 @@ ROW_ARRAYS: Final = ("asking", "embedding", "structure", "cues", "places", "valu
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """What of a row depends on the text alone."""
+    """What of a row depends on the text alone; ``cues`` are known of the patterns with the digests ``columns``."""
 
     asking: NDArray[np.uint8]
     embedding: Bytes
     structure: Bytes
     places: NDArray[np.uint16]
     values: NDArray[np.uint8]
+    cues: Bytes
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,24 +104,56 @@ class FeatureSpace:
 
     def row(self, turns: Sequence[str]) -> Rows:
         """The features of one query."""
-        read = read_text(turns)
-        packed = _asking([read], self.embedder)
-        cores = [_asked(read, packed[0])]
-        return joined(_core_rows(packed, cores, self.embedder), _core_cues(cores, self.cues))
+        rows = text_rows([read_text(turns)], self.embedder, self.cues)
+        return joined(rows, rows[0].cues[np.newaxis])
 
 
 ASKING_BYTES: Final = JUDGED // 8
 
 
-def text_rows(reads: Sequence[ReadText], embedder: Embedder | None) -> list[TextRow]:
-    """The part of each row that depends on its text alone: on what it asks, plainly."""
+def text_rows(reads: Sequence[ReadText], embedder: Embedder | None, cues: Cues) -> list[TextRow]:
+    """The rows of texts, each of what it asks, plainly."""
     packed = _asking(reads, embedder)
-    return _core_rows(packed, [_asked(read, row) for read, row in zip(reads, packed, strict=True)], embedder)
+    cores = [_asked(read, row) for read, row in zip(reads, packed, strict=True)]
+    embeddings = np.zeros((len(cores), 0), np.int8)
+    if embedder is not None:
+        embeddings = embedder.embed([read.text for read in cores])
+    everything = range(len(cues.patterns))
+    found = []
+    for kept, read, embedding in zip(packed, cores, embeddings, strict=True):
+        places, values = hashed_terms(read)
+        found.append(
+            TextRow(
+                asking=kept,
+                embedding=embedding,
+                structure=_standard(structure(read)),
+                places=np.array(places, np.uint16),
+                values=np.array(values, np.uint8),
+                cues=np.array(cues.counts(read.text, everything), np.int8),
+                columns=cues.digests,
+            )
+        )
+    return found
 
 
 def cue_rows(reads: Sequence[ReadText], rows: Sequence[TextRow], cues: Cues) -> Bytes:
-    """The matching cues of what each text asks, plainly, a column for each capability."""
-    return _core_cues([_asked(read, row.asking) for read, row in zip(reads, rows, strict=True)], cues)
+    """The matching cues of each text, a column for each capability; what ``rows`` know is not looked for again."""
+    found = np.zeros((len(rows), len(cues.patterns)), np.int8)
+    shared = {columns: _shared(columns, cues.digests) for columns in dict.fromkeys(row.columns for row in rows)}
+    for place, (read, row) in enumerate(zip(reads, rows, strict=True)):
+        here, there, missing = shared[row.columns]
+        found[place, here] = row.cues[there]
+        if missing:
+            found[place, missing] = cues.counts(_asked(read, row.asking).text, missing)
+    return found
+
+
+def _shared(known: Sequence[str], wanted: Sequence[str]) -> tuple[list[int], list[int], list[int]]:
+    """Where of what is ``wanted`` is known and where that is among what is ``known``, and where what is missing."""
+    there = {digest: place for place, digest in enumerate(known)}
+    pairs = [(place, there[digest]) for place, digest in enumerate(wanted) if digest in there]
+    missing = [place for place, digest in enumerate(wanted) if digest not in there]
+    return [here for here, _ in pairs], [place for _, place in pairs], missing
 
 
 def _asking(reads: Sequence[ReadText], embedder: Embedder | None) -> NDArray[np.uint8]:
@@ -127,22 +163,6 @@ def _asking(reads: Sequence[ReadText], embedder: Embedder | None) -> NDArray[np.
         judged = asking(read.turns, embedder)
         row[: len(judged)] = judged
     return np.packbits(bits, axis=1)
-
-
-def _core_rows(packed: NDArray[np.uint8], cores: Sequence[ReadText], embedder: Embedder | None) -> list[TextRow]:
-    texts = [read.text for read in cores]
-    embeddings = np.zeros((len(cores), 0), np.int8) if embedder is None else embedder.embed(texts)
-    found = []
-    for kept, read, embedding in zip(packed, cores, embeddings, strict=True):
-        places, values = hashed_terms(read)
-        standard = _standard(structure(read))
-        found.append(TextRow(kept, embedding, standard, np.array(places, np.uint16), np.array(values, np.uint8)))
-    return found
-
-
-def _core_cues(cores: Sequence[ReadText], cues: Cues) -> Bytes:
-    counts = [cues.counts(read.text) for read in cores]
-    return np.array(counts, np.int8).reshape(len(cores), len(cues.patterns))
 
 
 def _asked(read: ReadText, asking: NDArray[np.uint8]) -> ReadText:

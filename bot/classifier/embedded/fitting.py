@@ -27,7 +27,6 @@ from bot.classifier.embedded.features import (
     text_digest,
     text_rows,
 )
-from bot.classifier.embedded.kernel import Singles
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.regression import Regression
 from bot.classifier.embedded.text import read_text
@@ -67,7 +66,7 @@ def fit_model(
         rows=rows,
         digests=digests,
         familiarity=Familiarity.learn(data.exemplars, [_language(code) for code in data.languages]),
-        weights=weights.astype(np.float16),
+        weights=weights.astype(np.float32),
         intercepts=intercepts,
         calibration=np.array([[item.threshold, item.below, item.above] for item in calibrations]),
     )
@@ -75,14 +74,14 @@ def fit_model(
 
 def _nothing(space: FeatureSpace) -> FittedModel:
     """The model of a taxonomy without exemplars."""
-    rows = joined(text_rows([read_text([""])], space.embedder), np.zeros((1, 0), np.int8))
+    rows = space.row([""])
     return FittedModel(
         capabilities=(),
         space=space,
         rows=rows,
         digests=(text_digest([""]),),
         familiarity=Familiarity.learn((), ()),
-        weights=np.zeros((1, 0), np.float16),
+        weights=np.zeros((1, 0), np.float32),
         intercepts=np.zeros(0),
         calibration=np.zeros((0, 3)),
     )
@@ -105,7 +104,7 @@ def _rows(
     reads = [read_text(turns) for turns in data.exemplars]
     for start in range(0, len(missing), _BATCH):
         batch = missing[start : start + _BATCH]
-        made = text_rows([reads[place] for place in batch], space.embedder)
+        made = text_rows([reads[place] for place in batch], space.embedder, space.cues)
         found |= {digests[place]: row for place, row in zip(batch, made, strict=True)}
         progress(start + len(batch), len(missing))
     rows = [found[digest] for digest in digests]
@@ -114,22 +113,23 @@ def _rows(
 
 def _fit(
     data: TrainingData, rows: Rows, settings: EmbeddedSettings, samples: int, progress: Progress
-) -> tuple[Singles, Floats, list[Calibration]]:
+) -> tuple[Floats, Floats, list[Calibration]]:
     """Weights of the members, intercepts, and calibrations."""
-    truth = np.array(data.labels, np.int8).reshape(len(rows), -1) == Label.POSITIVE
+    labels = np.array(data.labels, np.int8).reshape(len(rows), -1)
+    truth, known = labels == Label.POSITIVE, labels != Label.UNKNOWN
     steps = samples + 2
     progress(0, steps)
-    regression = Regression.of(rows, truth, settings.ridge)
-    weights: list[Singles] = []
+    regression = Regression.of(rows, np.where(truth, 1.0, -1.0), known, settings.ridge)
+    weights: list[Floats] = []
     for fold in _folds(data, settings, samples):
         progress(1 + len(weights), steps)
         weights.append(regression.without(fold))
     members = np.stack(weights, axis=2)
     progress(1 + samples, steps)
     scores = regression.left_out(_authors(data))
-    judged = np.array([language is None for language in data.languages])
+    judged = known & np.array([[language is None] for language in data.languages])
     calibrations = [
-        _calibration(scores[judged, column], truth[judged, column]) for column in range(len(data.capabilities))
+        _calibration(scores[own, column], truth[own, column]) for column, own in enumerate(judged.transpose())
     ]
     progress(steps, steps)
     return members.reshape(len(rows), -1), regression.intercepts, calibrations

@@ -19,6 +19,7 @@ from bot.classifier.embedded.terms import BUCKETS, UNIT
 from bot.classifier.embedded.tiles import lower, on_all_cores
 
 Singles: TypeAlias = NDArray[np.float32]
+Doubles: TypeAlias = NDArray[np.float64]
 
 EMBEDDING: Final = 3.1
 STRUCTURE: Final = 0.0024
@@ -83,12 +84,12 @@ class Reference:
         return np.exp(-distance) + LEXICAL / UNIT**2 * shared
 
 
-def gram(rows: Rows) -> Singles:
+def gram(rows: Rows) -> Doubles:
     """k between all pairs of ``rows``."""
     size = len(rows)
     blocks = [(block, (block * block).sum(axis=1), np.float32(unit)) for block, unit in _blocks(rows)]
     frequent, rare = _terms(rows)
-    found = np.empty((size, size), np.float32)
+    found = np.empty((size, size))
 
     def fill(tile: tuple[slice, slice]) -> None:
         one, other = tile
@@ -97,7 +98,8 @@ def gram(rows: Rows) -> Singles:
             distance += unit * (squares[one, np.newaxis] + squares[other] - 2 * (block[one] @ block[other].T))
         shared = frequent[one] @ frequent[other].T
         shared += (rare[one] @ rare[other].T).toarray()
-        found[tile] = np.exp(-distance) + np.float32(LEXICAL / UNIT**2) * shared
+        # Processors differ in the last bits of an exponential, and an inverse magnifies that.
+        found[tile] = np.exp(-distance.astype(np.float64)) + LEXICAL / UNIT**2 * shared
         found[other, one] = found[tile].T
 
     on_all_cores(fill, lower(size))

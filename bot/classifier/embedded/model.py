@@ -29,7 +29,7 @@ class FittedModel:
     rows: Rows
     digests: tuple[str, ...]
     familiarity: Familiarity
-    weights: NDArray[np.float16]
+    weights: NDArray[np.float32]
     intercepts: Floats
     calibration: Floats
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bot.classifier.embedded.calibration import Booleans, Floats
 from bot.classifier.embedded.features import Rows
-from bot.classifier.embedded.kernel import Singles, gram
+from bot.classifier.embedded.kernel import gram
 from bot.classifier.embedded.tiles import lower, on_all_cores, spans
 
 
@@ -24,30 +24,32 @@ from bot.classifier.embedded.tiles import lower, on_all_cores, spans
 class Regression:
     """The fit on all exemplars: a row for each of them, a column for each capability.
 
-    ``inverse`` is A, ``weights`` a, ``targets`` y (1 where an exemplar exercises a capability, else −1), and
-    ``intercepts`` b, their means.
+    ``inverse`` is A, ``weights`` a, ``targets`` y, and ``intercepts`` b, the means of those that are known.
     """
 
-    inverse: Singles
-    weights: Singles
-    targets: Singles
+    inverse: Floats
+    weights: Floats
+    targets: Floats
     intercepts: Floats
 
     @staticmethod
-    def of(rows: Rows, truth: Booleans, ridge: float) -> Regression:
-        """On ``rows`` and what each exercises, with λ = ``ridge``; the same bits whatever the number of cores."""
-        targets = np.where(truth, np.float32(1), np.float32(-1))
-        intercepts = targets.mean(axis=0, dtype=np.float64)
+    def of(rows: Rows, targets: Floats, known: Booleans, ridge: float) -> Regression:
+        """On ``rows`` and ``targets``: 1 where an exemplar exercises a capability, else −1, with λ = ``ridge``.
+
+        What is not ``known`` pulls no way: its target is the mean.  The same bits whatever the number of cores.
+        """
+        intercepts = np.where(known, targets, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        targets = np.where(known, targets, intercepts)
         with _one_thread():
             inverse = _inverse(gram(rows), ridge)
-            return Regression(inverse, inverse @ (targets - intercepts.astype(np.float32)), targets, intercepts)
+            return Regression(inverse, inverse @ (targets - intercepts), targets, intercepts)
 
-    def without(self, out: NDArray[np.intp]) -> Singles:
+    def without(self, out: NDArray[np.intp]) -> Floats:
         """The weights of the fit without the exemplars ``out``, whose own are 0."""
         if not len(out):
             return self.weights
         with _one_thread():
-            found: Singles = self.weights - self.inverse[out].T @ self._solved(out)
+            found: Floats = self.weights - self.inverse[out].T @ self._solved(out)
         found[out] = 0
         return found
 
@@ -59,11 +61,11 @@ class Regression:
                 found[group] = self.targets[group] - self._solved(group)
         return found
 
-    def _solved(self, out: NDArray[np.intp]) -> Singles:
+    def _solved(self, out: NDArray[np.intp]) -> Floats:
         """A_gg⁻¹ a_g."""
         from scipy.linalg import cho_factor, cho_solve
 
-        found: Singles = cho_solve(cho_factor(self.inverse[np.ix_(out, out)], lower=True), self.weights[out])
+        found: Floats = cho_solve(cho_factor(self.inverse[np.ix_(out, out)], lower=True), self.weights[out])
         return found
 
 
@@ -77,10 +79,10 @@ def _one_thread() -> Iterator[None]:
         yield
 
 
-def _inverse(kernel: Singles, ridge: float) -> Singles:
+def _inverse(kernel: Floats, ridge: float) -> Floats:
     """(K + λI)⁻¹, by sweeping one block of columns after another (Goodnight 1979); ``kernel`` is used up."""
     size = len(kernel)
-    kernel[np.diag_indices(size)] += np.float32(ridge)
+    kernel[np.diag_indices(size)] += ridge
     for pivot in spans(size):
         _sweep(kernel, pivot)
     for one, other in lower(size):
@@ -89,7 +91,7 @@ def _inverse(kernel: Singles, ridge: float) -> Singles:
     return kernel
 
 
-def _sweep(matrix: Singles, pivot: slice) -> None:
+def _sweep(matrix: Floats, pivot: slice) -> None:
     """Exchange the rows and columns ``pivot`` of a symmetric matrix; only what is not above its diagonal is used.
 
     Once all are exchanged it is its negative inverse.

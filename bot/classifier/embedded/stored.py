@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -30,7 +31,7 @@ from bot.classifier.exemplars import model_capabilities
 from bot.config import EmbeddedSettings
 from bot.taxonomy.model import Taxonomy
 
-METHOD: Final = "kernel-ridge-5"
+METHOD: Final = "kernel-ridge-6"
 """Name and version of the method; a change that moves scores raises the version."""
 
 
@@ -44,7 +45,10 @@ def model_key(taxonomy: Taxonomy, settings: EmbeddedSettings, samples: int, embe
     groups = {member.id: group for group, members in taxonomy.exactly_one.items() for member in members}
     taught = [item for item in taxonomy.capabilities if item.exemplars.positive]
     # As they are written: what the training data are made of is much sooner read than they are made.
-    rows = [(row.id, row.hand, row.language, row.turns, row.exercises, row.resembles) for row in taxonomy.exemplars]
+    rows = [
+        (row.id, row.hand, row.language, row.turns, row.exercises, row.resembles, row.unknown)
+        for row in taxonomy.exemplars
+    ]
     inline = [(item.exemplars.positive, item.exemplars.negative) for item in taxonomy.capabilities]
     depends = {
         "capabilities": [[item.id, groups.get(item.id), item.patterns] for item in taught],
@@ -63,7 +67,8 @@ def to_arrays(model: FittedModel) -> dict[str, NDArray[Any]]:
         model.rows.arrays()
         | model.familiarity.arrays()
         | {
-            "digests": np.frombuffer(bytes.fromhex("".join(model.digests)), np.uint8),
+            "digests": _packed(model.digests),
+            "columns": _packed(model.space.cues.digests),
             "weights": model.weights,
             "intercepts": model.intercepts,
             "calibration": model.calibration,
@@ -82,7 +87,7 @@ def from_arrays(arrays: Arrays, taxonomy: Taxonomy, samples: int, embedder: Embe
             capabilities=capabilities,
             space=FeatureSpace(Cues.of(taxonomy.by_id[name].patterns for name in capabilities), embedder),
             rows=Rows(**{name: arrays[name] for name in ROW_ARRAYS}),
-            digests=_digests(arrays),
+            digests=_unpacked(arrays["digests"]),
             familiarity=familiarity,
             weights=arrays["weights"],
             intercepts=arrays["intercepts"],
@@ -124,14 +129,24 @@ def rows_by_text(arrays: Arrays, embedder: Embedder | None) -> dict[str, TextRow
     """The rows in the ``arrays`` of a model under the digests of their texts; none where they are of other features."""
     try:
         rows = Rows(**{name: arrays[name] for name in ROW_ARRAYS})
-        digests = _digests(arrays)
-        alike = len(digests) == len(rows) and (rows.embedding.shape[1] == 0) == (embedder is None)
+        digests, columns = _unpacked(arrays["digests"]), _unpacked(arrays["columns"])
+        alike = (
+            len(digests) == len(rows)
+            and rows.cues.shape[1] == len(columns)
+            and (rows.embedding.shape[1] == 0) == (embedder is None)
+        )
         if not alike or rows.structure.shape[1] != len(NAMES):
             return {}
         spans = [slice(start, end) for start, end in pairwise(rows.ends.tolist())]
         return {
             digest: TextRow(
-                rows.asking[place], rows.embedding[place], rows.structure[place], rows.places[span], rows.values[span]
+                asking=rows.asking[place],
+                embedding=rows.embedding[place],
+                structure=rows.structure[place],
+                places=rows.places[span],
+                values=rows.values[span],
+                cues=rows.cues[place],
+                columns=columns,
             )
             for place, (digest, span) in enumerate(zip(digests, spans, strict=True))
         }
@@ -139,6 +154,10 @@ def rows_by_text(arrays: Arrays, embedder: Embedder | None) -> dict[str, TextRow
         return {}
 
 
-def _digests(arrays: Arrays) -> tuple[str, ...]:
-    text = arrays["digests"].tobytes().hex()
+def _packed(digests: Sequence[str]) -> NDArray[np.uint8]:
+    return np.frombuffer(bytes.fromhex("".join(digests)), np.uint8)
+
+
+def _unpacked(packed: NDArray[Any]) -> tuple[str, ...]:
+    text = packed.tobytes().hex()
     return tuple(text[start : start + TEXT_DIGEST] for start in range(0, len(text), TEXT_DIGEST))
