@@ -90,10 +90,12 @@ class _Reader:
         operations: dict[str, Entry] = {}
         for route, item in self._paths():
             found = self.resolve(item)
-            if not found.is_mapping and not item.absent:
+            if not found.is_mapping:
                 self._unread(operations, item, found)
             for method, place in found.entries:
-                if method.lower() in METHODS and place.is_mapping:
+                if method.lower() in METHODS and not place.is_mapping:
+                    self._unread(operations, place, place)
+                elif method.lower() in METHODS:
                     operation = self.operation(method.lower(), route, found, place)
                     if operation.name in operations:
                         self.package.note(
@@ -113,9 +115,12 @@ class _Reader:
         return tuple((route, item) for route, item in paths.entries if not route.startswith("x-"))
 
     def _unread(self, operations: dict[str, Entry], item: Place, found: Place) -> None:
-        """What is offered at ``item`` is not known, which is not nothing."""
-        if not found.absent:
-            self.package.note(item, f"{item.name}: must be an object with operations, and is not read", "write `{...}`")
+        """What is offered at ``item``, which leads to ``found``, is not known, which is not nothing."""
+        # A reference that leads nowhere is remarked already.
+        if item is found or not found.absent:
+            self.package.note(
+                item, f"{item.name}: must be an object, and is not read", "write the object, or remove the key"
+            )
         effect = Decision("unknown", f"the operations at {item.name} are not read")
         operations.setdefault(UNLISTED, Entry(UNLISTED, "", effect, None, item))
 

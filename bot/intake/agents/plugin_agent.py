@@ -15,7 +15,7 @@ from bot.documents import Data, Document, as_list, as_mapping, parse_json
 from bot.errors import InputError
 from bot.intake.agents.declarative_agent import LocalisedTexts, names_agents, starter_at
 from bot.intake.agents.package import Package
-from bot.intake.agents.plugin import Plugin, is_plugin, read_plugin, read_plugins
+from bot.intake.agents.plugin import LISTS_NOTHING, Plugin, is_plugin, read_plugin, read_plugins
 from bot.intake.agents.reader import Reader
 from bot.intake.place import Parsed, Place
 from bot.intake.specification import Specification
@@ -24,10 +24,6 @@ from bot.snapshot import Snapshot
 PLATFORM: Final = "api-plugin"
 _OUTER_KEYS: Final = ("copilotAgents", "copilotExtensions")
 _USUAL_NAME: Final = re.compile(r"ai-?plugin.*\.json")
-_OLD: Final = (
-    "it lists neither `functions` nor `runtimes`, as plugin manifests do since v2.1",
-    "bring a plugin manifest of v2.1 or later, or the OpenAPI file that it names",
-)
 _MARK: Final = re.compile(rb"\"(?:plugins|functions|runtimes)\"")
 
 
@@ -59,7 +55,8 @@ class PluginAgentReader:
         if is_plugin(document.data):
             # It may name any file of the folder, as one that describes a part of an agent may.
             package = Package(snapshot, "", limits)
-            plugins, complete = [read_plugin(package, first, {})], True
+            plugin = read_plugin(package, first, {})
+            plugins, complete = [plugin], plugin.complete
         else:
             package = Package(snapshot, posixpath.dirname(path), limits)
             named = [place for key in _OUTER_KEYS for place in first.root[key]["plugins"].items]
@@ -79,7 +76,7 @@ def unread_plugins(
     yield from ((path, None) for path in plugins if path not in taken)
     for path in snapshot.paths():
         if _USUAL_NAME.fullmatch(_base(path)) and path not in plugins and path not in taken:
-            yield path, None if _parsed(snapshot, path, limits) is None else _OLD
+            yield path, None if _parsed(snapshot, path, limits) is None else LISTS_NOTHING
 
 
 def _base(path: str) -> str:

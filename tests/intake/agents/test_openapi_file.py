@@ -123,8 +123,11 @@ def test_swagger_2_with_recursion_and_references_to_nowhere_is_read(folder: Fold
         ("{/a: {$ref: '#/odd'}}", {"*"}),
         ("{/a: {$ref: 5}, /b: {get: {operationId: b}}}", {"b"}),
         ("{/a: [1], /b: {get: {operationId: b}}}", {"*", "b"}),
-        ("{/a: nope, x-note: of no path, /b: null}", {"*"}),
-        ("{x-note: of no path, /b: null}", set()),
+        ("{/a: nope, x-note: of no path, /b: {}}", {"*"}),
+        ("{x-note: of no path, /b: null}", {"*"}),
+        ("{/b: {get: null}}", {"*"}),
+        ("{/b: {post: [x], get: {operationId: b}, x-note: null, parameters: null}}", {"*", "b"}),
+        ("{x-note: of no path, /b: {}}", set()),
     ],
 )
 def test_a_path_that_cannot_be_read_is_not_nothing(folder: Folder, paths: str, tools: set[str]) -> None:
@@ -132,6 +135,17 @@ def test_a_path_that_cannot_be_read_is_not_nothing(folder: Folder, paths: str, t
     specification = folder.write("openapi.yaml", f"openapi: 3.0.0\npaths: {paths}\n{more}").read()
     assert {tool.name for tool in specification.tools or ()} == tools
     assert ("*" in tools) == bool(notes_of(specification))
+
+
+def test_each_operation_of_a_wrong_type_is_noted_at_its_line(folder: Folder) -> None:
+    specification = folder.write(
+        "openapi.yaml", "openapi: 3.0.0\npaths:\n  /a:\n  /b: {get: }\n  /c:\n    GET: {}\n    post: [x]\n"
+    ).read()
+    assert set(tools_of(specification)) == {"*", "GET /c"}
+    assert notes_of(specification) == [
+        f"openapi.yaml:{line}: paths{place}: must be an object, and is not read"
+        for line, place in ((3, "['/a']"), (4, "['/b'].get"), (7, "['/c'].post"))
+    ]
 
 
 def test_references_lead_to_files_of_the_whole_folder(folder: Folder) -> None:
