@@ -14,6 +14,7 @@ from bot.config import Limits
 from bot.documents import Data, Document, as_list, as_mapping, parse_json
 from bot.errors import InputError
 from bot.intake.agents.declarative_agent import LocalisedTexts, names_agents, starter_at
+from bot.intake.agents.manifests import base_name, by_precedence, first_fitting
 from bot.intake.agents.package import Package
 from bot.intake.agents.plugin import LISTS_NOTHING, Plugin, is_plugin, read_plugin, read_plugins
 from bot.intake.agents.reader import Reader
@@ -41,8 +42,13 @@ class PluginAgentReader:
 
     def recognise(self, snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
         """Manifests that name plugins; without any, plugins; without these, broken files with a plugin's usual name."""
-        manifests, plugins = (_fitting(snapshot, limits, fits) for fits in (_names_plugins, is_plugin))
-        return manifests or plugins or tuple(_broken(snapshot, limits))
+
+        def is_manifest(path: str) -> bool:
+            return _fits(snapshot, path, limits, _names_plugins)
+
+        plugins = (snapshot.paths(), lambda path: _fits(snapshot, path, limits, is_plugin))
+        manifests = ((paths, is_manifest) for paths in by_precedence(snapshot.paths()))
+        return first_fitting((*manifests, plugins)) or tuple(_broken(snapshot, limits))
 
     def parts(self, snapshot: Snapshot, path: str, limits: Limits) -> tuple[str, ...]:
         """None: a plugin and the manifest that names it are never both recognised."""
@@ -72,15 +78,11 @@ def unread_plugins(
 
     The latter with the reason why they are not read, and what to do.
     """
-    plugins = _fitting(snapshot, limits, is_plugin)
+    plugins = [path for path in snapshot.paths() if _fits(snapshot, path, limits, is_plugin)]
     yield from ((path, None) for path in plugins if path not in taken)
     for path in snapshot.paths():
-        if _USUAL_NAME.fullmatch(_base(path)) and path not in plugins and path not in taken:
+        if _USUAL_NAME.fullmatch(base_name(path)) and path not in plugins and path not in taken:
             yield path, None if _parsed(snapshot, path, limits) is None else LISTS_NOTHING
-
-
-def _base(path: str) -> str:
-    return posixpath.basename(path).casefold()
 
 
 def _names_plugins(data: Data) -> bool:
@@ -89,10 +91,10 @@ def _names_plugins(data: Data) -> bool:
     return any(as_list(as_mapping(root.get(key)).get("plugins")) for key in _OUTER_KEYS) and not names_agents(data)
 
 
-def _fitting(snapshot: Snapshot, limits: Limits, fits: Callable[[Data], bool]) -> tuple[str, ...]:
-    """The JSON files whose content ``fits``."""
-    documents = ((path, _parsed(snapshot, path, limits)) for path in snapshot.paths())
-    return tuple(path for path, document in documents if document is not None and fits(document.data))
+def _fits(snapshot: Snapshot, path: str, limits: Limits, fits: Callable[[Data], bool]) -> bool:
+    """Whether there is a JSON file at ``path`` whose content ``fits``."""
+    document = _parsed(snapshot, path, limits)
+    return document is not None and fits(document.data)
 
 
 def _parsed(snapshot: Snapshot, path: str, limits: Limits) -> Document | None:
@@ -101,7 +103,7 @@ def _parsed(snapshot: Snapshot, path: str, limits: Limits) -> Document | None:
         return None
     try:
         content = snapshot.read(path, limits.reading)
-        if _MARK.search(content) or _USUAL_NAME.fullmatch(_base(path)):
+        if _MARK.search(content) or _USUAL_NAME.fullmatch(base_name(path)):
             return parse_json(content, path, limits.reading)
     except InputError:
         pass
@@ -111,7 +113,7 @@ def _parsed(snapshot: Snapshot, path: str, limits: Limits) -> Document | None:
 def _broken(snapshot: Snapshot, limits: Limits) -> Iterator[str]:
     """Files with a plugin's usual name that cannot be read, so that their faults are shown."""
     for path in snapshot.paths():
-        if _USUAL_NAME.fullmatch(_base(path)) and _parsed(snapshot, path, limits) is None:
+        if _USUAL_NAME.fullmatch(base_name(path)) and _parsed(snapshot, path, limits) is None:
             yield path
 
 

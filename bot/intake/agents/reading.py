@@ -34,7 +34,9 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
     whole = _whole(snapshot, limits)
     if len(whole) > 1:
         candidates = [(reader.name, path) for reader, path in whole]
-        raise _several(snapshot, folder, candidates, "keep one agent per folder")
+        # These may be parts of one agent, as plugins are.
+        are_parts = all(reader.is_fallback for reader, _ in whole)
+        raise _several(snapshot, folder, candidates, _joining(whole) if are_parts else "keep one agent per folder")
     if whole:
         reader, path = whole[0]
         read = Rationed(snapshot, limits.package_bytes)
@@ -43,9 +45,8 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
         return replace(specification, notes=(*specification.notes, *notes))
     bare = find_bare(snapshot, bare_readers(), limits)
     if len(bare.found) > 1:
-        listed = foreign_list(json.dumps(path, ensure_ascii=False) for _, path, _ in bare.found)
-        fix = f"write an agent.yaml with `agent: 1` and `extends: [{listed}]`, which joins them, or keep one"
-        raise _several(snapshot, folder, [(reader.name, path) for reader, path, _ in bare.found], fix)
+        parts = [(reader, path) for reader, path, _ in bare.found]
+        raise _several(snapshot, folder, [(reader.name, path) for reader, path in parts], _joining(parts))
     if bare.found:
         part, path, document = bare.found[0]
         specification = part.read(snapshot, path, document, limits)
@@ -107,6 +108,12 @@ def _found(snapshot: Snapshot, limits: Limits, *, is_fallback: bool) -> list[tup
     found = [(reader, path) for reader in readers for path in reader.recognise(snapshot, limits)]
     parts = {part for reader, path in found for part in reader.parts(snapshot, path, limits) if part != path}
     return [(reader, path) for reader, path in found if path not in parts]
+
+
+def _joining(found: Sequence[tuple[object, str]]) -> str:
+    """How to make one agent of the files ``found``."""
+    listed = foreign_list(json.dumps(path, ensure_ascii=False) for _, path in found)
+    return f"write an agent.yaml with `agent: 1` and `extends: [{listed}]`, which joins them, or keep one"
 
 
 def _several(snapshot: Snapshot, folder: str, found: Sequence[tuple[str, str]], fix: str) -> InputError:

@@ -142,6 +142,41 @@ def test_several_plugins_that_nothing_names_are_an_error(harbour: Folder) -> Non
     assert problem.message == (
         "several agent specifications are here: ai-plugin.json (api-plugin), tide-plugin.json (api-plugin)"
     )
+    assert problem.fix == (
+        'write an agent.yaml with `agent: 1` and `extends: ["ai-plugin.json", "tide-plugin.json"]`, which joins them, '
+        "or keep one"
+    )
+    harbour.write("agent.yaml", 'agent: 1\nextends: ["ai-plugin.json", "tide-plugin.json"]\n')
+    assert list(tools_of(harbour.read())) == ["listBerths", "bookBerth"]
+
+
+@pytest.mark.parametrize(
+    ("manifests", "read"),
+    [
+        (["manifest.json", "manifest.local.json"], "manifest.json"),
+        (["Manifest.json", "a.json", "build/manifest.dev.json"], "Manifest.json"),
+        (["a.json", "manifest.dev.json"], "manifest.dev.json"),
+    ],
+)
+def test_of_several_manifests_the_one_of_the_usual_name_counts(
+    harbour: Folder, manifests: list[str], read: str
+) -> None:
+    for path in manifests:
+        harbour.write(path, manifest("ai-plugin.json"))
+    specification = harbour.read()
+    assert (specification.name, list(tools_of(specification))) == ("Harbour app", ["listBerths", "bookBerth"])
+    assert specification.notes == ()
+    assert find_specifications(WorkingTree(harbour.root), make_limits()) == (read,)
+
+
+@pytest.mark.parametrize(
+    "manifests", [["a/manifest.json", "b/manifest.json"], ["manifest.dev.json", "manifest.local.json"]]
+)
+def test_several_manifests_of_one_rank_are_an_error(harbour: Folder, manifests: list[str]) -> None:
+    for path in manifests:
+        harbour.write(path, manifest("ai-plugin.json"))
+    (problem,) = harbour.problems()
+    assert f"several agent specifications are here: {manifests[0]} (api-plugin), {manifests[1]}" in problem.message
 
 
 @pytest.mark.parametrize(
