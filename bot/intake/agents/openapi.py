@@ -10,6 +10,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from bot.documents import Document, Path, as_list, as_mapping
+from bot.errors import Problem
 from bot.intake.agents.authentication import Scheme, scheme_mode
 from bot.intake.agents.effects import METHODS, effect_of_operation
 from bot.intake.agents.inventory import Entry, Inventory
@@ -61,6 +62,17 @@ def is_openapi(document: Document) -> bool:
     """Whether ``document`` says that it is OpenAPI, of whatever version, and has paths."""
     root = as_mapping(document.data)
     return isinstance(root.get("paths"), dict) and ("openapi" in root or "swagger" in root)
+
+
+def why_no_openapi(document: Document) -> Problem | None:
+    """Why ``document``, which says that it is OpenAPI, is not read as such; ``None`` if it is, or does not say so."""
+    root = as_mapping(document.data)
+    if is_openapi(document) or not ("openapi" in root or "swagger" in root):
+        return None
+    if "paths" in root:
+        return document.problem(("paths",), "`paths` must be an object", "list the operations under `paths`")
+    more = "; its `webhooks` are calls that it makes, and no tools" if "webhooks" in root else ""
+    return document.problem((), f"it has no `paths`{more}", "list the operations under `paths`")
 
 
 def read_operations(package: Package, source: Parsed) -> OpenApi:

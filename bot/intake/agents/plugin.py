@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Final
 
-from bot.documents import Data, as_list, as_mapping
+from bot.documents import Data, Document, as_list, as_mapping
 from bot.errors import Problem
 from bot.intake.agents.authentication import read_runtime_auth, required_mode, settle
 from bot.intake.agents.binding import Binding, Runtime, bind
@@ -30,11 +30,6 @@ _PROTOCOLS: Final[dict[str, tuple[Protocol, str]]] = {
     "RemoteMCPServer": ("mcp", "v2.4"),
 }
 _LISTS: Final = ("functions", "runtimes")
-LISTS_NOTHING: Final = (
-    "it lists neither `functions` nor `runtimes`, as plugin manifests do since v2.1",
-    "bring a plugin manifest of v2.1 or later, or the OpenAPI file that it names",
-)
-"""Why a file is not read as a plugin, and what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +59,9 @@ def read_plugins(package: Package, named: Place, references: Sequence[Place]) ->
             package.note(reference, f"{reference.name}: this plugin is named twice", "name it once")
         elif not lists_tools(source.document.data):
             complete = False
-            why, fix = LISTS_NOTHING
-            message = f"{reference.name}: {source.document.file} is no plugin and is not read: {why}"
-            package.note(reference, message, fix)
+            why = why_no_plugin(source.document)
+            message = f"{reference.name}: {source.document.file} is no plugin and is not read: {why.message}"
+            package.note(reference, message, why.fix)
             _note_no_lists(package, source.root)
         else:
             runtimes += len(source.root["runtimes"].items)
@@ -97,6 +92,16 @@ def is_plugin(data: Data) -> bool:
 def lists_tools(data: Data) -> bool:
     """Whether a file that is named as a plugin can be read as one: it lists functions or runtimes."""
     return any(isinstance(as_mapping(data).get(key), list) for key in _LISTS)
+
+
+def why_no_plugin(document: Document) -> Problem:
+    """Why ``document``, which is meant as a plugin, is not read as one."""
+    there = (key for key in _LISTS if as_mapping(document.data).get(key) is not None)
+    return document.problem(
+        tuple(islice(there, 1)),
+        "it lists neither `functions` nor `runtimes`, as plugin manifests do since v2.1",
+        "bring a plugin manifest of v2.1 or later, or the OpenAPI file that it names",
+    )
 
 
 def read_plugin(package: Package, source: Parsed, known: dict[str, OpenApi]) -> Plugin:

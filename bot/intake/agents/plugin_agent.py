@@ -12,11 +12,11 @@ from typing import Final
 
 from bot.config import Limits
 from bot.documents import Data, Document, as_list, as_mapping, parse_json
-from bot.errors import InputError
+from bot.errors import InputError, Problem
 from bot.intake.agents.declarative_agent import LocalisedTexts, names_agents, starter_at
 from bot.intake.agents.manifests import base_name, by_precedence, first_fitting
 from bot.intake.agents.package import Package
-from bot.intake.agents.plugin import LISTS_NOTHING, Plugin, is_plugin, read_plugin, read_plugins
+from bot.intake.agents.plugin import Plugin, is_plugin, read_plugin, read_plugins, why_no_plugin
 from bot.intake.agents.reader import Reader
 from bot.intake.place import Parsed, Place
 from bot.intake.specification import Specification
@@ -71,18 +71,17 @@ class PluginAgentReader:
         return _specification(package, first, plugins, complete=complete)
 
 
-def unread_plugins(
-    snapshot: Snapshot, taken: Collection[str], limits: Limits
-) -> Iterator[tuple[str, tuple[str, str] | None]]:
+def unread_plugins(snapshot: Snapshot, taken: Collection[str], limits: Limits) -> Iterator[tuple[str, Problem | None]]:
     """The plugins of ``snapshot`` that are not ``taken``, and files with a plugin's name that are none.
 
-    The latter with the reason why they are not read, and what to do.
+    The latter with the reason why they are not read.
     """
     plugins = [path for path in snapshot.paths() if _fits(snapshot, path, limits, is_plugin)]
     yield from ((path, None) for path in plugins if path not in taken)
     for path in snapshot.paths():
         if _USUAL_NAME.fullmatch(base_name(path)) and path not in plugins and path not in taken:
-            yield path, None if _parsed(snapshot, path, limits) is None else LISTS_NOTHING
+            document = _parsed(snapshot, path, limits)
+            yield path, None if document is None else why_no_plugin(document)
 
 
 def _names_plugins(data: Data) -> bool:

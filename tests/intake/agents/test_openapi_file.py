@@ -161,6 +161,35 @@ def test_of_two_operations_with_one_id_the_first_counts(folder: Folder) -> None:
     assert "given twice; the first one counts" in notes_of(specification)[0]
 
 
+@pytest.mark.parametrize(
+    ("rest", "line", "why"),
+    [
+        ("", 1, "it has no `paths`"),
+        ("paths:\n", 3, "`paths` must be an object"),
+        ("paths: [1, 2]\n", 3, "`paths` must be an object"),
+        (
+            "webhooks: {added: {post: {}}}\n",
+            1,
+            "it has no `paths`; its `webhooks` are calls that it makes, and no tools",
+        ),
+    ],
+)
+def test_a_file_without_paths_says_why_it_is_not_read(folder: Folder, rest: str, line: int, why: str) -> None:
+    (problem,) = folder.write("api/v1.yaml", f"openapi: 3.1.0\ninfo: {{title: Harbour}}\n{rest}").problems()
+    assert (problem.file, problem.line) == ("api/v1.yaml", line)
+    assert problem.message == f"no agent specification is here; this file (openapi) is not read: {why}"
+    assert problem.fix.startswith("list the operations under `paths`, or add the agent's app package")
+
+
+def test_every_file_that_may_have_been_meant_is_named(folder: Folder) -> None:
+    folder.write("a.yaml", "openapi: 3.0.0\n").write("b/swagger.json", {"swagger": "2.0", "paths": []})
+    assert [(problem.file, problem.line) for problem in folder.problems()] == [("a.yaml", 1), ("b/swagger.json", 3)]
+    folder.write("mcp.json", {"mcpServers": {}}).write("swagger.yaml", "servers: []\n")
+    whole, *others = folder.problems()
+    assert "no agent specification is here (mcp.json, swagger.yaml are of none of these formats)" in whole.message
+    assert [problem.file for problem in others] == ["a.yaml", "b/swagger.json"]
+
+
 def test_no_paths_at_all_are_no_tools(folder: Folder) -> None:
     assert folder.write("api.json", openapi({})).read().tools == ()
 

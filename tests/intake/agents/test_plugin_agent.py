@@ -216,9 +216,30 @@ def test_more_tools_than_allowed_are_an_error_that_names_the_limit(harbour: Fold
 OLD = {"schema_version": "v1", "name_for_human": "Harbour", "api": {"type": "openapi", "url": "https://h.example/a"}}
 
 
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (OLD, 1),
+        ({"schema_version": "v2.1", "name_for_human": "Harbour"}, 1),
+        ({"schema_version": "v2.1", "functions": {}, "runtimes": {}}, 3),
+        ([], 1),
+    ],
+)
+def test_a_file_with_the_name_of_a_plugin_that_is_none_says_why(folder: Folder, content: Any, line: int) -> None:
+    (problem,) = folder.write("ai-plugin.json", content).problems()
+    assert (problem.file, problem.line) == ("ai-plugin.json", line)
+    assert problem.message == (
+        "no agent specification is here; this file (api-plugin) is not read: it lists neither `functions` nor "
+        "`runtimes`, as plugin manifests do since v2.1"
+    )
+    assert problem.fix == (
+        "bring a plugin manifest of v2.1 or later, or the OpenAPI file that it names, or add the agent's app package, "
+        "or describe the agent in an agent.yaml that begins with `agent: 1`"
+    )
+
+
 def test_a_plugin_of_the_old_kind_is_said_where_something_else_is_read(folder: Folder) -> None:
-    (problem,) = folder.write("ai-plugin.json", OLD).problems()
-    assert "no agent specification is here (ai-plugin.json is of none of these formats)" in problem.message
+    folder.write("ai-plugin.json", OLD)
     (note,) = folder.write("api.json", API).read().notes
     assert (note.file, note.line) == ("ai-plugin.json", 1)
     assert note.message == (
