@@ -80,7 +80,7 @@ def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, lim
     eval_sets = collect(lambda: read_eval_sets(snapshot, limits), problems)
     if specification is None or eval_sets is None:
         rows = () if eval_sets is None else eval_sets
-        raise InputError([*problems, *(problem for eval_set in rows for problem in eval_set.problems)])
+        raise InputError(_each_once([*problems, *(problem for eval_set in rows for problem in eval_set.problems)]))
     submission = Submission(
         customer=customer,
         agent=agent,
@@ -91,6 +91,17 @@ def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, lim
         tools=None if specification.tools is None else tuple(tool.name for tool in specification.tools),
     )
     return Package(submission=submission, specification=specification)
+
+
+def _each_once(problems: Sequence[Problem]) -> list[Problem]:
+    """``problems`` without the later ones of one place and message.
+
+    A broken file of the agent is found by the reader of agents, and again as a data file that may be an eval set.
+    """
+    found: dict[tuple[str, int | None, str], Problem] = {}
+    for problem in problems:
+        found.setdefault((problem.file, problem.line, problem.message), problem)
+    return list(found.values())
 
 
 def find_specification(snapshot: Snapshot, limits: Limits) -> Specification | None:

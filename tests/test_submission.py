@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from bot.curator.entry import Source, entry_id
 from bot.curator.store import RegressionSet
+from bot.errors import InputError
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED
-from bot.submission import Package, Submission, refuse_shared_ids
-from tests.factories import make_entry
+from bot.snapshot import WorkingTree
+from bot.submission import Package, Submission, read_package, refuse_shared_ids
+from tests.factories import SHIPPED, make_entry
 
 # Found by trying some hundred thousand names: the entries of both would have one id.
 ONE, OTHER = "?!!!????!???!!?!", "??!!????!!!??!!??"
@@ -21,6 +27,36 @@ def package(*items: str, customer: str = "harbour") -> Package:
     )
     submission = Submission(customer=customer, agent="desk", folder="", queries=queries)
     return Package(submission=submission, specification=UNDECLARED)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("openapi.yaml", "openapi: 3.0.0\npaths:\n  /a: {get: {summary: L\xe4}}\n", 3),
+        ("openapi.yaml", "openapi: 3.0.0\npaths:\n  /a: {}\n  /a: {}\n", 4),
+        ("openapi.json", '{"openapi": "3.0.0",\n "paths": NaN}', 2),
+        ("mcp.json", '{"tools": [{"name": "a",\n "inputSchema": {}', 2),
+        ("openapi.json", '{"openapi": "3.0.0", "paths": ' + "[" * 500 + "]" * 500 + "}", 1),
+    ],
+    ids=["encoding", "a key twice", "not a number", "cut short", "nested deeply"],
+)
+def test_a_broken_file_of_the_agent_is_one_fault(tmp_path: Path, name: str, text: str, line: int) -> None:
+    (tmp_path / name).write_bytes(text.encode("latin-1"))
+    (tmp_path / "q.jsonl").write_text('{"prompt": "Which berth is free?"}\n{"prompt": 5}\n', encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        read_package(WorkingTree(tmp_path), "harbour", "desk", "", SHIPPED.limits)
+    first, *others = error.value.problems
+    assert (first.file, first.line) == (name, line)
+    assert "move it into a sub-folder" not in first.fix
+    assert {problem.file for problem in others} == {"q.jsonl"}
+    # Beside an agent it may be an eval set.
+    (tmp_path / "agent.yaml").write_text("agent: 1\nname: Desk\nplatform: acme\n", encoding="utf-8")
+    (fault,) = (
+        problem
+        for problem in read_package(WorkingTree(tmp_path), "harbour", "desk", "", SHIPPED.limits).submission.problems
+        if problem.file == name
+    )
+    assert "move it into a sub-folder" in fault.fix
 
 
 def test_the_names_share_an_id() -> None:

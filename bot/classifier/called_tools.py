@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, prod
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from bot.classifier.model import EVEN, CalledTools, Consensus, Contradiction, Judgement
 from bot.intake.expected_calls import expected_tools
 from bot.intake.query import Query
-from bot.intake.specification import Specification, Tool
+from bot.intake.specification import UNLISTED, Specification, Tool
 from bot.rounding import rounded
 from bot.taxonomy.model import Capability, Taxonomy
 from bot.taxonomy.rules import SUBJECTS, Rule, compile_rule, evaluate
 
 ToolValues: TypeAlias = Mapping[str, Mapping[str, bool | None]]
 """``tool`` capability → declared tool → what the rule says of it; ``None`` where the tool does not say."""
+
+UNKNOWN_NAMES: Final[Mapping[str, Sequence[str]]] = {UNLISTED: (UNLISTED,)}
+"""The names of the tools of an agent of which it is not declared whether it has any."""
 
 
 def tool_values(taxonomy: Taxonomy, tools: Sequence[Tool]) -> dict[str, dict[str, bool | None]]:
@@ -31,6 +34,14 @@ def tool_values(taxonomy: Taxonomy, tools: Sequence[Tool]) -> dict[str, dict[str
     return found
 
 
+def unlisted_values(taxonomy: Taxonomy) -> dict[str, dict[str, bool | None]]:
+    """The rules of all ``tool`` capabilities over a tool of which nothing is declared, in the taxonomy's order.
+
+    A rule says of it what it says of every tool, and nothing where tools differ.
+    """
+    return {capability.id: {UNLISTED: _of_every_tool(_rule(capability))} for capability in _of_tools(taxonomy)}
+
+
 def silent_capabilities(taxonomy: Taxonomy, values: ToolValues) -> tuple[str, ...]:
     """The ``tool`` capabilities that some declared tool is silent about, and that can be inferred from the text."""
     return tuple(
@@ -44,12 +55,10 @@ def call_capability(taxonomy: Taxonomy, values: ToolValues) -> str | None:
     The first in the taxonomy's order; ``None`` if there is none.
     """
     for capability in _of_tools(taxonomy):
-        rule = _rule(capability)
         if (
-            rule is not None
-            and capability.exemplars.positive
+            capability.exemplars.positive
             and all(values.get(capability.id, {}).values())
-            and all(evaluate(rule, facts) for facts in SUBJECTS["tool"].probes)
+            and _of_every_tool(_rule(capability))
         ):
             return capability.id
     return None
@@ -99,11 +108,12 @@ def fits_none(calls: CalledTools, values: ToolValues, members: Iterable[str]) ->
 
 
 def expectation(query: Query, specification: Specification) -> tuple[str, ...] | None:
-    """The declared tools that the eval set expects ``query`` to call, none if it expects no call.
+    """The tools that the eval set expects ``query`` to call, none if it expects no call.
 
-    ``None`` where it does not say, or the agent declares no tools.
+    They are declared ones, or :data:`UNLISTED` for those that the specification does not list.  ``None`` where the eval
+    set does not say, or the agent declares to have no tools.
     """
-    if not specification.tools:
+    if specification.tools is not None and not specification.tools:
         return None
     return expected_tools(query.expected, len(query.turns), specification.tools)
 
@@ -145,6 +155,12 @@ def _leads(names: set[str], step: Mapping[str, float]) -> bool:
 
 def _of_tools(taxonomy: Taxonomy) -> list[Capability]:
     return [item for item in taxonomy.capabilities if item.source == "tool"]
+
+
+def _of_every_tool(rule: Rule | None) -> bool | None:
+    """What ``rule`` says of every tool; ``None`` where it says different things, or nothing."""
+    said = set() if rule is None else {evaluate(rule, facts) for facts in SUBJECTS["tool"].probes}
+    return said.pop() if len(said) == 1 else None
 
 
 def _rule(capability: Capability) -> Rule | None:

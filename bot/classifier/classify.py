@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.classifier.arbitration import Evidence, arbitrate
 from bot.classifier.called_tools import (
+    UNKNOWN_NAMES,
     ToolValues,
     call_capability,
     called_values,
@@ -16,6 +17,7 @@ from bot.classifier.called_tools import (
     fits_none,
     silent_capabilities,
     tool_values,
+    unlisted_values,
 )
 from bot.classifier.cleaning import hides_text
 from bot.classifier.model import Backend, CalledTools, Classification, Finding, InferenceRequest, Progress
@@ -23,7 +25,7 @@ from bot.classifier.specification_path import Declared, declared_values, inferre
 from bot.classifier.structure_path import StructureRules, counted_values, structure_rules
 from bot.errors import IncompleteError, IncumbentError, OutsideError
 from bot.intake.query import Query
-from bot.intake.specification import Specification, Tool
+from bot.intake.specification import UNLISTED, Specification, Tool
 from bot.taxonomy.model import Taxonomy
 
 
@@ -81,9 +83,10 @@ def classify(
 class _Agent:
     """What taxonomy and specification say together, whatever the query.
 
-    ``tools`` are the declared tools under names of their own, ``asks`` whether anything depends on which of them a
+    ``tools`` are the declared tools under names of their own, ``depends`` whether anything depends on which tools a
     query calls, and ``names`` their names by the declared one.  ``values`` are what rules say of each tool, ``silent``
-    the capabilities that some tool is silent about (``None``: it is not declared whether there are tools).
+    the capabilities that some tool is silent about (``None``: it is not declared whether there are tools; ``names`` and
+    ``values`` are then those of the one that an eval set may expect).
     """
 
     taxonomy: Taxonomy
@@ -91,7 +94,7 @@ class _Agent:
     declared: Declared
     structure: StructureRules
     tools: tuple[Tool, ...]
-    asks: bool
+    depends: bool
     names: Mapping[str, Sequence[str]]
     values: ToolValues
     silent: tuple[str, ...] | None
@@ -102,7 +105,8 @@ class _Agent:
     def of(taxonomy: Taxonomy, specification: Specification) -> _Agent:
         declared = declared_values(taxonomy, specification)
         tools = distinct(specification.tools or ())
-        values = tool_values(taxonomy, tools)
+        is_known = specification.tools is not None
+        values = tool_values(taxonomy, tools) if is_known else unlisted_values(taxonomy)
         names: dict[str, list[str]] = {}
         for tool, other in zip(specification.tools or (), tools, strict=True):
             names.setdefault(tool.name, []).append(other.name)
@@ -113,13 +117,18 @@ class _Agent:
             declared=declared,
             structure=structure_rules(taxonomy),
             tools=tools,
-            asks=bool(tools) and (bool(values) or decides),
-            names=names,
+            depends=bool(values) or decides,
+            names=names if is_known else UNKNOWN_NAMES,
             values=values,
-            silent=None if specification.tools is None else silent_capabilities(taxonomy, values),
+            silent=silent_capabilities(taxonomy, values) if is_known else None,
             call_capability=call_capability(taxonomy, values),
             implied=_implied(taxonomy, specification, tools) if decides else {},
         )
+
+    @property
+    def asks(self) -> bool:
+        """Whether the backend has to say which of the declared tools a query calls."""
+        return self.depends and bool(self.tools)
 
     def request(self, query: Query, counted: Declared) -> InferenceRequest:
         """What has to be asked about ``query``; of nothing a request without capabilities and tools."""
@@ -134,12 +143,11 @@ class _Agent:
 
     def evidence(self, query: Query, counted: Declared, found: Finding) -> Evidence:
         """What all paths say of ``query``; ``found`` is the backend's answer."""
-        expected = expectation(query, self.specification) if self.asks else None
-        said = found.calls
-        calls = said or CalledTools(0.0) if expected is None else expected_calls(expected, self.names)
+        expected = expectation(query, self.specification) if self.depends else None
+        said = self._said(found)
+        calls = found.calls or CalledTools(0.0) if expected is None else expected_calls(expected, self.names)
         # Where it is not declared whether there are tools, `tool` capabilities are inferred like others.
-        values = self.values if self.specification.tools is not None else {}
-        is_known = self.asks or bool(values)
+        is_known = expected is not None or self.asks or (self.specification.tools is not None and bool(self.values))
         return Evidence(
             declared=self.declared,
             counted=counted,
@@ -155,6 +163,13 @@ class _Agent:
             attempt=found.attempt or hides_text(query.heard),
             unfamiliar=found.unfamiliar,
         )
+
+    def _said(self, found: Finding) -> CalledTools | None:
+        """The calls that the backend expects: without a word on tools, a call of any, as far as it can be inferred."""
+        inferred = found.consensus.get(self.call_capability or "")
+        if self.specification.tools is not None or inferred is None:
+            return found.calls
+        return CalledTools(inferred.confidence, ({UNLISTED: 1.0},))
 
     def _implied_by(self, calls: CalledTools) -> frozenset[str]:
         """The capabilities whose rules hold over what the most likely tool of all steps exercises; none without one."""

@@ -1,14 +1,15 @@
 """Which declared tools an eval set expects a query to call (semantics, section 2, called tools).
 
 Eval sets name tools as their runner does: with the server before the name, or in another spelling.  What is not
-plainly one declared tool counts as not declared, so that no call is taken for another.
+plainly one declared tool counts as not declared, so that no call is taken for another.  Where not all tools are listed,
+a name that none of the listed ones has is that of one that is not.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -26,8 +27,11 @@ _Index: TypeAlias = Mapping[str, Sequence[str]]
 """Spelling → the names that may be spelt so."""
 
 
-def expected_tools(expected: Data, turns: int, tools: Sequence[Tool]) -> tuple[str, ...] | None:
+def expected_tools(expected: Data, turns: int, tools: Sequence[Tool] | None) -> tuple[str, ...] | None:
     """The names of the declared ``tools`` that a query of so many ``turns`` is expected to call, in order.
+
+    ``tools`` is ``None`` where it is not declared which there are.  Then, and where one of them stands for those that
+    are not listed, it is :data:`UNLISTED` for each call of a name that no listed tool has.
 
     Each expected call is one item, so a name may be there several times; calls that are not to be made are none.
     ``()``: it is said plainly that no tool is to be called.  ``None``: nothing is said, or only tools are named that
@@ -38,7 +42,8 @@ def expected_tools(expected: Data, turns: int, tools: Sequence[Tool]) -> tuple[s
         return ()
     if not expectation.called:
         return None
-    names = _Names.of(tool.name for tool in tools if tool.name != UNLISTED)
+    declared = (UNLISTED,) if tools is None else tuple(tool.name for tool in tools)
+    names = _Names.of(declared)
     meant = {called: names.meant_by(called) for called in expectation.called}
     return tuple(name for called in expectation.called if (name := meant[called]) is not None) or None
 
@@ -55,27 +60,31 @@ def stated_calls(expected: Data, turns: int) -> tuple[str, ...] | None:
 @dataclass(frozen=True, slots=True)
 class _Names:
     """Declared names by their spellings: as they are and without case and separators (``plain``), whole and behind a
-    prefix (``tail``).
+    prefix (``tail``).  ``lists_all``: there are no other tools than these.
     """
 
     exact: _Index
     plain: _Index
     tail: _Index
     plain_tail: _Index
+    lists_all: bool
 
     @staticmethod
-    def of(names: Iterable[str]) -> _Names:
-        """The spellings of ``names``."""
-        known = tuple(dict.fromkeys(names))
+    def of(declared: Collection[str]) -> _Names:
+        """The spellings of the names ``declared``, one of which may stand for tools that are not listed."""
+        known = tuple(name for name in dict.fromkeys(declared) if name != UNLISTED)
         return _Names(
             exact=_index((name, name) for name in known),
             plain=_index((_plain(name), name) for name in known),
             tail=_index((tail, name) for name in known for tail in _tails(name)),
             plain_tail=_index((_plain(tail), name) for name in known for tail in _tails(name)),
+            lists_all=UNLISTED not in declared,
         )
 
     def meant_by(self, called: str) -> str | None:
         """The one name that ``called`` means; ``None`` if it means none, or several alike.
+
+        Where not all tools are listed, what means none of the listed ones means :data:`UNLISTED`, if it is a name.
 
         Compared are whole names, then what stands behind a prefix of ``called``, the longest first, then behind a
         prefix of the declared ones; each as they are and then in plain.  The first comparison that finds any decides.
@@ -83,7 +92,7 @@ class _Names:
         for found in self._compared(called):
             if found:
                 return found[0] if len(found) == 1 else None
-        return None
+        return UNLISTED if _plain(called) and not self.lists_all else None
 
     def _compared(self, called: str) -> Iterator[Sequence[str]]:
         for form in (called, *_tails(called)):

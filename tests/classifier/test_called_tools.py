@@ -21,6 +21,7 @@ from bot.classifier.called_tools import (
     probability,
     silent_capabilities,
     tool_values,
+    unlisted_values,
 )
 from bot.classifier.model import CalledTools, Consensus, Contradiction, Judgement
 from bot.documents import Data
@@ -43,6 +44,7 @@ WRITE = of_tools("write", "effect == 'write' || (effect == 'unknown' && `null`)"
 CONFIRM = of_tools("confirm", "confirmation")
 CALL = of_tools("call", "`true`", exemplars=SHOWN)
 GET, ADD, ANY = tool("get"), tool("add", effect="write", confirmation=True), tool("any", effect="unknown")
+REST = tool("*", effect="unknown")
 
 
 # What rules say of each tool.
@@ -58,6 +60,15 @@ def test_the_rules_of_tools_are_evaluated_over_each_tool_in_the_taxonomys_order(
     }
     assert list(found) == ["call", "write", "confirm"]
     assert tool_values(everything, []) == {"call": {}, "write": {}, "confirm": {}}
+
+
+def test_of_a_tool_of_which_nothing_is_declared_rules_say_what_they_say_of_every_tool() -> None:
+    never = of_tools("never", "`false`")
+    ruleless = Capability.model_validate({**CALL.model_dump(exclude_none=True), "id": "ruleless", "when": None})
+    everything = taxonomy(CALL, intent("table"), WRITE, CONFIRM, never, ruleless)
+    said = {"call": True, "write": None, "confirm": None, "never": False, "ruleless": None}
+    assert unlisted_values(everything) == {name: {"*": value} for name, value in said.items()}
+    assert call_capability(everything, unlisted_values(everything)) == "call"
 
 
 def test_a_capability_without_a_rule_knows_of_no_tool() -> None:
@@ -310,13 +321,16 @@ def test_a_call_fits_no_member_where_its_facts_make_all_false(calls: CalledTools
         (specification([GET, ADD]), {"expected_tools": ["elsewhere"]}, None),
         (specification([GET, ADD]), "An answer.", None),
         (specification([GET, ADD]), None, None),
+        (specification([GET, REST]), {"expected_tools": ["elsewhere", "get"]}, ("*", "get")),
+        (specification([GET, REST]), {"expected_tools": []}, ()),
         (specification([]), {"expected_tools": ["add"]}, None),
-        (NOTHING, {"expected_tools": ["add"]}, None),
+        (specification([]), {"expected_tools": []}, None),
+        (NOTHING, {"expected_tools": ["add"]}, ("*",)),
+        (NOTHING, {"expected_tools": []}, ()),
+        (NOTHING, "An answer.", None),
     ],
 )
-def test_calls_of_declared_tools_may_be_expected(
-    spec: Specification, expected: Data, names: tuple[str, ...] | None
-) -> None:
+def test_calls_of_tools_may_be_expected(spec: Specification, expected: Data, names: tuple[str, ...] | None) -> None:
     item = replace(query("q"), expected=expected)
     assert expectation(item, spec) == names
 

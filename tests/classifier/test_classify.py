@@ -359,11 +359,111 @@ def test_an_expected_call_decides_between_declared_members_too() -> None:
     assert found.contradiction is not None
 
 
-def test_what_is_expected_of_an_agent_without_a_word_on_tools_decides_nothing() -> None:
-    backend = ScriptedBackend({"q": says(None, 1.0, **{"tool-call": 0.9, "write": 0.2})})
-    (found,) = classify([expecting("add")], NOTHING, ON_TOOLS, backend, silent).classifications
-    assert found.judgements["write"].path == "inference"
-    assert found.contradiction is None
+NO_CALL = dict.fromkeys(("tool-call", "write", "a-oauth", "a-key"), (False, 1.0, "expected"))
+"""What the eval set says that expects no call, whatever is declared."""
+SOME_CALL = {
+    "tool-call": (True, 1.0, "expected"),
+    "write": (False, 0.2, "expected"),
+    "a-oauth": (False, 0.0, "expected"),
+    "a-key": (False, 0.0, "expected"),
+}
+"""What it says that expects a call of a tool of which nothing is known: the text has to say what it does."""
+
+
+@pytest.mark.parametrize(
+    ("item", "call", "values", "calls", "contradiction"),
+    [
+        pytest.param(expecting(), 0.1, NO_CALL, CalledTools(0.0), None, id="no call, and they agree"),
+        pytest.param(
+            expecting(),
+            0.9,
+            NO_CALL,
+            CalledTools(0.0),
+            Contradiction(expected=(), likeliest=("*",), probability=0.9),
+            id="no call, and the classifier expected one",
+        ),
+        pytest.param(
+            expecting("add"), 0.9, SOME_CALL, CalledTools(1.0, ({"*": 1.0},)), None, id="a call, and they agree"
+        ),
+        pytest.param(
+            expecting("add", "get"),
+            0.1,
+            SOME_CALL,
+            CalledTools(1.0, ({"*": 1.0}, {"*": 1.0})),
+            Contradiction(expected=("*", "*"), likeliest=("*",), probability=0.1),
+            id="calls, and the classifier expected none",
+        ),
+    ],
+)
+def test_an_expectation_decides_where_nothing_is_declared_about_tools(
+    item: Query,
+    call: float,
+    values: dict[str, tuple[bool, float, str]],
+    calls: CalledTools,
+    contradiction: Contradiction | None,
+) -> None:
+    backend = ScriptedBackend({"q": says(None, 1.0, **{"tool-call": call, "write": 0.2})})
+    result = classify([item], NOTHING, ON_TOOLS, backend, silent)
+    assert [(each.tools, each.call_capability) for each in backend.asked] == [((), None)]
+    # Of two steps each may be the one that does what the text says.
+    wanted = values | ({"write": (False, 1 - 0.8**2, "expected")} if len(calls.steps) == 2 else {})
+    assert confidences(result) == {name: pytest.approx(value) for name, value in wanted.items()}
+    assert result.classifications[0].off_taxonomy == ()
+    assert result.classifications[0].calls == calls
+    assert result.classifications[0].contradiction == contradiction
+
+
+def test_an_expectation_decides_on_declared_members_of_an_agent_without_a_word_on_tools() -> None:
+    modes = specification(None, ["oauth", "api-key"])
+    backend = ScriptedBackend({"q": says(call=0.9, table=0.1)})
+    for item, off in ((expecting(), ()), (expecting("add"), ("one.auth",)), (query("q"), ("one.auth",))):
+        (found,) = classify([item], modes, EVERYTHING, backend, silent).classifications
+        assert found.signature == {"call"}
+        assert found.off_taxonomy == off
+        assert found.contradiction is None
+
+
+UNLISTED_TOOL = tool("*", "oauth", effect="unknown")
+
+
+@pytest.mark.parametrize(
+    ("item", "finding", "values", "contradiction"),
+    [
+        pytest.param(
+            expecting("add"),
+            called(0.02, {"*": 1.0}, write=0.3),
+            {
+                "tool-call": (True, 1.0, "expected"),
+                "write": (False, 0.3, "expected"),
+                "a-oauth": (True, 1.0, "expected"),
+            },
+            Contradiction(expected=("*",), likeliest=("*",), probability=0.02),
+            id="a name that no listed tool has",
+        ),
+        pytest.param(
+            expecting("get"),
+            called(0.9, {"*": 1.0}, write=0.3),
+            {
+                "tool-call": (True, 1.0, "expected"),
+                "write": (False, 1.0, "expected"),
+                "a-oauth": (False, 1.0, "expected"),
+            },
+            Contradiction(expected=("get",), likeliest=("*",), probability=0.9),
+            id="the name of a listed tool",
+        ),
+    ],
+)
+def test_a_call_may_be_expected_of_a_tool_that_is_not_listed(
+    item: Query,
+    finding: Finding,
+    values: dict[str, tuple[bool, float, str]],
+    contradiction: Contradiction,
+) -> None:
+    backend = ScriptedBackend({"q": finding})
+    result = classify([item], specification([GET, UNLISTED_TOOL]), ON_TOOLS, backend, silent)
+    found = confidences(result)
+    assert {name: found[name] for name in values} == {name: pytest.approx(value) for name, value in values.items()}
+    assert result.classifications[0].contradiction == contradiction
 
 
 # What is counted, and gates.

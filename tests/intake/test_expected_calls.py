@@ -65,6 +65,13 @@ def make_tools(*names: str) -> tuple[Tool, ...]:
         ("search", ["search", "search"], "search"),
         ("a." * MAX_PREFIXES + "search", ["search"], "search"),
         ("a." * (MAX_PREFIXES + 1) + "search", ["search"], "search"),
+        ("listIssues", ["listIssues", "*"], "listIssues"),
+        ("tracker.LIST_ISSUES", ["listIssues", "*"], "listIssues"),
+        ("elsewhere", ["listIssues", "*"], "*"),
+        ("elsewhere", ["*"], "*"),
+        ("list_issues", ["listIssues", "list-issues", "*"], None),
+        ("*", ["listIssues", "*"], None),
+        ("...", ["*"], None),
     ],
 )
 def test_a_name_means_the_one_declared_tool_that_it_fits(called: str, names: list[str], meant: str | None) -> None:
@@ -98,6 +105,23 @@ def test_an_agent_without_tools_calls_none_that_are_named() -> None:
     assert expected_tools({"expected_tools": []}, 1, ()) == ()
 
 
+@pytest.mark.parametrize(
+    ("expected", "found"),
+    [
+        (None, None),
+        ({"expected_response": "A list."}, None),
+        ({"expected_tools": []}, ()),
+        ({"expected_tools": ["list", "get", "list"]}, ("*", "*", "*")),
+        ({"expected_tools": ["*"]}, None),
+        ({"constraints": {"reject_tools": ["list"]}}, None),
+    ],
+)
+def test_without_a_word_on_tools_every_name_is_that_of_one_that_is_not_listed(
+    expected: Any, found: tuple[str, ...] | None
+) -> None:
+    assert expected_tools(expected, 1, None) == found
+
+
 def test_many_names_are_told_apart_in_no_time() -> None:
     tools = make_tools(*(f"server-{number}.tool-{number}" for number in range(500)), "a." * 100_000)
     calls: list[Any] = [*(f"tool_{number}" for number in range(30_000)), "b." * 500_000]
@@ -129,7 +153,7 @@ NAMES = st.text(alphabet="abAB._-/:*", max_size=8)
 @given(called=st.lists(NAMES, max_size=5), declared=st.lists(NAMES, max_size=5))
 def test_only_declared_names_come_out_and_exact_ones_always(called: list[Data], declared: list[str]) -> None:
     found = expected_tools({"expected_tools": called}, 1, make_tools(*declared))
-    assert set(found or ()) <= set(declared) - {"*"}
+    assert set(found or ()) <= set(declared)
     exact = Counter(name for name in called if name in declared and name not in ("", "-", "*"))
     assert exact <= Counter(found or ())
     assert found is None or len(found) <= len(called)

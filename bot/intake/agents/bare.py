@@ -22,8 +22,8 @@ class BareReader:
 
     A file comes into question if its name has one of the ``endings`` and its text shows ``mark`` somewhere; it is then
     parsed, and is of this format if ``fits`` says so.  A broken file is taken to be meant as one if its name is one of
-    the ``usual`` ones, or its text shows ``telling``.  ``describe`` reads a file; remarks and faults go to the package,
-    which is the whole folder.
+    the ``usual`` ones, or its text shows ``telling``.  ``misfit`` says why a file that says it is of this format does
+    not fit.  ``describe`` reads a file; remarks and faults go to the package, which is the whole folder.
     """
 
     name: str
@@ -34,6 +34,7 @@ class BareReader:
     usual: re.Pattern[str]
     fits: Callable[[Document], bool]
     describe: Callable[[Package, Parsed], Specification]
+    misfit: Callable[[Document], Problem | None] = lambda _: None
 
     def read(self, snapshot: Snapshot, path: str, document: Document, limits: Limits) -> Specification:
         """What ``document``, the file at ``path``, describes; references lead all over the folder, never beyond it."""
@@ -51,12 +52,13 @@ class BareReader:
 @dataclass(frozen=True, slots=True)
 class BareFiles:
     """The bare files of a folder with their readers, the faults of those that may have been meant as such and cannot be
-    read, and those that look as if they were meant and are of no format.
+    read, and those that look as if they were meant and are of no format; ``misfits`` are those of a known reason.
     """
 
     found: tuple[tuple[BareReader, str, Document], ...]
     faults: tuple[Problem, ...]
     unfit: tuple[str, ...]
+    misfits: tuple[tuple[BareReader, str, Problem], ...]
 
 
 def find_bare(snapshot: Snapshot, readers: Sequence[BareReader], limits: Limits) -> BareFiles:
@@ -64,6 +66,7 @@ def find_bare(snapshot: Snapshot, readers: Sequence[BareReader], limits: Limits)
     found: list[tuple[BareReader, str, Document]] = []
     faults: list[Problem] = []
     unfit: list[str] = []
+    misfits: list[tuple[BareReader, str, Problem]] = []
     for path in snapshot.paths():
         possible = [reader for reader in readers if path.casefold().endswith(reader.endings)]
         if not possible:
@@ -81,7 +84,9 @@ def find_bare(snapshot: Snapshot, readers: Sequence[BareReader], limits: Limits)
                 document = parse(content, snapshot.name(path), limits.reading)
                 fitting = [(reader, path, document) for reader in marked if reader.fits(document)]
                 found += fitting
-                unfit += [path] if meant and not fitting else []
+                if meant and not fitting:
+                    unfit.append(path)
+                    misfits += [(reader, path, why) for reader in possible if (why := reader.misfit(document))]
         except InputError as error:
             faults += error.problems if meant else ()
-    return BareFiles(tuple(found), tuple(faults), tuple(unfit))
+    return BareFiles(tuple(found), tuple(faults), tuple(unfit), tuple(misfits))

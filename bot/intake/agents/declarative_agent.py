@@ -13,9 +13,10 @@ from dataclasses import replace
 from typing import Final
 
 from bot.config import Limits
-from bot.documents import Document, as_list, as_mapping, parse_json
+from bot.documents import Data, Document, as_list, as_mapping, parse_json
 from bot.errors import InputError, Problem
 from bot.intake.agents.knowledge import KINDS, normal_kind
+from bot.intake.agents.manifests import MANIFEST, base_name, by_precedence, first_fitting
 from bot.intake.agents.package import Package
 from bot.intake.agents.plugin import Plugin, read_plugins, too_many
 from bot.intake.agents.reader import Reader
@@ -31,6 +32,7 @@ _AGENT_KEYS: Final = tuple(
     for outer in ("copilotAgents", "copilotExtensions")
     for inner in ("declarativeAgents", "declarativeCopilots")
 )
+_USUAL_NAME: Final = re.compile(r"manifest\.json|declarativeagent.*\.json")
 _TOKEN: Final = re.compile(r"\[\[\s*([A-Za-z_][A-Za-z0-9_]*)\s*\]\]")
 
 
@@ -48,24 +50,22 @@ class DeclarativeAgentReader:
 
     def recognise(self, snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
         """Manifests that name an agent; without any, agents' own files; without these, broken files of such a name."""
-        files = [path for path in snapshot.paths() if path.casefold().endswith(".json")]
-        named = [path for path in files if _base(path) == "manifest.json"]
-        others = [path for path in files if _base(path).startswith("manifest") and path not in named]
-        broken: list[str] = []
-        for paths, fits in ((named, names_agents), (others, names_agents), (files, _is_agent)):
-            found = []
-            for path in paths:
-                try:
-                    document = parse_json(snapshot.read(path, limits.reading), path, limits.reading)
-                except InputError:
-                    if _base(path) == "manifest.json" or _base(path).startswith("declarativeagent"):
-                        broken.append(path)
-                    continue
-                if fits(document.data):
-                    found.append(path)
-            if found:
-                return tuple(found)
-        return tuple(sorted(set(broken)))
+        broken: set[str] = set()
+
+        def data(path: str) -> Data:
+            try:
+                return parse_json(snapshot.read(path, limits.reading), path, limits.reading).data
+            except InputError:
+                broken.add(path)
+                return None
+
+        def is_manifest(path: str) -> bool:
+            return names_agents(data(path))
+
+        named, similar, others = by_precedence(snapshot.paths())
+        agents = ([*named, *similar, *others], lambda path: _is_agent(data(path)))
+        found = first_fitting(((named, is_manifest), (similar, is_manifest), agents))
+        return found or tuple(sorted(path for path in broken if _USUAL_NAME.fullmatch(base_name(path))))
 
     def parts(self, snapshot: Snapshot, path: str, limits: Limits) -> tuple[str, ...]:
         """None: an agent's file and its manifest are never both recognised."""
@@ -79,10 +79,6 @@ class DeclarativeAgentReader:
             return _read_agent(package, first, _agent_of(package, first))
         package.notes.extend(_broken_manifests(snapshot, limits))
         return _read_agent(package, first, first)
-
-
-def _base(path: str) -> str:
-    return posixpath.basename(path).casefold()
 
 
 def names_agents(data: object) -> bool:
@@ -101,7 +97,7 @@ def _is_agent(data: object) -> bool:
 def _broken_manifests(snapshot: Snapshot, limits: Limits) -> Iterator[Problem]:
     """What is wrong with manifests that cannot be read, where an agent's own file is read without one."""
     for path in snapshot.paths():
-        if _base(path) == "manifest.json":
+        if base_name(path) == MANIFEST:
             try:
                 parse_json(snapshot.read(path, limits.reading), snapshot.name(path), limits.reading)
             except InputError as error:

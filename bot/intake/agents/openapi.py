@@ -10,6 +10,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from bot.documents import Document, Path, as_list, as_mapping
+from bot.errors import Problem
 from bot.intake.agents.authentication import Scheme, scheme_mode
 from bot.intake.agents.effects import METHODS, effect_of_operation
 from bot.intake.agents.inventory import Entry, Inventory
@@ -63,6 +64,17 @@ def is_openapi(document: Document) -> bool:
     return isinstance(root.get("paths"), dict) and ("openapi" in root or "swagger" in root)
 
 
+def why_no_openapi(document: Document) -> Problem | None:
+    """Why ``document``, which says that it is OpenAPI, is not read as such; ``None`` if it is, or does not say so."""
+    root = as_mapping(document.data)
+    if is_openapi(document) or not ("openapi" in root or "swagger" in root):
+        return None
+    if "paths" in root:
+        return document.problem(("paths",), "`paths` must be an object", "list the operations under `paths`")
+    more = "; its `webhooks` are calls that it makes, and no tools" if "webhooks" in root else ""
+    return document.problem((), f"it has no `paths`{more}", "list the operations under `paths`")
+
+
 def read_operations(package: Package, source: Parsed) -> OpenApi:
     """The operations of the OpenAPI file in ``source``; remarks go to ``package``."""
     return _Reader(package, source.root).read()
@@ -90,10 +102,12 @@ class _Reader:
         operations: dict[str, Entry] = {}
         for route, item in self._paths():
             found = self.resolve(item)
-            if not found.is_mapping and not item.absent:
+            if not found.is_mapping:
                 self._unread(operations, item, found)
             for method, place in found.entries:
-                if method.lower() in METHODS and place.is_mapping:
+                if method.lower() in METHODS and not place.is_mapping:
+                    self._unread(operations, place, place)
+                elif method.lower() in METHODS:
                     operation = self.operation(method.lower(), route, found, place)
                     if operation.name in operations:
                         self.package.note(
@@ -113,9 +127,12 @@ class _Reader:
         return tuple((route, item) for route, item in paths.entries if not route.startswith("x-"))
 
     def _unread(self, operations: dict[str, Entry], item: Place, found: Place) -> None:
-        """What is offered at ``item`` is not known, which is not nothing."""
-        if not found.absent:
-            self.package.note(item, f"{item.name}: must be an object with operations, and is not read", "write `{...}`")
+        """What is offered at ``item``, which leads to ``found``, is not known, which is not nothing."""
+        # A reference that leads nowhere is remarked already.
+        if item is found or not found.absent:
+            self.package.note(
+                item, f"{item.name}: must be an object, and is not read", "write the object, or remove the key"
+            )
         effect = Decision("unknown", f"the operations at {item.name} are not read")
         operations.setdefault(UNLISTED, Entry(UNLISTED, "", effect, None, item))
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.intake.agents.bare import BareReader
 from bot.intake.agents.inventory import bare_tools
-from bot.intake.agents.openapi import is_openapi, read_operations
+from bot.intake.agents.openapi import is_openapi, read_operations, why_no_openapi
 from bot.intake.agents.package import Package
 from bot.intake.agents.security import required_modes
 from bot.intake.place import Parsed
@@ -53,4 +53,5 @@ READER: Final = BareReader(
     usual=re.compile(r".*(openapi|swagger).*\.(json|ya?ml)"),
     fits=is_openapi,
     describe=_describe,
+    misfit=why_no_openapi,
 )

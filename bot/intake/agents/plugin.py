@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
-from bot.documents import Data, as_list, as_mapping
+from bot.documents import Data, Document, as_list, as_mapping
 from bot.errors import Problem
 from bot.intake.agents.authentication import read_runtime_auth, required_mode, settle
 from bot.intake.agents.binding import Binding, Runtime, bind
@@ -21,7 +21,7 @@ from bot.intake.agents.parameters import of_schema
 from bot.intake.agents.security import required_modes
 from bot.intake.agents.structure import check_keys, check_version
 from bot.intake.place import Parsed, Place
-from bot.intake.specification import AuthDeclaration, AuthMode, Parameter, Protocol, Tool
+from bot.intake.specification import UNLISTED, AuthDeclaration, AuthMode, Parameter, Protocol, Tool
 
 _VERSIONS: Final = ("v2.1", "v2.2", "v2.3", "v2.4")
 _PROTOCOLS: Final[dict[str, tuple[Protocol, str]]] = {
@@ -29,19 +29,24 @@ _PROTOCOLS: Final[dict[str, tuple[Protocol, str]]] = {
     "LocalPlugin": ("local", "v2.2"),
     "RemoteMCPServer": ("mcp", "v2.4"),
 }
+_LISTS: Final = ("functions", "runtimes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
-    """What one plugin file, of which ``root`` is the whole, declares."""
+    """What one plugin file, of which ``root`` is the whole, declares.
+
+    ``complete``: nothing that may declare tools was left out as unreadable.
+    """
 
     root: Place
     auth: tuple[AuthDeclaration, ...]
     tools: tuple[Tool, ...]
+    complete: bool = True
 
 
 def read_plugins(package: Package, named: Place, references: Sequence[Place]) -> tuple[list[Plugin], bool]:
-    """The plugins that ``references``, listed at ``named``, name in their ``file``; and whether none is missing."""
+    """The plugins that ``references``, listed at ``named``, name in their ``file``; and whether all are read."""
     found: dict[str, Plugin] = {}
     known: dict[str, OpenApi] = {}
     complete = True
@@ -52,10 +57,12 @@ def read_plugins(package: Package, named: Place, references: Sequence[Place]) ->
             complete = False
         elif source.path in found:
             package.note(reference, f"{reference.name}: this plugin is named twice", "name it once")
-        elif not source.root.is_mapping:
+        elif not lists_tools(source.document.data):
             complete = False
-            message = f"{reference.name}: {source.document.file} is no plugin and is not read"
-            package.note(reference, message, "name a plugin")
+            why = why_no_plugin(source.document)
+            message = f"{reference.name}: {source.document.file} is no plugin and is not read: {why.message}"
+            package.note(reference, message, why.fix)
+            _note_no_lists(package, source.root)
         else:
             runtimes += len(source.root["runtimes"].items)
             if runtimes <= package.limits.tools:
@@ -64,7 +71,7 @@ def read_plugins(package: Package, named: Place, references: Sequence[Place]) ->
     tools = sum(len(plugin.tools) for plugin in plugins)
     if max(len(references), runtimes, tools) > package.limits.tools:
         package.faults.append(too_many(package, named))
-    return plugins, complete
+    return plugins, complete and all(plugin.complete for plugin in plugins)
 
 
 def too_many(package: Package, place: Place) -> Problem:
@@ -78,8 +85,23 @@ def too_many(package: Package, place: Place) -> Problem:
 def is_plugin(data: Data) -> bool:
     """Whether a file is a plugin manifest: it lists functions or runtimes, and has another key that only these have."""
     root = as_mapping(data)
-    listed = [key for key in ("functions", "runtimes") if isinstance(root.get(key), list)]
+    listed = [key for key in _LISTS if isinstance(root.get(key), list)]
     return bool(listed) and (len(listed) == 2 or any(key in root for key in ("schema_version", "name_for_human")))
+
+
+def lists_tools(data: Data) -> bool:
+    """Whether a file that is named as a plugin can be read as one: it lists functions or runtimes."""
+    return any(isinstance(as_mapping(data).get(key), list) for key in _LISTS)
+
+
+def why_no_plugin(document: Document) -> Problem:
+    """Why ``document``, which is meant as a plugin, is not read as one."""
+    there = (key for key in _LISTS if as_mapping(document.data).get(key) is not None)
+    return document.problem(
+        tuple(islice(there, 1)),
+        "it lists neither `functions` nor `runtimes`, as plugin manifests do since v2.1",
+        "bring a plugin manifest of v2.1 or later, or the OpenAPI file that it names",
+    )
 
 
 def read_plugin(package: Package, source: Parsed, known: dict[str, OpenApi]) -> Plugin:
@@ -91,8 +113,13 @@ def read_plugin(package: Package, source: Parsed, known: dict[str, OpenApi]) -> 
     named = [pattern for runtime in root["runtimes"].items for pattern in as_list(runtime["run_for_functions"].data)]
     if max(len(root["runtimes"].items), len(root["functions"].items), len(named)) > limit:
         return _refuse(package, root)
+    _note_no_lists(package, root)
     runtimes = tuple(_read_runtime(package, place, known) for place in root["runtimes"].items if place.is_mapping)
-    bindings = list(islice(bind(package, root, _functions(package, root), runtimes), limit + 1))
+    functions = _functions(package, root)
+    unread = _unread_runtimes(package, root)
+    # Where functions are listed, these are all the tools there are.
+    callable_names = chain(bind(package, root, functions, runtimes), () if functions else unread)
+    bindings = list(islice(callable_names, limit + 1))
     if len(bindings) > limit:
         return _refuse(package, root)
     auth: list[AuthDeclaration] = []
@@ -101,7 +128,38 @@ def read_plugin(package: Package, source: Parsed, known: dict[str, OpenApi]) -> 
         bound = [binding for binding in bindings if binding.runtime is runtime]
         modes[runtime.place.name], declared = _settle(package, runtime, bound)
         auth += declared
-    return Plugin(root=root, auth=tuple(auth), tools=tuple(_tool(package, binding, modes) for binding in bindings))
+    tools = tuple(_tool(package, binding, modes) for binding in bindings)
+    return Plugin(root=root, auth=tuple(auth), tools=tools, complete=_is_complete(root))
+
+
+def _note_no_lists(package: Package, root: Place) -> None:
+    """Remark ``functions`` and ``runtimes`` that are there and no lists."""
+    for key in _LISTS:
+        if not root[key].absent and not root[key].is_list:
+            package.note(root[key], f"{key}: not a list, and not read", "write a list of objects")
+
+
+def _unread_runtimes(package: Package, root: Place) -> list[Binding]:
+    """For each runtime that is no object a stand-in for its tools, which are not known: that is not nothing."""
+    found = []
+    for place in root["runtimes"].items:
+        if not place.is_mapping:
+            package.note(
+                place, f"{place.name}: must be an object, and is not read", "write an object with `type` and `spec`"
+            )
+            entry = Entry(UNLISTED, "", Decision("unknown", f"{place.name} is not read"), None, place)
+            found.append(Binding(name=UNLISTED, function=None, entry=entry, runtime=None))
+    return found
+
+
+def _is_complete(root: Place) -> bool:
+    """Whether nothing that names tools is of a wrong type: the lists, the functions, what the runtimes run."""
+    patterns = [place["run_for_functions"] for place in root["runtimes"].items]
+    return (
+        all(root[key].absent or root[key].is_list for key in _LISTS)
+        and all(place["name"].text for place in root["functions"].items)
+        and all(item.text for place in patterns for item in place.items)
+    )
 
 
 def _refuse(package: Package, root: Place) -> Plugin:
@@ -133,16 +191,32 @@ def _read_runtime(package: Package, place: Place, known: dict[str, OpenApi]) -> 
             f"set schema_version to {since} or later",
         )
     openapi = read_openapi(package, place["spec"], known) if protocol == "rest" else None
-    patterns = place["run_for_functions"]
     return Runtime(
         place=place,
         protocol=protocol,
-        patterns=tuple(item for item in patterns.items if item.text) if patterns.is_list else None,
+        patterns=_patterns(package, place["run_for_functions"]),
         inventory=openapi.operations if openapi else read_tools(package, place) if protocol == "mcp" else None,
         unused=openapi.unused if openapi else (),
         discovers=protocol == "mcp" and discovers(place),
         auth=read_runtime_auth(package, place),
     )
+
+
+def _patterns(package: Package, place: Place) -> tuple[Place, ...] | None:
+    """The names and patterns in ``run_for_functions``; ``None`` where it is absent, or no text and no list."""
+    if place.absent:
+        return None
+    fix = "write a list of names of functions"
+    if place.text:
+        package.note(place, f"{place.name}: not a list; it is read as a list of this one name", fix)
+        return (place,)
+    if not place.is_list:
+        package.note(place, f"{place.name}: not a list; it is read as if it were absent", fix)
+        return None
+    for item in place.items:
+        if not item.text:
+            package.note(item, f"{item.name}: not the name of a function, and not read", fix)
+    return tuple(item for item in place.items if item.text)
 
 
 def _functions(package: Package, root: Place) -> dict[str, Place]:

@@ -12,10 +12,11 @@ from typing import Final
 
 from bot.config import Limits
 from bot.documents import Data, Document, as_list, as_mapping, parse_json
-from bot.errors import InputError
+from bot.errors import InputError, Problem
 from bot.intake.agents.declarative_agent import LocalisedTexts, names_agents, starter_at
+from bot.intake.agents.manifests import base_name, by_precedence, first_fitting
 from bot.intake.agents.package import Package
-from bot.intake.agents.plugin import Plugin, is_plugin, read_plugin, read_plugins
+from bot.intake.agents.plugin import Plugin, is_plugin, read_plugin, read_plugins, why_no_plugin
 from bot.intake.agents.reader import Reader
 from bot.intake.place import Parsed, Place
 from bot.intake.specification import Specification
@@ -24,10 +25,6 @@ from bot.snapshot import Snapshot
 PLATFORM: Final = "api-plugin"
 _OUTER_KEYS: Final = ("copilotAgents", "copilotExtensions")
 _USUAL_NAME: Final = re.compile(r"ai-?plugin.*\.json")
-_OLD: Final = (
-    "it lists neither `functions` nor `runtimes`, as plugin manifests do since v2.1",
-    "bring a plugin manifest of v2.1 or later, or the OpenAPI file that it names",
-)
 _MARK: Final = re.compile(rb"\"(?:plugins|functions|runtimes)\"")
 
 
@@ -45,8 +42,13 @@ class PluginAgentReader:
 
     def recognise(self, snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
         """Manifests that name plugins; without any, plugins; without these, broken files with a plugin's usual name."""
-        manifests, plugins = (_fitting(snapshot, limits, fits) for fits in (_names_plugins, is_plugin))
-        return manifests or plugins or tuple(_broken(snapshot, limits))
+
+        def is_manifest(path: str) -> bool:
+            return _fits(snapshot, path, limits, _names_plugins)
+
+        plugins = (snapshot.paths(), lambda path: _fits(snapshot, path, limits, is_plugin))
+        manifests = ((paths, is_manifest) for paths in by_precedence(snapshot.paths()))
+        return first_fitting((*manifests, plugins)) or tuple(_broken(snapshot, limits))
 
     def parts(self, snapshot: Snapshot, path: str, limits: Limits) -> tuple[str, ...]:
         """None: a plugin and the manifest that names it are never both recognised."""
@@ -59,7 +61,8 @@ class PluginAgentReader:
         if is_plugin(document.data):
             # It may name any file of the folder, as one that describes a part of an agent may.
             package = Package(snapshot, "", limits)
-            plugins, complete = [read_plugin(package, first, {})], True
+            plugin = read_plugin(package, first, {})
+            plugins, complete = [plugin], plugin.complete
         else:
             package = Package(snapshot, posixpath.dirname(path), limits)
             named = [place for key in _OUTER_KEYS for place in first.root[key]["plugins"].items]
@@ -68,22 +71,17 @@ class PluginAgentReader:
         return _specification(package, first, plugins, complete=complete)
 
 
-def unread_plugins(
-    snapshot: Snapshot, taken: Collection[str], limits: Limits
-) -> Iterator[tuple[str, tuple[str, str] | None]]:
+def unread_plugins(snapshot: Snapshot, taken: Collection[str], limits: Limits) -> Iterator[tuple[str, Problem | None]]:
     """The plugins of ``snapshot`` that are not ``taken``, and files with a plugin's name that are none.
 
-    The latter with the reason why they are not read, and what to do.
+    The latter with the reason why they are not read.
     """
-    plugins = _fitting(snapshot, limits, is_plugin)
+    plugins = [path for path in snapshot.paths() if _fits(snapshot, path, limits, is_plugin)]
     yield from ((path, None) for path in plugins if path not in taken)
     for path in snapshot.paths():
-        if _USUAL_NAME.fullmatch(_base(path)) and path not in plugins and path not in taken:
-            yield path, None if _parsed(snapshot, path, limits) is None else _OLD
-
-
-def _base(path: str) -> str:
-    return posixpath.basename(path).casefold()
+        if _USUAL_NAME.fullmatch(base_name(path)) and path not in plugins and path not in taken:
+            document = _parsed(snapshot, path, limits)
+            yield path, None if document is None else why_no_plugin(document)
 
 
 def _names_plugins(data: Data) -> bool:
@@ -92,10 +90,10 @@ def _names_plugins(data: Data) -> bool:
     return any(as_list(as_mapping(root.get(key)).get("plugins")) for key in _OUTER_KEYS) and not names_agents(data)
 
 
-def _fitting(snapshot: Snapshot, limits: Limits, fits: Callable[[Data], bool]) -> tuple[str, ...]:
-    """The JSON files whose content ``fits``."""
-    documents = ((path, _parsed(snapshot, path, limits)) for path in snapshot.paths())
-    return tuple(path for path, document in documents if document is not None and fits(document.data))
+def _fits(snapshot: Snapshot, path: str, limits: Limits, fits: Callable[[Data], bool]) -> bool:
+    """Whether there is a JSON file at ``path`` whose content ``fits``."""
+    document = _parsed(snapshot, path, limits)
+    return document is not None and fits(document.data)
 
 
 def _parsed(snapshot: Snapshot, path: str, limits: Limits) -> Document | None:
@@ -104,7 +102,7 @@ def _parsed(snapshot: Snapshot, path: str, limits: Limits) -> Document | None:
         return None
     try:
         content = snapshot.read(path, limits.reading)
-        if _MARK.search(content) or _USUAL_NAME.fullmatch(_base(path)):
+        if _MARK.search(content) or _USUAL_NAME.fullmatch(base_name(path)):
             return parse_json(content, path, limits.reading)
     except InputError:
         pass
@@ -114,7 +112,7 @@ def _parsed(snapshot: Snapshot, path: str, limits: Limits) -> Document | None:
 def _broken(snapshot: Snapshot, limits: Limits) -> Iterator[str]:
     """Files with a plugin's usual name that cannot be read, so that their faults are shown."""
     for path in snapshot.paths():
-        if _USUAL_NAME.fullmatch(_base(path)) and _parsed(snapshot, path, limits) is None:
+        if _USUAL_NAME.fullmatch(base_name(path)) and _parsed(snapshot, path, limits) is None:
             yield path
 
 

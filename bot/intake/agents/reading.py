@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.config import Limits
 from bot.errors import InputError, Problem, foreign_list
-from bot.intake.agents.bare import find_bare
+from bot.intake.agents.bare import BareFiles, find_bare
 from bot.intake.agents.plugin_agent import PLATFORM, unread_plugins
 from bot.intake.agents.reader import Reader
 from bot.intake.agents.registry import bare_readers, whole_readers
@@ -20,6 +20,7 @@ from bot.snapshot import Rationed, Snapshot
 # Many platforms call their file so.
 _AGENT_FILE: Final = re.compile(r"(^|/)(agents?(\.\w+)?\.ya?ml|ai-?plugin[^/]*\.json)$", re.IGNORECASE)
 _SHOWN: Final = 5
+_ADD_ONE: Final = "add the agent's app package, or describe the agent in an agent.yaml that begins with `agent: 1`"
 _NAME_IT: Final = "name it under `extends` of an agent.yaml, together with the agent, if it describes the agent's tools"
 
 
@@ -34,7 +35,9 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
     whole = _whole(snapshot, limits)
     if len(whole) > 1:
         candidates = [(reader.name, path) for reader, path in whole]
-        raise _several(snapshot, folder, candidates, "keep one agent per folder")
+        # These may be parts of one agent, as plugins are.
+        are_parts = all(reader.is_fallback for reader, _ in whole)
+        raise _several(snapshot, folder, candidates, _joining(whole) if are_parts else "keep one agent per folder")
     if whole:
         reader, path = whole[0]
         read = Rationed(snapshot, limits.package_bytes)
@@ -43,9 +46,8 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
         return replace(specification, notes=(*specification.notes, *notes))
     bare = find_bare(snapshot, bare_readers(), limits)
     if len(bare.found) > 1:
-        listed = foreign_list(json.dumps(path, ensure_ascii=False) for _, path, _ in bare.found)
-        fix = f"write an agent.yaml with `agent: 1` and `extends: [{listed}]`, which joins them, or keep one"
-        raise _several(snapshot, folder, [(reader.name, path) for reader, path, _ in bare.found], fix)
+        parts = [(reader, path) for reader, path, _ in bare.found]
+        raise _several(snapshot, folder, [(reader.name, path) for reader, path in parts], _joining(parts))
     if bare.found:
         part, path, document = bare.found[0]
         specification = part.read(snapshot, path, document, limits)
@@ -53,15 +55,30 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
         return replace(specification, notes=(*specification.notes, *notes))
     if bare.faults:
         raise InputError(bare.faults)
+    reasons = dict(_reasons(snapshot, bare, limits))
+    near = [
+        snapshot.name(path)
+        for path in snapshot.paths()
+        if path not in reasons and (path in bare.unfit or _AGENT_FILE.search(path))
+    ]
+    missing = () if reasons and not near else _missing(folder, near).problems
+    raise InputError([*reasons.values(), *missing])
+
+
+def _missing(folder: str, near: Sequence[str]) -> InputError:
+    """The error for a folder without an agent; ``near`` are files of a name or text that agents have."""
     known = [*(reader.looked_for for reader in whole_readers()), *(reader.looked_for for reader in bare_readers())]
     looked_for = "; ".join(known)
-    near = [snapshot.name(path) for path in snapshot.paths() if path in bare.unfit or _AGENT_FILE.search(path)]
     seen = f" ({', '.join(near[:_SHOWN])} {'is' if len(near) == 1 else 'are'} of none of these formats)" if near else ""
-    raise _fault(
-        folder,
-        f"no agent specification is here{seen}; looked for: {looked_for}",
-        "add the agent's app package, or describe the agent in an agent.yaml that begins with `agent: 1`",
-    )
+    return _fault(folder, f"no agent specification is here{seen}; looked for: {looked_for}", _ADD_ONE)
+
+
+def _reasons(snapshot: Snapshot, bare: BareFiles, limits: Limits) -> Iterator[tuple[str, Problem]]:
+    """The files that say which format they are meant to have, and what keeps each from being an agent's."""
+    plugins = ((PLATFORM, path, why) for path, why in unread_plugins(snapshot, (), limits) if why is not None)
+    for name, path, why in (*((reader.name, path, why) for reader, path, why in bare.misfits), *plugins):
+        message = f"no agent specification is here; this file ({name}) is not read: {why.message}"
+        yield path, replace(why, file=snapshot.name(path), message=message, fix=f"{why.given_fix}, or {_ADD_ONE}")
 
 
 def _unread(snapshot: Snapshot, path: str, taken: Collection[str], limits: Limits) -> Iterator[Problem]:
@@ -72,8 +89,9 @@ def _unread(snapshot: Snapshot, path: str, taken: Collection[str], limits: Limit
     beside += [(PLATFORM, at) for at in whys if at not in {known for _, known in beside}]
     for name, at in beside:
         if at not in taken:
-            why, fix = whys.get(at) or (f"the agent of {snapshot.name(path)} does not name it", _NAME_IT)
-            yield Problem(snapshot.name(at), 1, f"this file ({name}) is not read: {why}", fix)
+            unnamed = Problem(at, 1, f"the agent of {snapshot.name(path)} does not name it", _NAME_IT)
+            why = whys.get(at) or unnamed
+            yield replace(why, file=snapshot.name(at), message=f"this file ({name}) is not read: {why.message}")
 
 
 def find_specifications(snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
@@ -107,6 +125,12 @@ def _found(snapshot: Snapshot, limits: Limits, *, is_fallback: bool) -> list[tup
     found = [(reader, path) for reader in readers for path in reader.recognise(snapshot, limits)]
     parts = {part for reader, path in found for part in reader.parts(snapshot, path, limits) if part != path}
     return [(reader, path) for reader, path in found if path not in parts]
+
+
+def _joining(found: Sequence[tuple[object, str]]) -> str:
+    """How to make one agent of the files ``found``."""
+    listed = foreign_list(json.dumps(path, ensure_ascii=False) for _, path in found)
+    return f"write an agent.yaml with `agent: 1` and `extends: [{listed}]`, which joins them, or keep one"
 
 
 def _several(snapshot: Snapshot, folder: str, found: Sequence[tuple[str, str]], fix: str) -> InputError:

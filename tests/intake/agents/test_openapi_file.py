@@ -123,8 +123,11 @@ def test_swagger_2_with_recursion_and_references_to_nowhere_is_read(folder: Fold
         ("{/a: {$ref: '#/odd'}}", {"*"}),
         ("{/a: {$ref: 5}, /b: {get: {operationId: b}}}", {"b"}),
         ("{/a: [1], /b: {get: {operationId: b}}}", {"*", "b"}),
-        ("{/a: nope, x-note: of no path, /b: null}", {"*"}),
-        ("{x-note: of no path, /b: null}", set()),
+        ("{/a: nope, x-note: of no path, /b: {}}", {"*"}),
+        ("{x-note: of no path, /b: null}", {"*"}),
+        ("{/b: {get: null}}", {"*"}),
+        ("{/b: {post: [x], get: {operationId: b}, x-note: null, parameters: null}}", {"*", "b"}),
+        ("{x-note: of no path, /b: {}}", set()),
     ],
 )
 def test_a_path_that_cannot_be_read_is_not_nothing(folder: Folder, paths: str, tools: set[str]) -> None:
@@ -132,6 +135,17 @@ def test_a_path_that_cannot_be_read_is_not_nothing(folder: Folder, paths: str, t
     specification = folder.write("openapi.yaml", f"openapi: 3.0.0\npaths: {paths}\n{more}").read()
     assert {tool.name for tool in specification.tools or ()} == tools
     assert ("*" in tools) == bool(notes_of(specification))
+
+
+def test_each_operation_of_a_wrong_type_is_noted_at_its_line(folder: Folder) -> None:
+    specification = folder.write(
+        "openapi.yaml", "openapi: 3.0.0\npaths:\n  /a:\n  /b: {get: }\n  /c:\n    GET: {}\n    post: [x]\n"
+    ).read()
+    assert set(tools_of(specification)) == {"*", "GET /c"}
+    assert notes_of(specification) == [
+        f"openapi.yaml:{line}: paths{place}: must be an object, and is not read"
+        for line, place in ((3, "['/a']"), (4, "['/b'].get"), (7, "['/c'].post"))
+    ]
 
 
 def test_references_lead_to_files_of_the_whole_folder(folder: Folder) -> None:
@@ -145,6 +159,35 @@ def test_of_two_operations_with_one_id_the_first_counts(folder: Folder) -> None:
     specification = folder.write("api.json", openapi(paths)).read()
     assert [(tool.name, tool.effect) for tool in specification.tools or ()] == [("a", "read")]
     assert "given twice; the first one counts" in notes_of(specification)[0]
+
+
+@pytest.mark.parametrize(
+    ("rest", "line", "why"),
+    [
+        ("", 1, "it has no `paths`"),
+        ("paths:\n", 3, "`paths` must be an object"),
+        ("paths: [1, 2]\n", 3, "`paths` must be an object"),
+        (
+            "webhooks: {added: {post: {}}}\n",
+            1,
+            "it has no `paths`; its `webhooks` are calls that it makes, and no tools",
+        ),
+    ],
+)
+def test_a_file_without_paths_says_why_it_is_not_read(folder: Folder, rest: str, line: int, why: str) -> None:
+    (problem,) = folder.write("api/v1.yaml", f"openapi: 3.1.0\ninfo: {{title: Harbour}}\n{rest}").problems()
+    assert (problem.file, problem.line) == ("api/v1.yaml", line)
+    assert problem.message == f"no agent specification is here; this file (openapi) is not read: {why}"
+    assert problem.fix.startswith("list the operations under `paths`, or add the agent's app package")
+
+
+def test_every_file_that_may_have_been_meant_is_named(folder: Folder) -> None:
+    folder.write("a.yaml", "openapi: 3.0.0\n").write("b/swagger.json", {"swagger": "2.0", "paths": []})
+    assert [(problem.file, problem.line) for problem in folder.problems()] == [("a.yaml", 1), ("b/swagger.json", 3)]
+    folder.write("mcp.json", {"mcpServers": {}}).write("swagger.yaml", "servers: []\n")
+    whole, *others = folder.problems()
+    assert "no agent specification is here (mcp.json, swagger.yaml are of none of these formats)" in whole.message
+    assert [problem.file for problem in others] == ["a.yaml", "b/swagger.json"]
 
 
 def test_no_paths_at_all_are_no_tools(folder: Folder) -> None:

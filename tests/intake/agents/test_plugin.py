@@ -229,6 +229,7 @@ def test_missing_keys_unnamed_and_repeated_functions_are_said(folder: Folder) ->
             f"{place}:6: functions[1]: the function has no name and is not read",
             f"{place}:9: functions[2]: the function 'moor' is listed twice; the first one counts",
             f"{place}:12: functions[3]: the function has no name and is not read",
+            f"{place}:21: runtimes[1]: must be an object, and is not read",
         ],
         strict=True,
     ):
@@ -238,10 +239,86 @@ def test_missing_keys_unnamed_and_repeated_functions_are_said(folder: Folder) ->
     ]
 
 
-def test_a_plugin_without_functions_and_runtimes_has_no_tools(folder: Folder) -> None:
-    specification = folder.plugin().read()
+def test_a_plugin_with_empty_functions_and_runtimes_has_no_tools(folder: Folder) -> None:
+    specification = folder.plugin(functions=[], runtimes=[]).read()
     assert specification.tools == ()
     assert specification.auth is None
+    assert specification.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "remarks"),
+    [
+        ({"schema_version": "v1", "api": {"type": "openapi", "url": "https://h.example/a"}}, []),
+        ({"schema_version": "v2.4", "name_for_human": "Harbour", "functions": None}, []),
+        ({"type": "AdaptiveCard", "body": []}, []),
+        ([], []),
+        ({"functions": {"moor": {}}, "runtimes": "x"}, [(2, "functions"), (5, "runtimes")]),
+    ],
+    ids=["of the old kind", "no lists", "a card", "no object", "no lists but others"],
+)
+def test_a_file_that_lists_nothing_is_no_plugin_and_its_tools_are_not_known(
+    folder: Folder, content: Any, remarks: list[tuple[int, str]]
+) -> None:
+    specification = folder.agent(actions=[{"file": "p.json"}]).write("appPackage/p.json", content).read()
+    assert specification.tools is None
+    first, *others = notes_of(specification)
+    assert first == (
+        "appPackage/declarativeAgent.json:6: actions[0]: appPackage/p.json is no plugin and is not read: it lists "
+        "neither `functions` nor `runtimes`, as plugin manifests do since v2.1"
+    )
+    assert others == [f"appPackage/p.json:{line}: {key}: not a list, and not read" for line, key in remarks]
+    folder.agent(actions=[{"file": "p.json"}, {"file": "q.json"}])
+    assert set(tools_of(folder.write("appPackage/q.json", {"functions": [{"name": "moor"}]}).read())) == {"moor"}
+
+
+MOOR = [{"name": "moor"}]
+ANY = {"type": "LocalPlugin", "spec": {}}
+
+
+@pytest.mark.parametrize(
+    ("functions", "runtimes", "tools", "remark"),
+    [
+        ({"moor": {}}, [], None, "functions: not a list, and not read"),
+        ([], {"type": "OpenApi"}, None, "runtimes: not a list, and not read"),
+        (MOOR, "x", {"moor"}, "runtimes: not a list, and not read"),
+        ([5], [], None, "functions[0]: the function has no name and is not read"),
+        ([], [5], {"*"}, "runtimes[0]: must be an object, and is not read"),
+        (None, [None, ANY | {"run_for_functions": MOOR}], {"*"}, "runtimes[0]: must be an object, and is not read"),
+        (MOOR, [5, ANY], {"moor"}, "runtimes[0]: must be an object, and is not read"),
+        (
+            None,
+            [ANY | {"run_for_functions": [5]}],
+            None,
+            "runtimes[0].run_for_functions[0]: not the name of a function",
+        ),
+        (
+            None,
+            [ANY | {"run_for_functions": ["moor", ""]}],
+            {"moor"},
+            "run_for_functions[1]: not the name of a function",
+        ),
+        (None, [ANY | {"run_for_functions": "moor"}], {"moor"}, "not a list; it is read as a list of this one name"),
+        (MOOR, [ANY | {"run_for_functions": {}}], {"moor"}, "not a list; it is read as if it were absent"),
+    ],
+)
+def test_what_is_of_a_wrong_type_is_noted_and_never_read_as_nothing(
+    folder: Folder, functions: Any, runtimes: Any, tools: set[str] | None, remark: str
+) -> None:
+    specification = folder.plugin(functions=functions, runtimes=runtimes).read()
+    assert (specification.tools and set(tools_of(specification))) == tools
+    assert any(remark in note for note in notes_of(specification))
+    alone = (folder.root / "appPackage" / "plugin.json").read_text(encoding="utf-8")
+    (folder.root / "appPackage" / "manifest.json").unlink()
+    (folder.root / "appPackage" / "declarativeAgent.json").unlink()
+    again = folder.write("appPackage/plugin.json", alone).read()
+    assert (again.platform, again.tools) == ("api-plugin", specification.tools)
+
+
+def test_one_name_without_a_list_covers_no_other_function(folder: Folder) -> None:
+    functions = [*MOOR, {"name": "cast_off"}]
+    specification = folder.plugin(functions=functions, runtimes=[ANY | {"run_for_functions": "moor"}]).read()
+    assert {tool.name: tool.protocol for tool in specification.tools or ()} == {"moor": "local", "cast_off": "function"}
 
 
 @pytest.mark.parametrize(

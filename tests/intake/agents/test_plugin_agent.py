@@ -142,6 +142,41 @@ def test_several_plugins_that_nothing_names_are_an_error(harbour: Folder) -> Non
     assert problem.message == (
         "several agent specifications are here: ai-plugin.json (api-plugin), tide-plugin.json (api-plugin)"
     )
+    assert problem.fix == (
+        'write an agent.yaml with `agent: 1` and `extends: ["ai-plugin.json", "tide-plugin.json"]`, which joins them, '
+        "or keep one"
+    )
+    harbour.write("agent.yaml", 'agent: 1\nextends: ["ai-plugin.json", "tide-plugin.json"]\n')
+    assert list(tools_of(harbour.read())) == ["listBerths", "bookBerth"]
+
+
+@pytest.mark.parametrize(
+    ("manifests", "read"),
+    [
+        (["manifest.json", "manifest.local.json"], "manifest.json"),
+        (["Manifest.json", "a.json", "build/manifest.dev.json"], "Manifest.json"),
+        (["a.json", "manifest.dev.json"], "manifest.dev.json"),
+    ],
+)
+def test_of_several_manifests_the_one_of_the_usual_name_counts(
+    harbour: Folder, manifests: list[str], read: str
+) -> None:
+    for path in manifests:
+        harbour.write(path, manifest("ai-plugin.json"))
+    specification = harbour.read()
+    assert (specification.name, list(tools_of(specification))) == ("Harbour app", ["listBerths", "bookBerth"])
+    assert specification.notes == ()
+    assert find_specifications(WorkingTree(harbour.root), make_limits()) == (read,)
+
+
+@pytest.mark.parametrize(
+    "manifests", [["a/manifest.json", "b/manifest.json"], ["manifest.dev.json", "manifest.local.json"]]
+)
+def test_several_manifests_of_one_rank_are_an_error(harbour: Folder, manifests: list[str]) -> None:
+    for path in manifests:
+        harbour.write(path, manifest("ai-plugin.json"))
+    (problem,) = harbour.problems()
+    assert f"several agent specifications are here: {manifests[0]} (api-plugin), {manifests[1]}" in problem.message
 
 
 @pytest.mark.parametrize(
@@ -181,9 +216,30 @@ def test_more_tools_than_allowed_are_an_error_that_names_the_limit(harbour: Fold
 OLD = {"schema_version": "v1", "name_for_human": "Harbour", "api": {"type": "openapi", "url": "https://h.example/a"}}
 
 
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (OLD, 1),
+        ({"schema_version": "v2.1", "name_for_human": "Harbour"}, 1),
+        ({"schema_version": "v2.1", "functions": {}, "runtimes": {}}, 3),
+        ([], 1),
+    ],
+)
+def test_a_file_with_the_name_of_a_plugin_that_is_none_says_why(folder: Folder, content: Any, line: int) -> None:
+    (problem,) = folder.write("ai-plugin.json", content).problems()
+    assert (problem.file, problem.line) == ("ai-plugin.json", line)
+    assert problem.message == (
+        "no agent specification is here; this file (api-plugin) is not read: it lists neither `functions` nor "
+        "`runtimes`, as plugin manifests do since v2.1"
+    )
+    assert problem.fix == (
+        "bring a plugin manifest of v2.1 or later, or the OpenAPI file that it names, or add the agent's app package, "
+        "or describe the agent in an agent.yaml that begins with `agent: 1`"
+    )
+
+
 def test_a_plugin_of_the_old_kind_is_said_where_something_else_is_read(folder: Folder) -> None:
-    (problem,) = folder.write("ai-plugin.json", OLD).problems()
-    assert "no agent specification is here (ai-plugin.json is of none of these formats)" in problem.message
+    folder.write("ai-plugin.json", OLD)
     (note,) = folder.write("api.json", API).read().notes
     assert (note.file, note.line) == ("ai-plugin.json", 1)
     assert note.message == (
