@@ -326,7 +326,7 @@ def expecting(*names: str) -> Query:
             expecting("add"),
             called(0.2, {"add": 1.0}),
             (True, 1.0, "expected"),
-            Contradiction(expected=("add",), likeliest=("add",), probability=0.2),
+            Contradiction(expected=("add",), likeliest=(), probability=0.2),
             id="the classifier expected no call",
         ),
         pytest.param(
@@ -390,7 +390,7 @@ SOME_CALL = {
             0.1,
             SOME_CALL,
             CalledTools(1.0, ({"*": 1.0}, {"*": 1.0})),
-            Contradiction(expected=("*", "*"), likeliest=("*",), probability=0.1),
+            Contradiction(expected=("*", "*"), likeliest=(), probability=0.1),
             id="calls, and the classifier expected none",
         ),
     ],
@@ -437,7 +437,7 @@ UNLISTED_TOOL = tool("*", "oauth", effect="unknown")
                 "write": (False, 0.3, "expected"),
                 "a-oauth": (True, 1.0, "expected"),
             },
-            Contradiction(expected=("*",), likeliest=("*",), probability=0.02),
+            Contradiction(expected=("*",), likeliest=(), probability=0.02),
             id="a name that no listed tool has",
         ),
         pytest.param(
