@@ -40,7 +40,7 @@ class QueryInput(FileModel):
 
     id: Named | None = Field(default=None, description="unique in this call; made from the turns if absent")
     turns: Annotated[Tuple[Named], Field(min_length=1)] = Field(description="what the user says, in order")
-    tool_calls: Tuple[Named] | None = Field(default=None, description="tools that it should call; [] for none")
+    tool_calls: Tuple[Named] | None = Field(default=None, description="declared tools that it should call; [] for none")
     attachments: Tuple[Named] = Field(default=(), description="names or media types of what the user attaches")
 
     @property
