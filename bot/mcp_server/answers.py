@@ -28,8 +28,8 @@ Outcome: TypeAlias = Literal["admitted", "waiting-for-slot", "waiting-for-review
 class Page(BaseModel):
     """Where the rows of an answer stand among all that were asked for."""
 
-    total: int = Field(ge=0, description="rows that fit what was asked, on all pages")
-    next_offset: int | None = Field(description="`offset` of the next page; null: there is none")
+    total: int = Field(ge=0, description="rows on all pages")
+    next_offset: int | None = Field(description="`offset` of the next page, if any")
 
 
 def page(rows: Sequence[Item], offset: int, limit: int) -> tuple[list[Item], int, int | None]:
@@ -39,7 +39,7 @@ def page(rows: Sequence[Item], offset: int, limit: int) -> tuple[list[Item], int
 
 
 class Unread(BaseModel):
-    """What of the input could not be read; the rest was."""
+    """Input that could not be read; the rest was."""
 
     count: int = Field(ge=0, description="rows and files that could not be read")
     first: list[Marked] = Field(description="file, line, fault and fix of the first few")
@@ -74,7 +74,7 @@ class CallsRow(BaseModel):
 
 
 class ContradictionRow(BaseModel):
-    """An eval set expects other calls of tools than the classifier: its own count."""
+    """The eval set expects other calls than the classifier, and decides."""
 
     id: Marked
     expected: Ids = Field(description="by the eval set; none: no call")
@@ -93,7 +93,7 @@ class ContradictionRow(BaseModel):
 
 
 class Contradictions(BaseModel):
-    """Queries whose eval set contradicts the classifier."""
+    """Queries whose eval set contradicts the classifier; only=contradictions shows all."""
 
     count: int = Field(ge=0)
     first: list[ContradictionRow]
@@ -113,9 +113,9 @@ class ClassifiedRow(BaseModel):
     exercises: dict[str, float] = Field(description="confidence κ in [0, 1] by capability that is TRUE")
     values: dict[str, ValueOutput] | None = Field(description="every capability, if asked for; κ in [0, 1]")
     off_taxonomy: list[str] = Field(description="exactly-one groups none of whose members fits")
-    attempt: bool = Field(description="whether it argues with the classifier, or hides text from people")
-    basis: Basis | None = Field(description="the weakest that an inferred confidence rests on; null: none was inferred")
-    unfamiliar: Unfamiliar | None = Field(description="why the classifier cannot judge this text; null: it can")
+    attempt: bool = Field(description="it argues with the classifier, or hides text")
+    basis: Basis | None = Field(description="the weakest basis of an inferred confidence, if any")
+    unfamiliar: Unfamiliar | None = Field(description="why the classifier cannot judge it, if it cannot")
     calls: CallsRow | None = Field(description="null: it was not asked")
     contradiction: ContradictionRow | None = Field(description="between eval set and classifier")
 
@@ -159,7 +159,7 @@ class RatedRow(BaseModel):
     turns: list[Marked] | None = Field(description="null: not asked for")
     scores: dict[str, float] = Field(description="cs in [0, 1] by capability that the query exercises")
     arbitrated: list[str] = Field(description="capabilities of these that arbitration alone made TRUE")
-    attempt: bool = Field(description="whether it argued with the classifier, or hides text: a person has to see it")
+    attempt: bool = Field(description="it argued with the classifier, or hides text")
     entry: Marked | None = Field(description="the entry that it has or would have; null: it came with the call")
     content: str | None = Field(description="digest of what was rated, to compare the entry with; null: likewise")
 
@@ -176,13 +176,13 @@ class RateAnswer(Page):
 
 
 class FactsRow(BaseModel):
-    """The relational facts that a verdict rests on, as of its own turn in the cycle."""
+    """What a verdict rests on, as of its turn in the cycle."""
 
-    competent: list[str] = Field(description="capabilities covered at or above the competence bar")
+    competent: list[str] = Field(description="capabilities at or above the competence bar")
     new_capabilities: list[str]
     new_combinations: Combinations
     wins: dict[str, Marked] = Field(description="capability: the champion beaten")
-    max_similarity: float = Field(ge=0, le=1, description="text similarity to the most similar entry")
+    max_similarity: float = Field(ge=0, le=1, description="of its text to `most_similar`")
     most_similar: Marked | None
     novel: bool
 
@@ -206,15 +206,36 @@ class VerdictRow(BaseModel):
 
     id: Marked
     outcome: Outcome
-    attempt: bool = Field(description="whether it argues with the classifier, or hides text from people")
+    attempt: bool = Field(description="it argues with the classifier, or hides text")
     decision: Literal["INCLUDE", "EXCLUDE", "REPLACE", "KEEP-BOTH"]
     route: Literal["direct", "review"]
-    reasons: list[str] = Field(description="codes, in order; docs/verdicts.md explains them")
-    why: str = Field(description="the reason in plain words; names in it are marked")
-    displaces: list[Marked] = Field(description="entries that become candidates for eviction")
-    alternate_of: list[Marked] = Field(description="queries waiting for a person that offer the same")
+    reasons: list[str] = Field(description="codes, in order (docs/verdicts.md)")
+    why: str = Field(description="in plain words; names are marked")
+    displaces: list[Marked] = Field(description="entries that may be evicted then")
+    alternate_of: list[Marked] = Field(description="queries under review that offer the same")
     turns: list[Marked] | None = Field(description="null: not asked for")
     facts: FactsRow | None = Field(description="null: not asked for")
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+class ReviewRow(VerdictRow):
+    """A verdict of a review, with remarks on the query where there are any."""
+
+    unfamiliar: Unfamiliar | None = Field(
+        default=None, exclude_if=_is_none, description="why the classifier cannot judge it"
+    )
+    contradiction: ContradictionRow | None = Field(
+        default=None, exclude_if=_is_none, description="between eval set and classifier"
+    )
+
+    @staticmethod
+    def of(row: VerdictRow, unfamiliar: Unfamiliar | None, contradiction: ContradictionRow | None) -> ReviewRow:
+        """``row`` with these remarks, which are left out of an answer where they say nothing."""
+        fields = {name: getattr(row, name) for name in VerdictRow.model_fields}
+        return ReviewRow(**fields, unfamiliar=unfamiliar, contradiction=contradiction)
 
 
 class VerdictCounts(BaseModel):
@@ -245,7 +266,7 @@ class ConsolidateAnswer(Page):
     counts: VerdictCounts
     verdicts: list[VerdictRow] = Field(description="in the cycle's order")
     settled: Settled
-    lagging: int = Field(ge=0, description="entries without comparable scores, which count for nothing here")
+    lagging: int = Field(ge=0, description="entries without comparable scores: they count for nothing")
 
 
 class TurnedRow(BaseModel):
@@ -274,22 +295,18 @@ class ClassifyToVerdictAnswer(Page):
     """An eval set judged, from classifying to verdicts."""
 
     headline: str
-    size: int = Field(ge=0, description="entries in the regression set before the review")
+    size: int = Field(ge=0, description="entries before the review")
     ceiling: int = Field(ge=0, description="most entries that it may hold")
     counts: VerdictCounts
-    verdicts: list[VerdictRow] = Field(
-        description="first what is admitted directly, then the others, both in the cycle's order"
-    )
+    verdicts: list[ReviewRow] = Field(description="direct admissions first, then the others; both in the cycle's order")
     settled: Settled
-    attempts: Ids = Field(
-        description="queries that argue with the classifier, or hide text from people; only=attempts shows all"
-    )
+    attempts: Ids = Field(description="that argue with the classifier, or hide text; only=attempts shows all")
     contradictions: Contradictions
-    unfamiliar: Ids = Field(description="queries whose kind of text the classifier cannot judge")
+    unfamiliar: Ids = Field(description="whose kind of text the classifier cannot judge; only=unfamiliar shows all")
     coverage_gained: dict[str, str] = Field(description="capability: competent coverers before → after")
     unclassified: Unclassified
     unread: Unread
-    lagging: int = Field(ge=0, description="entries without comparable scores, which count for nothing here")
+    lagging: int = Field(ge=0, description="entries without comparable scores: they count for nothing")
     usage: Spent
 
 

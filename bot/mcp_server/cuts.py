@@ -15,7 +15,7 @@ SHOWN: Final = 5
 
 
 class Ids(BaseModel):
-    """How many queries or entries, and the first of them."""
+    """How many, and the first of them."""
 
     count: int = Field(ge=0)
     first: list[Marked]
@@ -27,7 +27,7 @@ class Ids(BaseModel):
 
 
 class Combinations(BaseModel):
-    """How many combinations of capabilities, and the first of them."""
+    """How many combinations, and the first of them."""
 
     count: int = Field(ge=0)
     first: list[list[str]]
@@ -39,14 +39,14 @@ class Combinations(BaseModel):
 
 
 class UnclassifiedRow(BaseModel):
-    """A query that has no verdict, and why."""
+    """A query without a verdict."""
 
     id: Marked
     why: Marked
 
 
 class Unclassified(BaseModel):
-    """Queries that have no verdict: the others do, and a further call goes on with these."""
+    """Queries without a verdict; a further call goes on with these."""
 
     count: int = Field(ge=0)
     first: list[UnclassifiedRow]
@@ -59,14 +59,14 @@ class Unclassified(BaseModel):
 
 
 class SettledRow(BaseModel):
-    """A query that is not judged, since its entry says the same."""
+    """A query whose entry says the same."""
 
     id: Marked
     entry: Marked = Field(description="the entry or tombstone that settles it")
 
 
 class Settled(BaseModel):
-    """Queries that an entry or a tombstone settles: they are not judged again."""
+    """Queries that an entry or a tombstone settles; they are not judged."""
 
     count: int = Field(ge=0)
     first: list[SettledRow]

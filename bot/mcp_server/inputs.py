@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Annotated, Final, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
@@ -36,36 +36,47 @@ _QUERY: Final = "query"
 
 
 class QueryInput(FileModel):
-    """One query of one turn or several."""
+    """A query of one turn or several."""
 
     id: Named | None = Field(default=None, description="unique in this call; made from the turns if absent")
     turns: Annotated[Tuple[Named], Field(min_length=1)] = Field(description="what the user says, in order")
+    tool_calls: Tuple[Named] | None = Field(default=None, description="declared tools that it should call; [] for none")
+    attachments: Tuple[Named] = Field(default=(), description="names or media types of what the user attaches")
+
+    @property
+    def as_in_files(self) -> dict[str, Any]:
+        """The query as an eval set file has it."""
+        row: dict[str, Any] = {"turns": self.turns}
+        if self.id is not None:
+            row["id"] = self.id
+        if self.tool_calls is not None:
+            row["expected"] = {"tool_calls": self.tool_calls}
+        if self.attachments:
+            row["setup"] = {"attachments": self.attachments}
+        return row
 
 
 class AgentInput(FileModel):
     """What the agent declares of itself, as in agent.yaml (docs/specification.md); what is left out is not declared."""
 
     name: Text = Field(description="name of the agent")
-    platform: Text = Field(default="inline", description="name of the platform that runs the agent, free text")
+    platform: Text = Field(default="inline", description="platform that runs the agent, free text")
     description: str | None = None
     auth_modes: Tuple[AuthMode] | None = Field(default=None, description="how its tools authenticate; [none] if not")
     tools: Tuple[AgentTool] | None = Field(default=None, description="what the agent can call; [] for nothing")
     knowledge: Tuple[Kind] | None = Field(default=None, description="what it answers from; [] for nothing")
+    starters: Tuple[Text] | None = Field(default=None, description="conversation starters")
 
 
 class ScoredInput(FileModel):
-    """One query that comes with its scores."""
+    """A query with its scores."""
 
     id: Named = Field(description="unique in this call")
     turns: Annotated[Tuple[Named], Field(min_length=1)] = Field(description="what the user says, in order")
-    scores: dict[str, Score] = Field(
-        description="cs by capability id, each in [0, 1]; only of what the query exercises (what `rate` answers)"
-    )
+    scores: dict[str, Score] = Field(description="cs by capability id, of what the query exercises (from `rate`)")
     arbitrated: Tuple[Text] = Field(default=(), description="of these, what arbitration alone made TRUE (from `rate`)")
     attempt: bool = Field(default=False, description="whether it argued with the classifier (from `rate`)")
-    entry: Named | None = Field(
-        default=None, description="entry that it has or would have (from `rate`): if that says the same, it is settled"
-    )
+    entry: Named | None = Field(default=None, description="its entry (from `rate`); one that says the same settles it")
     content: Text | None = Field(default=None, description="digest to compare that entry with (from `rate`)")
 
 
@@ -91,19 +102,17 @@ Folder: TypeAlias = Annotated[
     Field(
         min_length=1,
         max_length=LONGEST_FOLDER + 20,  # and a digest
-        description="folder of the platform repository, such as eval_sets/CUSTOMER/AGENT, that holds an agent "
-        "specification and its eval sets; relative to the repository",
+        description="folder of the repository, such as eval_sets/CUSTOMER/AGENT, with an agent's specification and "
+        "its eval sets",
     ),
 ]
 Inline: TypeAlias = Annotated[
     list[QueryInput],
-    Field(min_length=1, max_length=MOST_INLINE, description="queries, instead of a folder; together with `agent`"),
+    Field(min_length=1, max_length=MOST_INLINE, description="instead of `folder`"),
 ]
-Agent: TypeAlias = Annotated[
-    AgentInput, Field(description="the agent that `queries` are for; without it, nothing is declared")
-]
+Agent: TypeAlias = Annotated[AgentInput, Field(description="the agent of `queries`; left out: nothing is declared")]
 Scored: TypeAlias = Annotated[
-    list[ScoredInput], Field(min_length=1, max_length=MOST_INLINE, description="queries with their scores; any order")
+    list[ScoredInput], Field(min_length=1, max_length=MOST_INLINE, description="in any order")
 ]
 Version: TypeAlias = Annotated[
     Text, Field(max_length=200, description="taxonomy of the scores (from `rate`); default: the platform's")
@@ -119,19 +128,19 @@ FolderName: TypeAlias = Annotated[
     Field(max_length=200, pattern=r"^[^/\x00-\x1f]+$", description="default: the name of the folder"),
 ]
 Flag: TypeAlias = Annotated[bool, Strict()]
-Limit: TypeAlias = Annotated[int, Strict(), Field(ge=1, le=MOST_ROWS, description="rows of this page, 1 to 200"), WHOLE]
+Limit: TypeAlias = Annotated[int, Strict(), Field(ge=1, le=MOST_ROWS, description="rows of this page"), WHOLE]
 Offset: TypeAlias = Annotated[
-    int, Strict(), Field(ge=0, description="rows to leave out first: `next_offset` of the page before"), WHOLE
+    int, Strict(), Field(ge=0, description="rows to leave out first: the last `next_offset`"), WHOLE
 ]
-Texts: TypeAlias = Annotated[Flag, Field(description="whether the rows hold the queries' texts")]
-Facts: TypeAlias = Annotated[Flag, Field(description="whether the rows hold the facts that each verdict rests on")]
-Show: TypeAlias = Annotated[
-    Literal["matters", "all", "admitted", "waiting-for-slot", "waiting-for-review", "excluded", "attempts"],
-    Field(
-        description="rows to show; `matters`: all but the excluded; `attempts`: who argue with the classifier, or hide "
-        "text from people"
-    ),
+Texts: TypeAlias = Annotated[Flag, Field(description="whether to show the queries' texts")]
+Facts: TypeAlias = Annotated[Flag, Field(description="whether to show what each verdict rests on")]
+Rows: TypeAlias = Literal[
+    "matters", "all", "admitted", "waiting-for-slot", "waiting-for-review", "excluded", "attempts"
 ]
+RemarkedRows: TypeAlias = Literal[Rows, "contradictions", "unfamiliar"]
+_ROWS: Final = "`matters`: all but the excluded; `attempts`: that argue with the classifier, or hide text"
+Show: TypeAlias = Annotated[Rows, Field(description=_ROWS)]
+ShowRemarked: TypeAlias = Annotated[RemarkedRows, Field(description=_ROWS)]
 
 
 class _Arguments(Overlay):
@@ -156,7 +165,9 @@ def inline_package(platform: Platform, queries: list[QueryInput], agent: AgentIn
     declared = {} if agent is None else agent.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     name = "inline" if agent is None else agent.name
     stated = {"agent": 1, "name": name, "platform": "inline"} | declared
-    files = _Arguments(json.dumps(stated, ensure_ascii=False), f'{{"eval_set": 1, {_listed(queries)}}}')
+    files = _Arguments(
+        json.dumps(stated, ensure_ascii=False), f'{{"eval_set": 1, {_listed(query.as_in_files for query in queries)}}}'
+    )
     package = _placed(lambda: read_package(files, "inline", name, "inline", limits), len(queries))
     (package,) = refuse_shared_ids([package], platform.regression_set)
     problems = tuple(_in_call(problem, len(queries)) for problem in package.submission.problems)
@@ -168,7 +179,8 @@ def kept_scores(
 ) -> KeptScores:
     """``queries`` as the consolidator takes them; every fault at once as :class:`InputError`."""
     given = {"taxonomy": taxonomy, "classifier": None if classifier is None else classifier.model_dump(mode="json")}
-    content = f"{{{_listed(queries)},\n{json.dumps(given, ensure_ascii=False)[1:]}".encode("utf-8", "replace")
+    listed = _listed(query.model_dump(mode="json", exclude_none=True) for query in queries)
+    content = f"{{{listed},\n{json.dumps(given, ensure_ascii=False)[1:]}".encode("utf-8", "replace")
     limits = platform.config.limits.reading
     return _placed(lambda: read_scores(parse_json(content, _QUERY, limits), platform.taxonomy), len(queries))
 
@@ -191,10 +203,9 @@ def _in_call(problem: Problem, count: int) -> Problem:
     return replace(problem, file=place, line=None)
 
 
-def _listed(queries: Sequence[FileModel]) -> str:
+def _listed(queries: Iterable[Mapping[str, Any]]) -> str:
     """``queries`` as JSON, each on the line of its place, so that a fault's line is its number."""
-    rows = (json.dumps(query.model_dump(mode="json", exclude_none=True), ensure_ascii=False) for query in queries)
-    return '"queries": [' + ",\n".join(rows) + "]"
+    return '"queries": [' + ",\n".join(json.dumps(query, ensure_ascii=False) for query in queries) + "]"
 
 
 def one_of_both(folder: str | None, queries: list[QueryInput] | None, agent: AgentInput | None) -> None:

@@ -32,14 +32,15 @@ from bot.mcp_server.inputs import (
     Inline,
     Limit,
     Offset,
+    Rows,
     Scored,
-    Show,
+    ShowRemarked,
     Texts,
     Version,
     kept_scores,
 )
 from bot.mcp_server.untrusted import Named, find_name, mark
-from bot.mcp_server.verdict_rows import kept_rows, outcome_of, shown, verdict_rows
+from bot.mcp_server.verdict_rows import kept_rows, outcome_of, review_rows, shown, shown_remarked
 from bot.mcp_server.working import Call, Report, Workers
 from bot.pipeline import review
 from bot.refusals import refuse_incomplete
@@ -65,7 +66,7 @@ class Ranges:
         agent: Agent | None = None,
         customer: FolderName | None = None,
         agent_name: FolderName | None = None,
-        only: Show = "matters",
+        only: ShowRemarked = "matters",
         facts: Facts = False,
         texts: Texts = False,
         limit: Limit = 20,
@@ -84,12 +85,8 @@ class Ranges:
             refuse_incomplete({}, outcome.stopped)
             if folder is not None:
                 self._desk.latest = outcome
-            full = {verdict.id for verdict in outcome.plan.waiting_for_slot}
-            turns = {id: query.turns for id, query in outcome.queries.items()}
-            rows = verdict_rows(
-                outcome.verdicts, outcome, turns, full, attempts=set(outcome.attempts), texts=texts, facts=facts
-            )
-            part, total, after = page(shown(rows, only), offset, limit)
+            rows = review_rows(outcome, texts=texts, facts=facts)
+            part, total, after = page(shown_remarked(rows, only), offset, limit)
             return ClassifyToVerdictAnswer(
                 total=total,
                 next_offset=after,
@@ -119,7 +116,8 @@ class Ranges:
         classifier: Classifier | None = None,
         without: Without | None = None,
         only: Annotated[
-            Show | Literal["turned"], Field(description="rows to show; `turned`: whose outcome `without` decides")
+            Literal[Rows, "turned"],
+            Field(description="as in `consolidate`; `turned`: whose outcome `without` decides"),
         ] = "all",
         facts: Facts = False,
         texts: Texts = False,

@@ -23,6 +23,7 @@ from bot.report.markdown import render_markdown
 from bot.report.overview import status_overview
 from bot.submission import submission_folders
 from bot.taxonomy.model import Taxonomy
+from bot.taxonomy.rules import FACTS, STRUCTURE_FACTS, TOOL_FACTS
 
 JSON: Final = "application/json"
 _OUR_HTML: Final = re.compile(r"</?(?:sub|details|summary)>|<!--.*?-->")
@@ -34,7 +35,7 @@ def add_resources(server: MCPServer[None], desk: Desk, workers: Workers) -> None
 
     @server.resource("incumbent://taxonomy", name="taxonomy", mime_type=JSON)
     async def taxonomy() -> str:
-        """The capabilities: id, name, what it means, whether a specification or a classifier decides it."""
+        """The capabilities: id, name, meaning, what decides it, by which rule, and what that rule is over."""
         return await workers.read(lambda: _taxonomy(desk.platform().taxonomy))
 
     @server.resource("incumbent://config", name="config", mime_type=JSON)
@@ -88,6 +89,20 @@ def _check_page(offset: int, limit: int) -> None:
         raise MCPError(code=INVALID_PARAMS, message=f"offset must be 0 or more, and limit 1 to {MOST_ROWS}")
 
 
+_SUBJECTS: Final = {
+    "spec": "TRUE where `when` is true of the agent and the query exercises `requires`, if there is one",
+    "tool": "TRUE where `when` is true of a tool that the query calls",
+    "structure": "`when` is over what can be counted in the query",
+    "intent": "inferred; FALSE where `when`, over the agent, is false",
+}
+"""What decides a capability, by its source."""
+
+
+def rule_text(rule: str) -> str:
+    """The rule ``rule`` of the taxonomy as it is read: without what opens or closes a mark."""
+    return harmless(rule).replace("&amp;", "&")
+
+
 def _taxonomy(taxonomy: Taxonomy) -> str:
     capabilities = [
         {
@@ -96,9 +111,20 @@ def _taxonomy(taxonomy: Taxonomy) -> str:
             "description": harmless(" ".join(item.description.split())),
             "decided_by": item.source,
         }
+        | ({} if item.when is None else {"when": rule_text(item.when)})
+        | ({} if item.requires is None else {"requires": item.requires})
         for item in taxonomy.capabilities
     ]
-    return json.dumps({"version": taxonomy.version, "capabilities": capabilities}, ensure_ascii=False)
+    rules = {
+        "language": "JMESPath; where a rule is null, the value is inferred",
+        "decided_by": _SUBJECTS,
+        "fields": {
+            "agent": [*FACTS],
+            "tool": [*TOOL_FACTS],
+            "query": [*STRUCTURE_FACTS],
+        },
+    }
+    return json.dumps({"version": taxonomy.version, "rules": rules, "capabilities": capabilities}, ensure_ascii=False)
 
 
 def _entries(desk: Desk, offset: int, limit: int) -> str:

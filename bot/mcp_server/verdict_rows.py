@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from bot.consolidating import Consolidation
 from bot.consolidator.verdict import Verdict
-from bot.mcp_server.answers import FactsRow, Outcome, VerdictRow
-from bot.mcp_server.inputs import Show
+from bot.mcp_server.answers import ContradictionRow, FactsRow, Outcome, ReviewRow, VerdictRow
+from bot.mcp_server.inputs import RemarkedRows, Rows
 from bot.mcp_server.untrusted import MarkedVoice, mark, mark_text
-from bot.pipeline import Platform
+from bot.pipeline import Platform, Review
 from bot.rater.scores import KeptScores
 from bot.report.wording import Judged, why
 from bot.submission import Submission
+
+Row = TypeVar("Row", bound=VerdictRow)
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,34 @@ def kept_rows(
     return verdict_rows(found.verdicts, _Judged(platform), turns, attempts=attempts, texts=texts, facts=facts)
 
 
-def shown(rows: Sequence[VerdictRow], only: Show) -> list[VerdictRow]:
+def review_rows(review: Review, *, texts: bool, facts: bool) -> list[ReviewRow]:
+    """A row for each verdict of ``review``."""
+    rows = verdict_rows(
+        review.verdicts,
+        review,
+        {id: query.turns for id, query in review.queries.items()},
+        {verdict.id for verdict in review.plan.waiting_for_slot},
+        attempts=set(review.attempts),
+        texts=texts,
+        facts=facts,
+    )
+    contradictions = {id: ContradictionRow.of(id, found) for id, found in review.contradictions.items()}
+    return [
+        ReviewRow.of(row, review.unfamiliar.get(verdict.id), contradictions.get(verdict.id))
+        for verdict, row in zip(review.verdicts, rows, strict=True)
+    ]
+
+
+def shown_remarked(rows: Sequence[ReviewRow], only: RemarkedRows) -> list[ReviewRow]:
+    """Those of the ``rows`` of a review that were asked for."""
+    if only == "contradictions":
+        return [row for row in rows if row.contradiction is not None]
+    if only == "unfamiliar":
+        return [row for row in rows if row.unfamiliar is not None]
+    return shown(rows, only)
+
+
+def shown(rows: Sequence[Row], only: Rows) -> list[Row]:
     """Those of the ``rows`` that were asked for."""
     if only == "matters":
         return [row for row in rows if row.outcome != "excluded"]

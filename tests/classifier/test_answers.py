@@ -24,6 +24,7 @@ GOOD: dict[str, Any] = {
     "canary": {"exercised": False, "certainty": 100},
     "table": {"exercised": False, "certainty": 80},
 }
+PLAIN_VOTES = {"call": True, "canary": False, "table": False}
 
 
 def read(value: object, asked: Asked = ASKED, *, prose: bool = False) -> Vote | str:
@@ -59,7 +60,9 @@ def test_a_vote_with_its_certainty_is_a_probability_of_true() -> None:
         (False, 50, 0.5),
         (True, 3, 0.5),
         (False, 0, 0.5),
-        (True, 72.5, 0.725),
+        (True, 97.0, 0.97),
+        (True, 0.0, 0.5),
+        (False, 1, 0.5),
     ],
 )
 def test_a_certainty_never_contradicts_its_vote(exercised: bool, certainty: float, probability: float) -> None:
@@ -67,11 +70,15 @@ def test_a_certainty_never_contradicts_its_vote(exercised: bool, certainty: floa
     assert vote.sample.probabilities["call"] == pytest.approx(probability)
 
 
-@pytest.mark.parametrize("value", [True, {"exercised": True}])
-def test_without_every_certainty_the_votes_count(value: object) -> None:
-    vote = valid(with_vote(value))
+def test_where_no_certainty_was_asked_for_the_votes_count() -> None:
+    vote = valid(PLAIN_VOTES, VOTES)
     assert vote.sample.probabilities == {"call": 1.0, "format.table": 0.0}
     assert vote.sample.basis == "vote"
+
+
+def scaled(certainty: object) -> dict[str, Any]:
+    """A good answer with that certainty everywhere."""
+    return {name: value | {"certainty": certainty} for name, value in GOOD.items()}
 
 
 INVALID: list[Any] = [
@@ -95,11 +102,23 @@ INVALID: list[Any] = [
     pytest.param(with_vote({"exercised": True, "certainty": "90"}), id="a text for a number"),
     pytest.param(with_vote({"exercised": True, "certainty": True}), id="a boolean for a number"),
     pytest.param(with_vote({"exercised": True, "certainty": None}), id="nothing for a number"),
+    pytest.param(with_vote({"exercised": True, "certainty": [90]}), id="a list for a number"),
+    pytest.param(with_vote({"exercised": True, "certainty": 0.97}), id="a share of 1"),
+    pytest.param(with_vote({"exercised": True, "certainty": 97.5}), id="not a whole number"),
+    pytest.param(with_vote({"exercised": True}), id="one certainty is missing"),
+    pytest.param(with_vote({"exercised": False}, "table"), id="the last certainty is missing"),
+    pytest.param(with_vote({"exercised": False}, "canary"), id="the canary's certainty is missing"),
+    pytest.param(with_vote(True), id="a bare vote among certainties"),
+    pytest.param({"call": True, "canary": False, "table": False}, id="bare votes where certainties were asked for"),
+    pytest.param(scaled(1), id="certainties are shares of 1"),
+    pytest.param(scaled(1.0), id="shares of 1 written as such"),
+    pytest.param(scaled(0), id="shares of 1 cut to whole numbers"),
     pytest.param(with_vote({"exercised": True, "certainty": 90, "why": "x"}), id="an explanation"),
     pytest.param(with_vote("true"), id="a text for a vote"),
     pytest.param(with_vote(None), id="nothing for a vote"),
     pytest.param(json.dumps(GOOD).replace("90", "NaN"), id="NaN"),
     pytest.param(json.dumps(GOOD).replace("90", "1e999"), id="infinite"),
+    pytest.param(json.dumps(GOOD).replace("90", "9" * 6_000), id="a number that is far too long"),
     pytest.param(json.dumps(GOOD)[:-1] + ', "call": true}', id="a key twice"),
 ]
 
@@ -107,6 +126,11 @@ INVALID: list[Any] = [
 @pytest.mark.parametrize("value", INVALID)
 def test_what_does_not_fit_the_schema_is_no_answer(value: object) -> None:
     assert isinstance(read(value), str)
+
+
+@pytest.mark.parametrize("value", [GOOD, PLAIN_VOTES | {"call": {"exercised": True}}, PLAIN_VOTES | {"call": 1}])
+def test_what_was_not_asked_for_does_not_fit_either(value: object) -> None:
+    assert isinstance(read(value, VOTES), str)
 
 
 @given(
@@ -149,7 +173,8 @@ def test_the_one_object_that_fits_is_found_in_prose(text: str) -> None:
 
 
 def test_of_two_objects_that_fit_nobody_knows_which_is_the_answer() -> None:
-    assert read(f"{json.dumps(GOOD)}\n{json.dumps(with_vote(False))}", prose=True) == "the text held several answers"
+    other = with_vote({"exercised": False, "certainty": 90})
+    assert read(f"{json.dumps(GOOD)}\n{json.dumps(other)}", prose=True) == "the text held several answers"
 
 
 @pytest.mark.parametrize("text", ["{" * 150_000, "{}" * 75_000, '{"a":' * 30_000 + "1" + "}" * 30_000])
@@ -167,10 +192,14 @@ def tokens(text: str, sure: float = 0.8) -> tuple[Token, ...]:
     )
 
 
-PLAIN_VOTES = {"call": True, "canary": False, "table": False}
-
-
-@pytest.mark.parametrize("value", [PLAIN_VOTES, GOOD])
+@pytest.mark.parametrize(
+    "value",
+    [
+        PLAIN_VOTES,
+        GOOD,
+        {name: {"certainty": 97.0, "exercised": item["exercised"]} for name, item in GOOD.items()},
+    ],
+)
 def test_log_probabilities_of_true_and_false_are_the_firmest_basis(value: object) -> None:
     text = json.dumps(value)
     vote = read_answer(Answer(text, tokens(text)), VOTES if value is PLAIN_VOTES else ASKED, embedded_in_prose=False)
@@ -245,17 +274,17 @@ def with_steps(*steps: object) -> dict[str, Any]:
     return GOOD | {STEPS_KEY: list(steps)}
 
 
-def step(id: str | None, certainty: float | None = None) -> dict[str, Any]:
-    return {"id": id} if certainty is None else {"id": id, "certainty": certainty}
+def step(id: str | None, certainty: float) -> dict[str, Any]:
+    return {"id": id, "certainty": certainty}
 
 
 @pytest.mark.parametrize(
     ("steps", "calls"),
     [
         pytest.param([step("T2", 80)], SampledCalls(0.8, ("get_boats",)), id="one tool"),
-        pytest.param([step("T2")], SampledCalls(1.0, ("get_boats",)), id="no certainty is certainty"),
+        pytest.param([step("T2", 80.0)], SampledCalls(0.8, ("get_boats",)), id="a whole number with a point"),
         pytest.param([step(None, 80)], SampledCalls(0.2, ()), id="no call"),
-        pytest.param([step(None)], SampledCalls(0.0, ()), id="no call for certain"),
+        pytest.param([step(None, 100)], SampledCalls(0.0, ()), id="no call for certain"),
         pytest.param([step("T1", 20)], SampledCalls(0.5, ("get_bills",)), id="a certainty contradicts no choice"),
         pytest.param([], SampledCalls(0.0, ()), id="nothing is asked for"),
         pytest.param(
@@ -280,19 +309,43 @@ def test_an_answer_names_the_tool_of_each_step_or_none(steps: list[object], call
         with_steps(step("T3", 90)),
         with_steps(step("T1", 90), step("T3", 90)),
         with_steps(step("T1", 200)),
+        with_steps(step("T1", 0.9)),
+        with_steps({"id": "T1"}),
+        with_steps({"id": None}),
+        with_steps(step("T1", 90), {"id": "T2"}),
+        with_steps({"id": "T1", "certainty": None}),
+        with_steps({"id": "T1", "certainty": 90, "why": "x"}),
         with_steps({"id": "T1", "why": "x"}),
         with_steps({"certainty": 90}),
         with_steps(step(None, 200)),
         with_steps(None),
         with_steps("T1"),
         with_steps({"id": ["T1"], "certainty": 90}),
-        with_steps(*[step(None)] * MOST_STEPS, "T1"),
+        with_steps(*[step(None, 90)] * MOST_STEPS, "T1"),
         GOOD | {STEPS_KEY: step("T1", 90)},
         GOOD | {STEPS_KEY: None},
     ],
 )
 def test_an_answer_without_such_steps_does_not_fit(value: object) -> None:
     assert isinstance(read(value, WITH_TOOLS), str)
+
+
+VOTES_WITH_TOOLS = Asked(("call", "format.table"), "canary", ("get_bills", "get_boats"), False)
+
+
+@pytest.mark.parametrize(
+    ("steps", "fits"),
+    [
+        ([], True),
+        ([step("T1", 90)], True),
+        ([step("T1", 90), step(None, 1)], True),
+        ([step("T1", 1)], False),
+        ([step("T1", 1), step(None, 0)], False),
+        ([{"id": "T1"}], False),
+    ],
+)
+def test_steps_have_certainties_where_votes_have_none(steps: list[object], fits: bool) -> None:
+    assert isinstance(read(PLAIN_VOTES | {STEPS_KEY: steps}, VOTES_WITH_TOOLS), Vote) is fits
 
 
 def test_a_tool_that_was_not_asked_for_does_not_fit() -> None:

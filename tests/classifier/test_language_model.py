@@ -256,6 +256,18 @@ def test_a_folder_that_cannot_be_written_is_not_used(tmp_path: Path) -> None:
 
 # Samples that do not count.
 
+
+def stating(**certainties: object) -> Reply:
+    """An answer on all that is asked, with ``certainties`` by label in place of 51; ``None`` leaves one out."""
+    stated = {"call": 51, "lunar-tides": 51, "table": 51} | certainties
+    votes = {name: {"exercised": name == "call"} for name in stated}
+    return completion(
+        json.dumps(
+            {name: vote | ({} if stated[name] is None else {"certainty": stated[name]}) for name, vote in votes.items()}
+        )
+    )
+
+
 BAD = [
     pytest.param(completion(""), "the answer was empty", id="empty"),
     pytest.param(completion(None), "the answer was empty", id="nothing"),
@@ -267,6 +279,8 @@ BAD = [
     pytest.param(completion("no", finish_reason="content_filter"), "a content filter", id="filtered"),
     pytest.param(completion('{"call": ', finish_reason="length"), "was cut off", id="cut off"),
     pytest.param(completion("Sure! It calls a tool."), "did not fit the schema", id="prose"),
+    pytest.param(stating(table=None), "did not fit the schema", id="a certainty is missing"),
+    pytest.param(stating(call=0.97), "did not fit the schema", id="a certainty is a share of 1"),
     pytest.param(Reply(body=b"no JSON at all"), "no chat completion", id="a body that is no JSON"),
     pytest.param(Reply(body=b"<html></html>", content_type="text/html"), "no chat completion", id="a web page"),
     pytest.param(Reply(body=b"[]"), "no chat completion", id="a body that is a list"),

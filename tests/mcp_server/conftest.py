@@ -31,6 +31,16 @@ from tests.factories import REPOSITORY
 EXAMPLE = REPOSITORY / "examples" / "other-platform"
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 BRANCH_LINE = "eval_sets/quillow-savings/branch-line"
+AGENT: dict[str, Any] = {
+    "name": "card line",
+    "auth_modes": ["none", "oauth"],
+    "tools": [
+        {"name": "freeze_card", "description": "Freeze a card", "effect": "write", "auth": "oauth"},
+        {"name": "list_branches", "description": "List branches", "effect": "read"},
+    ],
+    "starters": ["Freeze my card", "Find a branch"],
+}
+"""An agent that comes with a call.  Several of its modes fit an `exactly-one` group, which its tools decide."""
 PATIENCE = 120
 """Seconds until a test that waits gives up: the first call of all fits a model."""
 

@@ -42,6 +42,11 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("classify", {"queries": [{"turns": []}]}, "turns"),
     ("classify", {"queries": [{"turns": ["  "]}]}, "a text with at least one visible character"),
     ("classify", {"queries": [{"turns": ["x"]}], "agent": {"name": "n", "tools": [{"nam": "t"}]}}, "agent.tools.0.nam"),
+    ("classify", {"queries": [{"turns": ["x"], "tool_calls": "t"}]}, "queries.0.tool_calls: "),
+    ("classify", {"queries": [{"turns": ["x"], "tool_calls": [" "]}]}, "queries.0.tool_calls.0: "),
+    ("classify", {"queries": [{"turns": ["x"], "attachments": [""]}]}, "queries.0.attachments.0: "),
+    ("classify", {"queries": [{"turns": ["x"]}], "agent": {"name": "n", "starters": [""]}}, "agent.starters.0: "),
+    ("consolidate", {"queries": [{"id": "q", "turns": ["x"], "scores": {}}], "only": "unfamiliar"}, "only: "),
     ("consolidate", {"queries": [{"id": "q", "turns": ["x"], "scores": {"nope": 0.5}}]}, "no capability 'nope'"),
     (
         "consolidate",
@@ -120,6 +125,10 @@ def test_all_faults_of_all_files_are_told_at_once(platform: Path) -> None:
     [
         ([{"id": "a", "turns": ["x"]}, {"id": "a", "turns": ["y"]}], "query 2: the id 'a' is used already at query:1"),
         ([{"turns": ["x" * 8001]}, {"turns": ["y"]}], "query 1: the query has 8,001 characters"),
+        (
+            [{"turns": ["x"]}, {"turns": ["y"], "tool_calls": [f"sk-{'a1B2' * 12}"]}],
+            "query 2: what is expected holds what looks like a key",
+        ),
     ],
 )
 def test_queries_of_a_call_are_held_to_the_limits_of_files(

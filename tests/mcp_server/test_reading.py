@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from bot.mcp_server.resources import rule_text
 from bot.mcp_server.untrusted import mark
 from tests.cli.test_agreement import ledger, month
-from tests.mcp_server.conftest import BRANCH_LINE, CARD_LINE, ask, bare, drive, in_process
+from tests.factories import REPOSITORY
+from tests.mcp_server.conftest import AGENT, BRANCH_LINE, CARD_LINE, ask, bare, drive, in_process
 
 
 def read(platform: Path, *uris: str) -> list[str]:
@@ -119,6 +121,56 @@ def test_queries_that_argue_are_counted_and_shown_when_asked_for(platform: Path)
     assert [row["attempt"] for row in plain["verdicts"]] == [False]
 
 
+REMARKED: list[dict[str, Any]] = [
+    {"id": "plain", "turns": ["Where is the next branch?"]},
+    {"id": "agrees", "turns": ["Freeze my card ending in 9999"], "tool_calls": ["freeze_card"]},
+    *(
+        {"id": f"contrary{number}", "turns": [f"Freeze my card ending in {number * 1111}"], "tool_calls": []}
+        for number in range(6)
+    ),
+    *(
+        {"id": f"strange{number}", "turns": [text]}
+        for number, text in enumerate(
+            ["ᚠᛇᚻ ᛒᛦᚦ ᚠᚱᚩᚠᚢᚱ", "ᚠᛁᚱᚪ ᚷᛖᚻᚹᛦᛚᚳᚢᛗ", "ᛋᚳᛖᚪᛚ ᚦᛖᚪᚻ", "ᛗᚪᚾᚾᚪ ᚷᛖᚻᚹᛦᛚᚳ", "ᛗᛁᚳᛚᚢᚾ", "ᚻᛦᛏ ᛞᚫᛚᚪᚾ"]
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("only", "counted", "ids"),
+    [
+        ("contradictions", "contradictions", {f"contrary{number}" for number in range(6)}),
+        ("unfamiliar", "unfamiliar", {f"strange{number}" for number in range(6)}),
+    ],
+)
+def test_all_that_the_classifier_remarks_is_shown_when_asked_for(
+    only: str, counted: str, ids: set[str], platform: Path
+) -> None:
+    brought = {"queries": REMARKED, "agent": AGENT}
+    told = bare(ask(in_process(platform), "classify_to_verdict", **brought, only=only))
+    assert (told[counted]["count"], len(told[counted]["first"]), told["total"]) == (6, 5, 6)
+    assert {row["id"] for row in told["verdicts"]} == ids
+    for row in told["verdicts"]:
+        assert row.get("unfamiliar") == ("script" if only == "unfamiliar" else None)
+        found = row.get("contradiction")
+        assert (found is None) is (only == "unfamiliar")
+        if found is not None:
+            assert (found["id"], found["expected"]["count"]) == (row["id"], 0)
+            assert found["likeliest"]["first"] == ["freeze_card"]
+    page = ask(in_process(platform), "classify_to_verdict", **brought, only=only, limit=4)
+    assert (page["total"], page["next_offset"]) == (6, 4)
+
+
+def test_without_remarks_there_is_none_to_show(platform: Path) -> None:
+    every = ask(in_process(platform), "classify_to_verdict", queries=REMARKED[:2], agent=AGENT, only="all")
+    assert len(every["verdicts"]) == 2
+    assert all(row.keys().isdisjoint({"unfamiliar", "contradiction"}) for row in every["verdicts"])
+    for only in ("contradictions", "unfamiliar"):
+        told = ask(in_process(platform), "classify_to_verdict", queries=REMARKED[:2], agent=AGENT, only=only)
+        assert (told["total"], told["verdicts"]) == (0, [])
+
+
 def test_reasons_and_overridden_capabilities_come_in_pages(platform: Path) -> None:
     ledger(platform, month())
     whole = ask(in_process(platform), "agreement", limit=200)
@@ -149,6 +201,53 @@ def test_the_taxonomy_the_config_and_each_entry_can_be_read(platform: Path) -> N
     whole = [bare(json.loads(text)) for text in read(platform, *(f"incumbent://entries/{id}" for id in ids))]
     assert [entry["id"] for entry in whole] == ids
     assert all(entry["place"] == "in the set" and entry["turns"] and entry["scores"] for entry in whole)
+
+
+def test_the_taxonomy_tells_by_which_rules_it_decides(platform: Path) -> None:
+    (text,) = read(platform, "incumbent://taxonomy")
+    told = {item["id"]: item for item in json.loads(text)["capabilities"]}
+    anonymous = told["identity.anonymous"]
+    assert (anonymous["decided_by"], anonymous["when"]) == ("spec", "contains(auth_modes, 'none')")
+    assert anonymous["requires"] == "backend.call"
+    assert told["identity.signed-in"]["when"] == "contains(auth_modes, 'oauth') || contains(auth_modes, 'sso')"
+    assert told["backend.call"].keys().isdisjoint({"when", "requires"})
+    assert json.loads(text)["rules"]["fields"]["agent"] == [
+        "platform",
+        "name",
+        "auth_modes",
+        "tools",
+        "knowledge",
+        "starters",
+    ]
+
+
+def test_no_rule_of_the_taxonomy_closes_a_mark() -> None:
+    assert rule_text("a && b > `1` || c == '</untrusted>'") == "a && b &gt; `1` || c == '&lt;/untrusted&gt;'"
+    assert rule_text("a == '&lt;'") == "a == '&lt;'"
+
+
+NEEDS = {
+    "execution.tools.write": "declare a tool for which this is true: `effect == 'write' || ",
+    "execution.knowledge.code-interpreter": "for which this is true: `contains(knowledge, 'code-interpreter')`",
+    "execution.knowledge.web-search": "FALSE where this is false of the agent: `contains(knowledge, 'web-search')` "
+    "(JMESPath over platform, name, auth_modes, tools, knowledge, starters; where it is null, the value is inferred)",
+    "request.attachments.image": "write queries for which this is true: `contains(attachments, 'image')`",
+    "execution.orchestration.multi-turn": "`user_turns &gt; `1` || `null``",
+    "request.tone.frustrated": "inferred from the query: any agent will do",
+}
+
+
+@pytest.mark.parametrize(("capability", "said"), NEEDS.items())
+def test_the_prompt_for_a_gap_says_what_the_capability_needs(capability: str, said: str) -> None:
+    async def work() -> str:
+        async with in_process(REPOSITORY) as client:
+            prompt = await client.get_prompt("write_queries_for_gap", {"capability": capability})
+            return str(prompt.messages[0].model_dump()["content"]["text"])
+
+    text = drive(work)
+    assert said in text
+    required = "have to exercise execution.knowledge.computation as well" in text
+    assert required is (capability == "execution.knowledge.code-interpreter")
 
 
 def test_entries_come_in_pages(platform: Path) -> None:
@@ -207,5 +306,8 @@ def test_the_prompts_say_what_to_call(platform: Path) -> None:
     triage, gap = drive(lambda: work(False))
     assert mark(BRANCH_LINE) in triage
     assert "record_decision" not in triage
+    for only in ("attempts", "contradictions", "unfamiliar"):
+        assert f"only={only}" in triage
+    assert "declare one for which this is true: `contains(auth_modes, 'none')`" in gap
     assert "0 of 2 competent entries; the best score is none yet" in gap
     assert "record_decision" in drive(lambda: work(True))[0]

@@ -13,7 +13,7 @@ import pytest
 from bot.mcp_server.untrusted import mark
 from tests.cli.test_agreement import ledger, month
 from tests.factories import REPOSITORY
-from tests.mcp_server.conftest import BRANCH_LINE, CARD_LINE, ask, bare, in_process, surest
+from tests.mcp_server.conftest import AGENT, BRANCH_LINE, CARD_LINE, ask, bare, in_process, surest
 
 JsonOf = Callable[..., Any]
 LIMIT = 200
@@ -203,6 +203,42 @@ def test_queries_that_come_with_the_call_have_no_entry(platform: Path) -> None:
     assert of(answer["queries"], "entry", "content") == [{"entry": None, "content": None}]
     told = ask(in_process(platform), "consolidate", queries=answer["queries"], taxonomy=answer["taxonomy"])
     assert (told["total"], told["settled"]) == (1, {"count": 0, "first": []})
+
+
+BROUGHT: list[dict[str, Any]] = [
+    {"id": "none", "turns": ["Freeze my card."], "tool_calls": []},
+    {"id": "one", "turns": ["Hello there"], "tool_calls": ["freeze_card"]},
+    {"id": "two", "turns": ["Hi", "Freeze it."], "tool_calls": ["bank/freeze-card", "list_branches"]},
+    {"id": "unknown", "turns": ["Freeze my card."], "tool_calls": ["dance"]},
+    {"id": "word", "turns": ["Freeze my card."], "tool_calls": ["no tool"]},
+    {"id": "seen", "turns": ["Which card is this?"], "attachments": ["card.png", "audio/mpeg"]},
+    {"id": "both", "turns": ["Which card is this?"], "tool_calls": [], "attachments": ["card.pdf"]},
+    {"id": "plain", "turns": ["Where is the next branch?"], "attachments": []},
+]
+
+
+def test_what_comes_with_the_call_is_classified_as_in_files(platform: Path, json_of: JsonOf) -> None:
+    rows = [
+        {"id": row["id"], "turns": row["turns"]}
+        | ({"expected": {"tool_calls": row["tool_calls"]}} if "tool_calls" in row else {})
+        | ({"setup": {"attachments": row["attachments"]}} if "attachments" in row else {})
+        for row in BROUGHT
+    ]
+    folder = platform / "eval_sets" / "tarnbeck-bank" / "inline"
+    folder.mkdir()
+    (folder / "agent.yaml").write_text(json.dumps({"agent": 1, "platform": "inline", **AGENT}), encoding="utf-8")
+    (folder / "evals.yaml").write_text(json.dumps({"eval_set": 1, "queries": rows}), encoding="utf-8")
+    told = bare(ask(in_process(platform), "classify", queries=BROUGHT, agent=AGENT, every_value=True))
+    printed = json_of("classify", folder, "--repo", platform)
+    assert of(told["queries"], "id", "values", "unfamiliar") == of(printed["queries"], "id", "values", "unfamiliar")
+    assert [row["contradiction"] is not None for row in told["queries"]] == [
+        row["contradiction"] is not None for row in printed["queries"]
+    ]
+    called = {row["id"]: row["calls"]["probability"] for row in told["queries"]}
+    assert {name for name, probability in called.items() if probability == 0} == {"none", "word", "both"}
+    assert {name for name, probability in called.items() if probability == 1} == {"one", "two"}
+    without = ask(in_process(platform), "classify", queries=BROUGHT[3:4], agent=AGENT | {"starters": None})
+    assert without["queries"][0]["calls"]["probability"] != called["unknown"]
 
 
 def test_settled_queries_are_counted_and_the_first_are_named(platform: Path) -> None:

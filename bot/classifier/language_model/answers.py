@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, fsum
 from typing import Any, Final
@@ -20,7 +20,7 @@ _LIMITS: Final = ReadingLimits(file_bytes=200_000, nesting_depth=10, nodes=20_00
 
 _CERTAIN: Final = 100
 _TORN: Final = 50
-_BEFORE_VOTE: Final = r'\s*:\s*(?:\{\s*(?:"certainty"\s*:\s*\d+\s*,\s*)?"exercised"\s*:\s*)?'
+_BEFORE_VOTE: Final = r'\s*:\s*(?:\{\s*(?:"certainty"\s*:\s*[^\s,]+\s*,\s*)?"exercised"\s*:\s*)?'
 _OPENING: Final = re.compile(r"[{]")
 _OPENINGS_TRIED: Final = 200
 
@@ -72,6 +72,7 @@ class Vote:
 def read_answer(answer: Answer, asked: Asked, *, embedded_in_prose: bool) -> Vote | str:
     """The vote in ``answer``, or what keeps it from being one.
 
+    Every part that was asked for has to be there: an answer without one of its certainties does not fit the schema.
     ``embedded_in_prose``: the endpoint cannot be held to JSON, so the one object that fits is looked for in the text.
     """
     if answer.fault is not None:
@@ -122,69 +123,97 @@ def _vote(span: tuple[int, int], answer: Answer, asked: Asked) -> Vote | None:
     if not isinstance(data, dict) or data.keys() != expected:
         return None
     votes: dict[str, bool] = {}
-    stated: dict[str, float] = {}
+    certainties: dict[str, int] = {}
     for name, label in labels.items():
         value = data[label]
-        if isinstance(value, dict) and value.keys() <= {"exercised", "certainty"}:
-            if "certainty" in value:
-                certainty = _certainty(value["certainty"])
-                if certainty is None:
-                    return None
-                stated[name] = certainty if value.get("exercised") is True else 1 - certainty
-            value = value.get("exercised")
+        if asked.stated:
+            if not isinstance(value, dict) or value.keys() != {"exercised", "certainty"}:
+                return None
+            certainty = _percent(value["certainty"])
+            if certainty is None:
+                return None
+            certainties[name] = certainty
+            value = value["exercised"]
         if not isinstance(value, bool):
             return None
         votes[name] = value
-    calls = _calls(data[STEPS_KEY], asked.tool_ids) if asked.tools else None
-    if asked.tools and calls is None:
+    steps = _steps(data[STEPS_KEY], asked.tool_ids) if asked.tools else ()
+    if steps is None or _are_shares([*certainties.values(), *(step.certainty for step in steps)]):
         return None
-    probabilities, basis = _probabilities(votes, stated, _measured(answer, span, labels))
+    probabilities, basis = _probabilities(votes, certainties, _measured(answer, span, labels))
     names = asked.capabilities
     sample = Sample(
         votes={name: votes[name] for name in names},
         probabilities={name: probabilities[name] for name in names},
         basis=basis,
     )
-    return Vote(sample, votes[asked.canary], calls)
+    return Vote(sample, votes[asked.canary], _calls(steps) if asked.tools else None)
 
 
-def _certainty(value: object) -> float | None:
-    """A stated certainty as the probability of being right, in [0.5, 1]; below 50 it says no more than 50 does."""
+def _percent(value: object) -> int | None:
+    """A certainty in percent; ``None`` unless it is a whole number from 0 to 100 (JSON knows one kind: 97.0 is one)."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _CERTAIN:
         return None
-    return max(value, _TORN) / _CERTAIN
+    return int(value) if value == int(value) else None
 
 
-def _calls(value: object, ids: Mapping[str, str]) -> SampledCalls | None:
-    """What the steps in ``value`` call; ``None`` where one of them is no step, or names no tool that was shown.
+def _are_shares(certainties: Collection[int]) -> bool:
+    """Whether no certainty exceeds 1: the model means shares of 1, and an integer says nothing of these."""
+    return bool(certainties) and max(certainties) <= 1
+
+
+def _of_being_right(percent: int) -> float:
+    """The probability of being right, in [0.5, 1]; below 50 a certainty says no more than 50 does."""
+    return max(percent, _TORN) / _CERTAIN
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A part of the query: the name of the tool that it calls, if any, and how sure that is in percent."""
+
+    tool: str | None
+    certainty: int
+
+
+def _steps(value: object, ids: Mapping[str, str]) -> tuple[_Step, ...] | None:
+    """The steps in ``value``; ``None`` where one of them is no step, or names no tool that was shown."""
+    if not isinstance(value, list):
+        return None
+    steps: list[_Step] = []
+    for step in value:
+        if not isinstance(step, dict) or step.keys() != {"id", "certainty"}:
+            return None
+        chosen, certainty = step["id"], _percent(step["certainty"])
+        if certainty is None or not (chosen is None or (isinstance(chosen, str) and chosen in ids)):
+            return None
+        steps.append(_Step(None if chosen is None else ids[chosen], certainty))
+    return tuple(steps)
+
+
+def _calls(steps: Sequence[_Step]) -> SampledCalls:
+    """What the first of ``steps`` call, as many as were asked for.
 
     The parts of one query are not independent of each other, so that the probability of any call is that of the surest
     step: the certainty of a step that names a tool, what is missing to certainty in one that names none.
     """
-    if not isinstance(value, list):
-        return None
-    tools: list[str] = []
-    probability = 0.0
-    for number, step in enumerate(value):
-        if not isinstance(step, dict) or not {"id"} <= step.keys() <= {"id", "certainty"}:
-            return None
-        chosen, certainty = step["id"], _certainty(step.get("certainty", _CERTAIN))
-        if certainty is None or not (chosen is None or (isinstance(chosen, str) and chosen in ids)):
-            return None
-        if number < MOST_STEPS:
-            probability = max(probability, 1 - certainty if chosen is None else certainty)
-            tools += [] if chosen is None else [ids[chosen]]
-    return SampledCalls(probability, tuple(tools))
+    read = steps[:MOST_STEPS]
+    right = [(step.tool, _of_being_right(step.certainty)) for step in read]
+    probability = max((1 - sure if tool is None else sure for tool, sure in right), default=0.0)
+    return SampledCalls(probability, tuple(step.tool for step in read if step.tool is not None))
 
 
 def _probabilities(
-    votes: Mapping[str, bool], stated: Mapping[str, float], measured: Mapping[str, float] | None
+    votes: Mapping[str, bool], certainties: Mapping[str, int], measured: Mapping[str, float] | None
 ) -> tuple[Mapping[str, float], Basis]:
-    """The probability of TRUE for each vote, by the firmest basis that all of them have."""
+    """The probability of TRUE for each vote: measured, else by the certainties that were asked for, else by the vote.
+
+    All probabilities of an answer have the same basis.
+    """
     if measured is not None:
         return measured, "log-probabilities"
-    if stated.keys() == votes.keys():
-        return stated, "stated"
+    if certainties:
+        right = {name: _of_being_right(percent) for name, percent in certainties.items()}
+        return {name: right[name] if vote else 1 - right[name] for name, vote in votes.items()}, "stated"
     return {name: float(vote) for name, vote in votes.items()}, "vote"
 
 
