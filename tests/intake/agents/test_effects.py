@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,15 @@ from tests.intake.agents.builders import NONE, Folder, notes_of, openapi, tools_
         ("bookFlight", "write", "the name begins with 'book'"),
         ("post_search", "read", "the name ends with 'search'"),
         ("get_last_update", "read", "the name begins with 'get'"),
+        ("toggleLight", "write", "the name begins with 'toggle'"),
+        ("turn_on_light", "write", "the name begins with 'turn on'"),
+        ("turn_table", "unknown", UNTOLD.reason),
+        ("fetchAndStore", "write", "the name says 'and store'"),
+        ("store_hours", "unknown", UNTOLD.reason),
+        ("SendGrid_getStats", "read", "a part of the name begins with 'get'"),
+        ("GetStarted_deleteShip", "write", "a part of the name begins with 'delete'"),
+        ("SendGrid_cancelReason", "write", "the name begins with 'send'"),
+        ("SendGrid_twoShips", "write", "the name begins with 'send'"),
         ("samples_by_author", "unknown", "nothing declares it, and the name does not tell"),
         ("compute_vm", "unknown", "nothing declares it, and the name does not tell"),
         ("", "unknown", "nothing declares it, and the name does not tell"),
@@ -345,6 +355,24 @@ def test_mcp_annotations_declare_the_effect(annotations: Data, effect: str | Non
 def test_data_handling_attests_the_effect(values: Data, effect: str | None) -> None:
     decision = effect_of_data_handling(values)
     assert (decision.effect if decision else None) == effect
+
+
+def test_reading_a_long_name_takes_memory_of_its_length() -> None:
+    peaks = []
+    for parts in (500, 4_000):
+        tracemalloc.start()
+        assert effect_of_name("zq_" * parts + "x") is UNTOLD
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 16 * peaks[0]
+
+
+def test_of_a_long_name_the_beginning_and_the_end_are_read() -> None:
+    long = "zq_" * 45_000
+    assert effect_of_name(f"delete_{long}").effect == "write"
+    assert effect_of_name(f"jira_create_{long}").effect == "write"
+    assert effect_of_name(f"{long}search").effect == "read"
+    assert effect_of_name(f"{long}create_{long}") is UNTOLD
 
 
 @given(st.text(max_size=40))
