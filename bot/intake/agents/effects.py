@@ -237,7 +237,7 @@ def note_doubt(package: Package, place: Place, name: str, decision: Decision) ->
         package.note(
             place,
             f"{place.name}: {decision.doubt}{unknown_effect(name)}",
-            "let its name and description say what it does, or give its `effect` in an agent.yaml that extends this",
+            "let what declares and describes it agree, or give its `effect` in an agent.yaml that extends this",
         )
 
 
@@ -246,20 +246,38 @@ def unknown_effect(name: str) -> str:
     return f"; the effect of {name!r} is unknown"
 
 
-def effect_of_annotations(annotations: Data) -> Decision | None:
-    """The effect that the annotations of an MCP tool declare, or ``None`` if they are silent.
+def effect_of_annotations(annotations: Data, name: str) -> Decision | None:
+    """The effect that the annotations of the MCP tool ``name`` declare, or ``None`` if they are silent.
 
-    ``readOnlyHint`` decides.  Without it, a ``destructiveHint`` of either value says that the tool writes: the
-    protocol gives it a meaning only for tools that are not read-only.
+    ``readOnlyHint`` decides.  Where it is true, but ``destructiveHint`` is true as well or the name is plainly that of
+    a change, the effect is unknown.  Without it, ``destructiveHint: true`` says that the tool writes; ``false`` says
+    nothing of reading.
     """
     hints = as_mapping(annotations)
-    read_only = hints.get("readOnlyHint")
+    read_only, destructive = hints.get("readOnlyHint"), hints.get("destructiveHint")
     if isinstance(read_only, bool):
-        return Decision("read" if read_only else "write", f"readOnlyHint is {str(read_only).lower()}")
-    destructive = hints.get("destructiveHint")
-    if isinstance(destructive, bool):
-        return Decision("write", f"destructiveHint is {str(destructive).lower()}, which only a writing tool has")
+        declared = f"readOnlyHint is {str(read_only).lower()}"
+        if not read_only:
+            return Decision("write", declared)
+        told = effect_of_name(name)
+        against = [
+            "destructiveHint is true" if destructive is True else "",
+            told.reason if told.effect == "write" and says_plainly(told) else "",
+        ]
+        return _unless(Decision("read", declared), declared, against)
+    if destructive is True:
+        return Decision("write", "destructiveHint is true, which only a writing tool has")
     return None
+
+
+def effect_of_tool(package: Package, annotations: Place, name: str) -> Decision:
+    """The effect of the MCP tool ``name``: by its annotations, else by its name; a hint that is no boolean is noted."""
+    for key in ("readOnlyHint", "destructiveHint"):
+        hint = annotations[key]
+        if hint.data is not None and not isinstance(hint.data, bool):
+            message = f"{hint.name}: must be true or false, and is not read"
+            package.note(hint, message, "write true or false, without quotes")
+    return effect_of_annotations(annotations.data, name) or effect_of_name(name)
 
 
 def effect_of_data_handling(values: Data) -> Decision | None:

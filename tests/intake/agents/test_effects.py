@@ -321,22 +321,33 @@ def test_agent_yaml_settles_a_contradiction(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("annotations", "effect"),
+    ("annotations", "name", "effect", "doubt"),
     [
-        ({"readOnlyHint": True}, "read"),
-        ({"readOnlyHint": False}, "write"),
-        ({"readOnlyHint": True, "destructiveHint": True}, "read"),
-        ({"destructiveHint": True}, "write"),
-        ({"destructiveHint": False}, "write"),
-        ({"title": "Berths"}, None),
-        ({"readOnlyHint": "yes"}, None),
-        (None, None),
-        ([], None),
+        ({"readOnlyHint": True}, "berths", "read", ""),
+        ({"readOnlyHint": True}, "listBerths", "read", ""),
+        ({"readOnlyHint": True, "destructiveHint": False}, "berths", "read", ""),
+        ({"readOnlyHint": True, "destructiveHint": "yes"}, "berths", "read", ""),
+        ({"readOnlyHint": False}, "listBerths", "write", ""),
+        ({"readOnlyHint": False, "destructiveHint": False}, "berths", "write", ""),
+        ({"readOnlyHint": True, "destructiveHint": True}, "berths", "unknown",
+         "readOnlyHint is true, but destructiveHint is true"),
+        ({"readOnlyHint": True}, "delete_berth", "unknown",
+         "readOnlyHint is true, but the name begins with 'delete'"),
+        ({"readOnlyHint": True}, "email_send", "unknown", "readOnlyHint is true, but the name ends with 'send'"),
+        ({"readOnlyHint": True}, "getOrCreateBerth", "unknown", "readOnlyHint is true, but the name says 'or create'"),
+        ({"readOnlyHint": True}, "book_berth", "read", ""),
+        ({"destructiveHint": True}, "listBerths", "write", ""),
+        ({"destructiveHint": False}, "listBerths", None, ""),
+        ({"title": "Berths"}, "berths", None, ""),
+        ({"readOnlyHint": "yes"}, "berths", None, ""),
+        (None, "berths", None, ""),
+        ([], "berths", None, ""),
     ],
-)
-def test_mcp_annotations_declare_the_effect(annotations: Data, effect: str | None) -> None:
-    decision = effect_of_annotations(annotations)
+)  # fmt: skip
+def test_mcp_annotations_declare_the_effect(annotations: Data, name: str, effect: str | None, doubt: str) -> None:
+    decision = effect_of_annotations(annotations, name)
     assert (decision.effect if decision else None) == effect
+    assert (decision.doubt if decision else "") == doubt
 
 
 @pytest.mark.parametrize(
@@ -388,7 +399,7 @@ def test_the_name_rule_never_contradicts_the_annotations_of_a_real_server() -> N
     tools = json.loads((corpus / "agents/github_mcp_tools_list.json").read_text())["tools"]
     decided = 0
     for tool in tools:
-        annotated = effect_of_annotations(tool["annotations"])
+        annotated = effect_of_annotations(tool["annotations"], tool["name"])
         by_name = effect_of_name(tool["name"])
         assert annotated is not None
         assert by_name.effect in (annotated.effect, "unknown"), tool["name"]
