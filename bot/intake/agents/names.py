@@ -58,7 +58,7 @@ WRITE_VERBS: Final = words_in("""
 DOUBTFUL_WRITE_VERBS: Final = words_in("""
     run execute store issue record order log credit debit drop email deposit launch claim flag ban
 """)
-# Of these, the ones that a name joins to another verb (`fetchAndStore`).
+# Verbs that write only where a name joins them to another verb (`fetchAndStore`).
 _JOINED_WRITE_VERBS: Final = words_in("run execute store email fix repair")
 # Verbs that mostly compute or ask, but may change something (`convert` a price, or a lead to a customer).
 ASKING_VERBS: Final = words_in("""
@@ -159,7 +159,7 @@ def own_words(name: str) -> list[str]:
 def reads_alone(part: str) -> bool:
     """Whether a part of a route is a reading verb and no thing: ``search``, ``getOrders``, but not ``mailing-list``."""
     words = own_words(part)
-    if words in (["look", "up"], ["msearch"]):
+    if words == ["look", "up"]:
         return True
     if len(words) == 1:
         return words[0] in READ_VERBS - _UNSURE_ALONE
