@@ -12,9 +12,33 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from bot.documents import Data, as_list, as_mapping
-from bot.intake.agents.names import READ_VERBS, Decision, effect_of_name, says_plainly, words_of
+from bot.intake.agents.names import (
+    ASKING_VERBS,
+    DOUBTFUL_WRITE_VERBS,
+    NO_OBJECTS,
+    PLAIN_WRITE_VERBS,
+    READ_VERBS,
+    THINGS,
+    Decision,
+    effect_of_name,
+    is_noun_of_reading,
+    own_words,
+    reads_alone,
+    says_plainly,
+    words_of,
+)
 from bot.intake.agents.package import Package
-from bot.intake.agents.prose import is_weak, stated_answer, stated_change
+from bot.intake.agents.prose import (
+    MAX_CHARACTERS,
+    is_weak,
+    is_weak_with_change,
+    names_form,
+    names_thing,
+    stated_answer,
+    stated_asking,
+    stated_change,
+    stated_only,
+)
 from bot.intake.place import Place
 from bot.intake.specification import Effect
 
@@ -22,6 +46,16 @@ READING_METHODS: Final = frozenset({"get", "head", "options", "trace", "query"})
 WRITING_METHODS: Final = frozenset({"put", "patch", "delete"})
 METHODS: Final = READING_METHODS | WRITING_METHODS | {"post"}
 _READING_WORDS: Final = tuple([verb] for verb in READ_VERBS)
+_MANY_CALLS: Final = re.compile(r"graph-?ql|\b(?:gql|rpc)\b|(?:json|xml)[-_]?rpc", re.IGNORECASE)
+"""Where one route takes reading and changing calls alike."""
+_MANY_CALLS_IN_PROSE: Final = re.compile(
+    r"\b(?:GraphQL|(?:JSON|XML)[- ]?RPC)(?: v?[\d.]+)? (?:endpoint|API|gateway|server|calls?|operations?|requests?"
+    r"|quer(?:y|ies)|mutations?)\b",
+    re.IGNORECASE,
+)
+_ACTION: Final = re.compile(
+    r"[?&]_?(?:action|act|command|cmd|do|method|op|operation|task)=([\w-]{1,80})", re.IGNORECASE
+)
 
 
 def effect_of_operation(method: str, route: str, operation_id: str, *prose: str) -> Decision:
@@ -34,60 +68,152 @@ def effect_of_operation(method: str, route: str, operation_id: str, *prose: str)
     call = f"{method.upper()} {route}"
     name = effect_of_name(operation_id)
     named = name.reason.replace("the name", "the operationId")
-    place = last_fixed_part(route)
     if method == "post":
-        return _effect_of_post(call, name, named, place, prose)
+        return _effect_of_post(route, operation_id, prose)
     if method in READING_METHODS:
+        change = _said(stated_change, prose)
+        form = not change and any(map(names_form, prose))
+        routed = not form and own_words(operation_id)[:1] not in _READING_WORDS
         against = [
-            named if _names_change(name, operation_id, prose) else "",
-            "" if words_of(operation_id)[:1] in _READING_WORDS else _routed(place, "write"),
-            _said(stated_change, prose),
+            named if not form and _names_change(name, operation_id, prose, change) else "",
+            _doubtfully_named(operation_id, prose),
+            _routed_change(route) if routed else "",
+            change,
         ]
         return _unless(Decision("read", call), f"{method.upper()} reads", against)
     reads = method != "delete" and name.effect == "read" and says_plainly(name)
     return _unless(Decision("write", call), f"{method.upper()} writes", [named if reads else ""])
 
 
-def _effect_of_post(call: str, name: Decision, named: str, place: str, prose: Sequence[str]) -> Decision:
-    """The effect of a POST whose operationId tells ``name``, and whose route ends with ``place``."""
-    change = _said(stated_change, prose)
+def _effect_of_post(route: str, operation_id: str, prose: Sequence[str]) -> Decision:
+    """The effect of a POST: by its operationId, else by its route; without either it writes."""
+    call, place, words = f"POST {route}", last_fixed_part(route), own_words(operation_id)
+    name = effect_of_name(operation_id)
+    named = name.reason.replace("the name", "the operationId")
+    change, answer = _said(stated_change, prose), _said(stated_answer, prose)
+    alone = f"the route ends with '{place}'" if reads_alone(place) else ""
+    if many := _takes_many_calls(place, name, operation_id, prose):
+        return _unless(Decision("write", call), "POST writes", [f"{many}, which takes reads and changes alike"])
     if name.effect == "read":
+        if is_noun_of_reading(name, operation_id) and (_begins_doubtfully(words) or not (alone or answer) or change):
+            return _unless(Decision("write", call), "POST writes", [named])
         return _unless(Decision("read", f"{call}; {name.reason}"), named, [_routed(place, "write"), change])
     if name.effect == "write":
-        # A call that changes something may well say what it returns.
-        answer = "" if change else _said(lambda text: "" if is_weak(said := stated_answer(text)) else said, prose)
-        return _unless(Decision("write", f"{call}; {name.reason}"), named, [_routed(place, "read"), answer])
-    if effect_of_name(place).effect == "read":
-        ends = f"the route ends with '{place}'"
-        return _unless(Decision("read", f"{call}; {ends}"), ends, [change])
+        # A call that changes something may well say what it returns, shows or checks.
+        weak = is_weak_with_change if says_plainly(name) else is_weak
+        only = _said(_without(weak, stated_only), prose)
+        firm = "" if change else _said(_without(weak, stated_answer), prose)
+        return _unless(Decision("write", f"{call}; {name.reason}"), named, [alone, only, firm])
+    begins = f"the operationId begins with '{words[0]}'" if words else ""
+    if alone:
+        doubtful = begins if _begins_doubtfully(words) else ""
+        return _unless(Decision("read", f"{call}; {alone}"), alone, [change, doubtful])
+    asking = bool(words) and words[0] in ASKING_VERBS
+    if asking and not change and (firm := _said(_without(is_weak, stated_answer), prose)):
+        return Decision("read", f"{call}; {begins}, and {firm}")
     decision = Decision("write", f"{call}; nothing says that it only reads")
-    return _unless(decision, _routed(place, "write") or "POST writes", [_said(stated_answer, prose)])
+    if routed := _routed(place, "write"):
+        return _unless(decision, routed, [answer, begins if asking else ""])
+    asked = "" if change else _said(stated_asking, prose)
+    return _unless(decision, "POST writes", [answer, begins if asking else "", _reads_doubtfully(place), asked])
 
 
-def _names_change(name: Decision, operation_id: str, prose: Sequence[str]) -> bool:
+def _without(weak: Callable[[str], bool], find: Callable[[str], str]) -> Callable[[str], str]:
+    """``find``, which finds nothing where what it finds is ``weak``."""
+    return lambda text: "" if weak(said := find(text)) else said
+
+
+def _begins_doubtfully(words: Sequence[str]) -> bool:
+    """Whether a name of these words begins with a verb that often changes something: ``recordView``."""
+    return bool(words) and words[0] in DOUBTFUL_WRITE_VERBS and not _runs_query(words)
+
+
+def _takes_many_calls(place: str, name: Decision, operation_id: str, prose: Sequence[str]) -> str:
+    """What says that a route takes calls of any kind, unless the operationId tells which this is."""
+    told = name.effect == "read" and name.verb != "query" and words_of(operation_id)[:1] == [name.verb]
+    if told or name.effect == "write":
+        return ""
+    if _MANY_CALLS.search(place):
+        return f"the route ends with '{place}'"
+    if _MANY_CALLS.search(operation_id):
+        return f"the operationId is '{operation_id}'"
+    first = (text[:MAX_CHARACTERS].split(". ")[0] for text in prose)
+    found = next((found for sentence in first if (found := _MANY_CALLS_IN_PROSE.search(sentence))), None)
+    return f"its description says '{found.group()}'" if found and name.effect == "unknown" else ""
+
+
+def _runs_query(words: Sequence[str]) -> bool:
+    """Whether a name of these words runs a query, which mostly reads."""
+    return words[0] in ("run", "execute") and not {"query", "queries", "search"}.isdisjoint(words)
+
+
+def _reads_doubtfully(place: str) -> str:
+    """That a route ends with a word that may read, or name a thing: ``background-check``, ``view``, ``convert``."""
+    place = place.split(":")[-1]
+    words = words_of(place)
+    may_read = bool(words) and (words[0] in ASKING_VERBS or words[-1] in READ_VERBS)
+    return f"the route ends with '{place}'" if may_read or effect_of_name(place).effect == "read" else ""
+
+
+def _names_change(name: Decision, operation_id: str, prose: Sequence[str], change: str) -> bool:
     """Whether the operationId of a reading method, which tells ``name``, is that of a change.
 
-    Where its verb may be a thing (``bookTable``, but ``bookCover``), it is unless the prose says that the call answers
-    or the name ends like several things (``purchaseOrders``).
+    It is not where the prose uses its verb in a noun (“The cancel policy”).  Where the verb may be a thing
+    (``bookTable``, but ``bookCover``), it is unless the prose says that the call answers or the name ends like several
+    things (``purchaseOrders``).
     """
-    if name.effect != "write" or says_plainly(name):
-        return name.effect == "write"
     words = words_of(operation_id)
-    alone = len(words) < 2 or words[0] != name.verb or words[-1].endswith("s")
-    return not alone and not any(map(stated_answer, prose))
+    if name.effect != "write" or (not change and any(names_thing(text, name.verb) for text in prose)):
+        return False
+    answered = any(map(stated_answer, prose))
+    if says_plainly(name):
+        thing = len(words) == 2 and words[1] in NO_OBJECTS
+        checked = words[-1] == name.verb and words[:1] in _READING_WORDS and answered
+        return bool(change) or not (thing or checked)
+    alone = len(words) < 2 or words[0] != name.verb.split()[0] or words[-1].endswith("s")
+    return not alone and not answered
+
+
+def _doubtfully_named(operation_id: str, prose: Sequence[str]) -> str:
+    """That a reading method without a description is named like a change: ``runJob``, but not ``runQuery``."""
+    words = words_of(operation_id)
+    if len(words) != 2 or words[0] not in ("run", "execute", "store", "issue") or any(map(str.strip, prose)):
+        return ""
+    thing = words[1] in THINGS | NO_OBJECTS or words[1].endswith("s") or _runs_query(words)
+    return "" if thing else f"the operationId begins with '{words[0]}'"
+
+
+def _routed_change(route: str) -> str:
+    """That a part of a route plainly says a change: the last, another that is a verb, or an action in its query."""
+    if last := _routed(last_fixed_part(route), "write"):
+        return last
+    for part in _fixed_parts(route):
+        if part.lower() in PLAIN_WRITE_VERBS:
+            return f"the route says '{part}'"
+    for found in _ACTION.finditer(route):
+        if _routed(found.group(1), "write"):
+            return f"the route says '{found.group()[1:]}'"
+    return ""
 
 
 def _routed(place: str, effect: Effect) -> str:
     """That a route ends with ``place``, if that plainly tells ``effect`` by a verb that it begins or ends with."""
     decision, words = effect_of_name(place), words_of(place)
-    plain = decision.effect == effect and says_plainly(decision) and decision.verb in (words[0], words[-1])
+    plain = decision.effect == effect and says_plainly(decision)
+    plain = plain and decision.verb.split()[0] in (words[0], words[-1])
     return f"the route ends with '{place}'" if plain else ""
 
 
 def last_fixed_part(route: str) -> str:
     """The last part of a route that is no parameter: ``/orders/{id}:search`` ends with the call's own name."""
-    parts = [part for part in re.sub(r"\{[^{}]*\}", "", route.split("?")[0]).split("/") if part.strip(":")]
-    return parts[-1].lstrip(":") if parts else ""
+    parts = _fixed_parts(route)
+    return parts[-1] if parts else ""
+
+
+def _fixed_parts(route: str) -> list[str]:
+    """The parts of a route that are no parameters."""
+    path = re.sub(r"\{[^{}]*\}", "", route.split("?")[0])
+    return [part.lstrip(":") for part in path.split("/") if part.strip(":")]
 
 
 def _unless(decision: Decision, because: str, against: Iterable[str]) -> Decision:
@@ -111,7 +237,7 @@ def note_doubt(package: Package, place: Place, name: str, decision: Decision) ->
         package.note(
             place,
             f"{place.name}: {decision.doubt}{unknown_effect(name)}",
-            "let its name and description say what it does, or give its `effect` in an agent.yaml that extends this",
+            "let what declares and describes it agree, or give its `effect` in an agent.yaml that extends this",
         )
 
 
@@ -120,20 +246,38 @@ def unknown_effect(name: str) -> str:
     return f"; the effect of {name!r} is unknown"
 
 
-def effect_of_annotations(annotations: Data) -> Decision | None:
-    """The effect that the annotations of an MCP tool declare, or ``None`` if they are silent.
+def effect_of_annotations(annotations: Data, name: str) -> Decision | None:
+    """The effect that the annotations of the MCP tool ``name`` declare, or ``None`` if they are silent.
 
-    ``readOnlyHint`` decides.  Without it, a ``destructiveHint`` of either value says that the tool writes: the
-    protocol gives it a meaning only for tools that are not read-only.
+    ``readOnlyHint`` decides.  Where it is true, but ``destructiveHint`` is true as well or the name is plainly that of
+    a change, the effect is unknown.  Without it, ``destructiveHint: true`` says that the tool writes; ``false`` says
+    nothing of reading.
     """
     hints = as_mapping(annotations)
-    read_only = hints.get("readOnlyHint")
+    read_only, destructive = hints.get("readOnlyHint"), hints.get("destructiveHint")
     if isinstance(read_only, bool):
-        return Decision("read" if read_only else "write", f"readOnlyHint is {str(read_only).lower()}")
-    destructive = hints.get("destructiveHint")
-    if isinstance(destructive, bool):
-        return Decision("write", f"destructiveHint is {str(destructive).lower()}, which only a writing tool has")
+        declared = f"readOnlyHint is {str(read_only).lower()}"
+        if not read_only:
+            return Decision("write", declared)
+        told = effect_of_name(name)
+        against = [
+            "destructiveHint is true" if destructive is True else "",
+            told.reason if told.effect == "write" and says_plainly(told) else "",
+        ]
+        return _unless(Decision("read", declared), declared, against)
+    if destructive is True:
+        return Decision("write", "destructiveHint is true, which only a writing tool has")
     return None
+
+
+def effect_of_tool(package: Package, annotations: Place, name: str) -> Decision:
+    """The effect of the MCP tool ``name``: by its annotations, else by its name; a hint that is no boolean is noted."""
+    for key in ("readOnlyHint", "destructiveHint"):
+        hint = annotations[key]
+        if hint.data is not None and not isinstance(hint.data, bool):
+            message = f"{hint.name}: must be true or false, and is not read"
+            package.note(hint, message, "write true or false, without quotes")
+    return effect_of_annotations(annotations.data, name) or effect_of_name(name)
 
 
 def effect_of_data_handling(values: Data) -> Decision | None:

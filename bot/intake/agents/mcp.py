@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
-from bot.intake.agents.effects import effect_of_annotations
+from bot.intake.agents.effects import effect_of_tool
 from bot.intake.agents.inventory import Entry, Inventory
-from bot.intake.agents.names import effect_of_name
 from bot.intake.agents.package import Package
 from bot.intake.agents.parameters import of_schema
 from bot.intake.place import Place
@@ -61,7 +60,7 @@ def entry_of(package: Package, tool: Place) -> Entry:
     return Entry(
         name=name,
         description=tool["description"].text or tool["title"].text or annotations["title"].text,
-        effect=effect_of_annotations(annotations.data) or effect_of_name(name),
+        effect=effect_of_tool(package, annotations, name),
         security=None,
         place=tool,
         parameters=partial(of_schema, package, tool, tool["inputSchema"]),

@@ -30,17 +30,18 @@ class Decision:
 UNTOLD: Final = Decision("unknown", "nothing declares it, and the name does not tell")
 
 
-def _verbs(text: str) -> frozenset[str]:
+def words_in(text: str) -> frozenset[str]:
+    """The set of words that a text lists."""
     return frozenset(text.split())
 
 
 # Computing something from what a call brings changes nothing, and is reading.
-READ_VERBS: Final = _verbs("""
+READ_VERBS: Final = words_in("""
     get fetch retrieve find describe read list search query lookup view show browse count check calculate estimate
     compare preview download detect analyze analyse validate translate predict classify summarize summarise extract
     parse explain inspect recommend suggest diagnose
 """)
-WRITE_VERBS: Final = _verbs("""
+WRITE_VERBS: Final = words_in("""
     create add update delete remove set write send submit cancel post put patch insert upsert upload append move
     rename enable disable assign unassign approve reject dismiss close reopen merge push fork star unstar
     unresolve mark manage edit modify change save replace publish unpublish archive unarchive restore
@@ -49,35 +50,68 @@ WRITE_VERBS: Final = _verbs("""
     reserve reply notify transfer complete attach detach lock unlock trigger enroll checkin checkout
     accept decline activate deactivate suspend refund renew terminate reboot block unblock freeze unfreeze
     regenerate rotate associate disassociate tag untag purge erase acknowledge apply confirm dispatch migrate
+    destroy wipe toggle increment decrement withdraw overwrite truncate discard evict deduct redeem revert undo abort
+    disconnect logout resend reassign recreate undelete unlink unpin unfollow invalidate
 """)
+# Verbs that change something, too, but that as often are a thing or ask for one (`run_query`, `issue_read`,
+# `store_hours`).  A name that begins with one does not tell its effect, but is no evidence of reading.
+DOUBTFUL_WRITE_VERBS: Final = words_in("""
+    run execute store issue record order log credit debit drop email deposit launch claim flag ban
+""")
+# Verbs that write only where a name joins them to another verb (`fetchAndStore`).
+_JOINED_WRITE_VERBS: Final = words_in("run execute store email fix repair")
+# Verbs that mostly compute or ask, but may change something (`convert` a price, or a lead to a customer).
+ASKING_VERBS: Final = words_in("""
+    filter sort match rank rerank score evaluate convert geocode ask compute render simulate forecast infer encode
+    decode hash normalize tokenize transcribe embed solve aggregate
+""")
+# Two words that are one verb.
+PHRASAL_WRITE_VERBS: Final = frozenset({
+    ("check", "in"), ("check", "out"), ("turn", "on"), ("turn", "off"), ("switch", "on"), ("switch", "off"),
+    ("log", "out"), ("log", "off"), ("sign", "out"), ("shut", "down"), ("roll", "back"), ("opt", "in"), ("opt", "out"),
+})  # fmt: skip
 # Of these, the ones that are as often a thing (`search_index_delete`, `list_create`, `place_details`).
-_READ_NOUNS: Final = _verbs("read list search query lookup view show browse count check preview download extract")
-_WRITE_NOUNS: Final = _verbs("""
+_READ_NOUNS: Final = words_in("read list search query lookup view show browse count check preview download extract")
+_WRITE_NOUNS: Final = words_in("""
     archive block book change charge deploy fork import lock place post refund schedule set star tag transfer
 """)
 # Words that are a verb even where they end a name (`issue_read`, `label_write`).
-_LAST_READ_VERBS: Final = _verbs("""
+_LAST_READ_VERBS: Final = words_in("""
     get list read search query find fetch lookup retrieve describe show validate diagnose analyze translate summarize
 """)
-_LAST_WRITE_VERBS: Final = _verbs("""
+_LAST_WRITE_VERBS: Final = words_in("""
     create add update upsert delete remove set write send submit cancel put patch insert append upload rename enable
     disable approve reject publish restart activate deactivate unregister unsubscribe revoke
 """)
 # Of the verbs, those that are hardly ever a thing or a quality: they say plainly what a call does.
-PLAIN_WRITE_VERBS: Final = _verbs("""
+PLAIN_WRITE_VERBS: Final = words_in("""
     accept acknowledge activate add append approve assign attach cancel confirm create deactivate delete detach disable
     disassociate dismiss enable enroll erase insert install invite migrate modify notify publish purge reactivate reboot
-    reject remove rename reopen reschedule restart restore revoke save send submit subscribe suspend terminate unarchive
+    reject remove rename reopen reschedule restart restore revoke send submit subscribe suspend terminate unarchive
     unassign unblock uninstall unlock unpublish unregister unsubscribe untag update upsert write
+    destroy wipe toggle increment decrement withdraw overwrite truncate discard evict deduct redeem disconnect logout
+    resend reassign recreate undelete unlink unpin unfollow invalidate
 """)
 _PLAIN_READ_VERBS: Final = (READ_VERBS - _READ_NOUNS) | {"search", "query"}
+# What none of them is done to: `updateHistory` and `publishDates` are things.
+NO_OBJECTS: Final = words_in("history throughput latency date dates time times reason reasons")
+_PHRASAL_VERBS: Final = PHRASAL_WRITE_VERBS | {("look", "up")}
+_PLAIN_PHRASAL_VERBS: Final = frozenset(" ".join(words) for words in PHRASAL_WRITE_VERBS if words[0] != "check")
+_CALLS: Final[tuple[tuple[frozenset[str], Effect], ...]] = (
+    (WRITE_VERBS - _WRITE_NOUNS, "write"),
+    (READ_VERBS - _READ_NOUNS | {"list", "search", "query"}, "read"),
+)
+# What ends the route of a POST that marks something as read, or counts a view.
+_UNSURE_ALONE: Final = words_in("read view show check")
 # What stands right before one of these, and may be a thing, is no verb.
-THINGS: Final = _verbs("""
+THINGS: Final = words_in("""
     data date detail details history info information log logs metadata names options reason report schema settings
     stats status statistics summary type types usage
 """)
 # What may stand before the verb, and says nothing of the effect.
-_ADVERBS: Final = _verbs("batch bulk")
+_ADVERBS: Final = words_in("batch bulk")
+MAX_PARTS: Final = 12
+"""Of a name of many parts so many are read at its beginning, and as many at its end."""
 
 
 def effect_of_name(name: str) -> Decision:
@@ -91,12 +125,12 @@ def effect_of_name(name: str) -> Decision:
     parts = [part for text in re.split(r"[\W_]+", name) if (part := words_of(text))]
     words = [word for part in parts for word in part]
     for joint, verb in pairwise(words):
-        if joint in ("or", "and", "then") and verb in WRITE_VERBS:
+        if joint in ("or", "and", "then") and verb in WRITE_VERBS | _JOINED_WRITE_VERBS:
             return Decision("write", f"the name says '{joint} {verb}'", verb)
     # What stands before the last of these marks is a namespace: `drive.files.list`, `mcp__github__create_issue`.
     own = re.split(r"[./:]", name)[-1]
     for text in (own, own.split("__")[-1], name):
-        decision = _told_by([part for piece in re.split(r"[\W_]+", text) if (part := words_of(piece))])
+        decision = _told_by(_outer_parts([part for piece in re.split(r"[\W_]+", text) if (part := words_of(piece))]))
         if decision is not UNTOLD:
             return decision
     return UNTOLD
@@ -104,7 +138,7 @@ def effect_of_name(name: str) -> Decision:
 
 def says_plainly(decision: Decision) -> bool:
     """Whether the verb of a name that decides its effect is hardly ever a thing."""
-    return decision.verb in PLAIN_WRITE_VERBS | _PLAIN_READ_VERBS
+    return decision.verb in PLAIN_WRITE_VERBS | _PLAIN_READ_VERBS | _PLAIN_PHRASAL_VERBS
 
 
 def words_of(text: str) -> list[str]:
@@ -112,12 +146,45 @@ def words_of(text: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text)]
 
 
+def is_noun_of_reading(decision: Decision, name: str) -> bool:
+    """Whether a name reads only by a word at its end, which may be a thing: ``shoppingList``."""
+    return decision.verb in _READ_NOUNS and own_words(name)[:1] != [decision.verb]
+
+
+def own_words(name: str) -> list[str]:
+    """The words of a name without its namespace and adverbs: ``documents.batchGet`` → get."""
+    return [word for word in words_of(re.split(r"[./:]", name)[-1]) if word not in _ADVERBS]
+
+
+def reads_alone(part: str) -> bool:
+    """Whether a part of a route is a reading verb and no thing: ``search``, ``getOrders``, but not ``mailing-list``."""
+    words = own_words(part)
+    if words == ["look", "up"]:
+        return True
+    if len(words) == 1:
+        return words[0] in READ_VERBS - _UNSURE_ALONE
+    # What hyphens join to a noun may be a thing (`search-jobs`), what is written as one word is called so.
+    known = READ_VERBS - _READ_NOUNS if re.search(r"[-_]", part) else READ_VERBS - _UNSURE_ALONE
+    return bool(words) and words[0] in known and effect_of_name(part).effect == "read"
+
+
+def _outer_parts(parts: list[list[str]]) -> list[list[str]]:
+    """The first and the last parts of a name, so that a long one takes no longer than its length."""
+    return parts if len(parts) <= 2 * MAX_PARTS else parts[:MAX_PARTS] + parts[-MAX_PARTS:]
+
+
 def _told_by(parts: list[list[str]]) -> Decision:
     parts = [plain for part in parts if (plain := [word for word in part if word not in _ADVERBS])]
     words = [word for part in parts for word in part]
     if not words:
         return UNTOLD
-    if words[0] in READ_VERBS | WRITE_VERBS or words[:2] == ["look", "up"]:
+    call = parts[-1]
+    if len(parts) > 1 and len(parts[0]) > 1 and len(call) > 1 and not _is_thing(call):
+        # `SendGrid_getStats`: the words of a part are written as one, so what stands before it is a namespace.
+        for verbs, effect in _CALLS:
+            if call[0] in verbs:
+                return Decision(effect, f"a part of the name begins with '{call[0]}'", call[0])
+    if words[0] in READ_VERBS | WRITE_VERBS or tuple(words[:2]) in _PHRASAL_VERBS:
         return _told_by_first(words)
     return _told_inside(parts)
 
@@ -125,8 +192,9 @@ def _told_by(parts: list[list[str]]) -> Decision:
 def _told_by_first(words: list[str]) -> Decision:
     """What a name says that begins with a verb, or with a word that may be one."""
     first, last = words[0], words[-1]
-    if words[:2] in (["look", "up"], ["check", "in"], ["check", "out"]):
-        return Decision("read" if first == "look" else "write", f"the name begins with '{first} {words[1]}'", first)
+    if tuple(words[:2]) in _PHRASAL_VERBS:
+        verb = f"{first} {words[1]}"
+        return Decision("read" if first == "look" else "write", f"the name begins with '{verb}'", verb)
     if first in _WRITE_NOUNS:
         if last in _LAST_READ_VERBS - {"list", "read"}:
             return Decision("read", f"the name ends with '{last}'", last)

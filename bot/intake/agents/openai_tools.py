@@ -14,7 +14,7 @@ from typing import Final
 
 from bot.documents import Document
 from bot.intake.agents.bare import BareReader
-from bot.intake.agents.effects import effect_of_annotations
+from bot.intake.agents.effects import effect_of_tool, note_doubt
 from bot.intake.agents.functions import (
     SERVERS,
     body_of,
@@ -29,7 +29,7 @@ from bot.intake.agents.functions import (
 )
 from bot.intake.agents.inventory import Entry, bare_tool, check_number
 from bot.intake.agents.mcp import entry_of
-from bot.intake.agents.names import Decision, effect_of_name
+from bot.intake.agents.names import Decision
 from bot.intake.agents.package import Package
 from bot.intake.agents.parameters import of_schema
 from bot.intake.place import Parsed, Place
@@ -86,16 +86,16 @@ class _Found:
         kind, name = kind_of(item.data), body_of(item)["name"].text
         knowledge = built_in_knowledge(kind)
         if item.has("inputSchema") and name:
-            self.add(bare_tool(entry_of(self.package, item), "mcp"), item)
+            self.add(entry_of(self.package, item), "mcp")
         elif knowledge is not None:
             if knowledge not in {known.kind for known in self.knowledge}:
                 self.knowledge.append(Knowledge(kind=knowledge, declared_in=str(item)))
         elif kind in SERVERS:
             self.tools += _server_tools(self.package, item)
         elif name:
-            entry = _entry(item, name, body_of(item)["description"].text)
+            entry = _entry(self.package, item, name, body_of(item)["description"].text)
             parameters = partial(of_schema, self.package, item, schema_of(item))
-            self.add(bare_tool(replace(entry, parameters=parameters), "function"), item)
+            self.add(replace(entry, parameters=parameters), "function")
         elif kind and kind not in ("function", "custom"):
             self.package.note(
                 item["type"],
@@ -103,24 +103,25 @@ class _Found:
                 "say in agent.yaml what it does",
             )
             unknown = Decision("unknown", "the built-in tool is not a known one")
-            self.add(bare_tool(Entry(kind, "", unknown, None, item), "function"), item)
+            self.add(Entry(kind, "", unknown, None, item), "function")
         else:
             self.unread = True
             self.package.note(item, f"{item.name}: the tool has no name and is not read", "give the tool a name")
 
-    def add(self, tool: Tool, item: Place) -> None:
+    def add(self, entry: Entry, protocol: Protocol) -> None:
         """Keep a tool whose name is new."""
-        if tool.name in self.names:
-            message = f"{item.name}: the tool {tool.name!r} is listed twice; the first one counts"
-            self.package.note(item, message, "give every tool a name of its own")
+        if entry.name in self.names:
+            message = f"{entry.place.name}: the tool {entry.name!r} is listed twice; the first one counts"
+            self.package.note(entry.place, message, "give every tool a name of its own")
         else:
-            self.names.add(tool.name)
-            self.tools.append(tool)
+            self.names.add(entry.name)
+            note_doubt(self.package, entry.place, entry.name, entry.effect)
+            self.tools.append(bare_tool(entry, protocol))
 
 
-def _entry(item: Place, name: str, description: str) -> Entry:
+def _entry(package: Package, item: Place, name: str, description: str) -> Entry:
     # Lists of an MCP server's tools may spell `inputSchema` as Python does, and still have its annotations.
-    effect = effect_of_annotations(item["annotations"].data) or effect_of_name(name)
+    effect = effect_of_tool(package, item["annotations"], name)
     return Entry(name=name, description=description, effect=effect, security=None, place=item)
 
 
@@ -132,7 +133,7 @@ def _server_tools(package: Package, server: Place) -> list[Tool]:
     protocol: Protocol = "mcp"
     names = allowed if allowed.is_list else allowed["tool_names"]
     if names.is_list:
-        entries = {item.text: _entry(item, item.text, "") for item in names.items if item.text}
+        entries = {item.text: _entry(package, item, item.text, "") for item in names.items if item.text}
         return [bare_tool(entry, protocol, _asks(server, name)) for name, entry in entries.items()]
     if allowed["read_only"].data is True:
         effect = Decision("read", "allowed_tools says read_only")

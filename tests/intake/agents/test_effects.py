@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,15 @@ from tests.intake.agents.builders import NONE, Folder, notes_of, openapi, tools_
         ("bookFlight", "write", "the name begins with 'book'"),
         ("post_search", "read", "the name ends with 'search'"),
         ("get_last_update", "read", "the name begins with 'get'"),
+        ("toggleLight", "write", "the name begins with 'toggle'"),
+        ("turn_on_light", "write", "the name begins with 'turn on'"),
+        ("turn_table", "unknown", UNTOLD.reason),
+        ("fetchAndStore", "write", "the name says 'and store'"),
+        ("store_hours", "unknown", UNTOLD.reason),
+        ("SendGrid_getStats", "read", "a part of the name begins with 'get'"),
+        ("GetStarted_deleteShip", "write", "a part of the name begins with 'delete'"),
+        ("SendGrid_cancelReason", "write", "the name begins with 'send'"),
+        ("SendGrid_twoShips", "write", "the name begins with 'send'"),
         ("samples_by_author", "unknown", "nothing declares it, and the name does not tell"),
         ("compute_vm", "unknown", "nothing declares it, and the name does not tell"),
         ("", "unknown", "nothing declares it, and the name does not tell"),
@@ -311,22 +321,33 @@ def test_agent_yaml_settles_a_contradiction(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("annotations", "effect"),
+    ("annotations", "name", "effect", "doubt"),
     [
-        ({"readOnlyHint": True}, "read"),
-        ({"readOnlyHint": False}, "write"),
-        ({"readOnlyHint": True, "destructiveHint": True}, "read"),
-        ({"destructiveHint": True}, "write"),
-        ({"destructiveHint": False}, "write"),
-        ({"title": "Berths"}, None),
-        ({"readOnlyHint": "yes"}, None),
-        (None, None),
-        ([], None),
+        ({"readOnlyHint": True}, "berths", "read", ""),
+        ({"readOnlyHint": True}, "listBerths", "read", ""),
+        ({"readOnlyHint": True, "destructiveHint": False}, "berths", "read", ""),
+        ({"readOnlyHint": True, "destructiveHint": "yes"}, "berths", "read", ""),
+        ({"readOnlyHint": False}, "listBerths", "write", ""),
+        ({"readOnlyHint": False, "destructiveHint": False}, "berths", "write", ""),
+        ({"readOnlyHint": True, "destructiveHint": True}, "berths", "unknown",
+         "readOnlyHint is true, but destructiveHint is true"),
+        ({"readOnlyHint": True}, "delete_berth", "unknown",
+         "readOnlyHint is true, but the name begins with 'delete'"),
+        ({"readOnlyHint": True}, "email_send", "unknown", "readOnlyHint is true, but the name ends with 'send'"),
+        ({"readOnlyHint": True}, "getOrCreateBerth", "unknown", "readOnlyHint is true, but the name says 'or create'"),
+        ({"readOnlyHint": True}, "book_berth", "read", ""),
+        ({"destructiveHint": True}, "listBerths", "write", ""),
+        ({"destructiveHint": False}, "listBerths", None, ""),
+        ({"title": "Berths"}, "berths", None, ""),
+        ({"readOnlyHint": "yes"}, "berths", None, ""),
+        (None, "berths", None, ""),
+        ([], "berths", None, ""),
     ],
-)
-def test_mcp_annotations_declare_the_effect(annotations: Data, effect: str | None) -> None:
-    decision = effect_of_annotations(annotations)
+)  # fmt: skip
+def test_mcp_annotations_declare_the_effect(annotations: Data, name: str, effect: str | None, doubt: str) -> None:
+    decision = effect_of_annotations(annotations, name)
     assert (decision.effect if decision else None) == effect
+    assert (decision.doubt if decision else "") == doubt
 
 
 @pytest.mark.parametrize(
@@ -347,6 +368,24 @@ def test_data_handling_attests_the_effect(values: Data, effect: str | None) -> N
     assert (decision.effect if decision else None) == effect
 
 
+def test_reading_a_long_name_takes_memory_of_its_length() -> None:
+    peaks = []
+    for parts in (500, 4_000):
+        tracemalloc.start()
+        assert effect_of_name("zq_" * parts + "x") is UNTOLD
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 16 * peaks[0]
+
+
+def test_of_a_long_name_the_beginning_and_the_end_are_read() -> None:
+    long = "zq_" * 45_000
+    assert effect_of_name(f"delete_{long}").effect == "write"
+    assert effect_of_name(f"jira_create_{long}").effect == "write"
+    assert effect_of_name(f"{long}search").effect == "read"
+    assert effect_of_name(f"{long}create_{long}") is UNTOLD
+
+
 @given(st.text(max_size=40))
 def test_any_name_gets_an_effect_and_a_reason(name: str) -> None:
     decision = effect_of_name(name)
@@ -360,7 +399,7 @@ def test_the_name_rule_never_contradicts_the_annotations_of_a_real_server() -> N
     tools = json.loads((corpus / "agents/github_mcp_tools_list.json").read_text())["tools"]
     decided = 0
     for tool in tools:
-        annotated = effect_of_annotations(tool["annotations"])
+        annotated = effect_of_annotations(tool["annotations"], tool["name"])
         by_name = effect_of_name(tool["name"])
         assert annotated is not None
         assert by_name.effect in (annotated.effect, "unknown"), tool["name"]

@@ -8,7 +8,7 @@ from tests.intake.agents.builders import OAUTH, Folder, notes_of, tools_of
 
 TOOLS = [
     {"name": "berths", "description": "All berths", "annotations": {"readOnlyHint": True}, "inputSchema": {}},
-    {"name": "moor", "title": "Moor a ship", "annotations": {"destructiveHint": False}},
+    {"name": "moor", "title": "Moor a ship", "annotations": {"destructiveHint": True}},
     {"name": "tide_search"},
 ]
 EFFECTS = {"berths": "read", "moor": "write", "tide_search": "read"}

@@ -10,7 +10,7 @@ from tests.intake.agents.builders import Folder, notes_of, tools_of
 
 SCHEMA = {"type": "object"}
 BERTHS = {"name": "berths", "description": "All berths", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": True}}
-MOOR = {"name": "moor", "title": "Moor a ship", "inputSchema": SCHEMA, "annotations": {"destructiveHint": False}}
+MOOR = {"name": "moor", "title": "Moor a ship", "inputSchema": SCHEMA, "annotations": {"destructiveHint": True}}
 TIDES = {"name": "tide_search", "inputSchema": SCHEMA, "annotations": {"title": "Tides", "openWorldHint": True}}
 ALL = [BERTHS, MOOR, TIDES]
 SERVER = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "harbour", "version": "1"}, "instructions": "Ask."}
@@ -38,7 +38,7 @@ def test_every_shape_gives_the_same_tools(folder: Folder, document: Any) -> None
     specification = folder.write("dump.json", document).read()
     assert {tool.name: (tool.effect, tool.effect_from, tool.description) for tool in specification.tools or ()} == {
         "berths": ("read", "readOnlyHint is true", "All berths"),
-        "moor": ("write", "destructiveHint is false, which only a writing tool has", "Moor a ship"),
+        "moor": ("write", "destructiveHint is true, which only a writing tool has", "Moor a ship"),
         "tide_search": ("read", "the name ends with 'search'", "Tides"),
     }
     assert {tool.protocol for tool in specification.tools or ()} == {"mcp"}
@@ -126,3 +126,17 @@ def test_more_tools_than_allowed_are_an_error_that_names_the_limit(folder: Folde
 def test_what_only_looks_like_a_dump_is_none(folder: Folder, document: Any) -> None:
     (problem,) = folder.write("dump.json", document).problems()
     assert "no agent specification is here" in problem.message
+
+
+def test_annotations_that_contradict_each_other_or_are_no_booleans_are_remarks(folder: Folder) -> None:
+    tools = [
+        {"name": "delete_all", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": True, "destructiveHint": True}},
+        {"name": "get_ship", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": "false"}},
+        {"name": "list_ships", "inputSchema": SCHEMA, "annotations": {"destructiveHint": False, "readOnlyHint": None}},
+    ]
+    specification = folder.write("dump.json", tools).read()
+    assert [tool.effect for tool in specification.tools or ()] == ["unknown", "read", "read"]
+    assert [note.split(": ", 1)[1] for note in notes_of(specification)] == [
+        "[1].annotations.readOnlyHint: must be true or false, and is not read",
+        "[0]: readOnlyHint is true, but destructiveHint is true; the effect of 'delete_all' is unknown",
+    ]

@@ -181,3 +181,12 @@ def test_more_tools_than_allowed_are_an_error_that_names_the_limit(folder: Folde
     folder.write("tools.json", [{"type": "mcp", "allowed_tools": [f"t{number}" for number in range(11)]}])
     (problem,) = folder.problems(tools=10)
     assert problem.message == "tools.json has 11 tools, more than the limit of 10"
+
+
+@pytest.mark.parametrize("schema", ["inputSchema", "input_schema"])
+def test_annotations_that_contradict_the_name_are_a_remark(folder: Folder, schema: str) -> None:
+    tool = {"name": "delete_ship", schema: SCHEMA, "annotations": {"readOnlyHint": True}}
+    specification = folder.write("tools.json", [CHAT[0], tool]).read()
+    assert tools_of(specification)["delete_ship"].effect == "unknown"
+    (note,) = notes_of(specification)
+    assert "readOnlyHint is true, but the name begins with 'delete'; the effect of 'delete_ship' is unknown" in note
