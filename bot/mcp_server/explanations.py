@@ -37,7 +37,7 @@ from bot.report.wording import why
 class ContestRow(ContestOutput):
     """How the query stands in one capability that it exercises."""
 
-    champion: Marked | None = Field(description="who holds the capability; null: nobody exercises it")
+    champion: Marked | None = Field(description="who holds it; null: nobody")
 
 
 class AbsenceRow(BaseModel):
@@ -45,14 +45,14 @@ class AbsenceRow(BaseModel):
 
     id: Marked
     then: RulingOutput
-    in_cycle: OutcomeName = Field(description="what becomes of it where the whole cycle is judged with that")
+    in_cycle: OutcomeName = Field(description="what becomes of it if the whole cycle is judged so")
 
 
 class ExplainAnswer(BaseModel):
     """Why a verdict is what it is, and the smallest changes that would turn it.
 
-    A verdict turns where its outcome changes. Each change is judged by the whole cascade: `then`, all else being as it
-    was at the query's turn; `in_cycle`, where the whole cycle is judged with it, and others may have entered before.
+    A verdict turns where its outcome changes. `then` tells of each change what the cascade says, all else being as at
+    the query's turn; `in_cycle`, where the whole cycle is judged so.
     """
 
     kind: Literal["query", "entry"] = Field(description="entry: judged as if it came today")
@@ -64,8 +64,8 @@ class ExplainAnswer(BaseModel):
     alternate_of: list[Marked] = Field(description="queries waiting for a person that offer the same")
     facts: FactsRow
     pinned: list[Marked] = Field(description="what keeps an entry: champion:CAPABILITY or person:REASON")
-    contradiction: ContradictionRow | None = Field(description="between eval set and classifier; null for an entry")
-    unfamiliar: Unfamiliar | None = Field(description="why the classifier cannot judge it; null: it can, or an entry")
+    contradiction: ContradictionRow | None = Field(description="between eval set and classifier")
+    unfamiliar: Unfamiliar | None = Field(description="why the classifier cannot judge it, if so")
     contests: list[ContestRow] = Field(description="by capability that the query exercises")
     scores: list[ScoreChangeOutput] = Field(description="other scores that would turn it, the smallest change first")
     absences: list[AbsenceRow] = Field(description="each suffices alone; sorted by id")

@@ -102,8 +102,7 @@ Folder: TypeAlias = Annotated[
     Field(
         min_length=1,
         max_length=LONGEST_FOLDER + 20,  # and a digest
-        description="folder of the repository, such as eval_sets/CUSTOMER/AGENT, with an agent's specification and "
-        "its eval sets",
+        description="folder of an agent and its eval sets, such as eval_sets/CUSTOMER/AGENT",
     ),
 ]
 Inline: TypeAlias = Annotated[

@@ -46,8 +46,8 @@ class ContestOutput(BaseModel):
     competence_bar: float = Field(ge=0, le=1, description="score from which on it covers the capability competently")
     champion: str | None = Field(description="who holds the capability; null: nobody exercises it")
     champion_score: float | None = Field(description="cs of the champion, in [0, 1]")
-    winning_margin: float = Field(ge=0, le=1, description="by how much the champion's score has to be exceeded")
-    path: Path | None = Field(description="what decided that it exercises it; null for an entry")
+    winning_margin: float = Field(ge=0, le=1, description="by how much that has to be exceeded")
+    path: Path | None = Field(description="what decided; null for an entry")
 
 
 class ScoreChangeOutput(BaseModel):
@@ -55,10 +55,10 @@ class ScoreChangeOutput(BaseModel):
 
     capability: str
     now: float | None = Field(description="cs in [0, 1]; null: the query does not exercise it")
-    to: float | None = Field(description="the nearest score that turns the verdict; null: not exercised")
+    to: float | None = Field(description="the nearest that turns it; null: not exercised")
     distance: float = Field(ge=0, le=1, description="by how much the score changes")
     then: RulingOutput
-    in_cycle: OutcomeName = Field(description="what becomes of it where the whole cycle is judged with that")
+    in_cycle: OutcomeName = Field(description="what becomes of it if the whole cycle is judged so")
 
 
 class AbsenceOutput(BaseModel):
@@ -66,7 +66,7 @@ class AbsenceOutput(BaseModel):
 
     id: str
     then: RulingOutput
-    in_cycle: OutcomeName = Field(description="what becomes of it where the whole cycle is judged with that")
+    in_cycle: OutcomeName = Field(description="what becomes of it if the whole cycle is judged so")
 
 
 class KnobChangeOutput(BaseModel):
@@ -75,9 +75,9 @@ class KnobChangeOutput(BaseModel):
     knob: str
     capability: str | None = Field(description="whose override; null: the global knob")
     now: float = Field(ge=0)
-    to: float = Field(ge=0, description="the nearest value that turns the verdict")
+    to: float = Field(ge=0, description="the nearest that turns it")
     then: RulingOutput
-    in_cycle: OutcomeName = Field(description="what becomes of it where the whole cycle is judged with that")
+    in_cycle: OutcomeName = Field(description="what becomes of it if the whole cycle is judged so")
 
 
 class ExplainOutput(BaseModel):
