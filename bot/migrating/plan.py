@@ -140,15 +140,14 @@ def _without_order(taxonomy: Taxonomy) -> Taxonomy:
     def ordered(queries: Iterable[str | tuple[str, ...]]) -> tuple[str, ...]:
         return tuple(sorted({normalise((query,) if isinstance(query, str) else query) for query in queries}))
 
-    found = {
-        item.id: Exemplars(positive=ordered(item.exemplars.positive), negative=ordered(item.exemplars.negative))
-        for item in taxonomy.capabilities
-    }
+    def of(exemplars: Exemplars) -> Exemplars:
+        return Exemplars.model_construct(positive=ordered(exemplars.positive), negative=ordered(exemplars.negative))
+
     return Taxonomy(
         version=taxonomy.version,
         retired=taxonomy.retired,
         groups=taxonomy.groups,
-        capabilities=tuple(item.with_exemplars(found[item.id]) for item in taxonomy.capabilities),
+        capabilities=tuple(item.with_exemplars(of(item.exemplars)) for item in taxonomy.capabilities),
         exemplars=taxonomy.exemplars,
     )
 

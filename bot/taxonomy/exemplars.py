@@ -81,9 +81,8 @@ def read_exemplars(
     """The rows of ``files`` (by path): originals by the names of their files, then translations by language.
 
     ``taxonomy`` says what capabilities there are; if it has none, which is a fault of its own, no name is judged.  Of
-    files that were ``checked`` before, the rows are not compared
-    again; where they are not ``complete``, originals may be in files that could not be read.  Raises
-    :class:`InputError` with every fault of every file.
+    files that were ``checked`` before, the rows are not compared again; where they are not ``complete``, originals may
+    be in files that could not be read.  Raises :class:`InputError` with every fault of every file.
     """
     reading = _Reading(taxonomy, limits, checked, complete)
     for path in sorted(files):
