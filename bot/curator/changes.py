@@ -139,10 +139,10 @@ def _fits(value: Any) -> bool:
 
 def apply(changes: Sequence[FileChange], root: Path) -> None:
     """Apply ``changes`` below ``root``, all of them or none: new contents are first written aside, and what was there
-    is put back when the file system refuses one.
+    is put back when the file system refuses one, or the user stops the run.
 
-    Raises :class:`OutsideError` then, and :class:`InputError` before anything is written where a file of the
-    regression set could not be read again.
+    Raises :class:`OutsideError` when the file system refuses something, and :class:`InputError` before anything is
+    written where a file of the regression set could not be read again.
     """
     for change in changes:
         if change.content is not None and change.path.startswith(f"{FOLDER}/") and change.path.endswith(".yaml"):
@@ -161,10 +161,13 @@ def apply(changes: Sequence[FileChange], root: Path) -> None:
                 target.unlink(missing_ok=True)
             else:
                 written.replace(target)
-    except OSError as error:
+    except BaseException as error:
         left = _put_back(before)
+        if not isinstance(error, OSError) and not left:
+            raise
         state = f"see `git status`, these could not be put back: {', '.join(left)}" if left else "nothing was changed"
-        raise OutsideError(f"the files could not be written: {error}; {state}") from error
+        reason = str(error) or "the run was stopped"
+        raise OutsideError(f"the files could not be written: {reason}; {state}") from error
     finally:
         for written in filter(None, aside):
             with suppress(OSError):
@@ -197,10 +200,15 @@ def _write_aside(target: Path, content: str, made: list[Path]) -> Path:
             folder.mkdir()
             made.append(folder)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".incumbent-")
-    with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-        stream.write(content)
     path = Path(name)
-    path.chmod(0o644)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(content)
+        path.chmod(0o644)
+    except BaseException:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        raise
     return path
 
 

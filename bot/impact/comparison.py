@@ -78,12 +78,20 @@ def _capabilities(
 
 
 def _differs(sides: CapabilitySides) -> bool:
-    """Whether who covers the capability, how well, or how many must, is another matter after the change."""
+    """Whether who covers the capability, how well, or how many must, is another matter after the change.
+
+    A score of the same champion counts as reports show it.
+    """
     return (
-        (sides.champion_before, sides.score_before) != (sides.champion_after, sides.score_after)
+        sides.champion_before != sides.champion_after
+        or _shown(sides.score_before) != _shown(sides.score_after)
         or sides.coverers_before != sides.coverers_after
         or sides.floor_before != sides.floor_after
     )
+
+
+def _shown(score: float | None) -> str | None:
+    return None if score is None else f"{score:.2f}"
 
 
 def _score(platform: Platform, champion: str | None, capability: str | None) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -29,13 +29,13 @@ from bot.snapshot import Overlay, Snapshot
 from bot.taxonomy.changes import Change, changes_between, required_version
 from bot.taxonomy.loading import TAXONOMY_FILE, exemplar_files, load_taxonomy, parse_taxonomy, read_files
 from bot.taxonomy.migration import Migration, declared, migration_between, removed_between
-from bot.taxonomy.model import Taxonomy
+from bot.taxonomy.model import Exemplars, Taxonomy
 from bot.taxonomy.succession import declaration_problems, succession_problems
+from bot.taxonomy.written_version import with_version
+from bot.text import normalise
 from bot.yaml_writing import edited
 
 CONFIG_FOLDER = "config"
-
-_VERSION = re.compile(r"""^(version:[ \t]*["']?)\d+\.\d+\.\d+""", re.MULTILINE)
 
 Result = TypeVar("Result")
 
@@ -114,12 +114,42 @@ def _plan_taxonomy(now: Snapshot, old: Taxonomy, *, moves: bool) -> tuple[dict[s
     except InputError as error:
         document = parse_yaml(files.contents[TAXONOMY_FILE], files.names[TAXONOMY_FILE], REVIEWED_FILES)
         raise InputError([*error.problems, *declaration_problems(old, definitions, document)]) from None
-    if moved and not tables and required_version(old, definitions) == definitions.version:
-        # Other lists of exemplars contradict one another in what comes first, or spell a query in two ways.
+    # Lists of exemplars may contradict one another in what comes first, or spell a query in two ways: one row each
+    # is then a patch that no one could foresee.
+    if moved and _is_right_but_for_the_move(definitions, old, new, bool(tables)):
         right = required_version(old, new)
-        text = _VERSION.sub(rf"\g<1>{right}", moved[TAXONOMY_FILE], count=1)
-        moved[TAXONOMY_FILE], new = text, new.called(right)
+        moved[TAXONOMY_FILE] = with_version(moved[TAXONOMY_FILE], files.names[TAXONOMY_FILE], right)
+        new = new.called(right)
     return texts | moved, new
+
+
+def _is_right_but_for_the_move(definitions: Taxonomy, old: Taxonomy, new: Taxonomy, has_tables: bool) -> bool:
+    """Whether the version is right but for the move of exemplars, which turns ``definitions`` into ``new``.
+
+    A run that was stopped may have written the tables and not the taxonomy.  What it left is recognised by exemplars
+    that differ from those of ``old`` in order and spelling alone.
+    """
+    if not has_tables and required_version(old, definitions) == definitions.version:
+        return True
+    return required_version(_without_order(old), _without_order(new)) == definitions.version
+
+
+def _without_order(taxonomy: Taxonomy) -> Taxonomy:
+    """``taxonomy`` with the exemplars of each capability in one order and spelling."""
+
+    def ordered(queries: Iterable[str | tuple[str, ...]]) -> tuple[str, ...]:
+        return tuple(sorted({normalise((query,) if isinstance(query, str) else query) for query in queries}))
+
+    def of(exemplars: Exemplars) -> Exemplars:
+        return Exemplars.model_construct(positive=ordered(exemplars.positive), negative=ordered(exemplars.negative))
+
+    return Taxonomy(
+        version=taxonomy.version,
+        retired=taxonomy.retired,
+        groups=taxonomy.groups,
+        capabilities=tuple(item.with_exemplars(of(item.exemplars)) for item in taxonomy.capabilities),
+        exemplars=taxonomy.exemplars,
+    )
 
 
 class _Faults:

@@ -80,9 +80,9 @@ def read_exemplars(
 ) -> tuple[Exemplar, ...]:
     """The rows of ``files`` (by path): originals by the names of their files, then translations by language.
 
-    ``taxonomy`` says what capabilities there are.  Of files that were ``checked`` before, the rows are not compared
-    again; where they are not ``complete``, originals may be in files that could not be read.  Raises
-    :class:`InputError` with every fault of every file.
+    ``taxonomy`` says what capabilities there are; if it has none, which is a fault of its own, no name is judged.  Of
+    files that were ``checked`` before, the rows are not compared again; where they are not ``complete``, originals may
+    be in files that could not be read.  Raises :class:`InputError` with every fault of every file.
     """
     reading = _Reading(taxonomy, limits, checked, complete)
     for path in sorted(files):
@@ -188,7 +188,8 @@ class _Reading:
             table = read_table(file.text, file.name, headers, fix)
         except InputError as error:
             self.problems += error.problems
-            self._unread |= {line.partition("\t")[0] for line in file.text.splitlines()}
+            for line in file.text.splitlines():
+                self._leave_unread(line)
             return None
         self.problems += table.problems
         for word in table.capabilities or ():
@@ -204,13 +205,17 @@ class _Reading:
                 continue
             cells = text.rstrip("\t").split("\t")
             if len(cells) <= first or len(self.problems) - before >= MOST_FAULTS:
-                self._unread.add(cells[0])
+                self._leave_unread(text)
                 if len(self.problems) - before < MOST_FAULTS:
                     self._too_short(file, table, line, len(text.split("\t")))
                 continue
             if not self._checked and not all(map(str.strip, cells[first:])):
                 self._complain(file, line, "a turn is empty", "write the text between the tabs")
             yield line, cells
+
+    def _leave_unread(self, row: str) -> None:
+        """Remember what may be the id of ``row``, also where it has spaces in place of tabs."""
+        self._unread.update((row.partition("\t")[0], *row.split(maxsplit=1)[:1]))
 
     def _too_short(self, file: ExemplarFile, table: Table, line: int, cells: int) -> None:
         columns = ", ".join(f"`{name}`" for name in table.header)
@@ -224,6 +229,7 @@ class _Reading:
         if not _is_id(id):
             fix = f"write letters, digits, dots and dashes, at most {MAX_ID}, as in h1-0001"
             self._complain_at(place, f"{id!r} is not an id of an exemplar", fix)
+            self._leave_unread(id)
         elif id in self._by_id:
             self._complain_at(place, f"the id is given twice: {self._by_id[id]}", "give each row an id of its own")
         text = normalise(place.row.turns)
@@ -275,11 +281,12 @@ class _Words:
     def __init__(self, taxonomy: Taxonomy, file: ExemplarFile, table: Table) -> None:
         self._taxonomy, self._file = taxonomy, file
         self._meanings = table.meanings
+        self._judges = bool(taxonomy.capabilities)
         self._known: dict[tuple[str, str], _Meaning] = {}
         self._reported: set[str] = set()
         self.problems = []
         for name, word in table.meanings.items():
-            if word.text not in taxonomy.by_id:
+            if self._judges and word.text not in taxonomy.by_id:
                 message, fix = _unknown(word.text, taxonomy)
                 self.problems.append(Problem(file.name, word.line, f"{name!r} cannot stand for that: {message}", fix))
 
@@ -325,7 +332,7 @@ class _Words:
             id = name if word is None else word.text
             if id in found:
                 faults.append((f"{id} is labelled twice", "keep one of the two"))
-            elif id in self._taxonomy.by_id:
+            elif id in self._taxonomy.by_id or not self._judges:
                 found.append(id)
             elif word is None:
                 # What a name of the file's own stands for is looked at where the file says so.

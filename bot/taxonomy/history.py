@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from bot.config import REVIEWED_FILES
@@ -11,8 +10,7 @@ from bot.object_store import ObjectStore
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from bot.taxonomy.model import Taxonomy
-
-_VERSION = re.compile(rb"^version:[ \t]*[\"']?(\d+\.\d+\.\d+)\b", re.MULTILINE)
+from bot.taxonomy.written_version import read_version
 
 
 class History:
@@ -61,8 +59,7 @@ class History:
         snapshot = self._store.snapshot(commit, self._folder)
         if not snapshot.exists(TAXONOMY_FILE):
             return None
-        named = _VERSION.search(snapshot.read(TAXONOMY_FILE, REVIEWED_FILES))
-        return None if named is None else named[1].decode("ascii")
+        return read_version(snapshot.read(TAXONOMY_FILE, REVIEWED_FILES))
 
     def _read(self, commit: str) -> Taxonomy | None:
         try:

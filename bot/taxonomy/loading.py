@@ -79,17 +79,8 @@ def read_files(snapshot: Snapshot) -> TaxonomyFiles:
         message = "there is no such file, so this is not a platform repository"
         fix = "name one with --repo DIR (it holds taxonomy/, config/ and regression_set/)"
         raise InputError([Problem(snapshot.name(TAXONOMY_FILE), None, message, fix)])
-    problems: list[Problem] = []
-    paths = [TAXONOMY_FILE]
-    for path in filter(is_exemplar_file, snapshot.paths(EXEMPLARS_FOLDER)):
-        wrong = misplaced(path)
-        if wrong is None:
-            paths.append(path)
-        else:
-            problems.append(Problem(snapshot.name(path), None, *wrong))
-    for path in snapshot.links(EXEMPLARS_FOLDER):
-        message, fix = "the path is a symbolic link or a submodule", "commit the file itself in its place"
-        problems.append(Problem(snapshot.name(path), None, message, fix))
+    tables, problems = _exemplar_paths(snapshot)
+    paths = [TAXONOMY_FILE, *tables]
     contents: dict[str, bytes] = {}
     for path in paths:
         try:
@@ -99,6 +90,35 @@ def read_files(snapshot: Snapshot) -> TaxonomyFiles:
     if TAXONOMY_FILE not in contents:
         raise InputError(problems)
     return TaxonomyFiles(contents, {path: snapshot.name(path) for path in paths}, tuple(problems))
+
+
+def _exemplar_paths(snapshot: Snapshot) -> tuple[list[str], list[Problem]]:
+    """The paths of the exemplar files, and what is wrong with others in their folder, or with the folder itself."""
+    above = EXEMPLARS_FOLDER.partition("/")[0]
+    links, files = snapshot.links(above), snapshot.paths(above)
+    if EXEMPLARS_FOLDER in links:
+        message, fix = "the folder is a symbolic link or a submodule", "commit the folder itself in its place"
+        return [], [Problem(snapshot.name(EXEMPLARS_FOLDER), None, message, fix)]
+    if EXEMPLARS_FOLDER in files:
+        message = "this is a file, and exemplars are read from a folder of this name"
+        fix = f"make it a folder, and put tables into it, as {EXEMPLARS_FOLDER}/NAME.tsv"
+        return [], [Problem(snapshot.name(EXEMPLARS_FOLDER), None, message, fix)]
+    below = f"{EXEMPLARS_FOLDER}/"
+    found: list[str] = []
+    problems: list[Problem] = []
+    for path in files:
+        if not path.startswith(below) or not is_exemplar_file(path):
+            continue
+        wrong = misplaced(path)
+        if wrong is None:
+            found.append(path)
+        else:
+            problems.append(Problem(snapshot.name(path), None, *wrong))
+    for path in links:
+        if path.startswith(below):
+            message, fix = "the path is a symbolic link or a submodule", "commit the file itself in its place"
+            problems.append(Problem(snapshot.name(path), None, message, fix))
+    return found, problems
 
 
 def parse_taxonomy(files: TaxonomyFiles, *, passed: bool = False, tables: bool = True) -> Taxonomy:

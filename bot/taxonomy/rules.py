@@ -1,15 +1,16 @@
 """``when`` rules: JMESPath over the facts of a capability's source (semantics, section 2.1).
 
 A rule is true, false, or null where the facts do not say.  What a rule may name is checked when it is compiled, since
-JMESPath takes a mistyped field for one that was not declared.
+JMESPath takes a mistyped field for one that was not declared, and a value that no tool has for one that it may have.
 """
 
 from __future__ import annotations
 
+import json
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final, Literal, TypeAlias, cast
 
 import jmespath
 from jmespath.exceptions import JMESPathError, JMESPathTypeError
@@ -27,6 +28,74 @@ TOOL_FACTS: Final = ("name", "protocol", "effect", "confirmation", "card", "auth
 
 STRUCTURE_FACTS: Final = ("user_turns", "attachments")
 """What is counted in a query: its user turns (≥ 1), and the kinds of attachments that the eval set names (or null)."""
+
+AUTH_MODES: Final = ("none", "api-key", "oauth", "sso", "other")
+PROTOCOLS: Final = ("rest", "mcp", "local", "function")
+EFFECTS: Final = ("read", "write", "unknown")
+ATTACHMENT_KINDS: Final = ("image", "audio", "file")
+"""The values of fields that have no others."""
+
+_Kind: TypeAlias = Literal["mapping", "list", "text", "number", "boolean"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What a part of the facts is: a mapping with ``fields``, a list of ``items``, or a single value.
+
+    ``name`` is how messages call it.  ``values`` are all that it can be, where that is known; null aside, which every
+    part can be.  ``None`` in place of a shape: it can be anything.
+    """
+
+    name: str
+    kind: _Kind
+    fields: Mapping[str, Shape | None] = field(default_factory=dict)
+    items: Shape | None = None
+    values: tuple[str, ...] = ()
+
+
+def _value(name: str, kind: _Kind = "text", values: tuple[str, ...] = ()) -> Shape:
+    return Shape(name=repr(name), kind=kind, values=values)
+
+
+def _values(name: str, values: tuple[str, ...] = ()) -> Shape:
+    """A list of texts."""
+    items = Shape(name=f"an item of {name!r}", kind="text", values=values)
+    return Shape(name=repr(name), kind="list", items=items)
+
+
+_ONE_TOOL: Final = Shape(
+    name="one tool",
+    kind="mapping",
+    fields={
+        "name": _value("name"),
+        "protocol": _value("protocol", values=PROTOCOLS),
+        "effect": _value("effect", values=EFFECTS),
+        "confirmation": _value("confirmation", "boolean"),
+        "card": _value("card", "boolean"),
+        "auth": _value("auth", values=AUTH_MODES),
+    },
+)
+_ONE_SPECIFICATION: Final = Shape(
+    name="the normalised specification",
+    kind="mapping",
+    fields={
+        "platform": _value("platform"),
+        "name": _value("name"),
+        "auth_modes": _values("auth_modes", AUTH_MODES),
+        "tools": Shape(name="'tools'", kind="list", items=_ONE_TOOL),
+        # An unknown kind of knowledge keeps its own name.
+        "knowledge": _values("knowledge"),
+        "starters": _values("starters"),
+    },
+)
+_ONE_STRUCTURE: Final = Shape(
+    name="the structure of the query",
+    kind="mapping",
+    fields={
+        "user_turns": _value("user_turns", "number"),
+        "attachments": _values("attachments", ATTACHMENT_KINDS),
+    },
+)
 
 _FUNCTIONS: Final = cast(Mapping[str, Any], Functions.FUNCTION_TABLE)
 
@@ -57,14 +126,22 @@ class Rule:
 class Subject:
     """What the rules of a source are evaluated over.
 
-    ``name`` is how messages call it.  ``fields`` are its own, ``inner`` those of the items of its lists.  ``probes``
-    are facts of every shape that it can have.
+    ``inner`` are the fields of the items of its lists.  ``probes`` are facts of every kind that it can have.
     """
 
-    name: str
-    fields: tuple[str, ...]
+    shape: Shape
     inner: tuple[str, ...] = ()
     probes: tuple[Mapping[str, object], ...]
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return self.shape.name
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of its own."""
+        return tuple(self.shape.fields)
 
 
 def compile_rule(text: str, source: Source | None = None) -> Rule:
@@ -84,14 +161,19 @@ def compile_rule(text: str, source: Source | None = None) -> Rule:
         reason = " ".join(str(error).split("\n")[0].split()).rstrip(":")
         raise RuleError(f"the rule is not valid JMESPath: {reason}", "correct the expression (jmespath.org)") from None
     except RecursionError:
-        raise RuleError("the rule is nested too deeply", "write a flatter expression") from None
-    nodes = list(_walk(expression.parsed))
-    made = {str(node["value"]) for node, _ in nodes if node["type"] == "key_val_pair"}
-    for node, at_root in nodes:
+        raise _too_deep() from None
+    nodes = list(_nodes(expression.parsed))
+    made = {str(node["value"]) for node in nodes if node["type"] == "key_val_pair"}
+    for node in nodes:
         if node["type"] == "function_expression":
             _check_function(str(node["value"]), len(node["children"]))
-        elif node["type"] == "field":
-            _check_field(str(node["value"]), source, made, at_root=at_root)
+        elif node["type"] == "field" and source is None:
+            _check_name(str(node["value"]), SUBJECTS.values(), made, source)
+    if source is not None:
+        try:
+            _Check(source, made).shape(expression.parsed, SUBJECTS[source].shape)
+        except RecursionError:
+            raise _too_deep() from None
     return Rule(text, expression)
 
 
@@ -125,13 +207,13 @@ def probe(rule: Rule, source: Source) -> None:
         evaluate(rule, facts)
 
 
-def _check_field(name: str, source: Source | None, made: Collection[str], *, at_root: bool) -> None:
-    """Refuse a field that the facts of ``source`` do not have; ``at_root``: it is asked of these facts themselves."""
-    subjects = SUBJECTS.values() if source is None else (SUBJECTS[source],)
-    known = {field for each in subjects for field in each.fields}
-    if not at_root or source is None:
-        known.update(made, *(each.inner for each in subjects))
-    if name not in known:
+def _too_deep() -> RuleError:
+    return RuleError("the rule is nested too deeply", "write a flatter expression")
+
+
+def _check_name(name: str, subjects: Iterable[Subject], made: Collection[str], source: Source | None) -> None:
+    """Refuse a field that no part of the ``subjects`` has, and that the rule itself has not ``made``."""
+    if name not in made and not any(name in (*each.fields, *each.inner) for each in subjects):
         raise _unknown_field(name, source)
 
 
@@ -154,33 +236,193 @@ def _unknown_field(name: str, source: Source | None) -> RuleError:
     return RuleError(message, f"{fields}; put texts in single quotes")
 
 
-# The types of nodes whose parts are all about what the node itself is about.  Of the others that is the first part
-# alone: the next ones are about what the first gives.
-_SAME: Final = frozenset(
-    (
-        "comparator",
-        "or_expression",
-        "and_expression",
-        "not_expression",
-        "multi_select_list",
-        "multi_select_dict",
-        "key_val_pair",
-        "function_expression",
-    )
-)
-
-
-def _walk(node: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], bool]]:
-    """Every node of a JMESPath syntax tree, and whether it is surely about the facts themselves."""
-    todo = [(node, True)]
+def _nodes(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Every node of a JMESPath syntax tree."""
+    todo = [node]
     while todo:
-        inner, at_root = todo.pop()
-        yield inner, at_root
-        same = at_root and inner["type"] in _SAME
-        first = at_root and inner["type"] != "expref"
-        for place, child in enumerate(inner["children"]):
-            if isinstance(child, dict):
-                todo.append((child, same or (first and place == 0)))
+        inner = todo.pop()
+        yield inner
+        todo.extend(child for child in inner["children"] if isinstance(child, dict))
+
+
+_BOOLEAN: Final = Shape(name="the condition", kind="boolean")
+_COMPARED: Final[Mapping[_Kind, str]] = {
+    "mapping": "compare one of its fields",
+    "list": "compare its items, as in contains(auth_modes, 'oauth') or tools[?effect == 'write']",
+    "text": "compare the text itself, as in effect == 'write' or contains(auth_modes, 'oauth')",
+    "number": "compare the number itself, as in user_turns > `1`",
+    "boolean": "use it as it is, as in card && !confirmation",
+}
+"""How to use a part of each kind."""
+_RESULTS: Final[Mapping[str, _Kind]] = {
+    "contains": "boolean",
+    "starts_with": "boolean",
+    "ends_with": "boolean",
+    "length": "number",
+    "sum": "number",
+    "avg": "number",
+    "to_string": "text",
+    "join": "text",
+    "type": "text",
+}
+"""What functions give; of those that are missing it depends."""
+
+
+class _Check:
+    """What each part of a rule is, and whether the parts that it names are there."""
+
+    def __init__(self, source: Source, made: Collection[str]) -> None:
+        self._source, self._subject, self._made = source, SUBJECTS[source], made
+
+    def shape(self, node: Mapping[str, Any], at: Shape | None) -> Shape | None:
+        """What ``node`` gives where it is about ``at``; raises :class:`RuleError` for what can never be."""
+        children = node["children"]
+        match node["type"]:
+            case "field":
+                return self._field(str(node["value"]), at)
+            case "identity" | "current":
+                return at
+            case "literal":
+                return _literal_shape(node["value"])
+            case "subexpression" | "index_expression" | "pipe":
+                for child in children:
+                    at = self.shape(child, at)
+                return at
+            case "index":
+                return _items(at)
+            case "slice":
+                _items(at)
+                return at
+            case "flatten":
+                whole = self.shape(children[0], at)
+                items = _items(whole)
+                return items if items is not None and items.kind == "list" else whole
+            case "projection" | "filter_projection":
+                items = _items(self.shape(children[0], at))
+                for condition in children[2:]:
+                    self.shape(condition, items)
+                return _list_of(self.shape(children[1], items))
+            case "value_projection":
+                whole = self.shape(children[0], at)
+                if whole is not None and whole.kind != "mapping":
+                    raise RuleError(f"{whole.name} is a {whole.kind}, which has no fields", _COMPARED[whole.kind])
+                return _list_of(self.shape(children[1], None))
+            case "comparator":
+                return self._comparison(str(node["value"]), children, at)
+            case "function_expression":
+                return self._function(str(node["value"]), children, at)
+            case "multi_select_dict":
+                fields = {str(child["value"]): self.shape(child["children"][0], at) for child in children}
+                return Shape(name="what the rule puts together", kind="mapping", fields=fields)
+            case "multi_select_list":
+                return _list_of(_common([self.shape(child, at) for child in children]))
+            case "not_expression":
+                self.shape(children[0], at)
+                return _BOOLEAN
+            case "expref":
+                # Where a function takes no such thing.
+                return self.shape(children[0], None)
+            case _:
+                # Both sides of `&&` and `||`, either of which is the result.
+                return _common([self.shape(child, at) for child in children])
+
+    def _field(self, name: str, at: Shape | None) -> Shape | None:
+        if at is None:
+            _check_name(name, [self._subject], self._made, self._source)
+            return None
+        if name in at.fields:
+            return at.fields[name]
+        if at is self._subject.shape:
+            raise _unknown_field(name, self._source)
+        if at.kind != "mapping":
+            raise RuleError(f"{at.name} is a {at.kind}, which has no field {name!r}", _COMPARED[at.kind])
+        message = f"{at.name} has no field {name!r}{perhaps(name, at.fields)}"
+        if name in self._subject.fields:
+            message = f"{name!r} is a field of {self._subject.name}, and not of {at.name}"
+        if name in ("true", "false", "null"):
+            raise RuleError(message, f"write `{name}` in backticks for the value")
+        raise RuleError(message, f"use {', '.join(at.fields)}; put texts in single quotes")
+
+    def _comparison(self, operator: str, sides: list[Mapping[str, Any]], at: Shape | None) -> Shape:
+        shapes = [self.shape(side, at) for side in sides]
+        for shape, other in zip(shapes, reversed(sides), strict=True):
+            if operator in ("eq", "ne"):
+                _check_literal(shape, other)
+            elif shape is not None and shape.kind != "number":
+                message = f"{shape.name} is a {shape.kind}, and only numbers are more or less than another"
+                raise RuleError(message, "compare with == or !=; write a number in backticks, as in user_turns > `1`")
+        return _BOOLEAN
+
+    def _function(self, name: str, arguments: list[Mapping[str, Any]], at: Shape | None) -> Shape | None:
+        values = [node for node in arguments if node["type"] != "expref"]
+        shapes = [self.shape(node, at) for node in values]
+        first = shapes[0] if shapes else None
+        items = None if first is None else first.items
+        results = [self.shape(node["children"][0], items) for node in arguments if node["type"] == "expref"]
+        if name == "contains":
+            _check_literal(items, values[-1])
+            listed = values[0]["value"] if values[0]["type"] == "literal" else None
+            for each in listed if isinstance(listed, list) else ():
+                _check_literal(shapes[-1], {"type": "literal", "value": each})
+        if name in ("sort", "sort_by", "reverse"):
+            return first
+        if name in ("max", "min", "max_by", "min_by"):
+            return items
+        if name == "map":
+            return _list_of(_common(results))
+        return Shape(name=f"{name}()", kind=_RESULTS[name]) if name in _RESULTS else None
+
+
+def _check_literal(shape: Shape | None, node: Mapping[str, Any]) -> None:
+    """Refuse a literal that ``shape`` never is."""
+    if shape is None or node["type"] != "literal" or node["value"] is None:
+        return
+    value = node["value"]
+    if _kind_of(value) == shape.kind and (not shape.values or value in shape.values):
+        return
+    message = f"{shape.name} is never {_shown(value)}"
+    if shape.values:
+        near = perhaps(value, shape.values) if isinstance(value, str) else ""
+        raise RuleError(f"{message}{near}", f"use one of: {', '.join(map(repr, shape.values))}")
+    raise RuleError(f"{message}: it is a {shape.kind}", _COMPARED[shape.kind])
+
+
+def _literal_shape(value: object) -> Shape | None:
+    kind = _kind_of(value)
+    return None if kind in (None, "list", "mapping") else Shape(name=_shown(value), kind=kind)
+
+
+def _shown(value: object) -> str:
+    """A literal as a rule writes it."""
+    return repr(value) if isinstance(value, str) else f"`{json.dumps(value)}`"
+
+
+def _kind_of(value: object) -> _Kind | None:
+    kinds: dict[type, _Kind] = {
+        bool: "boolean",
+        str: "text",
+        int: "number",
+        float: "number",
+        list: "list",
+        dict: "mapping",
+    }
+    return kinds.get(type(value))
+
+
+def _items(at: Shape | None) -> Shape | None:
+    """What the items of ``at`` are."""
+    if at is None or at.kind == "list":
+        return None if at is None else at.items
+    raise RuleError(f"{at.name} is a {at.kind}, which has no items", _COMPARED[at.kind])
+
+
+def _list_of(items: Shape | None) -> Shape:
+    return Shape(name="what the rule lists", kind="list", items=items)
+
+
+def _common(shapes: list[Shape | None]) -> Shape | None:
+    """What all of ``shapes`` are; ``None`` where they differ."""
+    return shapes[0] if shapes and all(shape == shapes[0] for shape in shapes) else None
 
 
 def _check_function(name: str, arguments: int) -> None:
@@ -237,13 +479,11 @@ _STRUCTURES: Final[tuple[Mapping[str, object], ...]] = tuple(
     for attachments in (None, [], ["image"], ["audio"], ["file"], ["audio", "file", "image"])
 )
 
-_SPECIFICATION: Final = Subject(
-    name="the normalised specification", fields=FACTS, inner=TOOL_FACTS, probes=_SPECIFICATIONS
-)
+_SPECIFICATION: Final = Subject(shape=_ONE_SPECIFICATION, inner=TOOL_FACTS, probes=_SPECIFICATIONS)
 SUBJECTS: Final[Mapping[Source, Subject]] = {
     "spec": _SPECIFICATION,
-    "tool": Subject(name="one tool", fields=TOOL_FACTS, probes=_TOOLS),
-    "structure": Subject(name="the structure of the query", fields=STRUCTURE_FACTS, probes=_STRUCTURES),
+    "tool": Subject(shape=_ONE_TOOL, probes=_TOOLS),
+    "structure": Subject(shape=_ONE_STRUCTURE, probes=_STRUCTURES),
     "intent": _SPECIFICATION,
 }
 """What the rules of each source are about; that of an ``intent`` capability is a gate over the specification."""

@@ -99,6 +99,9 @@ def _members(groups: list[RawPart], capabilities: list[RawPart]) -> Iterator[Pro
         else:
             message = f"no group has the id {group!r}{perhaps(group, by_id)}"
             yield capability.problem(("group",), message, "name a group of this file, or add the group")
+    if all(capability.text("group") is None for capability in capabilities):
+        # The fault is in the capabilities, and not in every group.
+        return
     for part in groups:
         parent = part.text("parent")
         if parent in counts:

@@ -395,6 +395,55 @@ def test_lists_that_contradict_each_other_in_their_order_ask_for_a_patch_and_no_
     assert incumbent("migrate", "--repo", grown, "--json").json["files"] == []
 
 
+@pytest.fixture
+def contradicting(platform: Path) -> Path:
+    """A platform whose exemplars, which are in its taxonomy, ask for a patch when they move."""
+    with_exemplars_in_the_file(platform)
+    path = platform / "taxonomy" / "taxonomy.yaml"
+    lines = text_of(path).splitlines()
+    place = lines.index("  - id: dialog.correction") + 3
+    end = next(number for number in range(place, len(lines)) if not lines[number].startswith("        - "))
+    lines[place:end] = reversed(lines[place:end])
+    write(path, "\n".join(lines) + "\n")
+    commit(platform, "Contradict")
+    return platform
+
+
+@pytest.mark.parametrize("written", ["\"version\": '1.0.0'", "version : 1.0.0", "? version\n: 1.0.0"])
+def test_a_patch_that_the_move_asks_for_is_written_however_the_version_is(
+    contradicting: Path, incumbent: Incumbent, written: str
+) -> None:
+    taxonomy(contradicting, lambda text: text.replace("version: 1.0.0", written))
+    outcome = incumbent("migrate", "--repo", contradicting, "--json")
+    assert outcome.code == 0, outcome.err
+    assert outcome.json["to_version"] == "1.0.1"
+    assert written.replace("1.0.0", "1.0.1") in text_of(contradicting / "taxonomy" / "taxonomy.yaml")
+
+
+def test_a_move_that_was_stopped_half_way_is_completed(contradicting: Path, incumbent: Incumbent) -> None:
+    path = contradicting / "taxonomy" / "taxonomy.yaml"
+    before = text_of(path)
+    assert incumbent("migrate", "--repo", contradicting).code == 0
+    wanted = tree(contradicting)
+    write(path, before)
+    outcome = incumbent("migrate", "--repo", contradicting, "--json")
+    assert outcome.code == 0, outcome.err
+    assert outcome.json["files"] == ["taxonomy/taxonomy.yaml"]
+    assert tree(contradicting) == wanted
+
+
+def test_a_move_hides_no_other_change_of_the_exemplars(contradicting: Path, incumbent: Incumbent) -> None:
+    path = contradicting / "taxonomy" / "taxonomy.yaml"
+    before = text_of(path)
+    assert incumbent("migrate", "--repo", contradicting).code == 0
+    write(path, before)
+    with (contradicting / EXEMPLARS).open("a", encoding="utf-8") as stream:
+        stream.write("new-1\tcall\t\tOne that nobody has asked before.\n")
+    outcome = incumbent("migrate", "--repo", contradicting)
+    assert outcome.code == 1
+    assert "must be 1.0.1" in outcome.err
+
+
 def test_exemplars_that_were_added_to_the_file_join_the_table(platform: Path, incumbent: Incumbent) -> None:
     first = load_taxonomy(WorkingTree(platform)).exemplars[0]
     more = f"- id: backend.lookup\n    exemplars: {{positive: [Where do you live?, {json.dumps(first.turns[0])}]}}\n"

@@ -381,6 +381,44 @@ def test_a_failure_in_the_middle_is_undone(repository: Path, monkeypatch: pytest
     assert tree(repository) == before
 
 
+@pytest.mark.parametrize("step", [Path.replace, Path.chmod, Path.unlink])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_run_that_the_user_stops_is_undone(
+    step: Callable[..., Any], count: int, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = tree(repository)
+    done: list[Path] = []
+
+    def stop(path: Path, *rest: Any, **more: Any) -> Any:
+        done.append(path)
+        if len(done) == count:
+            raise KeyboardInterrupt
+        return step(path, *rest, **more)
+
+    monkeypatch.setattr(Path, step.__name__, stop)
+    with pytest.raises(KeyboardInterrupt):
+        apply([*PLAN, FileChange("set/other.yaml", None), FileChange("set/none.yaml", None)], repository)
+    assert tree(repository) == before
+    assert not (repository / "set/deep").exists()
+
+
+def test_of_a_stopped_run_what_cannot_be_undone_is_named(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace = Path.replace
+
+    def stop_the_second(path: Path, target: Path) -> Path:
+        if target.name == "fresh.yaml":
+            raise KeyboardInterrupt
+        return replace(path, target)
+
+    def refuse(path: Path, *_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "replace", stop_the_second)
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    with pytest.raises(OutsideError, match=r"the run was stopped; .*could not be put back: .*set/old\.yaml"):
+        apply(PLAN, repository)
+
+
 def test_what_cannot_be_undone_is_named(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: Path, *_: object, **__: object) -> None:
         raise OSError(30, "Read-only file system")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +67,18 @@ def test_a_champion_that_changes_is_told_with_its_pins() -> None:
         ("r1", ("champion:a", "champion:b"), ("champion:b",)),
         ("r2", (), ("champion:a",)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("score", "shown"), [(0.9, False), (0.902, False), (0.8951, False), (0.9051, True), (0.89, True), (0.5, True)]
+)
+def test_a_score_that_reports_would_show_alike_is_no_change(score: float, shown: bool) -> None:
+    other = member("r1", {"a": score, "b": 0.6}, BASE)
+    alone = platform(BASE, member("r1", {"a": 0.9, "b": 0.6}, BASE))
+    found = effect(alone, platform(BASE, other)).capabilities
+    assert [(item.champion_before, item.score_before, item.score_after) for item in found] == (
+        [("r1", 0.9, score)] if shown else []
+    )
 
 
 def test_a_floor_that_falls_lets_suggestions_appear() -> None:

@@ -301,6 +301,10 @@ def test_faults_of_all_files_are_told_at_once() -> None:
         ({HAND: "no header\nh1\tsay\t\tx\n"}, 1),
         ({HAND: table("h1\tsay")}, 1),
         ({HAND: table(*(f"b{n} \tsay\t\tx{n}" for n in range(MOST_FAULTS)), "h1\tsay\t\tx", "h1")}, 1),
+        ({HAND: table("h1 say   x")}, 1),
+        ({HAND: table("h1    say\t\tx")}, 1),
+        ({HAND: table("h1  say\tsay\t\tx")}, 1),
+        ({HAND: "id labels turns\n h1 say x\n\n"}, 1),
         ({HAND: b"id\tlabels\tturns\nh1\tsay\t\xff\n"}, 0),
         ({f"{FOLDER}/hand 1.tsv": table("h1\tsay\t\tx")}, 0),
     ],
@@ -319,6 +323,28 @@ def test_labels_of_a_capability_that_is_itself_at_fault_are_no_second_fault() ->
     text = yaml.safe_dump(DATA | {"capabilities": [capability("say", name=7), *DATA["capabilities"][1:]]})
     assert ["must be a string" in item.message for item in problems(WHOLE, text)] == [True]
     assert all("capability" not in item.message for item in problems(WHOLE, "version: x\n" + TEXT))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "- a\n",
+        "7\n",
+        TEXT.replace("capabilities:", "capabilites:"),
+        yaml.safe_dump(DATA | {"capabilities": []}),
+        yaml.safe_dump(DATA | {"capabilities": {"say": capability("say")}}),
+        yaml.safe_dump(DATA | {"capabilities": ["say"]}),
+    ],
+)
+def test_without_a_capability_that_can_be_read_no_label_is_a_fault(text: str) -> None:
+    alone = problems({}, text)
+    assert problems(WHOLE, text) == alone
+    bad = table("h1\tsay,\t\tx", "h2\tsay,say\tsay\tX", "h3\tsay")
+    names = "# names: s=what is nothing\n"
+    found = [item for item in problems({**WHOLE, f"{FOLDER}/z.tsv": names + bad}, text) if item not in alone]
+    assert [item.line for item in found] == [3, 4, 4, 4, 5]
+    assert all("capability" not in item.message for item in found)
 
 
 def test_a_name_that_means_nothing_is_one_fault_in_each_file() -> None:
@@ -362,6 +388,28 @@ def test_a_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / HAND).symlink_to(tmp_path / "elsewhere.tsv")
     with pytest.raises(InputError, match="a symbolic link or a submodule"):
         load_taxonomy(WorkingTree(tmp_path))
+
+
+def test_a_link_in_place_of_the_folder_is_one_fault(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for number in range(3):
+        (elsewhere / f"{number}.tsv").write_text(table(), encoding="utf-8")
+    (tmp_path / FOLDER).parent.mkdir()
+    (tmp_path / TAXONOMY_FILE).write_text(TEXT, encoding="utf-8")
+    (tmp_path / FOLDER).symlink_to(elsewhere, target_is_directory=True)
+    with pytest.raises(InputError) as caught:
+        load_taxonomy(WorkingTree(tmp_path))
+    (found,) = caught.value.problems
+    assert (found.file, found.message) == (FOLDER, "the folder is a symbolic link or a submodule")
+    assert found.fix == "commit the folder itself in its place"
+
+
+def test_a_file_in_place_of_the_folder_is_a_fault() -> None:
+    (found,) = problems({FOLDER: table("h1\tsay\t\tx")})
+    assert found.file == FOLDER
+    assert "this is a file" in found.message
+    assert "taxonomy/exemplars/NAME.tsv" in found.fix
 
 
 def test_notes_count_the_originals() -> None:

@@ -272,6 +272,20 @@ def test_each_fault_is_reported_with_its_line_and_a_fix(
     assert found[-1].line in lines
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data.update(capabilities=[]),
+        lambda data: data.update(capabilites=data.pop("capabilities")),
+        lambda data: data.update(capabilities={"table": intent("table", "format")}),
+    ],
+)
+def test_capabilities_that_cannot_be_read_are_no_fault_of_every_group(tmp_path: Path, change: Change) -> None:
+    found = problems(tmp_path, changed(change))
+    assert found
+    assert all("capabilit" in problem.message for problem in found)
+
+
 def test_each_cycle_of_groups_is_reported_once(tmp_path: Path) -> None:
     found = problems(tmp_path, changed(in_group(0, parent="tools"), in_group(3, parent="request")))
     assert [problem.message for problem in found] == [

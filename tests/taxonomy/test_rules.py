@@ -2,15 +2,38 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.intake.specification import UNDECLARED, AuthDeclaration, Knowledge, Specification, Tool
+from bot.intake.query import AttachmentKind
+from bot.intake.specification import (
+    UNDECLARED,
+    AuthDeclaration,
+    AuthMode,
+    Effect,
+    Knowledge,
+    Protocol,
+    Specification,
+    Tool,
+)
 from bot.taxonomy.model import Source
-from bot.taxonomy.rules import FACTS, STRUCTURE_FACTS, SUBJECTS, TOOL_FACTS, RuleError, compile_rule, evaluate, probe
+from bot.taxonomy.rules import (
+    ATTACHMENT_KINDS,
+    AUTH_MODES,
+    EFFECTS,
+    FACTS,
+    PROTOCOLS,
+    STRUCTURE_FACTS,
+    SUBJECTS,
+    TOOL_FACTS,
+    RuleError,
+    compile_rule,
+    evaluate,
+    probe,
+)
 
 TOOL = Tool(
     name="find",
@@ -148,6 +171,227 @@ def test_a_rule_names_the_fields_of_its_own_source(source: Source | None, rule: 
     with pytest.raises(RuleError, match=message) as caught:
         compile_rule(rule, source)
     assert fix in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("source", "rule", "message", "fix"),
+    [
+        # Fields of something else, inside filters and projections.
+        (
+            "spec",
+            "length(tools[?auth_modes == 'x']) > `0`",
+            "'auth_modes' is a field of the norm.*not of one tool",
+            "us",
+        ),
+        (
+            "spec",
+            "contains(tools[].platform, 'x')",
+            "'platform' is a field of the norm.*not of one tool",
+            "use name, pro",
+        ),
+        (
+            "spec",
+            "contains(tools[*].starters, 'x')",
+            "'starters' is a field of the norm.*not of one tool",
+            "use name, pr",
+        ),
+        (
+            "intent",
+            "tools[0].knowledge == 'x'",
+            "'knowledge' is a field of the norm.*not of one tool",
+            "use name, protoc",
+        ),
+        (
+            "spec",
+            "length(tools[?efect == 'read']) > `0`",
+            "one tool has no field 'efect'; perhaps you meant 'eff",
+            "use",
+        ),
+        ("spec", "length(tools[?user_turns]) > `0`", "one tool has no field 'user_turns'", "use name, protocol"),
+        ("spec", "length(tools[?card == true]) > `0`", "one tool has no field 'true'", "write `true` in backticks"),
+        ("spec", "length(map(&platform, tools)) > `0`", "'platform' is a field of the norm.*not of one tool", "use na"),
+        ("spec", "sort_by(tools, &knowledge)[0].card", "'knowledge' is a field of the norm.*not of one tool", "use na"),
+        ("spec", "max_by(tools, &name).starters == 'x'", "'starters' is a field of the norm", "use name, protocol"),
+        ("spec", "tools[?card] | [0].platform == 'x'", "'platform' is a field of the norm.*not of one tool", "use nam"),
+        (
+            "spec",
+            "length(tools[*].{kind: protocol}[?knd == 'rest']) > `0`",
+            "'knd'; perhaps you meant 'kind'",
+            "use kind",
+        ),
+        ("spec", "merge(@, {a: name}).b == 'x'", "the normalised specification has no field 'b'", "use platform"),
+        ("spec", "[name].platform == 'x'", "what the rule lists is a list, which has no field", "compare its items"),
+        ("spec", "contains([tools, tools][].platform, 'x')", "'platform' is a field of the norm.*of one tool", "use"),
+        # Fields and items of what has none.
+        (
+            "spec",
+            "tools.effect == 'write'",
+            "'tools' is a list, which has no field 'effect'",
+            "tools[?effect == 'write']",
+        ),
+        ("spec", "tools.*.effect == 'write'", "'tools' is a list, which has no fields", "tools[?effect == 'write']"),
+        ("spec", "auth_modes.name == 'x'", "'auth_modes' is a list, which has no field 'name'", "contains(auth_modes,"),
+        ("spec", "name.effect == 'x'", "'name' is a text, which has no field 'effect'", "compare the text itself"),
+        (
+            "spec",
+            "knowledge[?effect == 'x'] == `[]`",
+            "an item of 'knowledge' is a text, which has no field 'eff",
+            "co",
+        ),
+        ("spec", "name[0] == 'x'", "'name' is a text, which has no items", "compare the text itself"),
+        (
+            "spec",
+            "[0].card",
+            "the normalised specification is a mapping, which has no items",
+            "compare one of its fields",
+        ),
+        ("tool", "name[0:2] == `[]`", "'name' is a text, which has no items", "compare the text itself"),
+        ("tool", "effect[] == `[]`", "'effect' is a text, which has no items", "compare the text itself"),
+        ("tool", "protocol.name == 'x'", "'protocol' is a text, which has no field 'name'", "compare the text itself"),
+        ("tool", "auth.auth == 'x'", "'auth' is a text, which has no field 'auth'", "compare the text itself"),
+        ("tool", "card.name == 'x'", "'card' is a boolean, which has no field 'name'", "as in card && !confirmation"),
+        (
+            "structure",
+            "user_turns.name == 'x'",
+            "'user_turns' is a number, which has no field 'name'",
+            "user_turns > `1`",
+        ),
+        (
+            "structure",
+            "attachments[0].effect == 'read'",
+            "an item of 'attachments' is a text, which has no fi",
+            "compar",
+        ),
+        # Values that are never there.
+        (
+            "tool",
+            "effect == 'wirte'",
+            "'effect' is never 'wirte'; perhaps you meant 'write'",
+            "one of: 'read', 'write', 'un",
+        ),
+        ("tool", "'wirte' != effect", "'effect' is never 'wirte'; perhaps you meant 'write'", "use one of: 'read'"),
+        (
+            "tool",
+            "!(protocol == 'http')",
+            "'protocol' is never 'http'",
+            "use one of: 'rest', 'mcp', 'local', 'function'",
+        ),
+        (
+            "tool",
+            "auth == 'oauth2'",
+            "'auth' is never 'oauth2'; perhaps you meant 'oauth'",
+            "use one of: 'none', 'api-key'",
+        ),
+        ("tool", "auth == `1`", "'auth' is never `1`", "use one of: 'none'"),
+        ("tool", 'contains(`["read", "wirte"]`, effect)', "'effect' is never 'wirte'; perhaps", "use one of: 'read'"),
+        ("tool", "card == 'true'", "'card' is never 'true': it is a boolean", "use it as it is, as in card"),
+        ("tool", "card == `1`", "'card' is never `1`: it is a boolean", "use it as it is, as in card"),
+        ("tool", "(effect == 'read') == 'true'", "the condition is never 'true': it is a boolean", "use it as it is"),
+        (
+            "spec",
+            "contains(auth_modes, 'oath')",
+            "an item of 'auth_modes' is never 'oath'; perhaps you m",
+            "use one of: 'no",
+        ),
+        (
+            "spec",
+            "auth_modes == 'oauth'",
+            "'auth_modes' is never 'oauth': it is a list",
+            "contains(auth_modes, 'oauth')",
+        ),
+        (
+            "spec",
+            "contains(tools[].effect, 'wirte')",
+            "'effect' is never 'wirte'; perhaps you meant 'write'",
+            "use one",
+        ),
+        (
+            "spec",
+            "length(tools[?effect == 'wirte']) > `0`",
+            "'effect' is never 'wirte'; perhaps you m",
+            "use one of: 're",
+        ),
+        ("spec", "contains(map(&effect, tools), 'wirte')", "'effect' is never 'wirte'", "use one of: 'read'"),
+        ("spec", "contains(sort(tools[].auth), 'oath')", "'auth' is never 'oath'", "use one of: 'none'"),
+        (
+            "spec",
+            "contains(tools, 'search')",
+            "one tool is never 'search': it is a mapping",
+            "compare one of its fields",
+        ),
+        ("spec", "length(tools) == '1'", r"length\(\) is never '1': it is a number", "compare the number itself"),
+        ("spec", "tools[0].[effect, effect][0] == 'wirte'", "'effect' is never 'wirte'", "use one of: 'read'"),
+        (
+            "structure",
+            "contains(attachments, 'picture')",
+            "'attachments' is never 'picture'",
+            "use one of: 'image', 'aud",
+        ),
+        ("structure", "user_turns == '1'", "'user_turns' is never '1': it is a number", "as in user_turns > `1`"),
+        (
+            "structure",
+            "user_turns > '1'",
+            "'1' is a text, and only numbers are more or less",
+            "write a number in backticks",
+        ),
+        ("tool", "effect >= `1`", "'effect' is a text, and only numbers are more or less", "compare with == or !="),
+    ],
+)
+def test_what_can_never_be_true_is_refused(source: Source, rule: str, message: str, fix: str) -> None:
+    with pytest.raises(RuleError, match=message) as caught:
+        compile_rule(rule, source)
+    assert fix in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("source", "rule"),
+    [
+        ("tool", "auth == `null`"),
+        ("tool", "auth != 'none' && (effect || 'read') == 'other'"),
+        ("tool", "name == 'anything at all'"),
+        ("tool", "contains(name, 'anything')"),
+        ("tool", "name == protocol"),
+        ("tool", "card == `true` || card == confirmation"),
+        ("tool", "values(@)[0] == 'x'"),
+        ("tool", "*[0] == `[]`"),
+        ("tool", "merge(@, `{}`).effect == 'x'"),
+        ("tool", 'contains(`["read", "write"]`, effect)'),
+        ("tool", "[effect, auth][0] == 'oauth'"),
+        ("tool", "'a' == 'a'"),
+        ("spec", "contains(knowledge, 'a-kind-of-its-own') && platform == 'x'"),
+        ("spec", 'tools == `[]` || auth_modes == `["oauth"]`'),
+        ("spec", "length([auth_modes, knowledge][]) > `0`"),
+        ("spec", "contains(tools[].[effect][], 'write')"),
+        ("spec", "not_null(tools)[0].effect == 'write'"),
+        ("spec", "length(to_array(@)[0].tools) > `0`"),
+        ("structure", "user_turns > `1` && `1.5` < user_turns"),
+        ("structure", "length(attachments) > to_number('1')"),
+    ],
+)
+def test_what_may_be_true_is_accepted(source: Source, rule: str) -> None:
+    probe(compile_rule(rule, source), source)
+
+
+@pytest.mark.parametrize("rule", ["name" + " || name" * 5000, "length(&name) == `0`", "&name", "&nam"])
+def test_odd_rules_are_refused(rule: str) -> None:
+    with pytest.raises(RuleError):
+        probe(compile_rule(rule, "spec"), "spec")
+
+
+def test_fields_have_the_values_that_specifications_and_queries_have() -> None:
+    assert get_args(AuthMode) == AUTH_MODES
+    assert get_args(Protocol) == PROTOCOLS
+    assert get_args(Effect) == EFFECTS
+    assert get_args(AttachmentKind) == ATTACHMENT_KINDS
+
+
+@pytest.mark.parametrize("source", sorted(SUBJECTS))
+def test_the_probes_have_the_values_of_their_fields(source: Source) -> None:
+    for facts in SUBJECTS[source].probes:
+        for name, value in facts.items():
+            shape = SUBJECTS[source].shape.fields[name]
+            assert shape is not None
+            assert value is None or not shape.values or value in shape.values
 
 
 @pytest.mark.parametrize("rule", ["effect == 'write'", "user_turns > `1`", "contains(auth_modes, 'x')"])
