@@ -15,11 +15,11 @@ demo:  ## review an example customer's eval set against the regression set of th
 mcp:  ## set up `incumbent mcp`, for chat assistants (docs/mcp.md)
 	@sh tools/setup.sh mcp
 
-test:  ## the tests; make test ARGS="-k verdict" passes arguments to pytest
+test:  ## the tests, on all processors; make test ARGS="-k verdict" passes arguments to pytest
 	@sh tools/setup.sh dev
 	@sh tools/end_to_end.sh
 	@.venv/bin/python -m tools.weights small >/dev/null
-	@.venv/bin/python -m pytest $(ARGS)
+	@.venv/bin/python -m pytest --numprocesses=auto --dist=loadfile $(ARGS)
 
 test-servers:  ## the tests with a real model against every model server; compiles one of them, once
 	@sh tools/setup.sh dev

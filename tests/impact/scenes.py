@@ -29,14 +29,15 @@ FOLDER = "eval_sets/acme/desk"
 class Counting:
     """A classifier that finds what a query says; a capability is known by the last word of its description.
 
-    ``asked`` holds a request for each query that it was asked about; ``failing`` are queries without a finding, and
-    after ``most`` of them it stops with ``error``.
+    ``asked`` holds a request for each query that it was asked about; ``failing`` are queries without a finding,
+    ``strange`` those that it cannot judge, and after ``most`` of them it stops with ``error``.
     """
 
     taxonomy: Taxonomy
     identity: Identity = IDENTITY
     asked: list[InferenceRequest] = field(default_factory=list)
     failing: frozenset[str] = frozenset()
+    strange: frozenset[str] = frozenset()
     most: int | None = None
     error: IncumbentError | None = None
 
@@ -59,7 +60,14 @@ class Counting:
             )
             calls = CalledTools(1.0, ({request.tools[0].name: 0.9},)) if request.tools else None
             samples = [sample] * self.identity.samples
-            yield place, Finding(consensus=agree(samples, request.capabilities, len(samples)) or {}, calls=calls)
+            yield (
+                place,
+                Finding(
+                    consensus=agree(samples, request.capabilities, len(samples)) or {},
+                    calls=calls,
+                    unfamiliar="code" if request.query_id in self.strange else None,
+                ),
+            )
 
 
 def grown(taxonomy: Taxonomy, version: str, *added: Capability, without: Sequence[str] = (), **more: Any) -> Taxonomy:

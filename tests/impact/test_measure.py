@@ -18,12 +18,13 @@ from bot.intake.specification import UNDECLARED, AuthDeclaration, Specification,
 from bot.ledger.keys import content_key
 from bot.pipeline import Platform
 from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
-from tests.classifier.factories import counted, of_tools
+from tests.classifier.factories import counted, of_tools, specification, tool
 from tests.factories import make_config
 from tests.impact.scenes import BASE, FOLDER, Counting, agents, capability, grown, measured, member, platform
 from tests.reconcile.repository import Repository
 from tests.reconcile.runs import agent_files, platform_files, text_of
 
+SPOKEN = specification([tool("look_up")])
 WITH_F = grown(BASE, "1.1.0", capability("f"))
 RENAMED = grown(BASE, "1.1.0", capability("z", "a", was="a"), without=["a"])
 SPLIT = grown(BASE, "2.0.0", capability("y", "a", split="a"), capability("z", "a", split="a"), without=["a"])
@@ -69,6 +70,20 @@ def test_a_new_capability_is_asked_of_every_entry_and_lets_in_what_was_left_out(
     ]
     assert impact.effect.verdicts[0].before == "EXCLUDE direct OFF_TAXONOMY"
     assert (impact.cost.entries, impact.cost.queries, impact.cost.pairs, impact.cost.requests) == (2, 2, 2, None)
+
+
+def test_remarks_on_queries_that_come_with_a_change_are_told() -> None:
+    brought = agents({"q1": text_of("sonnet", {"a": 0.9}), "q2": text_of("ballad", {"b": 0.5})}, SPOKEN)
+    (package,) = brought.packages
+    queries = tuple(replace(item, expected={"expected_tools": []}) for item in package.submission.queries[:1])
+    queries += package.submission.queries[1:]
+    brought = replace(brought, packages=(replace(package, submission=replace(package.submission, queries=queries)),))
+    after = grown(BASE, "1.1.0", of_tools("reads", "effect == 'read'", "all"))
+    strange = frozenset({queries[1].id})
+    effect = measured(platform(BASE), platform(after), brought, strange=strange).impact.effect
+    assert effect is not None
+    told = [(item.query, item.remark, item.after) for item in effect.remarks]
+    assert told == [("q1", "contradiction", True), ("q2", "unfamiliar", True)]
 
 
 def test_an_entry_that_comes_to_exercise_the_new_capability_is_its_champion() -> None:
