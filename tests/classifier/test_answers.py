@@ -112,7 +112,6 @@ INVALID: list[Any] = [
     pytest.param({"call": True, "canary": False, "table": False}, id="bare votes where certainties were asked for"),
     pytest.param(scaled(1), id="certainties are shares of 1"),
     pytest.param(scaled(1.0), id="shares of 1 written as such"),
-    pytest.param(scaled(0), id="shares of 1 cut to whole numbers"),
     pytest.param(with_vote({"exercised": True, "certainty": 90, "why": "x"}), id="an explanation"),
     pytest.param(with_vote("true"), id="a text for a vote"),
     pytest.param(with_vote(None), id="nothing for a vote"),

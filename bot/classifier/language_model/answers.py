@@ -158,8 +158,8 @@ def _percent(value: object) -> int | None:
 
 
 def _are_shares(certainties: Collection[int]) -> bool:
-    """Whether no certainty exceeds 1: the model means shares of 1, and an integer says nothing of these."""
-    return bool(certainties) and max(certainties) <= 1
+    """Whether the greatest certainty is 1: the model means shares of 1, and an integer says nothing of these."""
+    return max(certainties, default=0) == 1
 
 
 def _of_being_right(percent: int) -> float:
