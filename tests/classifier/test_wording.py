@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.wording import JUDGED, Background, asking, core, plain, sentences
+from bot.classifier.embedded.wording import JUDGED, JUDGED_CHARACTERS, Background, asking, core, plain, sentences
 
 
 @pytest.mark.parametrize(
@@ -133,3 +133,10 @@ def test_what_a_text_asks_is_its_asking_sentences_and_those_that_were_not_judged
     assert core(["One. Two.", "Three."], [False]) == ("two", "three")
     assert asking(["One. Two.", "Three."], None) == [True] * 3
     assert asking(["a. " * (JUDGED + 5), "b."], None) == [True] * JUDGED
+
+
+def test_of_a_long_query_the_first_sentences_are_judged() -> None:
+    turns = ["x" * 700 + ". Two.", "y" * 700 + ". " + "z" * 200 + ". Three.", "Four."]
+    assert asking(turns, None) == [True] * 3
+    assert asking([f"{'x' * JUDGED_CHARACTERS}. Two."], None) == []
+    assert core(["z" * JUDGED_CHARACTERS + ". Two."], [])[0].endswith("two")

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +31,8 @@ from bot.classifier.embedded.courtesies import (
 from bot.classifier.embedded.embedding import SCALE, Embedder
 
 JUDGED: Final = 64
-"""How many sentences of a query may be background; what stands behind them counts as asking."""
+JUDGED_CHARACTERS: Final = 1_500
+"""How many sentences of a query, and characters in all, may be background; what stands behind them counts as asking."""
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?؟।…])[\"”’)]*\s+|(?<=[。！？])|\n+")  # noqa: RUF001
 _DOUBLED: Final = re.compile(r"(?<=[.!?])(?:\s*[,.!;:])+")
@@ -341,10 +344,14 @@ def background() -> Background:
 
 
 def asking(turns: Sequence[str], embedder: Embedder | None) -> list[bool]:
-    """Which of the first :data:`JUDGED` sentences of ``turns`` are no background; without an embedder all of them."""
+    """Which of the first sentences of ``turns`` are no background; without an embedder all of them."""
     found: list[bool] = []
+    left_over = JUDGED_CHARACTERS
     for turn in turns:
-        parts = sentences(turn)[: JUDGED - len(found)]
+        own = sentences(turn)[: JUDGED - len(found)]
+        lengths = list(accumulate(map(len, own)))
+        parts = own[: bisect_right(lengths, left_over)]
+        left_over -= sum(map(len, own))
         # Nothing is embedded for a courtesy, nor for a single sentence.
         telling = [part for part in parts if not courteous(part)]
         several = embedder is not None and len(telling) > 1
