@@ -6,7 +6,7 @@ The time of writing belongs to whoever applies the plan; nothing here writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.usage import Usage
@@ -20,7 +20,7 @@ from bot.submission import Package
 
 @dataclass(frozen=True, kw_only=True)
 class Admission:
-    """A ``staging`` to apply, and what was ``classified`` for it.
+    """A ``staging`` to apply, and what the classifier said of the entries that come with it, under their ids.
 
     ``shortfalls`` say of queries why they have no verdict, ``problems`` are unread rows.
     """
@@ -75,9 +75,15 @@ def admit_package(
     _serve_the_line_first(platform, now, words)
     _refuse_without_effect(outcome, answers, words)
     texts = {entry.id: text_of(entry.id) for entry in outcome.edited.values()}
+    staging = stage_admissions(outcome, texts, now)
+    staged = {entry.id for entry in (*staging.admitted, *staging.waiting)}
     return Admission(
-        staging=stage_admissions(outcome, texts, now),
-        classified=classified.result.classifications,
+        staging=staging,
+        classified=tuple(
+            replace(item, query_id=outcome.targets[name])
+            for name, item in outcome.classifications.items()
+            if outcome.targets[name] in staged
+        ),
         shortfalls=outcome.shortfalls,
         problems=outcome.problems,
         usage=backend.usage,

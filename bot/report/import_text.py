@@ -11,7 +11,7 @@ from rich.text import Text
 from bot.report.import_output import ImportedAgentOutput, ImportOutput
 from bot.report.output import SuggestionOutput
 from bot.report.voices import PlainVoice
-from bot.report.wording import counted
+from bot.report.wording import counted, first_turn
 from bot.taxonomy.model import Taxonomy
 
 
@@ -89,7 +89,7 @@ def _appraised(
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     verdicts = {item.id: item for item in output.verdicts}
     rows = [
-        (voice.name(id), voice.quote(verdicts[id].turns[0]), " ".join(verdicts[id].reasons), verdicts[id].why)
+        (voice.name(id), first_turn(verdicts[id].turns, voice), " ".join(verdicts[id].reasons), verdicts[id].why)
         for id in ids
     ]
     return ("entry", "query", "codes", "why"), list(rows)

@@ -64,9 +64,7 @@ def _print_verdicts(verdicts: tuple[Verdict, ...], review: Review, voice: PlainV
     behind = wording.alternates(review)
     table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for verdict in verdicts:
-        turns = review.queries[verdict.id].turns
-        more = f" (and {len(turns) - 1} more {'turn' if len(turns) == 2 else 'turns'})" if len(turns) > 1 else ""
-        text = voice.quote(turns[0]) + more
+        text = wording.first_turn(review.queries[verdict.id].turns, voice)
         reason = wording.why(verdict, review, voice)
         if verdict.id in behind:
             reason += f" Alternates: {wording.listed([voice.name(id) for id in behind[verdict.id]])}."

@@ -144,6 +144,12 @@ _UNFAMILIAR: Final[Mapping[Unfamiliar, str]] = {
 }
 
 
+def first_turn(turns: Sequence[str], voice: Voice) -> str:
+    """The first of the ``turns`` of a query, and how many more there are."""
+    more = len(turns) - 1
+    return voice.quote(turns[0]) + (f" (and {counted(more, 'more turn', 'more turns')})" if more else "")
+
+
 _NO_CALL = "no tool call"
 
 

@@ -82,9 +82,9 @@ def test_what_the_classifier_remarks_on_the_query_is_told(here: Path, incumbent:
     assert unfamiliar in incumbent("explain", folder, "runes").out
     assert found["contests"]
     assert {item["path"] for item in found["contests"]} <= {"structure", "inference", "arbitration", "tool"}
-    admitted = incumbent("admit", folder, "--dry-run")
-    assert contradicts in admitted.out
-    assert unfamiliar in admitted.out
+    admitted = incumbent("admit", folder, "--dry-run", "--json").json
+    assert set(admitted["contradictions"]) == {id for id in admitted["admitted"] if "-create-" in id} != set()
+    assert contradicts in incumbent("admit", folder, "--dry-run").out
     arguments = ("import", folder / "evals.yaml", "--agent-folder", folder, "--dry-run")
     imported = incumbent(*arguments, "--json").json
     Draft202012Validator(schema("import-output")).validate(imported)
