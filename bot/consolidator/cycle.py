@@ -40,6 +40,7 @@ def run_cycle(
     nearest = NearestResidents([profile.text for profile in profiles], [profile.id for profile in profiles])
     nearest.compare_all(sorted(live.members, key=lambda member: member.id))
     verdicts: list[Verdict] = []
+    admitted: list[str] = []
     queue = [(_descending(live, profile), place) for place, profile in enumerate(profiles)]
     heapq.heapify(queue)
     while queue:
@@ -52,10 +53,11 @@ def run_cycle(
         nearest.settle(place)
         facts = live.facts(ordered[place], profiles[place], nearest.of(place))
         ruling = decide(facts, config.knobs, config.options)
-        ruling = trust(ordered[place], facts, ruling, [item.id for item in verdicts if item.admitted])
+        ruling = trust(ordered[place], facts, ruling, admitted)
         verdict = _verdict(ordered[place].id, facts, ruling)
         verdicts.append(verdict)
         if verdict.admitted:
+            admitted.append(verdict.id)
             live.admit(profiles[place])
             nearest.compare_one(profiles[place])
         elif verdict.decision.admits:
