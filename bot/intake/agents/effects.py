@@ -25,6 +25,7 @@ from bot.intake.agents.names import (
     own_words,
     reads_alone,
     says_plainly,
+    shortened,
     words_of,
 )
 from bot.intake.agents.package import Package
@@ -166,6 +167,8 @@ def _names_change(name: Decision, operation_id: str, prose: Sequence[str], chang
     if name.effect != "write" or (not change and any(names_thing(text, name.verb) for text in prose)):
         return False
     answered = any(map(stated_answer, prose))
+    if words[0] in READ_VERBS and words[1:3] in [["and", name.verb], ["then", name.verb]]:
+        return True
     if says_plainly(name):
         thing = len(words) == 2 and words[1] in NO_OBJECTS
         checked = words[-1] == name.verb and words[:1] in _READING_WORDS and answered
@@ -213,7 +216,7 @@ def last_fixed_part(route: str) -> str:
 def _fixed_parts(route: str) -> list[str]:
     """The parts of a route that are no parameters."""
     path = re.sub(r"\{[^{}]*\}", "", route.split("?")[0])
-    return [part.lstrip(":") for part in path.split("/") if part.strip(":")]
+    return [shortened(part.lstrip(":")) for part in path.split("/") if part.strip(":")]
 
 
 def _unless(decision: Decision, because: str, against: Iterable[str]) -> Decision:

@@ -59,7 +59,7 @@ DOUBTFUL_WRITE_VERBS: Final = words_in("""
     run execute store issue record order log credit debit drop email deposit launch claim flag ban
 """)
 # Verbs that write only where a name joins them to another verb (`fetchAndStore`).
-_JOINED_WRITE_VERBS: Final = words_in("run execute store email fix repair")
+_JOINED_WRITE_VERBS: Final = words_in("run execute store email fix repair drop swap")
 # Verbs that mostly compute or ask, but may change something (`convert` a price, or a lead to a customer).
 ASKING_VERBS: Final = words_in("""
     filter sort match rank rerank score evaluate convert geocode ask compute render simulate forecast infer encode
@@ -92,6 +92,11 @@ PLAIN_WRITE_VERBS: Final = words_in("""
     destroy wipe toggle increment decrement withdraw overwrite truncate discard evict deduct redeem disconnect logout
     resend reassign recreate undelete unlink unpin unfollow invalidate
 """)
+# Of the others, those whose third person is hardly ever a thing: “Saves settings”, but not “Orders of a user”.
+PLAIN_IN_THIRD_PERSON: Final = words_in("""
+    abort clear close deploy freeze merge pay regenerate renew replace reserve rotate save undo unfreeze unresolve
+    unstar
+""")
 _PLAIN_READ_VERBS: Final = (READ_VERBS - _READ_NOUNS) | {"search", "query"}
 # What none of them is done to: `updateHistory` and `publishDates` are things.
 NO_OBJECTS: Final = words_in("history throughput latency date dates time times reason reasons")
@@ -112,6 +117,14 @@ THINGS: Final = words_in("""
 _ADVERBS: Final = words_in("batch bulk")
 MAX_PARTS: Final = 12
 """Of a name of many parts so many are read at its beginning, and as many at its end."""
+MAX_CHARACTERS_AT_EACH_END: Final = 1_000
+"""Of a name or a part of a route that is longer than both ends so much is read of each."""
+
+
+def shortened(name: str) -> str:
+    """A name or a part of a route; of a long one its beginning and its end."""
+    ends = MAX_CHARACTERS_AT_EACH_END
+    return name if len(name) <= 2 * ends else f"{name[:ends]}_{name[-ends:]}"
 
 
 def effect_of_name(name: str) -> Decision:
@@ -122,6 +135,7 @@ def effect_of_name(name: str) -> Decision:
     (``search_index_delete`` writes, ``book_search`` reads), ``get_or_create_user`` writes, and a name without a
     well-known verb is ``unknown``.
     """
+    name = shortened(name)
     parts = [part for text in re.split(r"[\W_]+", name) if (part := words_of(text))]
     words = [word for part in parts for word in part]
     for joint, verb in pairwise(words):
@@ -143,7 +157,7 @@ def says_plainly(decision: Decision) -> bool:
 
 def words_of(text: str) -> list[str]:
     """The words of a name or a sentence, in lower case: ``listMyOrders`` → list, my, orders."""
-    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text)]
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", shortened(text))]
 
 
 def is_noun_of_reading(decision: Decision, name: str) -> bool:

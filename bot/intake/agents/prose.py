@@ -16,6 +16,7 @@ from bot.intake.agents.names import (
     DOUBTFUL_WRITE_VERBS,
     NO_OBJECTS,
     PHRASAL_WRITE_VERBS,
+    PLAIN_IN_THIRD_PERSON,
     PLAIN_WRITE_VERBS,
     READ_VERBS,
     THINGS,
@@ -51,6 +52,8 @@ _PHRASAL: Final = {form: verb for verb, _ in sorted(PHRASAL_WRITE_VERBS) for for
 _VAGUE: Final = frozenset({"accept", "apply", "complete", "manage", "put"})
 """Said of what only answers, too: “Applies the filter and returns …”."""
 _CHANGES: Final = {form: verb for form, verb in _ALL_CHANGES.items() if verb in PLAIN_WRITE_VERBS - _VAGUE}
+_CHANGES_IN_THIRD: Final = frozenset(form for verb in PLAIN_IN_THIRD_PERSON for form in _forms(verb)[1:3])
+_MARKS: Final = frozenset(_forms("mark"))
 _MAYBE_CHANGES: Final = {form: verb for form, verb in _ALL_CHANGES.items() if verb not in PLAIN_WRITE_VERBS | _VAGUE}
 _CHANGED: Final = frozenset(participle for verb in PLAIN_WRITE_VERBS for participle in _participles(verb)) | words_in(
     "new sent stored saved placed booked uploaded registered"
@@ -103,13 +106,16 @@ _PASSED_OVER: Final = frozenset({"batch", "bulk", "soft", "hard", "also", "then"
 _DETERMINERS: Final = frozenset(
     {"a", "an", "the", "this", "that", "these", "those", "its", "their", "your", "one", "new", "all", "any", "every"}
 )
+_CLEAR_DETERMINERS: Final = _DETERMINERS - {"that", "those"}
+"""After the third person of any verb of a change these leave no doubt; “issues that match” are things."""
+_RELATIVES: Final = frozenset({"that", "which", "who"})
 _PRONOUNS: Final = frozenset({"it", "them"})
 _NONE: Final = frozenset({"no", "nothing", "none", "neither"})
 _OF: Final = frozenset({"of", "for", "from", "in", "on", "by", "about", "at", "since"})
 """What follows a thing: “Updates of an order” are no change."""
 _AFTER_THING: Final = _OF | words_in("""
     to with between within per that which available pending sent made received needed required is are was were can may
-    will must should has have
+    will must should has have held
 """)
 """What follows a noun and no verb: “Updates available for …”, “Delete markers are …”."""
 _FINITE: Final = frozenset({"is", "are", "was", "were", "can", "may", "will", "must", "should", "has", "have"})
@@ -274,7 +280,7 @@ def _sentences(prose: str) -> tuple[str, list[str]]:
     A label (“Admin:”, “1.”) is no sentence.  Where one is before a sentence, that must be in the third person unless
     the label is a well-known one: “Orders. Cancel one by DELETE” says nothing of the call.
     """
-    pieces = re.split(r"[.:;!?]+(?:\s+|$)|\n\s*\n|\s+[-–—]+\s+", _plain(prose))
+    pieces = re.split(r"(?<![.:;!?])[.:;!?]+(?:\s+|$)|\n\s*\n|(?<!\s)\s+[-–—]+\s+", _plain(prose))
     sentences = [" ".join(piece.split()) for piece in pieces if piece.strip()]
     start, marked = 0, True
     while start < len(sentences) - 1 and _is_label(words := words_of(sentences[start])):
@@ -321,8 +327,14 @@ def _changed_by(words: list[str]) -> str:
     first, asked = words[0], _ASKED.search(" ".join(words[1:7])) is not None
     if particle := _particle(words):
         return f"{first} {particle}"
-    if not _NONE.isdisjoint(words[1:2]) or _is_thing(words):
+    if not _NONE.isdisjoint(words[1:2]):
         return ""
+    if first in _CHANGES_IN_THIRD and words[1:2] != [] and words[1] in THINGS and len(words) == 2:
+        return first
+    if _is_thing(words):
+        return ""
+    if first in _CHANGES_IN_THIRD or (first in _MARKS and "as" in words[1:_REACH]):
+        return first
     if first in _CHANGES and not (asked and _CHANGES[first] in _ASKING):
         return first
     if first in _MAYBE_CHANGES and words[1:2] and words[1] in _DETERMINERS | _PRONOUNS and not asked:
@@ -342,20 +354,35 @@ def _joined_change(words: list[str]) -> str:
     """The verb of a change that *and*, *or* or *then* joins to the verb with which these words begin.
 
     It has that verb's form and what it changes behind it, and the words before it begin no other clause (“that you can
-    cancel or update”).
+    cancel or update”).  In the third person more verbs leave no doubt (“and stores the token”).
     """
     for place, joint in enumerate(words):
         verb, what = _two_after(words, place)
         if joint not in ("and", "or", "then") or verb not in _ALL_CHANGES:
             continue
-        known = _ALL_CHANGES if what in _PRONOUNS else _CHANGES if what in _DETERMINERS else {}
         third = verb not in _ALL_CHANGES.values() and not verb.endswith("ing")
+        known = _CHANGES if what in _DETERMINERS else {}
+        if what in _PRONOUNS or (third and _is_done(words, place, verb, what)):
+            known = _ALL_CHANGES
         apart = not third and not _CLAUSES.isdisjoint(words[1:place])
         same = third == (words[0] not in _BASE_FORMS) or verb.endswith("ing")
         advised = not third and what == "one" and joint != "or"
         if verb in known and same and not advised and not apart:
             return verb
     return ""
+
+
+def _is_done(words: list[str], place: int, verb: str, what: str) -> bool:
+    """Whether ``verb``, in the third person behind the joint at ``place``, is no thing: “and stores the token”.
+
+    It is none before a determiner, alone between two verbs (“Reads and deletes messages”) or where it never is.  What
+    stands behind “that runs and” says what a thing does.
+    """
+    own = words[place - 2 : place - 1]
+    if _is_thing(words[words.index(verb, place) :]) or (not _RELATIVES.isdisjoint(own) and words[place - 1][-1] == "s"):
+        return False
+    alone = place == 1 and verb in _CHANGES
+    return what in _CLEAR_DETERMINERS or alone or verb in _CHANGES_IN_THIRD
 
 
 def _two_after(words: list[str], place: int) -> tuple[str, str]:
@@ -374,7 +401,7 @@ def _changed_later(sentence: str) -> str:
         return ""
     said = found.group().lower() if found else ""
     third = words[0] not in _ALL_CHANGES.values() and not words[0].endswith("ing")
-    plain = bool(said) and words[0] in _CHANGES
+    plain = bool(said) and (words[0] in _CHANGES or words[0] in _CHANGES_IN_THIRD)
     what = words[1:2] != ["every"] and (plain or not (_DETERMINERS | _PRONOUNS).isdisjoint(words[1:2]))
     return _changed_by(words) if what and (third or " will " in said) else ""
 

@@ -77,6 +77,8 @@ from tests.intake.agents.builders import NONE, Folder, notes_of, openapi, tools_
         ("GetStarted_deleteShip", "write", "a part of the name begins with 'delete'"),
         ("SendGrid_cancelReason", "write", "the name begins with 'send'"),
         ("SendGrid_twoShips", "write", "the name begins with 'send'"),
+        ("query_then_drop", "write", "the name says 'then drop'"),
+        ("compare_and_swap", "write", "the name says 'and swap'"),
         ("samples_by_author", "unknown", "nothing declares it, and the name does not tell"),
         ("compute_vm", "unknown", "nothing declares it, and the name does not tell"),
         ("", "unknown", "nothing declares it, and the name does not tell"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from bot.intake.agents.effects import effect_of_operation
@@ -371,6 +373,51 @@ OTHER_INSTANCES = [
     ("get", "/creates/{id}", "", "", "read"),
 ]
 
+# A change that is joined to a reading verb counts; things that look like one do not.
+JOINED_CHANGES = [
+    ("post", "/x", "translateDoc", "Translates a document and saves the result", "unknown"),
+    ("post", "/x", "checkCredit", "Checks credit and charges the customer", "unknown"),
+    ("post", "/x", "searchFlights", "Searches flights and reserves the cheapest", "unknown"),
+    ("post", "/x", "searchFlights", "Searches flights that match and reserves the cheapest", "unknown"),
+    ("post", "/x", "validateCoupon", "Validates a coupon and applies the discount to the cart", "unknown"),
+    ("post", "/x", "classifyTicket", "Classifies a ticket and sets its category", "unknown"),
+    ("post", "/x", "calculateRoute", "Calculates and saves a route", "unknown"),
+    ("post", "/x", "calculateRoute", "Calculates and saves routes", "unknown"),
+    ("get", "/x", "a", "Returns the code and stores the token", "unknown"),
+    ("get", "/x", "a", "Looks up the guest and books a table", "unknown"),
+    ("get", "/x", "a", "Reads and deletes messages", "unknown"),
+    ("get", "/x", "a", "Reads and writes per second", "read"),
+    ("get", "/x", "a", "Lists the issues and tags that match", "read"),
+    ("get", "/x", "a", "Lists a port and stores nearby", "read"),
+    ("get", "/x", "a", "Lists the orders and updates pending", "read"),
+    ("get", "/x", "a", "Views and invites of a user", "read"),
+    ("get", "/x", "a", "Returns goals and saves of a keeper", "read"),
+    ("get", "/x", "a", "Gets the job that fetches and stores the prices", "read"),
+    ("get", "/x", "compare_and_swap", "", "unknown"),
+    ("get", "/x", "query_then_drop", "Queries a table", "unknown"),
+]
+
+# A verb whose third person is hardly ever a thing needs no determiner behind it.
+PLURAL_OBJECTS = [
+    ("get", "/x", "a", "Clears cached results", "unknown"),
+    ("get", "/x", "a", "Closes stale tickets", "unknown"),
+    ("get", "/x", "a", "Regenerates API keys", "unknown"),
+    ("get", "/x", "a", "Replaces documents in the index", "unknown"),
+    ("get", "/x", "a", "Saves settings for later", "unknown"),
+    ("get", "/x", "a", "Saves settings", "unknown"),
+    ("get", "/x", "a", "Pays open invoices", "unknown"),
+    ("get", "/x", "a", "Marks messages as read", "unknown"),
+    ("get", "/x", "a", "Mark as read", "unknown"),
+    ("post", "/notifications/read", "readNotifications", "Mark notifications as read", "unknown"),
+    ("get", "/x", "a", "Lists orders. Also clears cached results.", "unknown"),
+    ("get", "/x", "a", "Saves per game", "read"),
+    ("get", "/x", "a", "Saves", "read"),
+    ("get", "/x", "a", "Closes nothing", "read"),
+    ("get", "/x", "a", "Reserves held by a bank", "read"),
+    ("get", "/x", "a", "Marks of a student as a table", "read"),
+    ("get", "/x", "a", "Marks per student", "read"),
+]
+
 
 @pytest.mark.parametrize(
     ("method", "route", "operation_id", "prose", "effect"),
@@ -383,6 +430,8 @@ OTHER_INSTANCES = [
         *MANY_CALLS,
         *ROUTES,
         *OTHER_INSTANCES,
+        *JOINED_CHANGES,
+        *PLURAL_OBJECTS,
     ],
 )
 def test_an_operation_has_the_effect_that_is_sure_of_it(
@@ -391,3 +440,25 @@ def test_an_operation_has_the_effect_that_is_sure_of_it(
     decision = effect_of_operation(method, route, operation_id, "", prose)
     assert decision.effect == effect, decision.reason
     assert (effect == "unknown") == bool(decision.doubt)
+
+
+@pytest.mark.parametrize(
+    ("route", "operation_id", "prose"),
+    [
+        ("/x", "a", "." * 1_999 + "x"),
+        ("/x", "a", "a" + " " * 1_997 + "x"),
+        ("/x", "a", "a" + " \n" * 998 + "x"),
+        ("/x", "a", "- " * 1_000),
+        ("/x", "a", "<" * 2_000),
+        ("/x", "a", "and saves " * 200),
+        ("/x", "zq_" * 33_333, ""),
+        ("/x", "aB" * 50_000, ""),
+        ("/x/" + "zq_" * 33_333, "", ""),
+        ("/x/" + "aB" * 50_000, "a", ""),
+    ],
+)
+def test_many_operations_of_hostile_words_are_read_soon(route: str, operation_id: str, prose: str) -> None:
+    began = time.process_time()
+    for method in ("get", "post") * 20:
+        effect_of_operation(method, route, operation_id, prose)
+    assert time.process_time() - began < 3
