@@ -457,6 +457,10 @@ class _Check:
         items = None if first is None else first.items
         results = [self.shape(node["children"][0], items) for node in arguments if node["type"] == "expref"]
         if name == "contains":
+            other = shapes[-1]
+            if first is not None and first.kind == "text" and other is not None and other.kind != "text":
+                message = f"{first.name} is a text, and {other.name} is a {other.kind}, which no text contains"
+                raise RuleError(message, "look for a text in it")
             _check_literal(items, values[-1], self._source)
             listed = values[0]["value"] if values[0]["type"] == "literal" else None
             for each in listed if isinstance(listed, list) else ():
@@ -533,15 +537,7 @@ def _check_reference(name: str, place: int, is_reference: bool) -> None:
     if is_reference and not wanted:
         raise RuleError(f"{name}() takes no expression with `&` there", "write the expression without the `&`")
     if wanted and not is_reference:
-        raise RuleError(f"{name}() takes an expression with `&` there", f"write it as in {_REFERRING[name]}")
-
-
-_REFERRING: Final[Mapping[str, str]] = {
-    "map": "map(&name, @)",
-    "max_by": "max_by(@, &name)",
-    "min_by": "min_by(@, &name)",
-    "sort_by": "sort_by(@, &name)",
-}
+        raise RuleError(f"{name}() takes an expression with `&` there", "write `&` before what it finds for each item")
 
 
 def _check_function(name: str, arguments: int) -> None:
