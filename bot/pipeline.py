@@ -158,13 +158,16 @@ class Review:
         return self.origins[name].entry_id(name)
 
 
-def load_platform(snapshot: Snapshot, config_path: str = CONFIG_FILE, checked: Checked | None = None) -> Platform:
+def load_platform(
+    snapshot: Snapshot, config_path: str = CONFIG_FILE, checked: Checked | None = None, *, is_past: bool = False
+) -> Platform:
     """Taxonomy, config and regression set of ``snapshot``; all their faults at once as :class:`InputError`.
 
     ``checked`` remembers taxonomies that passed all checks: for the files of a user's own machine alone.
+    Of the taxonomy of a commit that ``is_past`` the schema alone is checked.
     """
     problems: list[Problem] = []
-    taxonomy = collect(lambda: load_taxonomy(snapshot, checked), problems)
+    taxonomy = collect(lambda: load_taxonomy(snapshot, checked, is_past=is_past), problems)
     known = None if taxonomy is None else frozenset(taxonomy.by_id)
     config = collect(lambda: load_config(snapshot, known, config_path), problems)
     regression_set = collect(lambda: load_regression_set(snapshot, taxonomy), problems)

@@ -86,7 +86,7 @@ def _taxonomy_of(repo: Path, top: Path, commit: str) -> Taxonomy:
     with ObjectStore.open(top) as store:
         folder = repo.resolve().relative_to(top.resolve()).as_posix()
         try:
-            return load_taxonomy(store.snapshot(commit, folder))
+            return load_taxonomy(store.snapshot(commit, folder), is_past=True)
         except InputError as error:
             # The working tree has a file of the same name.
             raise InputError(

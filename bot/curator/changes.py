@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import re
+import stat
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -148,13 +149,13 @@ def apply(changes: Sequence[FileChange], root: Path) -> None:
         if change.content is not None and change.path.startswith(f"{FOLDER}/") and change.path.endswith(".yaml"):
             read_back(change.path, change.content)
     aside: list[Path | None] = []
-    before: dict[Path, bytes | None] = {}
+    before: dict[Path, _State | None] = {}
     made: list[Path] = []
     try:
         for change in changes:
             target = _place(root, change.path)
-            before[target] = _content(target)
-            aside.append(None if change.content is None else _write_aside(target, change.content, made))
+            before[target] = _state(target)
+            aside.append(None if change.content is None else _write_aside(target, change.content.encode(), made))
         for change, written in zip(changes, aside, strict=True):
             target = root / change.path
             if written is None:
@@ -186,14 +187,22 @@ def _place(root: Path, path: str) -> Path:
     return target
 
 
-def _content(path: Path) -> bytes | None:
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What a file holds, and its permissions."""
+
+    content: bytes
+    mode: int
+
+
+def _state(path: Path) -> _State | None:
     try:
-        return path.read_bytes()
+        return _State(path.read_bytes(), stat.S_IMODE(path.stat().st_mode))
     except FileNotFoundError:
         return None
 
 
-def _write_aside(target: Path, content: str, made: list[Path]) -> Path:
+def _write_aside(target: Path, content: bytes, made: list[Path], mode: int = 0o644) -> Path:
     """``content`` in a file beside ``target``; the folders that this takes are added to ``made``."""
     for folder in reversed((target.parent, *target.parent.parents)):
         if not folder.exists():
@@ -202,9 +211,9 @@ def _write_aside(target: Path, content: str, made: list[Path]) -> Path:
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".incumbent-")
     path = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+        with os.fdopen(handle, "wb") as stream:
             stream.write(content)
-        path.chmod(0o644)
+        path.chmod(mode)
     except BaseException:
         with suppress(OSError):
             path.unlink(missing_ok=True)
@@ -212,15 +221,25 @@ def _write_aside(target: Path, content: str, made: list[Path]) -> Path:
     return path
 
 
-def _put_back(before: Mapping[Path, bytes | None]) -> list[str]:
-    """Give every file its content of ``before``; returns those that the file system refuses."""
+def _put_back(before: Mapping[Path, _State | None]) -> list[str]:
+    """Give every file its state of ``before``, each at once or not at all; returns those that are refused."""
     left = []
-    for path, content in before.items():
+    for path, state in before.items():
         try:
-            if content is None:
+            if state is None:
                 path.unlink(missing_ok=True)
-            elif _content(path) != content:
-                path.write_bytes(content)
+            elif _state(path) != state:
+                _replace_file(path, state)
         except OSError:
             left.append(path.as_posix())
     return left
+
+
+def _replace_file(path: Path, state: _State) -> None:
+    aside = _write_aside(path, state.content, [], state.mode)
+    try:
+        aside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+        raise

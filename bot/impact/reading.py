@@ -34,7 +34,7 @@ def read_change(store: ObjectStore, base: str, head: str) -> tuple[Change, tuple
     """
     snapshot = store.snapshot(base)
     over = Overlay(snapshot, changed_files(store, base, head))
-    before, after = load_platform(snapshot), load_platform(over)
+    before, after = load_platform(snapshot, is_past=True), load_platform(over)
     document = parse_yaml(over.read(TAXONOMY_FILE, REVIEWED_FILES), TAXONOMY_FILE, REVIEWED_FILES)
     faults = succession_problems(before.taxonomy, after.taxonomy, document)
     return Change(before=before, after=after, former=History(store, base).since), faults

@@ -63,6 +63,6 @@ class History:
 
     def _read(self, commit: str) -> Taxonomy | None:
         try:
-            return load_taxonomy(self._store.snapshot(commit, self._folder))
+            return load_taxonomy(self._store.snapshot(commit, self._folder), is_past=True)
         except InputError:
             return None

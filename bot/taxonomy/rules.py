@@ -7,6 +7,7 @@ JMESPath takes a mistyped field for one that was not declared, and a value that 
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -38,9 +39,12 @@ ATTACHMENT_KINDS: Final = ("image", "audio", "file")
 _Kind: TypeAlias = Literal["mapping", "list", "text", "number", "boolean"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Shape:
     """What a part of the facts is: a mapping with ``fields``, a list of ``items``, or a single value.
+
+    One is another only where it is the same object: to compare what they hold takes exponentially long where a rule
+    nests each in the next.
 
     ``name`` is how messages call it.  ``values`` are all that it can be, where that is known; null aside, which every
     part can be.  ``None`` in place of a shape: it can be anything.
@@ -97,6 +101,9 @@ _ONE_STRUCTURE: Final = Shape(
     },
 )
 
+_SHOWN_CHARACTERS: Final = 200
+"""How much of a rule or of its facts messages repeat."""
+
 _FUNCTIONS: Final = cast(Mapping[str, Any], Functions.FUNCTION_TABLE)
 
 
@@ -116,9 +123,10 @@ class RuleError(IncumbentError):
 
 @dataclass(frozen=True)
 class Rule:
-    """A compiled rule."""
+    """A compiled rule, about the facts of ``source`` where that was named."""
 
     text: str
+    source: Source | None
     _expression: Any = field(repr=False, compare=False)
 
 
@@ -158,12 +166,12 @@ def compile_rule(text: str, source: Source | None = None) -> Rule:
     except Warning:
         raise RuleError("a text stands in backticks", "put texts in single quotes: 'oauth'") from None
     except JMESPathError as error:
-        reason = " ".join(str(error).split("\n")[0].split()).rstrip(":")
+        reason = _shortened(" ".join(str(error).split("\n")[0].split()).rstrip(":"))
         raise RuleError(f"the rule is not valid JMESPath: {reason}", "correct the expression (jmespath.org)") from None
     except RecursionError:
         raise _too_deep() from None
     nodes = list(_nodes(expression.parsed))
-    made = {str(node["value"]) for node in nodes if node["type"] == "key_val_pair"}
+    made = _made(nodes)
     for node in nodes:
         if node["type"] == "function_expression":
             _check_function(str(node["value"]), len(node["children"]))
@@ -171,10 +179,13 @@ def compile_rule(text: str, source: Source | None = None) -> Rule:
             _check_name(str(node["value"]), SUBJECTS.values(), made, source)
     if source is not None:
         try:
+            growth = _growth(expression.parsed)
             _Check(source, made).shape(expression.parsed, SUBJECTS[source].shape)
         except RecursionError:
             raise _too_deep() from None
-    return Rule(text, expression)
+        if growth > _MOST_GROWTH:
+            raise RuleError("the rule puts together more and more of the same", "name each part once or twice")
+    return Rule(text, source, expression)
 
 
 def evaluate(rule: Rule, facts: Mapping[str, object]) -> bool | None:
@@ -188,16 +199,20 @@ def evaluate(rule: Rule, facts: Mapping[str, object]) -> bool | None:
     except JMESPathTypeError as error:
         if error.actual_type == "null":
             return None
-        raise RuleError(f"the rule fails: {error}", "hand each function what it takes") from None
+        raise RuleError(f"the rule fails: {_shortened(str(error))}", "hand each function what it takes") from None
     except (JMESPathError, ArithmeticError, TypeError, ValueError, RecursionError) as error:
-        raise RuleError(f"the rule fails: {error}", "correct the expression (jmespath.org)") from None
+        if isinstance(error, TypeError) and "NoneType" in str(error):
+            # Of some functions the library does not check what they are handed.
+            return None
+        reason = _shortened(str(error))
+        raise RuleError(f"the rule fails: {reason}", "correct the expression (jmespath.org)") from None
     if result is None or isinstance(result, bool):
         return result
     kinds: dict[type, str] = {str: "a text", list: "a list", dict: "a mapping", int: "a number", float: "a number"}
     kind = kinds.get(type(result), "something else")
     raise RuleError(
         f"the rule gives {kind}; it must give true, false or null",
-        "compare it, for example length(tools[?card]) > `0`, contains(auth_modes, 'oauth') or platform == 'x'",
+        f"compare it, for example {' or '.join(_CONDITIONS[rule.source or 'spec'])}",
     )
 
 
@@ -221,7 +236,7 @@ def _unknown_field(name: str, source: Source | None) -> RuleError:
     subject = SUBJECTS[source or "spec"]
     if name in subject.inner:
         message = f"{name!r} is a field of one tool, and not of {subject.name}"
-        fix = f"ask it of the tools, as in length(tools[?{name} == 'x']) > `0`, or make it `source: tool`"
+        fix = f"ask it of the tools, as in length(tools[?{_condition(name)}]) > `0`, or make it `source: tool`"
         return RuleError(message, fix)
     fields = f"use {', '.join(subject.fields)}" + (
         f", or of a tool {', '.join(subject.inner)}" if subject.inner else ""
@@ -230,10 +245,58 @@ def _unknown_field(name: str, source: Source | None) -> RuleError:
         if name in its.fields:
             message = f"{name!r} is a field of {its.name} (`source: {other}`), and not of {subject.name}"
             return RuleError(message, f"{fields}; or make it `source: {other}`")
-    message = f"{subject.name} has no field {name!r}{perhaps(name, {*subject.fields, *subject.inner})}"
+    message = f"{subject.name} has no field {_shown(name)}{perhaps(name, {*subject.fields, *subject.inner})}"
     if name in ("true", "false", "null"):
         return RuleError(message, f"write `{name}` in backticks for the value")
     return RuleError(message, f"{fields}; put texts in single quotes")
+
+
+def _condition(name: str) -> str:
+    """A condition on the field ``name`` of one tool."""
+    shape = _ONE_TOOL.fields[name]
+    if shape is None or shape.kind == "boolean":
+        return name
+    return f"{name} == {_shown(shape.values[0] if shape.values else 'x')}"
+
+
+def _made(nodes: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The names that a rule gives to parts of its own: the keys of the mappings that it writes."""
+    found: set[str] = set()
+    literals: list[object] = []
+    for node in nodes:
+        if node["type"] == "key_val_pair":
+            found.add(str(node["value"]))
+        elif node["type"] == "literal":
+            literals.append(node["value"])
+    while literals:
+        value = literals.pop()
+        if isinstance(value, dict):
+            found.update(value)
+            literals.extend(value.values())
+        elif isinstance(value, list):
+            literals.extend(value)
+    return found
+
+
+_MOST_GROWTH: Final = 10_000
+"""How many times the facts a rule may put together: `[@, @]`, handed on thirty times, would fill every memory."""
+
+
+def _growth(node: Mapping[str, Any]) -> int:
+    """At most how many times what it is about ``node`` puts together; a literal counts for nothing beside others."""
+    kind = node["type"]
+    inner = [_growth(child) for child in node["children"] if isinstance(child, dict)]
+    if kind == "literal":
+        return 0
+    taken_together = kind in ("multi_select_dict", "multi_select_list") or (
+        kind == "function_expression" and all(child["type"] != "expref" for child in node["children"])
+    )
+    if taken_together:
+        return max(1, sum(inner))
+    if kind in ("comparator", "or_expression", "and_expression"):
+        return max(1, *inner)
+    # Each part is about what the one before it gives.
+    return math.prod(max(1, each) for each in inner)
 
 
 def _nodes(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -246,14 +309,42 @@ def _nodes(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 _BOOLEAN: Final = Shape(name="the condition", kind="boolean")
-_COMPARED: Final[Mapping[_Kind, str]] = {
-    "mapping": "compare one of its fields",
-    "list": "compare its items, as in contains(auth_modes, 'oauth') or tools[?effect == 'write']",
-    "text": "compare the text itself, as in effect == 'write' or contains(auth_modes, 'oauth')",
-    "number": "compare the number itself, as in user_turns > `1`",
-    "boolean": "use it as it is, as in card && !confirmation",
+_CONDITIONS: Final[Mapping[Source, tuple[str, ...]]] = {
+    "spec": ("contains(auth_modes, 'oauth')", "length(tools[?effect == 'write']) > `0`", "platform == 'x'"),
+    "tool": ("effect == 'write'", "contains(name, 'x')", "card"),
+    "structure": ("contains(attachments, 'image')", "user_turns > `1`"),
+    "intent": ("contains(auth_modes, 'oauth')", "length(tools[?effect == 'write']) > `0`", "platform == 'x'"),
 }
-"""How to use a part of each kind."""
+"""Rules of each source."""
+_OVER_TOOLS: Final[Mapping[_Kind, str]] = {
+    "list": "compare its items, as in contains(auth_modes, 'oauth') or length(tools[?effect == 'write']) > `0`",
+    "text": "compare the text itself, as in platform == 'x' or contains(auth_modes, 'oauth')",
+    "number": "compare the number itself, as in length(tools) > `1`",
+    "boolean": "use it as it is, as in length(tools[?card && !confirmation]) > `0`",
+}
+_COMPARED: Final[Mapping[Source, Mapping[_Kind, str]]] = {
+    "spec": _OVER_TOOLS,
+    "tool": {
+        "list": "compare its items, as in contains([effect, auth], 'none')",
+        "text": "compare the text itself, as in effect == 'write'",
+        "number": "compare the number itself, as in length(name) > `1`",
+        "boolean": "use it as it is, as in card && !confirmation",
+    },
+    "structure": {
+        "list": "compare its items, as in contains(attachments, 'image')",
+        "text": "compare the text itself, as in contains(attachments, 'image')",
+        "number": "compare the number itself, as in user_turns > `1`",
+        "boolean": "use it as it is, as in !contains(attachments, 'image')",
+    },
+    "intent": _OVER_TOOLS,
+}
+"""How a rule of each source uses a part of each kind."""
+
+
+def _compared(kind: _Kind, source: Source) -> str:
+    return _COMPARED[source].get(kind, "compare one of its fields")
+
+
 _RESULTS: Final[Mapping[str, _Kind]] = {
     "contains": "boolean",
     "starts_with": "boolean",
@@ -289,23 +380,25 @@ class _Check:
                     at = self.shape(child, at)
                 return at
             case "index":
-                return _items(at)
+                return _items(at, self._source)
             case "slice":
-                _items(at)
+                _items(at, self._source)
                 return at
             case "flatten":
                 whole = self.shape(children[0], at)
-                items = _items(whole)
+                items = _items(whole, self._source)
                 return items if items is not None and items.kind == "list" else whole
             case "projection" | "filter_projection":
-                items = _items(self.shape(children[0], at))
+                items = _items(self.shape(children[0], at), self._source)
                 for condition in children[2:]:
                     self.shape(condition, items)
                 return _list_of(self.shape(children[1], items))
             case "value_projection":
                 whole = self.shape(children[0], at)
                 if whole is not None and whole.kind != "mapping":
-                    raise RuleError(f"{whole.name} is a {whole.kind}, which has no fields", _COMPARED[whole.kind])
+                    raise RuleError(
+                        f"{whole.name} is a {whole.kind}, which has no fields", _compared(whole.kind, self._source)
+                    )
                 return _list_of(self.shape(children[1], None))
             case "comparator":
                 return self._comparison(str(node["value"]), children, at)
@@ -320,8 +413,7 @@ class _Check:
                 self.shape(children[0], at)
                 return _BOOLEAN
             case "expref":
-                # Where a function takes no such thing.
-                return self.shape(children[0], None)
+                raise RuleError("`&` stands where no function takes it", "write the expression without the `&`")
             case _:
                 # Both sides of `&&` and `||`, either of which is the result.
                 return _common([self.shape(child, at) for child in children])
@@ -335,8 +427,10 @@ class _Check:
         if at is self._subject.shape:
             raise _unknown_field(name, self._source)
         if at.kind != "mapping":
-            raise RuleError(f"{at.name} is a {at.kind}, which has no field {name!r}", _COMPARED[at.kind])
-        message = f"{at.name} has no field {name!r}{perhaps(name, at.fields)}"
+            raise RuleError(
+                f"{at.name} is a {at.kind}, which has no field {_shown(name)}", _compared(at.kind, self._source)
+            )
+        message = f"{at.name} has no field {_shown(name)}{perhaps(name, at.fields)}"
         if name in self._subject.fields:
             message = f"{name!r} is a field of {self._subject.name}, and not of {at.name}"
         if name in ("true", "false", "null"):
@@ -347,23 +441,30 @@ class _Check:
         shapes = [self.shape(side, at) for side in sides]
         for shape, other in zip(shapes, reversed(sides), strict=True):
             if operator in ("eq", "ne"):
-                _check_literal(shape, other)
+                _check_literal(shape, other, self._source)
             elif shape is not None and shape.kind != "number":
                 message = f"{shape.name} is a {shape.kind}, and only numbers are more or less than another"
-                raise RuleError(message, "compare with == or !=; write a number in backticks, as in user_turns > `1`")
+                fix = _compared("number", self._source).partition(", ")[2]
+                raise RuleError(message, f"compare with == or !=; write a number in backticks, {fix}")
         return _BOOLEAN
 
     def _function(self, name: str, arguments: list[Mapping[str, Any]], at: Shape | None) -> Shape | None:
+        for place, node in enumerate(arguments):
+            _check_reference(name, place, node["type"] == "expref")
         values = [node for node in arguments if node["type"] != "expref"]
         shapes = [self.shape(node, at) for node in values]
         first = shapes[0] if shapes else None
         items = None if first is None else first.items
         results = [self.shape(node["children"][0], items) for node in arguments if node["type"] == "expref"]
         if name == "contains":
-            _check_literal(items, values[-1])
+            other = shapes[-1]
+            if first is not None and first.kind == "text" and other is not None and other.kind != "text":
+                message = f"{first.name} is a text, and {other.name} is a {other.kind}, which no text contains"
+                raise RuleError(message, "look for a text in it")
+            _check_literal(items, values[-1], self._source)
             listed = values[0]["value"] if values[0]["type"] == "literal" else None
             for each in listed if isinstance(listed, list) else ():
-                _check_literal(shapes[-1], {"type": "literal", "value": each})
+                _check_literal(shapes[-1], {"type": "literal", "value": each}, self._source)
         if name in ("sort", "sort_by", "reverse"):
             return first
         if name in ("max", "min", "max_by", "min_by"):
@@ -373,7 +474,7 @@ class _Check:
         return Shape(name=f"{name}()", kind=_RESULTS[name]) if name in _RESULTS else None
 
 
-def _check_literal(shape: Shape | None, node: Mapping[str, Any]) -> None:
+def _check_literal(shape: Shape | None, node: Mapping[str, Any], source: Source) -> None:
     """Refuse a literal that ``shape`` never is."""
     if shape is None or node["type"] != "literal" or node["value"] is None:
         return
@@ -384,7 +485,7 @@ def _check_literal(shape: Shape | None, node: Mapping[str, Any]) -> None:
     if shape.values:
         near = perhaps(value, shape.values) if isinstance(value, str) else ""
         raise RuleError(f"{message}{near}", f"use one of: {', '.join(map(repr, shape.values))}")
-    raise RuleError(f"{message}: it is a {shape.kind}", _COMPARED[shape.kind])
+    raise RuleError(f"{message}: it is a {shape.kind}", _compared(shape.kind, source))
 
 
 def _literal_shape(value: object) -> Shape | None:
@@ -394,7 +495,11 @@ def _literal_shape(value: object) -> Shape | None:
 
 def _shown(value: object) -> str:
     """A literal as a rule writes it."""
-    return repr(value) if isinstance(value, str) else f"`{json.dumps(value)}`"
+    return repr(_shortened(value)) if isinstance(value, str) else f"`{_shortened(json.dumps(value))}`"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"
 
 
 def _kind_of(value: object) -> _Kind | None:
@@ -409,11 +514,11 @@ def _kind_of(value: object) -> _Kind | None:
     return kinds.get(type(value))
 
 
-def _items(at: Shape | None) -> Shape | None:
+def _items(at: Shape | None, source: Source) -> Shape | None:
     """What the items of ``at`` are."""
     if at is None or at.kind == "list":
         return None if at is None else at.items
-    raise RuleError(f"{at.name} is a {at.kind}, which has no items", _COMPARED[at.kind])
+    raise RuleError(f"{at.name} is a {at.kind}, which has no items", _compared(at.kind, source))
 
 
 def _list_of(items: Shape | None) -> Shape:
@@ -421,8 +526,18 @@ def _list_of(items: Shape | None) -> Shape:
 
 
 def _common(shapes: list[Shape | None]) -> Shape | None:
-    """What all of ``shapes`` are; ``None`` where they differ."""
-    return shapes[0] if shapes and all(shape == shapes[0] for shape in shapes) else None
+    """The one shape that all of ``shapes`` are; ``None`` where they differ."""
+    return shapes[0] if shapes and all(shape is shapes[0] for shape in shapes) else None
+
+
+def _check_reference(name: str, place: int, is_reference: bool) -> None:
+    """Refuse an expression with `&` that a function does not take there, and one without where it wants that."""
+    signature = _FUNCTIONS[name]["signature"]
+    wanted = signature[min(place, len(signature) - 1)]["types"] == ["expref"]
+    if is_reference and not wanted:
+        raise RuleError(f"{name}() takes no expression with `&` there", "write the expression without the `&`")
+    if wanted and not is_reference:
+        raise RuleError(f"{name}() takes an expression with `&` there", "write `&` before what it finds for each item")
 
 
 def _check_function(name: str, arguments: int) -> None:
@@ -430,7 +545,7 @@ def _check_function(name: str, arguments: int) -> None:
     entry = _FUNCTIONS.get(name)
     if entry is None:
         known = ", ".join(sorted(_FUNCTIONS))
-        raise RuleError(f"JMESPath has no function {name!r}{perhaps(name, _FUNCTIONS)}", f"use one of: {known}")
+        raise RuleError(f"JMESPath has no function {_shown(name)}{perhaps(name, _FUNCTIONS)}", f"use one of: {known}")
     signature = entry["signature"]
     variadic = bool(signature) and signature[-1].get("variadic", False)
     if arguments < len(signature) or (arguments > len(signature) and not variadic):

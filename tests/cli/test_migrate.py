@@ -258,6 +258,23 @@ def test_a_platform_may_be_a_folder_of_its_repository(
     assert outcome.json["renames"] == {"backend.call": "backend.use"}
 
 
+def test_a_rule_that_is_refused_now_can_be_corrected(grown: Path, incumbent: Incumbent) -> None:
+    right = text_of(grown / "taxonomy" / "taxonomy.yaml")
+    taxonomy(grown, lambda text: re.sub(r"(?m)^( +)when: .*$", r"\1when: platform.name == 'b'", text, count=1))
+    assert text_of(grown / "taxonomy" / "taxonomy.yaml") != right
+    commit(grown, "A rule that an earlier version accepted")
+    assert "when" in incumbent("migrate", "--repo", grown).err
+    write(grown / "taxonomy" / "taxonomy.yaml", right)
+    wanted = incumbent("migrate", "--repo", grown)
+    assert re.search(r"it is 1\.0\.0, and after 1\.0\.0 it must be", wanted.err)
+    number = re.search(r"write `version: ([0-9.]+)`", wanted.err)
+    assert number is not None
+    taxonomy(grown, version(number[1]))
+    outcome = incumbent("migrate", "--repo", grown, "--json")
+    assert outcome.code == 0, outcome.err
+    assert outcome.json["to_version"] == number[1]
+
+
 def test_a_call_that_cannot_be_followed(grown: Path, incumbent: Incumbent, tmp_path: Path) -> None:
     before = grown / "labels" / "calls.yaml"
     assert "no commit of the git repository" in incumbent("migrate", "--from", "nowhere", "--repo", grown).err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -365,20 +366,45 @@ def test_a_plan_that_meets_an_obstacle_changes_nothing(
 
 def test_a_failure_in_the_middle_is_undone(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file system takes two files and refuses the third."""
+    (repository / "set/old.yaml").chmod(0o600)
     before, replace = tree(repository), Path.replace
     done: list[Path] = []
 
     def refuse_the_third(path: Path, target: Path) -> Path:
-        if len(done) == 2:
-            raise OSError(28, "No space left on device")
         done.append(target)
+        if len(done) == 3:
+            raise OSError(28, "No space left on device")
         return replace(path, target)
 
     monkeypatch.setattr(Path, "replace", refuse_the_third)
     with pytest.raises(OutsideError, match=r"No space left on device.*nothing was changed"):
         apply(PLAN, repository)
-    assert len(done) == 2
+    assert [path.name for path in done] == ["old.yaml", "fresh.yaml", "x.yaml", "old.yaml", "gone.yaml"]
     assert tree(repository) == before
+    assert (repository / "set/old.yaml").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("step", ["replace", "chmod"])
+def test_what_cannot_be_put_back_keeps_what_was_written(
+    step: str, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full from the second file on."""
+    replace = Path.replace
+
+    def refuse(path: Path, *_: object) -> Path:
+        raise OSError(28, "No space left on device")
+
+    def refuse_the_second(path: Path, target: Path) -> Path:
+        if target.name != "old.yaml":
+            monkeypatch.setattr(Path, step, refuse)
+            refuse(path)
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", refuse_the_second)
+    with pytest.raises(OutsideError, match=r"could not be put back: [^,]*set/old\.yaml$"):
+        apply(PLAN, repository)
+    assert (repository / "set/old.yaml").read_bytes() == b"new\n"
+    assert not list(repository.rglob(".incumbent-*"))
 
 
 @pytest.mark.parametrize("step", [Path.replace, Path.chmod, Path.unlink])
@@ -407,14 +433,14 @@ def test_of_a_stopped_run_what_cannot_be_undone_is_named(repository: Path, monke
 
     def stop_the_second(path: Path, target: Path) -> Path:
         if target.name == "fresh.yaml":
+            monkeypatch.setattr(tempfile, "mkstemp", refuse)
             raise KeyboardInterrupt
         return replace(path, target)
 
-    def refuse(path: Path, *_: object) -> None:
+    def refuse(*_: object, **__: object) -> tuple[int, str]:
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(Path, "replace", stop_the_second)
-    monkeypatch.setattr(Path, "write_bytes", refuse)
     with pytest.raises(OutsideError, match=r"the run was stopped; .*could not be put back: .*set/old\.yaml"):
         apply(PLAN, repository)
 

@@ -95,6 +95,28 @@ def test_a_wrong_version_is_a_fault_with_its_line_and_what_is_right(origin: Orig
     assert [(item.file, item.line, item.fix) for item in problems] == [(TAXONOMY_FILE, 1, "write `version: 1.1.0`")]
 
 
+def ruled(version: str, when: str) -> Taxonomy:
+    return grown(BASE, version, capability("f", source="tool", when=when))
+
+
+@pytest.mark.parametrize(
+    "when", ["protocol == 'rest' || protocol == 'http'", "contains(name, card)", "contains(", "effect.name"]
+)
+def test_a_rule_that_is_refused_now_can_be_corrected(origin: Origin, store: ObjectStore, when: str) -> None:
+    base = origin.commit(with_files(taxonomy=written(ruled("1.0.0", when))))
+    head = origin.commit(with_files(taxonomy=written(ruled("1.0.1", "protocol == 'rest'"))), base)
+    change, _ = read_change(store, base, head)
+    assert change.before.taxonomy.by_id["f"].when == when
+    assert change.after.taxonomy.by_id["f"].when == "protocol == 'rest'"
+    assert [item.version for item in change.former("1.0.0")] == ["1.0.0"]
+    assert (
+        len(
+            refused(store, base, origin.commit({**with_files(taxonomy=written(ruled("1.0.0", when))), "x": b"x"}, base))
+        )
+        == 1
+    )
+
+
 HAND, OTHER = "taxonomy/exemplars/hand.tsv", "taxonomy/exemplars/other.tsv"
 SLIM = yaml.safe_dump(BASE.model_dump(mode="json", exclude={"capabilities": {"__all__": {"exemplars"}}})).encode()
 

@@ -28,9 +28,11 @@ class Line:
     commits: list[str] = field(default_factory=list)
     folder: str = ""
 
-    def add(self, version: str, *names: str, note: str = "") -> None:
-        """A version with these capabilities; without any its file is faulty."""
+    def add(self, version: str, *names: str, note: str = "", when: str | None = None) -> None:
+        """A version with these capabilities, the first with a rule over tools if any; without any it is faulty."""
         data = make_taxonomy(*names, version=version).model_dump(mode="json") if names else {"version": version}
+        if when is not None:
+            data["capabilities"][0] |= {"source": "tool", "when": when, "exemplars": {}}
         self._commit({TAXONOMY_FILE: f"# {note}\n{yaml.safe_dump(data)}".encode()})
 
     def add_tables(self, version: str, *queries: str) -> None:
@@ -109,6 +111,14 @@ def test_a_faulty_version_is_passed_over_and_is_nothing_to_start_from(line: Line
     line.add("1.2.0", "a", "b", "c")
     assert [version for version, _ in since(line, store, "1.0.0")] == ["1.0.0", "1.2.0"]
     assert since(line, store, "1.1.0") == []
+
+
+@pytest.mark.parametrize("when", ["protocol == 'rest' || protocol == 'http'", "protocol.name == 'x'", "not ["])
+def test_a_rule_that_is_refused_now_drops_no_version(line: Line, store: ObjectStore, when: str) -> None:
+    line.add("1.0.0", "a", "b", when=when)
+    line.add("1.1.0", "a", "b", "c")
+    assert [version for version, _ in since(line, store, "1.0.0")] == ["1.0.0", "1.1.0"]
+    assert [item.version for item in History(store, line.commits[-1]).all()] == ["1.0.0", "1.1.0"]
 
 
 def test_all_versions_are_told_as_each_was_last(line: Line, store: ObjectStore) -> None:

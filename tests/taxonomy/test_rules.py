@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import time
 from typing import Any, get_args
 
 import pytest
@@ -370,6 +371,128 @@ def test_what_can_never_be_true_is_refused(source: Source, rule: str, message: s
 )
 def test_what_may_be_true_is_accepted(source: Source, rule: str) -> None:
     probe(compile_rule(rule, source), source)
+
+
+@pytest.mark.parametrize(
+    ("source", "rule"),
+    [
+        ("tool", "contains('oauth sso', auth)"),
+        ("tool", "contains(name, auth)"),
+        ("spec", "contains('rest mcp', tools[0].protocol)"),
+    ],
+)
+def test_a_null_in_a_text_makes_a_rule_null(source: Source, rule: str) -> None:
+    compiled = compile_rule(rule, source)
+    probe(compiled, source)
+    assert evaluate(compiled, dict.fromkeys(SUBJECTS[source].fields)) is None
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        'merge(`{"k": "none"}`, @).k == \'none\'',
+        '`[{"a": 1}]`[0].a == `1`',
+        '`{"a": [{"b": {"c": 1}}]}`.a[0].b.c == `1`',
+    ],
+)
+def test_keys_of_a_literal_are_names_that_a_rule_makes(rule: str) -> None:
+    probe(compile_rule(rule, "spec"), "spec")
+
+
+@pytest.mark.parametrize(
+    ("steps", "is_refused"),
+    [
+        (" | {a:{x:a,y:b},b:{x:b,y:a}}" * 2, False),
+        (" | {a:{x:a,y:b},b:{x:b,y:a}}" * 24, True),
+        (" | {a:{x:a,y:b},b:{x:b,y:a}}" * 150, True),
+        (" | [@, @]" * 10, False),
+        (" | [@, @]" * 40, True),
+        (" | map(&[@, @], [@, @])" * 20, True),
+        (" | [`1`, `2`] | (length(@) > `1` && @[0] == @[1])" * 20, False),
+    ],
+)
+def test_a_rule_that_puts_together_more_and_more_is_refused_at_once(steps: str, is_refused: bool) -> None:
+    rule = f"{{a:{{q:name}},b:{{q:name}}}}{steps} | [@, @] | length(@) > `0`"
+    begun = time.process_time()
+    with pytest.raises(RuleError, match="more and more") if is_refused else contextlib.nullcontext():
+        probe(compile_rule(rule, "tool"), "tool")
+    assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("source", "rule", "example"),
+    [
+        ("spec", "card", "length(tools[?card]) > `0`"),
+        ("spec", "confirmation", "length(tools[?confirmation]) > `0`"),
+        ("spec", "effect == 'x'", "length(tools[?effect == 'read']) > `0`"),
+        ("intent", "auth == 'x'", "length(tools[?auth == 'none']) > `0`"),
+        ("intent", "protocol", "length(tools[?protocol == 'rest']) > `0`"),
+        ("spec", "tools[0].card == 'x'", "length(tools[?card && !confirmation]) > `0`"),
+        ("spec", "auth_modes == 'oauth'", "contains(auth_modes, 'oauth')"),
+        ("spec", "auth_modes == 'oauth'", "length(tools[?effect == 'write']) > `0`"),
+        ("spec", "name[0]", "platform == 'x'"),
+        ("spec", "length(tools) == '1'", "length(tools) > `1`"),
+        ("spec", "name > `1`", "length(tools) > `1`"),
+        ("spec", "auth_modes", "contains(auth_modes, 'oauth')"),
+        ("tool", "effect == 'read' == 'x'", "card && !confirmation"),
+        ("tool", "[effect] == 'x'", "contains([effect, auth], 'none')"),
+        ("tool", "name[0]", "effect == 'write'"),
+        ("tool", "length(name) == 'x'", "length(name) > `1`"),
+        ("tool", "name", "contains(name, 'x')"),
+        ("structure", "attachments == 'image'", "contains(attachments, 'image')"),
+        ("structure", "attachments[0].x", "contains(attachments, 'image')"),
+        ("structure", "user_turns == '1'", "user_turns > `1`"),
+        ("structure", "(user_turns > `1`) == 'x'", "!contains(attachments, 'image')"),
+        ("structure", "attachments", "contains(attachments, 'image')"),
+        ("structure", "user_turns", "user_turns > `1`"),
+    ],
+)
+def test_the_example_of_a_fix_is_a_rule_of_that_source(source: Source, rule: str, example: str) -> None:
+    with pytest.raises(RuleError) as caught:
+        probe(compile_rule(rule, source), source)
+    assert example in caught.value.fix
+    probe(compile_rule(example, source), source)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message", "fix"),
+    [
+        ("length(&name) == `0`", r"length\(\) takes no expression with `&`", "without the `&`"),
+        ("not_null(name, &name) == 'x'", r"not_null\(\) takes no expression with `&`", "without the `&`"),
+        ("sort_by(tools, name) == `[]`", r"sort_by\(\) takes an expression with `&`", "write `&` before"),
+        ("&name", "`&` stands where no function takes it", "without the `&`"),
+        ("contains(name, tools[0].card)", "'name' is a text, and 'card' is a boolean", "look for a text"),
+        ("contains(name, `1`)", "'name' is a text, and `1` is a number", "look for a text"),
+    ],
+)
+def test_functions_take_what_they_can_use(rule: str, message: str, fix: str) -> None:
+    with pytest.raises(RuleError, match=message) as caught:
+        compile_rule(rule, "spec")
+    assert fix in caught.value.fix
+
+
+LONG = "x" * 5000
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        f"card == '{LONG}'",
+        f"effect == '{LONG}'",
+        f'card == `["{LONG}"]`',
+        f'"{LONG}"',
+        f"{LONG}(@)",
+        f"name.{LONG}",
+        f"{{a: name}}.{LONG}",
+        f"name {LONG}",
+        f"starts_with('{LONG}', length(name))",
+        f"join('', `[1, \"{LONG}\"]`) == 'x'",
+    ],
+)
+def test_messages_do_not_repeat_long_literals(rule: str) -> None:
+    with pytest.raises(RuleError) as caught:
+        probe(compile_rule(rule, "tool"), "tool")
+    assert len(caught.value.message) < 400
 
 
 @pytest.mark.parametrize("rule", ["name" + " || name" * 5000, "length(&name) == `0`", "&name", "&nam"])
