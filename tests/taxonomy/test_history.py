@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -30,7 +31,7 @@ class Line:
 
     def add(self, version: str, *names: str, note: str = "", when: str | None = None) -> None:
         """A version with these capabilities, the first with a rule over tools if any; without any it is faulty."""
-        data = make_taxonomy(*names, version=version).model_dump(mode="json") if names else {"version": version}
+        data: Any = make_taxonomy(*names, version=version).model_dump(mode="json") if names else {"version": version}
         if when is not None:
             data["capabilities"][0] |= {"source": "tool", "when": when, "exemplars": {}}
         self._commit({TAXONOMY_FILE: f"# {note}\n{yaml.safe_dump(data)}".encode()})
