@@ -6,7 +6,7 @@ The time of writing belongs to whoever applies the plan; nothing here writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.usage import Usage
@@ -26,10 +26,10 @@ class Admission:
     """
 
     staging: Staging
-    classified: tuple[Classification, ...]
-    shortfalls: Mapping[str, str]
-    problems: tuple[Problem, ...]
-    usage: Usage | None
+    classified: tuple[Classification, ...] = ()
+    shortfalls: Mapping[str, str] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ class Explained:
     """What is explained, its verdict, and why; ``pinned`` says of an entry what keeps it in the set.
 
     ``cycle`` is the one that it was judged in.  ``origins`` tell who brought the query, and ``classification`` what the
-    classifier said of it; of an entry nobody asks.
+    classifier said of it; an entry has neither.
     """
 
     kind: Literal["query", "entry"]

@@ -12,7 +12,8 @@ from bot.intake.query import Query
 from bot.intake.specification import UNLISTED, Specification, Tool
 from bot.rounding import rounded
 from bot.taxonomy.model import Capability, Taxonomy
-from bot.taxonomy.rules import SUBJECTS, Rule, compile_rule, evaluate
+from bot.taxonomy.rule_facts import SUBJECTS
+from bot.taxonomy.rules import Rule, compile_rule, evaluate
 
 ToolValues: TypeAlias = Mapping[str, Mapping[str, bool | None]]
 """``tool`` capability → declared tool → what the rule says of it; ``None`` where the tool does not say."""

@@ -16,7 +16,7 @@ class Label(IntEnum):
     UNLISTED = 0
     """It is listed under other capabilities only: most likely a negative."""
     UNKNOWN = 1
-    """Nobody can tell."""
+    """It is not known whether the exemplar exercises it."""
     NEGATIVE = 2
     """It is a hard negative, or positive for another member of the same exactly-one group."""
     POSITIVE = 3

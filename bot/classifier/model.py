@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from typing import Final, Literal, Protocol, TypeAlias, get_args
@@ -26,13 +26,13 @@ BASES: Final[tuple[Basis, ...]] = get_args(Basis)
 Unfamiliar: TypeAlias = Literal["language", "script", "gibberish", "code"]
 """Why a classifier cannot judge a text: what it is in, or that it is no text in words (semantics, section 2.4)."""
 Progress: TypeAlias = Callable[[int, int], None]
-"""Hears how many of how many are done."""
+"""Takes how many of how many are done."""
 Stages: TypeAlias = Callable[[str], Progress]
 """Opens the progress of a stage of long work, by its name."""
 
 
 def silent(_: str) -> Progress:
-    """Progress that nobody hears."""
+    """Progress that is not shown."""
     return lambda done, total: None
 
 
@@ -100,20 +100,19 @@ class CalledTools:
     @property
     def likeliest(self) -> tuple[tuple[str, float], ...]:
         """Of each step that has one, the most likely tool and its probability; ties by the step's own order."""
-        return tuple(found for found in map(_greatest, self.steps) if found is not None)
+        return _leading(self.steps)
 
     @property
     def likely(self) -> tuple[tuple[str, float], ...]:
         """The same of the steps that likelier than not call a tool; where none does, of that which most likely does."""
         totals = [rounded(fsum(step.values())) for step in self.steps]
         least = min(EVEN, max(totals, default=EVEN))
-        likely = (step for step, total in zip(self.steps, totals, strict=True) if total >= least)
-        return tuple(found for found in map(_greatest, likely) if found is not None)
+        return _leading(step for step, total in zip(self.steps, totals, strict=True) if total >= least)
 
 
-def _greatest(step: Mapping[str, float]) -> tuple[str, float] | None:
-    found = max(step.items(), key=lambda item: rounded(item[1]), default=None)
-    return None if found is None or found[1] <= 0 else found
+def _leading(steps: Iterable[Mapping[str, float]]) -> tuple[tuple[str, float], ...]:
+    found = (max(step.items(), key=lambda item: rounded(item[1]), default=None) for step in steps)
+    return tuple(item for item in found if item is not None and item[1] > 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from bot.admitting import Words, admit_package, admit_waiting
-from bot.classifier.model import Classification
-from bot.classifier.usage import Usage
+from bot.admitting import Admission, Words, admit_package, admit_waiting
 from bot.cli.options import (
     agent_options,
     at_option,
@@ -30,7 +27,7 @@ from bot.cli.options import (
 from bot.curator.changes import apply
 from bot.curator.entry import Entry
 from bot.curator.staging import Staging
-from bot.errors import InputError, Problem, UsageError
+from bot.errors import InputError, UsageError
 from bot.opening import entry_text, open_backend, open_package, open_platform
 from bot.refusals import refuse_incomplete
 from bot.report.output import AdmissionOutput
@@ -91,14 +88,10 @@ def command(
     if reason and not accepted and not line:
         raise UsageError("--reason goes with --accept")
     platform = open_platform(repo, config_path)
-    shortfalls: Mapping[str, str] = {}
-    problems: tuple[Problem, ...] = ()
-    usage: Usage | None = None
-    classified: tuple[Classification, ...] = ()
     if eval_set_dir is None:
         if accepted or reason:
             raise UsageError("--accept and --reason go with EVAL_SET_DIR: what waits for a slot was accepted before")
-        staging = admit_waiting(platform, occasion(repo, at, by))
+        admission = Admission(staging=admit_waiting(platform, occasion(repo, at, by)))
     else:
         package = open_package(platform, repo, eval_set_dir, customer, agent)
         backend = open_backend(platform, progress_bar)
@@ -118,20 +111,18 @@ def command(
             )
         finally:
             show_usage(backend)
-        staging, usage, classified = admission.staging, admission.usage, admission.classified
-        shortfalls, problems = admission.shortfalls, admission.problems
     if not dry_run:
-        apply(staging.file_changes, repo)
-    output = AdmissionOutput.of(staging, dry_run, usage, classified)
+        apply(admission.staging.file_changes, repo)
+    output = AdmissionOutput.of(admission.staging, dry_run, admission.usage, admission.classified)
     if as_json:
         print_json(output)
     else:
-        _show(staging, dry_run)
+        _show(admission.staging, dry_run)
         for remark in output.lines(PlainVoice(platform.taxonomy)):
             say(remark)
-    show_problems(problems)
-    refuse_incomplete(shortfalls, None)
-    return InputError.exit_code if problems else 0
+    show_problems(admission.problems)
+    refuse_incomplete(admission.shortfalls, None)
+    return InputError.exit_code if admission.problems else 0
 
 
 def _show(staging: Staging, dry_run: bool) -> None:

@@ -21,8 +21,9 @@ from bot.errors import InputError
 from bot.opening import open_backend, open_package, open_platform
 from bot.refusals import refuse_incomplete
 from bot.report.classify_output import ClassifyOutput
+from bot.report.remarks import remarks_on
 from bot.report.voices import PlainVoice
-from bot.report.wording import called, contradicts, is_unfamiliar
+from bot.report.wording import called
 
 
 @click.command("classify")
@@ -58,8 +59,7 @@ def command(
             ]
             off = [f"off taxonomy: {group}" for group in item.off_taxonomy]
             doubt = ["argues with the classifier, or hides text from people"] if item.attempt else []
-            remarks = [] if item.contradiction is None else [contradicts(item.query_id, item.contradiction, voice)]
-            remarks += [] if item.unfamiliar is None else [is_unfamiliar(item.query_id, item.unfamiliar, voice)]
+            remarks = remarks_on([item]).lines(voice)
             calls = [] if item.calls is None else [f"called tools: {called(item.calls, voice)}"]
             lines = [item.query_id, *(true or ["exercises no capability"]), *calls, *off, *doubt, *remarks]
             say("\n  ".join(lines))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 from pydantic import BaseModel
 
-from bot.classifier.model import Backend, Progress
+from bot.classifier.model import Backend, Progress, silent
 from bot.classifier.usage import Usage, total
 from bot.config import CONFIG_FILE
 from bot.curator.entry import Lag, utc
@@ -143,7 +143,7 @@ def warn_of_lag(lags: Sequence[Lag]) -> None:
 def progress_bar(label: str) -> Progress:
     """Progress on a terminal's standard error; silent anywhere else."""
     if not sys.stderr.isatty():
-        return lambda done, total: None
+        return silent(label)
 
     def show(done: int, total: int) -> None:
         click.echo(f"\r{label} {done}/{total}", nl=done == total, err=True)

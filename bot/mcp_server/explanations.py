@@ -37,7 +37,7 @@ from bot.report.wording import why
 class ContestRow(ContestOutput):
     """How the query stands in one capability that it exercises."""
 
-    champion: Marked | None = Field(description="who holds it; null: nobody")
+    champion: Marked | None = Field(description="who holds it; null: no entry")
 
 
 class AbsenceRow(BaseModel):
@@ -94,7 +94,7 @@ class ExplainAnswer(BaseModel):
             pinned=[mark_text(reason) for reason in output.pinned],
             contradiction=None
             if output.contradiction is None
-            else ContradictionRow.of(output.verdict.id, output.contradiction.told),
+            else ContradictionRow.of(output.verdict.id, output.contradiction.contradiction),
             unfamiliar=output.unfamiliar,
             contests=[
                 ContestRow(**item.model_dump() | {"champion": None if item.champion is None else mark(item.champion)})

@@ -129,8 +129,7 @@ class Writing:
                     raise UsageError("`dry_run` and `pull_request` exclude each other")
                 if folder is None:
                     now = occasion(self._desk.root, None, by)
-                    staging = admit_waiting(platform, now)
-                    admission = Admission(staging=staging, classified=(), shortfalls={}, problems=(), usage=None)
+                    admission = Admission(staging=admit_waiting(platform, now))
                 else:
                     admission = self._admission(
                         platform, folder, accept or [], reason, by, customer, agent_name, progress

@@ -10,6 +10,7 @@ from bot.pipeline import Review
 from bot.report import wording
 from bot.report.escaping import code, plain, shortened, visible
 from bot.report.evidence import evidence
+from bot.report.remarks import remarks_on
 from bot.report.tables import EVERYTHING, Detail, Table, folded
 from bot.report.voices import MarkdownVoice
 
@@ -158,10 +159,7 @@ def _remarks(review: Review, voice: MarkdownVoice) -> list[str]:
         remarks.append(f"- {voice.name(id)} has no verdict: {plain(why)}.")
     for id in review.attempts:
         remarks.append(f"- {voice.name(id)} argues with the classifier, or hides text from people.")
-    for id, found in review.contradictions.items():
-        remarks.append(f"- {wording.contradicts(id, found, voice)}")
-    for id, why in review.unfamiliar.items():
-        remarks.append(f"- {wording.is_unfamiliar(id, why, voice)}")
+    remarks += [f"- {remark}" for remark in remarks_on(review.classifications.values()).lines(voice)]
     for lag in review.lags:
         remarks.append(f"- {voice.name(lag.id)} lags behind ({plain(lag.reason)}): run `incumbent reclassify`.")
     return [folded(f"Remarks ({len(remarks)})", "\n".join(remarks))] if remarks else []

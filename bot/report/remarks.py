@@ -28,7 +28,7 @@ class ContradictionOutput(BaseModel):
         )
 
     @property
-    def told(self) -> Contradiction:
+    def contradiction(self) -> Contradiction:
         """It as it was found, but for secrets."""
         return Contradiction(
             expected=tuple(self.expected), likeliest=tuple(self.likeliest), probability=self.probability
@@ -45,8 +45,8 @@ class RemarksOutput(BaseModel):
 
     def lines(self, voice: Voice) -> list[str]:
         """The remarks, a sentence or two each."""
-        told = [contradicts(id, found.told, voice) for id, found in self.contradictions.items()]
-        return told + [is_unfamiliar(id, why, voice) for id, why in self.unfamiliar.items()]
+        found = [contradicts(id, item.contradiction, voice) for id, item in self.contradictions.items()]
+        return found + [is_unfamiliar(id, why, voice) for id, why in self.unfamiliar.items()]
 
 
 def remarks_on(items: Iterable[Classification]) -> RemarksOutput:

@@ -11,6 +11,7 @@ from bot.pipeline import Review
 from bot.report import wording
 from bot.report.escaping import visible
 from bot.report.evidence import evidence
+from bot.report.remarks import remarks_on
 from bot.report.voices import PlainVoice
 
 
@@ -114,8 +115,7 @@ def _print_remarks(review: Review, voice: PlainVoice, out: Console) -> None:
     ]
     remarks += [f"{voice.name(id)} has no verdict: {visible(why)}" for id, why in review.shortfalls.items()]
     remarks += [f"{voice.name(id)} argues with the classifier, or hides text from people" for id in review.attempts]
-    remarks += [wording.contradicts(id, found, voice) for id, found in review.contradictions.items()]
-    remarks += [wording.is_unfamiliar(id, why, voice) for id, why in review.unfamiliar.items()]
+    remarks += remarks_on(review.classifications.values()).lines(voice)
     remarks += [f"{voice.name(lag.id)} lags behind ({visible(lag.reason)})" for lag in review.lags]
     if remarks:
         out.print()

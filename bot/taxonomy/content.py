@@ -10,7 +10,8 @@ from bot.errors import Problem
 from bot.taxonomy.model import Capability, Source, Taxonomy
 from bot.taxonomy.patterns import PatternError, compile_pattern
 from bot.taxonomy.raw import RawPart, raw_parts
-from bot.taxonomy.rules import SUBJECTS, RuleError, compile_rule, probe
+from bot.taxonomy.rule_facts import SUBJECTS
+from bot.taxonomy.rules import RuleError, compile_rule, probe
 from bot.text import normalise
 
 POSITIVE_EXEMPLARS: Final = 12

@@ -20,37 +20,7 @@ from jmespath.functions import Functions
 from bot.errors import IncumbentError
 from bot.suggest import perhaps
 from bot.taxonomy.model import Source
-from bot.taxonomy.rule_facts import (
-    ATTACHMENT_KINDS,
-    AUTH_MODES,
-    COMPARED,
-    CONDITIONS,
-    EFFECTS,
-    FACTS,
-    PROTOCOLS,
-    STRUCTURE_FACTS,
-    SUBJECTS,
-    TOOL_FACTS,
-    Kind,
-    Shape,
-    Subject,
-)
-
-__all__ = (
-    "ATTACHMENT_KINDS",
-    "AUTH_MODES",
-    "EFFECTS",
-    "FACTS",
-    "PROTOCOLS",
-    "STRUCTURE_FACTS",
-    "SUBJECTS",
-    "TOOL_FACTS",
-    "Rule",
-    "RuleError",
-    "compile_rule",
-    "evaluate",
-    "probe",
-)
+from bot.taxonomy.rule_facts import COMPARED, CONDITIONS, SUBJECTS, Kind, Shape, Subject
 
 _SHOWN_CHARACTERS: Final = 200
 """How much of a rule or of its facts messages repeat."""

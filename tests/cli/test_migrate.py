@@ -390,17 +390,22 @@ def test_exemplars_move_and_follow_a_rename_at_once(platform: Path, incumbent: I
     assert "use=backend.use" in text_of(platform / EXEMPLARS)
 
 
+def contradict(path: Path) -> None:
+    """One list of the taxonomy at ``path`` gets the other order than another one, which has all of its exemplars."""
+    lines = text_of(path).splitlines()
+    place = lines.index("  - id: dialog.correction") + 3
+    end = next(number for number in range(place, len(lines)) if not lines[number].startswith("        - "))
+    lines[place:end] = reversed(lines[place:end])
+    write(path, "\n".join(lines) + "\n")
+
+
 def test_lists_that_contradict_each_other_in_their_order_ask_for_a_patch_and_no_score_lags(
     grown: Path, incumbent: Incumbent
 ) -> None:
     with_exemplars_in_the_file(grown)
     path = grown / "taxonomy" / "taxonomy.yaml"
-    lines = text_of(path).splitlines()
-    # One list has them the other way round than another, which has them all.
-    place = lines.index("  - id: dialog.correction") + 3
-    end = next(number for number in range(place, len(lines)) if not lines[number].startswith("        - "))
-    lines[place:end] = reversed(lines[place:end])
-    write(path, "\n".join(lines).replace("version: 1.0.0", "version: 1.0.1") + "\n")
+    contradict(path)
+    write(path, text_of(path).replace("version: 1.0.0", "version: 1.0.1"))
     assert incumbent("reclassify", "--repo", grown).code == 0
     commit(grown, "Contradict")
     outcome = incumbent("migrate", "--repo", grown, "--json")
@@ -416,12 +421,7 @@ def test_lists_that_contradict_each_other_in_their_order_ask_for_a_patch_and_no_
 def contradicting(platform: Path) -> Path:
     """A platform whose exemplars, which are in its taxonomy, ask for a patch when they move."""
     with_exemplars_in_the_file(platform)
-    path = platform / "taxonomy" / "taxonomy.yaml"
-    lines = text_of(path).splitlines()
-    place = lines.index("  - id: dialog.correction") + 3
-    end = next(number for number in range(place, len(lines)) if not lines[number].startswith("        - "))
-    lines[place:end] = reversed(lines[place:end])
-    write(path, "\n".join(lines) + "\n")
+    contradict(platform / "taxonomy" / "taxonomy.yaml")
     commit(platform, "Contradict")
     return platform
 

@@ -247,9 +247,9 @@ class Familiarity:
 
     @staticmethod
     def tells(why: Unfamiliar, measures: Mapping[str, float]) -> bool:
-        """A language cannot be told from words that exemplars have, nor it or gibberish from a few letters.
+        """Whether the text shows enough of itself to judge ``why``.
 
-        Nor can code be told from numbers.
+        A language takes words that no exemplar has and, like gibberish, enough letters; code takes a letter.
         """
         if why == "code":
             return measures["letters"] > 0

@@ -92,7 +92,7 @@ class TextRow:
     places: NDArray[np.uint16]
     values: NDArray[np.uint8]
     cues: Bytes
-    columns: tuple[str, ...] = ()
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -131,8 +131,8 @@ def _begins_doubtfully(words: Sequence[str]) -> bool:
 
 def _takes_many_calls(place: str, name: Decision, operation_id: str, prose: Sequence[str]) -> str:
     """What says that a route takes calls of any kind, unless the operationId tells which this is."""
-    told = name.effect == "read" and name.verb != "query" and words_of(operation_id)[:1] == [name.verb]
-    if told or name.effect == "write":
+    reads = name.effect == "read" and name.verb != "query" and words_of(operation_id)[:1] == [name.verb]
+    if reads or name.effect == "write":
         return ""
     if _MANY_CALLS.search(place):
         return f"the route ends with '{place}'"
@@ -262,10 +262,10 @@ def effect_of_annotations(annotations: Data, name: str) -> Decision | None:
         declared = f"readOnlyHint is {str(read_only).lower()}"
         if not read_only:
             return Decision("write", declared)
-        told = effect_of_name(name)
+        named = effect_of_name(name)
         against = [
             "destructiveHint is true" if destructive is True else "",
-            told.reason if told.effect == "write" and says_plainly(told) else "",
+            named.reason if named.effect == "write" and says_plainly(named) else "",
         ]
         return _unless(Decision("read", declared), declared, against)
     if destructive is True:
