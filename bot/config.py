@@ -10,7 +10,7 @@ import hashlib
 import json
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, PrivateAttr
 
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
@@ -68,6 +68,18 @@ class Options(FileModel):
         description="whose top score honesty looks at: all tags (paper), or those the admission rests on"
     )
     clone_rescue: bool = Field(description="whether a clone that brings new coverage goes to review")
+    first_floor: Share = Field(
+        description="least score of the evidence, below which a direct admission becomes a review, where nobody in the "
+        "set covers any of it yet (with `honesty_scope: evidence`); paper: the same as honesty_floor"
+    )
+    fill_floor: bool = Field(
+        description="whether a competent test of a capability that has fewer coverers than its redundancy floor, none "
+        "of them of the same customer, enters; `false` (paper): only the first one does"
+    )
+    close_call: Share = Field(
+        description="probability from which a capability that the query does not exercise is named as a close call, "
+        "where the query would have merit with it"
+    )
 
 
 class EmbeddedSettings(FileModel):
@@ -205,6 +217,20 @@ class Curation(FileModel):
     )
     calibration: CalibrationSettings
 
+    # No key of the file: the taxonomy says it.
+    _base: frozenset[str] = PrivateAttr(default=frozenset())
+
+    @property
+    def base(self) -> frozenset[str]:
+        """Capabilities that the taxonomy marks as the ordinary case of their group: no part of a combination."""
+        return self._base
+
+    def with_base(self, capabilities: frozenset[str]) -> Curation:
+        """The same under a taxonomy with these base capabilities."""
+        copy = self.model_copy()
+        copy._base = capabilities
+        return copy
+
     def competence_bar(self, capability: str) -> float:
         """τ_c of ``capability``."""
         override = self.per_capability.get(capability)
@@ -224,10 +250,16 @@ class Curation(FileModel):
         return self.knobs.redundancy_floor if value is None else value
 
 
-def load_config(snapshot: Snapshot, capabilities: frozenset[str] | None, path: str = CONFIG_FILE) -> Curation:
+def load_config(
+    snapshot: Snapshot,
+    capabilities: frozenset[str] | None,
+    path: str = CONFIG_FILE,
+    base: frozenset[str] = frozenset(),
+) -> Curation:
     """The config at ``path``; every fault at once as :class:`InputError`.
 
-    ``capabilities`` are the taxonomy's ids, which per-capability overrides may name (``None``: not known).
+    ``capabilities`` are the taxonomy's ids, which per-capability overrides may name (``None``: not known); ``base``
+    those that it marks as the ordinary case of their group.
     """
     document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
     problems: list[Problem] = []
@@ -257,4 +289,4 @@ def load_config(snapshot: Snapshot, capabilities: frozenset[str] | None, path: s
         )
     if problems or config is None:
         raise InputError(problems)
-    return config
+    return config.with_base(base)

@@ -98,7 +98,8 @@ def explain_entry(
         raise InputError([Problem(id, None, f"the entry lags behind: it was {behind.reason}", fix)])
     own = next(item for item in (*entries, *in_line) if item.id == id)
     others = tuple(item for item in (*entries, *in_line) if item is not own)
-    turn = Turn(query=ScoredQuery(id=id, turns=own.turns, scores=own.scores), residents=others)
+    query = ScoredQuery(id=id, turns=own.turns, scores=own.scores, customer=own.customer)
+    turn = Turn(query=query, residents=others)
     (verdict,) = run_cycle([turn.query], others, platform.config)
     return Explained(
         kind="entry",

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.model import Backend, Classification, Contradiction, Identity, Progress, Unfamiliar
 from bot.config import CONFIG_FILE, Curation, load_config
-from bot.consolidator.cycle import Trust
+from bot.consolidator.judging import Trust
 from bot.consolidator.trust import doubt_attempts
 from bot.consolidator.verdict import Verdict
 from bot.curator.admission import AdmissionPlan, Swap, plan_admissions, suggest_swaps
@@ -169,7 +169,8 @@ def load_platform(
     problems: list[Problem] = []
     taxonomy = collect(lambda: load_taxonomy(snapshot, checked, is_past=is_past), problems)
     known = None if taxonomy is None else frozenset(taxonomy.by_id)
-    config = collect(lambda: load_config(snapshot, known, config_path), problems)
+    base = frozenset() if taxonomy is None else taxonomy.base
+    config = collect(lambda: load_config(snapshot, known, config_path, base), problems)
     regression_set = collect(lambda: load_regression_set(snapshot, taxonomy), problems)
     if taxonomy is None or config is None or regression_set is None:
         raise InputError(problems)
@@ -220,9 +221,9 @@ def judge(
     submissions = tuple(item.submission for item in classified)
     found = settle(submissions, platform.regression_set)
     settled, edited = found.settled, found.edited
-    turns = {query.id: query.turns for submission in submissions for query in submission.queries}
+    queries = {query.id: query for submission in submissions for query in submission.queries}
     scored = {
-        item.query_id: rate(item, turns[item.query_id])
+        item.query_id: rate(item, queries[item.query_id].turns, platform.taxonomy, each.submission.customer)
         for each in classified
         for item in each.result.classifications
         if item.query_id not in settled

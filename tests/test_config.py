@@ -297,5 +297,19 @@ def test_both_shipped_configs_differ_in_knobs_and_options_of_the_paper_alone() -
     ours, theirs = SHIPPED.model_dump(), PAPER.model_dump()
     differing = {name for name in ours if ours[name] != theirs[name]}
     assert differing <= {"knobs", "options"}
-    assert theirs["options"] == {"novelty": "signature", "honesty_scope": "all", "clone_rescue": False}
-    assert ours["options"] == {"novelty": 2, "honesty_scope": "evidence", "clone_rescue": True}
+    assert theirs["options"] == {
+        "novelty": "signature",
+        "honesty_scope": "all",
+        "clone_rescue": False,
+        "first_floor": theirs["knobs"]["honesty_floor"],
+        "fill_floor": False,
+        "close_call": 0.2,
+    }
+    assert ours["options"] == {
+        "novelty": 2,
+        "honesty_scope": "evidence",
+        "clone_rescue": True,
+        "first_floor": 0.9,
+        "fill_floor": True,
+        "close_call": 0.2,
+    }

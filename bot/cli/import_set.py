@@ -107,8 +107,11 @@ def command(
     )
     now = occasion(repo, at, by)
     found = _classify(items, platform, backend)
-    turns = {item.id: item.query.turns for item in items}
-    scored = {id: rate(each, turns[id]) for id, each in found.items()}
+    by_id = {item.id: item for item in items}
+    scored = {
+        id: rate(each, by_id[id].query.turns, platform.taxonomy, by_id[id].submission.customer)
+        for id, each in found.items()
+    }
     texts = {item.id: entry_text(repo, item.id) for item in items if item.before is not None}
     plan = plan_import(items, scored, known, texts, platform.taxonomy, backend.identity, now)
     if not dry_run:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from bot.config import Curation, Overrides
+from bot.config import Curation, Options, Overrides
 from bot.consolidator.verdict import Route, Ruling
 from bot.rater.model import ScoredQuery
 from bot.rounding import DECIMALS, rounded
@@ -85,6 +85,8 @@ def rescored(query: ScoredQuery, capability: str, to: float | None) -> ScoredQue
 
 def with_knob(config: Curation, knob: str, capability: str | None, to: float) -> Curation:
     """``config`` with the value ``to`` of ``knob``: of the global one, or of the override for ``capability``."""
+    if capability is None and knob in Options.model_fields:
+        return config.model_copy(update={"options": config.options.model_copy(update={knob: to})})
     if capability is None:
         return config.model_copy(update={"knobs": config.knobs.model_copy(update={knob: to})})
     own = config.per_capability.get(capability, Overrides())

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from bot.config import Curation
-from bot.consolidator.cycle import Trust
+from bot.consolidator.judging import Moment, Trust
 from bot.consolidator.verdict import Ruling, Verdict
-from bot.consolidator.verdict_engine import decide
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import RelationalFacts, Resident, ScoredQuery
 from bot.rater.similarity import similarity_matrix
@@ -21,7 +20,7 @@ class Turn:
     """A query's turn in its cycle: what it was judged against.
 
     ``residents`` is R as the cycle found it, ``entered`` what the cycle had admitted by then, ``waiting`` what waited
-    for a person; both in the cycle's order.
+    for a person and offers something; both in the cycle's order.
     """
 
     query: ScoredQuery
@@ -39,7 +38,7 @@ class Turn:
             query=by_id[id],
             residents=tuple(residents),
             entered=tuple(by_id[item.id] for item in before if item.admitted),
-            waiting=tuple(by_id[item.id] for item in before if not item.admitted),
+            waiting=tuple(by_id[item.id] for item in before if not item.admitted and by_id[item.id].familiar),
         )
 
     @property
@@ -124,10 +123,9 @@ class Bench:
     ) -> tuple[RelationalFacts, Ruling]:
         """Facts and ruling of ``query`` against ``live``."""
         self.tick()
-        config = config or self.config
-        facts = live.facts(query, live.profile(query), self._nearest(absent))
         admitted = [item.id for item in self.turn.entered if item.id != absent]
-        return facts, self.trust(query, facts, decide(facts, config.knobs, config.options), admitted)
+        moment = Moment(live, config or self.config, self.trust, admitted)
+        return moment.judge(query, live.profile(query), self._nearest(absent))
 
     def _nearest(self, absent: str | None) -> Similarity:
         others = [(-value, id) for id, value in self.similarities.items() if id != absent]

@@ -7,19 +7,15 @@ while R does, a lazy priority queue finds it at the cost of a sort.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from bot.config import Curation
+from bot.consolidator.judging import Moment, Trust
 from bot.consolidator.trust import doubt_attempts
-from bot.consolidator.verdict import Decision, Reason, Ruling, Verdict
-from bot.consolidator.verdict_engine import decide
+from bot.consolidator.verdict import Verdict
 from bot.rater.contextualizer import LiveSet
-from bot.rater.model import RelationalFacts, Resident, ScoredQuery
+from bot.rater.model import Resident, ScoredQuery
 from bot.rater.profile import Profile
-
-Trust: TypeAlias = Callable[[ScoredQuery, RelationalFacts, Ruling, Sequence[str]], Ruling]
-"""Gate 7: query, facts, ruling and the ids that this cycle has admitted so far → the ruling, perhaps sent to review."""
 
 
 def run_cycle(
@@ -41,6 +37,7 @@ def run_cycle(
     nearest.compare_all(sorted(live.members, key=lambda member: member.id))
     verdicts: list[Verdict] = []
     admitted: list[str] = []
+    moment = Moment(live, config, trust, admitted)
     queue = [(_descending(live, profile), place) for place, profile in enumerate(profiles)]
     heapq.heapify(queue)
     while queue:
@@ -51,30 +48,17 @@ def run_cycle(
             continue
         heapq.heappop(queue)
         nearest.settle(place)
-        facts = live.facts(ordered[place], profiles[place], nearest.of(place))
-        ruling = decide(facts, config.knobs, config.options)
-        ruling = trust(ordered[place], facts, ruling, admitted)
-        verdict = _verdict(ordered[place].id, facts, ruling)
+        verdict = moment.verdict(ordered[place], profiles[place], nearest.of(place))
         verdicts.append(verdict)
         if verdict.admitted:
             admitted.append(verdict.id)
             live.admit(profiles[place])
             nearest.compare_one(profiles[place])
-        elif verdict.decision.admits:
+        elif verdict.decision.admits and ordered[place].familiar:
             live.await_review(profiles[place])
     return tuple(verdicts)
 
 
-def _descending(live: LiveSet, profile: Profile) -> tuple[int, int, int, float]:
-    new, contested, combinations, total = live.key(profile)
-    return -new, -contested, -combinations, -total
-
-
-def _verdict(id: str, facts: RelationalFacts, ruling: Ruling) -> Verdict:
-    return Verdict(
-        id=id,
-        ruling=ruling,
-        displaces=facts.displaced if ruling.decision is Decision.REPLACE else (),
-        alternate_of=facts.offered_by if Reason.REDUNDANT in ruling.reasons else (),
-        facts=facts,
-    )
+def _descending(live: LiveSet, profile: Profile) -> tuple[int, int, int, int, float]:
+    new, fills, contested, combinations, total = live.key(profile)
+    return -new, -fills, -contested, -combinations, -total

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bot.config import Curation
 from bot.consolidator.changes import Absence, KnobChange, Outcome, ScoreChange, around, rescored
 from bot.consolidator.circumstances import Bench, Turn
-from bot.consolidator.cycle import Trust
+from bot.consolidator.judging import Trust
 from bot.consolidator.knob_changes import smallest_knobs
 from bot.consolidator.trust import doubt_attempts
 from bot.consolidator.verdict import Ruling
@@ -122,7 +122,8 @@ def _scores(bench: Bench, outcome: Outcome, fixed: Collection[str]) -> list[Scor
 def _score_marks(bench: Bench, name: str) -> Iterator[float | None]:
     """Every score of ``name`` from which on a comparison may differ, and none at all."""
     live, index = bench.live, bench.live.capabilities.index[name]
-    marks = [bench.config.competence_bar(name), bench.config.knobs.honesty_floor]
+    config = bench.config
+    marks = [config.competence_bar(name), config.knobs.honesty_floor, config.options.first_floor]
     champion = live.champions[index]
     if champion is not None:
         held = champion.score(index)
@@ -142,7 +143,8 @@ def _that_matter(bench: Bench) -> set[str]:
     """Those whose absence may change a fact.
 
     They are the most similar one; the champions of what the query exercises, and of what those that it beats do; and
-    whoever is the last that carries something, or one of the last that a capability has to keep.
+    whoever is the last that carries something, or one of the last that a capability has to keep; and, of a query that
+    may fill a floor, whoever makes up the floor, or is the only one of the same customer.
     """
     live = bench.live
     own = live.profile(bench.turn.query)
@@ -161,7 +163,24 @@ def _that_matter(bench: Bench) -> set[str]:
             if item.caps & bit:
                 carriers.setdefault(("capability", bit), []).append(item.id)
     found |= {ids[0] for ids in carriers.values() if len(ids) == 1}
+    if bench.config.options.fill_floor:
+        found |= _floor_makers(live, own)
     return found | _last_coverers(live, own, leaving)
+
+
+def _floor_makers(live: LiveSet, own: Profile) -> set[str]:
+    """Without whom a capability that the query covers would lack a coverer, or one of the query's customer."""
+    found: set[str] = set()
+    for index, floor in enumerate(live.capabilities.floors):
+        if not own.caps >> index & 1:
+            continue
+        covering = [member for member in live.members if member.caps >> index & 1]
+        if len(covering) <= floor:
+            found.update(member.id for member in covering)
+        related = [member.id for member in covering if member.customer == own.customer]
+        if len(related) == 1:
+            found.update(related)
+    return found
 
 
 def _last_coverers(live: LiveSet, own: Profile, leaving: Sequence[Profile]) -> set[str]:

@@ -9,8 +9,10 @@ from functools import cached_property
 from itertools import groupby
 from typing import Final
 
+from bot.config import Curation, Options
 from bot.consolidator.changes import STEP, KnobChange, Outcome, around, with_knob
 from bot.consolidator.circumstances import Bench
+from bot.consolidator.verdict_engine import honesty
 from bot.rounding import rounded
 
 PER_CAPABILITY: Final = ("competence_bar", "winning_margin", "redundancy_floor")
@@ -39,9 +41,10 @@ class _Knob:
     def now(self) -> float:
         """Its value."""
         config = self.bench.config
-        value: float = (
-            getattr(config.knobs, self.name) if self.capability is None else getattr(config, self.name)(self.capability)
-        )
+        if self.capability is not None:
+            own: float = getattr(config, self.name)(self.capability)
+            return own
+        value: float = getattr(config.options if self.name in Options.model_fields else config.knobs, self.name)
         return value
 
     def change(self, to: float) -> KnobChange:
@@ -61,20 +64,46 @@ class _Knob:
         """Values side by side with the same stretch give each ruling side by side, too.
 
         A higher floor only ever makes more capabilities short of it.  A higher bar only ever takes capabilities from
-        the others, one after the other, while those keep theirs that are compared one by one: what is new of the query,
-        what falls short and what it holds alone only grow.  Of other knobs each value is tried.
+        the others, one after the other, while those keep theirs that are compared one by one, and each capability of
+        the query as many coverers as make it new, short or neither: what falls short and what it holds alone only grow.
+        Of other knobs each value is tried.
         """
         if self.name == "redundancy_floor":
             return None
         if self.name != "competence_bar":
             return to
         config = with_knob(self.bench.config, self.name, self.capability, to)
-        return tuple(
+        compared = tuple(
             rounded(score) >= rounded(config.competence_bar(name))
             for item in (self.bench.turn.query, *self.bench.rivals)
             for name, score in item.scores.items()
             if self.capability in (None, name)
         )
+        return compared, self._standing(config)
+
+    def _standing(self, config: Curation) -> Hashable:
+        """Of each capability of the query: how many cover it, up to its floor, and whether its customer does."""
+        if not config.options.fill_floor:
+            return None
+        found = []
+        for name, (scores, related) in self._held.items():
+            bar = rounded(config.competence_bar(name))
+            coverers = len(scores) - bisect_left(scores, bar)
+            found.append((min(coverers, config.redundancy_floor(name)), related >= bar))
+        return tuple(found)
+
+    @cached_property
+    def _held(self) -> Mapping[str, tuple[Sequence[float], float]]:
+        """The members' scores in each capability of the query, ascending, and the best of the same customer (or −1)."""
+        query, members = self.bench.turn.query, self.bench.turn.members
+        held = {name: [item for item in members if name in item.scores] for name in query.scores}
+        return {
+            name: (
+                sorted(rounded(item.scores[name]) for item in items),
+                max((rounded(item.scores[name]) for item in items if item.customer == query.customer), default=-1.0),
+            )
+            for name, items in held.items()
+        }
 
 
 def _smallest(knob: _Knob, marks: Iterable[float]) -> Iterator[KnobChange]:
@@ -125,8 +154,8 @@ def _margin_marks(bench: Bench, capability: str | None) -> Iterator[float]:
 
 
 def _floor_marks(bench: Bench, capability: str | None) -> Iterator[float]:
-    """Every number of coverers; floors are asked about only where somebody is beaten, which none of them changes."""
-    if bench.facts.wins:
+    """Every number of coverers, where floors are asked about: if somebody is beaten, or a floor may be filled."""
+    if bench.facts.wins or bench.config.options.fill_floor:
         yield from range(max(bench.live.coverers) + 2)
 
 
@@ -140,9 +169,8 @@ def _cap_marks(bench: Bench, capability: str | None) -> Iterator[float]:
 
 
 def _honesty_marks(bench: Bench, capability: str | None) -> Iterator[float]:
-    facts = bench.facts
-    scope = bench.config.options.honesty_scope
-    yield from around(facts.top_score if scope == "all" else facts.evidence_score)
+    score, _ = honesty(bench.facts, bench.config.knobs, bench.config.options)
+    yield from around(score)
 
 
 _KNOBS: Final[Mapping[str, Callable[[Bench, str | None], Iterator[float]]]] = {
@@ -152,4 +180,5 @@ _KNOBS: Final[Mapping[str, Callable[[Bench, str | None], Iterator[float]]]] = {
     "redundancy_floor": _floor_marks,
     "concentration_cap": _cap_marks,
     "honesty_floor": _honesty_marks,
+    "first_floor": _honesty_marks,
 }

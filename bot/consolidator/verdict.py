@@ -39,8 +39,10 @@ class Reason(StrEnum):
     SPLIT_OR_FLOOR = "SPLIT_OR_FLOOR"
     CONCENTRATION = "CONCENTRATION"
     DOMINATES = "DOMINATES"
+    FILLS_FLOOR = "FILLS_FLOOR"
     NOVEL_COMBO = "NOVEL_COMBO"
     LOW_CONFIDENCE = "LOW_CONFIDENCE"
+    UNFAMILIAR = "UNFAMILIAR"
     ATTEMPT = "ATTEMPT"
     UNTRUSTED_AUTHOR = "UNTRUSTED_AUTHOR"
     CUSTOMER_SHARE = "CUSTOMER_SHARE"
@@ -58,11 +60,24 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CloseCall:
+    """A capability that an excluded query may exercise after all, and the ``ruling`` that it would have then.
+
+    ``probability`` in [0, 1] is that of its exercising it.
+    """
+
+    capability: str
+    probability: float
+    ruling: Ruling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """A ruling on one query, with the names and facts it rests on.
 
     ``displaces`` is E for a REPLACE and empty otherwise; ``alternate_of`` are the waiting queries of the same cycle
-    that already offer the only merit of this one.
+    that already offer the only merit of this one.  ``close_calls`` are those of a redundant query, the most probable
+    first.
     """
 
     id: str
@@ -70,6 +85,7 @@ class Verdict:
     displaces: tuple[str, ...]
     alternate_of: tuple[str, ...]
     facts: RelationalFacts
+    close_calls: tuple[CloseCall, ...] = ()
 
     @property
     def decision(self) -> Decision:
@@ -85,6 +101,11 @@ class Verdict:
     def reasons(self) -> tuple[Reason, ...]:
         """The reason codes, in order."""
         return self.ruling.reasons
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person has to decide."""
+        return self.route is Route.REVIEW
 
     @property
     def admitted(self) -> bool:

@@ -13,7 +13,7 @@ from bot.rounding import rounded
 
 def decide(facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
     """The ruling on a query with these ``facts``: gates 0 to 5, then honesty (gate 6)."""
-    return _honest(_cascade(facts, knobs, options), facts, knobs, options)
+    return _familiar(_honest(_cascade(facts, knobs, options), facts, knobs, options), facts)
 
 
 def _cascade(facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
@@ -23,10 +23,12 @@ def _cascade(facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
         if options.clone_rescue and facts.new_capabilities:
             return Ruling(Decision.INCLUDE, Route.REVIEW, (Reason.CLONE, Reason.NEW_COVERAGE))
         return Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.CLONE,))
-    if not (facts.new_capabilities or facts.wins or facts.novel):
+    if not (facts.new_capabilities or facts.fills or facts.wins or facts.novel):
         return Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.REDUNDANT,))
     if facts.new_capabilities:
         return Ruling(Decision.INCLUDE, Route.DIRECT, (Reason.NEW_COVERAGE,))
+    if facts.fills:
+        return Ruling(Decision.INCLUDE, Route.DIRECT, (Reason.FILLS_FLOOR,))
     if facts.wins:
         return _replacement(facts, knobs)
     return Ruling(Decision.INCLUDE, Route.REVIEW, (Reason.NOVEL_COMBO,))
@@ -43,8 +45,25 @@ def _replacement(facts: RelationalFacts, knobs: Knobs) -> Ruling:
 
 def _honest(ruling: Ruling, facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
     """Gate 6: a low-confidence tag cannot admit a query by itself (the paper's invariant I5)."""
-    score = facts.top_score if options.honesty_scope == "all" else facts.evidence_score
-    doubtful = rounded(score) < rounded(knobs.honesty_floor)
-    if ruling.decision.admits and ruling.route is Route.DIRECT and doubtful:
+    score, floor = honesty(facts, knobs, options)
+    if ruling.decision.admits and ruling.route is Route.DIRECT and rounded(score) < rounded(floor):
         return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, Reason.LOW_CONFIDENCE))
     return ruling
+
+
+def honesty(facts: RelationalFacts, knobs: Knobs, options: Options) -> tuple[float, float]:
+    """The score that a direct admission rests on, and the least that it may be.
+
+    What nobody covers yet needs the surest tags: an error of a classifier is novel by its nature.
+    """
+    if options.honesty_scope == "all":
+        return facts.top_score, knobs.honesty_floor
+    first = not (facts.wins or facts.fills)
+    return facts.evidence_score, options.first_floor if first else knobs.honesty_floor
+
+
+def _familiar(ruling: Ruling, facts: RelationalFacts) -> Ruling:
+    """Gate 6: a text that the classifier cannot judge gets no verdict that nobody looks at."""
+    if facts.familiar:
+        return ruling
+    return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, Reason.UNFAMILIAR))

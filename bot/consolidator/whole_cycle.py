@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from bot.config import Curation
 from bot.consolidator.changes import Absence, Change, Outcome, ScoreChange, rescored, with_knob
-from bot.consolidator.cycle import Trust, run_cycle
+from bot.consolidator.cycle import run_cycle
+from bot.consolidator.judging import Trust
 from bot.consolidator.trust import doubt_attempts
 from bot.rater.model import Resident, ScoredQuery
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bot.config import Curation
-from bot.consolidator.verdict import Decision, Route, Verdict
+from bot.consolidator.verdict import Decision, Verdict
 from bot.curator.roles import derive_roles
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import Resident, ScoredQuery
@@ -46,12 +46,12 @@ def plan_admissions(
     return AdmissionPlan(
         admitted=tuple(verdict for verdict in direct if verdict.id in entering),
         waiting_for_slot=tuple(verdict for verdict in direct if verdict.id not in entering),
-        waiting_for_review=tuple(
+        waiting_for_review=tuple(verdict for verdict in verdicts if verdict.asks and verdict.id not in accepted),
+        excluded=tuple(
             verdict
             for verdict in verdicts
-            if verdict.decision.admits and verdict.route is Route.REVIEW and verdict.id not in accepted
+            if not (verdict.decision.admits or verdict.asks) and verdict.id not in accepted
         ),
-        excluded=tuple(verdict for verdict in verdicts if not verdict.decision.admits and verdict.id not in accepted),
     )
 
 
@@ -109,6 +109,7 @@ def suggest_swaps(
             id=query.id,
             turns=query.turns,
             scores=query.scores,
+            customer=query.customer,
             admitted_at=_LAST,
             displaces=verdict.displaces,
         )

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.config import Curation
-from bot.consolidator.cycle import Trust, run_cycle
+from bot.consolidator.cycle import run_cycle
+from bot.consolidator.judging import Trust
 from bot.consolidator.trust import doubt_attempts
 from bot.consolidator.verdict import Verdict
 from bot.rater.model import Resident, ScoredQuery
@@ -95,6 +96,7 @@ def resident(query: ScoredQuery, verdict: Verdict, place: int) -> Resident:
         id=query.id,
         turns=query.turns,
         scores=query.scores,
+        customer=query.customer,
         admitted_at=f"{_LATER}{place:06d}",
         displaces=verdict.displaces,
     )

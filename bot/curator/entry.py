@@ -182,6 +182,7 @@ def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> 
         turns=entry.turns,
         scores=comparable,
         admitted_at=entry.admitted.at,
+        customer=None if entry.source is None else entry.source.customer,
         pin=entry.pin,
         displaces=entry.admitted.displaces,
         setup_cost=entry.setup.cost,

@@ -19,7 +19,7 @@ from bot.config import Curation
 from bot.curator.roles import Roles, derive_roles
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import Resident
-from bot.rater.profile import Profile
+from bot.rater.profile import Profile, bits
 
 
 class EvictionKind(StrEnum):
@@ -101,9 +101,11 @@ def content_digest(resident: Resident) -> str:
     return hashlib.sha256(json.dumps([resident.id, resident.turns]).encode()).hexdigest()[:16]
 
 
-def grounds_of(resident: Resident, roles: Roles, taxonomy_major: int) -> Grounds:
-    """The grounds on which ``resident`` would be suggested now."""
-    displacers = roles.displaced.get(resident.id, ())
+def grounds_of(
+    resident: Resident, roles: Roles, taxonomy_major: int, leaving: Collection[str] = frozenset()
+) -> Grounds:
+    """The grounds on which ``resident`` would be suggested now; those ``leaving`` themselves displace nobody."""
+    displacers = tuple(id for id in roles.displaced.get(resident.id, ()) if id not in leaving)
     kind = EvictionKind.DISPLACED if displacers else EvictionKind.REDUNDANT
     return Grounds.on(resident, kind, displacers, taxonomy_major)
 
@@ -138,21 +140,25 @@ def prune(
             resident.id,
         )
 
-    chosen: list[tuple[str, Grounds, Profile]] = []
+    chosen: dict[str, tuple[Grounds, Profile]] = {}
     for resident in sorted(residents, key=order):
         if resident.id in roles.pinned or resident.id in lagging:
             continue
         profile = profiles[resident.id]
         if not _floors_hold(profile, remaining, live.capabilities.floors):
             continue
-        if resident.id not in roles.displaced and any(carriers[mask] < 2 for mask in profile.combinations):
+        grounds = grounds_of(resident, roles, taxonomy_major, chosen.keys())
+        if not grounds.yields_to and any(carriers[mask] < 2 for mask in profile.combinations):
             continue
-        grounds = grounds_of(resident, roles, taxonomy_major)
+        # Who was displaced needs a displacer that stays.
+        leaving = chosen.keys() | {resident.id}
+        if any(other.yields_to and leaving.issuperset(other.yields_to) for other, _ in chosen.values()):
+            continue
         if grounds.digest in refused:
             continue
-        chosen.append((resident.id, grounds, profile))
+        chosen[resident.id] = grounds, profile
         carriers.subtract(live.capabilities.carried(profile))
-        for index in _bits(profile.caps):
+        for index in bits(profile.caps):
             remaining[index] -= 1
     names = live.capabilities.names
     return Pruning(
@@ -161,16 +167,12 @@ def prune(
             Suggestion(
                 id=id,
                 grounds=grounds,
-                remaining={names[index]: remaining[index] for index in _bits(profile.caps)},
+                remaining={names[index]: remaining[index] for index in bits(profile.caps)},
             )
-            for id, grounds, profile in chosen
+            for id, (grounds, profile) in chosen.items()
         ),
     )
 
 
 def _floors_hold(profile: Profile, remaining: Sequence[int], floors: Sequence[int]) -> bool:
-    return all(remaining[index] - 1 >= floors[index] for index in _bits(profile.caps))
-
-
-def _bits(mask: int) -> list[int]:
-    return [index for index in range(mask.bit_length()) if mask >> index & 1]
+    return all(remaining[index] - 1 >= floors[index] for index in bits(profile.caps))

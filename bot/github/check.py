@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.consolidator.verdict import Route, Verdict
+from bot.consolidator.verdict import Verdict
 from bot.digests import digest
 from bot.errors import IncompleteError, InputError
 from bot.github.judgement import Judgement
@@ -128,7 +128,7 @@ def post_check(
 
 
 def annotations_of(judgement: Judgement) -> tuple[Annotation, ...]:
-    """The most important remarks on lines of the head: faults, then what needs a person, then other verdicts."""
+    """The most important remarks on lines of the head: faults, then what needs a person, then admissions."""
     found: list[tuple[int, Annotation]] = []
     review = judgement.review
     problems = [item.problem for item in judgement.analysis.problems]
@@ -140,6 +140,8 @@ def annotations_of(judgement: Judgement) -> tuple[Annotation, ...]:
     if review is not None:
         voice = PlainVoice(review.platform.taxonomy)
         for verdict in review.verdicts:
+            if not (verdict.decision.admits or verdict.asks):
+                continue
             query = review.queries[verdict.id]
             if query.line is None:
                 continue
@@ -152,9 +154,7 @@ def annotations_of(judgement: Judgement) -> tuple[Annotation, ...]:
 
 
 def _rank(verdict: Verdict) -> tuple[int, Level]:
-    if verdict.decision.admits and verdict.route is Route.REVIEW:
-        return 1, "warning"
-    return (2, "notice") if verdict.decision.admits else (3, "notice")
+    return (1, "warning") if verdict.asks else (2, "notice")
 
 
 def _annotation(path: str, line: int, level: Level, title: str, message: str) -> Annotation:

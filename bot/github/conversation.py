@@ -220,7 +220,12 @@ def _named(item: Command, state: _State) -> tuple[str, ...]:
     """The queries that a command speaks of; `all` are those that need a person now."""
     if not item.every or state.judgement.review is None:
         return item.names
-    waiting = [verdict.id for verdict in state.judgement.review.plan.waiting_for_review]
+    waiting = [
+        verdict.id
+        for verdict in state.judgement.review.plan.waiting_for_review
+        # Whoever accepts what the rules would leave out says so of each.
+        if verdict.decision.admits or item.verb is not Verb.ACCEPT
+    ]
     return tuple(dict.fromkeys((*item.names, *waiting)))
 
 

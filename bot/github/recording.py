@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.consolidator.verdict import Verdict
+from bot.digests import digest
 from bot.github.conversation import Hearing
 from bot.github.judgement import Judgement
 from bot.ledger.events import Applied, Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn
@@ -64,7 +65,10 @@ def _facts(verdict: Verdict, review: Review, entries: Mapping[str, str]) -> Verd
         scores={name: rounded(score) for name, score in sorted(query.scores.items())},
         arbitrated=tuple(sorted(query.arbitrated & query.scores.keys())),
         attempt=query.attempt,
+        familiar=query.familiar,
+        customer=None if query.customer is None else digest(query.customer),
         new=facts.new_capabilities,
+        fills=dict(facts.fills),
         won={name: rounded(score) for name, score in sorted(facts.champion_scores.items())},
         similarity=rounded(facts.max_similarity),
         most_similar=None if similar is None else entries.get(similar, similar),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.classifier.model import Identity
 from bot.consolidator.cycle import run_cycle
@@ -36,7 +36,12 @@ def appraise(
     """
     staying = [item for item in items if item.stays]
     own = {item.id for item in staying}
-    queries = [scored[item.id] for item in staying if item.id in scored]
+    # What nobody keeps with an entry counts for nothing now.
+    queries = [
+        replace(scored[item.id], customer=item.submission.customer, doubts=(), familiar=True)
+        for item in staying
+        if item.id in scored
+    ]
     queries += [
         queued(item.before, platform.taxonomy) for item in staying if item.id not in scored and item.before is not None
     ]

@@ -35,7 +35,7 @@ class VerdictFacts(FileModel):
     """What a verdict rested on, without the text: the query's scores, and what related them to R in its turn.
 
     ``won`` maps capabilities to the score of the champion that the query beat; ``displaces`` are those champions.
-    ``arbitrated``, ``new`` and ``won`` are among those of ``scores``.
+    ``arbitrated``, ``new``, ``fills`` and ``won`` are among those of ``scores``.
     """
 
     taxonomy: Text = Field(description="version of the taxonomy")
@@ -43,7 +43,10 @@ class VerdictFacts(FileModel):
     scores: dict[Identifier, Score] = Field(description="cs(q, c) of the capabilities that are TRUE")
     arbitrated: Tuple[Identifier] = Field(default=(), description="those that arbitration alone made TRUE")
     attempt: bool = Field(default=False, description="whether the query argued with the classifier")
+    familiar: bool = Field(default=True, description="whether the classifier could judge this kind of text")
+    customer: Digest | None = Field(default=None, description="digest of who brought the query")
     new: Tuple[Identifier] = Field(default=(), description="newCaps(q)")
+    fills: dict[Identifier, int] = Field(default_factory=dict, description="fills(q), each with its competent coverers")
     won: dict[Identifier, Score] = Field(default_factory=dict)
     similarity: Score
     most_similar: EntryId | None = None
@@ -51,7 +54,7 @@ class VerdictFacts(FileModel):
 
     @model_validator(mode="after")
     def _rests_on_scores(self) -> Self:
-        for name in ("arbitrated", "new", "won"):
+        for name in ("arbitrated", "new", "fills", "won"):
             if not self.scores.keys() >= set(getattr(self, name)):
                 wanted = f"given with a score for each capability of `{name}`"
                 raise DemandError(wanted, "add the scores that are missing, or take the line out")

@@ -159,7 +159,10 @@ class RatedRow(BaseModel):
     turns: list[Marked] | None = Field(description="null: not asked for")
     scores: dict[str, float] = Field(description="cs in [0, 1] by capability that the query exercises")
     arbitrated: list[str] = Field(description="capabilities of these that arbitration alone made TRUE")
+    customer: Marked | None = Field(description="who brought it")
+    doubts: dict[str, float] = Field(description="capability that it does not exercise: probability that it does")
     attempt: bool = Field(description="it argued with the classifier, or hides text")
+    familiar: bool = Field(description="the classifier can judge this kind of text")
     entry: Marked | None = Field(description="the entry that it has or would have; null: it came with the call")
     content: str | None = Field(description="digest of what was rated, to compare the entry with; null: likewise")
 
@@ -180,6 +183,7 @@ class FactsRow(BaseModel):
 
     competent: list[str] = Field(description="capabilities at or above the competence bar")
     new_capabilities: list[str]
+    fills: dict[str, int] = Field(description="capability with too few coverers: how many")
     new_combinations: Combinations
     wins: dict[str, Marked] = Field(description="capability: the champion beaten")
     max_similarity: float = Field(ge=0, le=1, description="of its text to `most_similar`")
@@ -193,12 +197,21 @@ class FactsRow(BaseModel):
         return FactsRow(
             competent=list(facts.competent),
             new_capabilities=list(facts.new_capabilities),
+            fills=dict(facts.fills),
             new_combinations=Combinations.of(facts.new_combinations),
             wins={name: mark(champion) for name, champion in facts.wins.items()},
             max_similarity=facts.max_similarity,
             most_similar=None if facts.most_similar is None else mark(facts.most_similar),
             novel=facts.novel,
         )
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+def _is_empty(value: object) -> bool:
+    return not value
 
 
 class VerdictRow(BaseModel):
@@ -213,12 +226,13 @@ class VerdictRow(BaseModel):
     why: str = Field(description="in plain words; names are marked")
     displaces: list[Marked] = Field(description="entries that may be evicted then")
     alternate_of: list[Marked] = Field(description="queries under review that offer the same")
+    close_calls: dict[str, float] = Field(
+        default_factory=dict,
+        exclude_if=_is_empty,
+        description="capability, not exercised by its probability, that would give it merit",
+    )
     turns: list[Marked] | None = Field(description="null: not asked for")
     facts: FactsRow | None = Field(description="null: not asked for")
-
-
-def _is_none(value: object) -> bool:
-    return value is None
 
 
 class ReviewRow(VerdictRow):

@@ -75,7 +75,12 @@ class ScoredInput(FileModel):
     turns: Annotated[Tuple[Named], Field(min_length=1)] = Field(description="what the user says, in order")
     scores: dict[str, Score] = Field(description="cs by capability id, of what the query exercises (from `rate`)")
     arbitrated: Tuple[Text] = Field(default=(), description="of these, what arbitration alone made TRUE (from `rate`)")
+    customer: Named | None = Field(default=None, description="who brought it (from `rate`)")
+    doubts: dict[str, Score] = Field(
+        default_factory=dict, description="what it may exercise after all: probability (from `rate`)"
+    )
     attempt: bool = Field(default=False, description="whether it argued with the classifier (from `rate`)")
+    familiar: bool = Field(default=True, description="whether the classifier can judge its text (from `rate`)")
     entry: Named | None = Field(default=None, description="its entry (from `rate`); one that says the same settles it")
     content: Text | None = Field(default=None, description="digest to compare that entry with (from `rate`)")
 

@@ -121,7 +121,8 @@ class Steps:
             # Queries that come with the call are nobody's: they have no entry, and none would be theirs.
             entries = {} if folder is None else settle([package.submission], platform.regression_set).entries
             longest = platform.config.limits.turn_characters
-            rated = [rate(item, by_id[item.query_id].turns) for item in result.classifications]
+            taxonomy, brought_by = platform.taxonomy, package.submission.customer
+            rated = [rate(item, by_id[item.query_id].turns, taxonomy, brought_by) for item in result.classifications]
             rows, total, after = page(rated, offset, limit)
             return RateAnswer(
                 total=total,
@@ -135,7 +136,14 @@ class Steps:
                         turns=[mark_text(turn, longest) for turn in item.turns] if texts else None,
                         scores=dict(item.scores),
                         arbitrated=sorted(item.arbitrated & item.scores.keys()),
+                        customer=None if item.customer is None else mark(item.customer),
+                        doubts={
+                            doubt.capability: doubt.probability
+                            for doubt in item.doubts
+                            if doubt.probability >= platform.config.options.close_call
+                        },
                         attempt=item.attempt,
+                        familiar=item.familiar,
                         entry=mark(entries[item.id]) if item.id in entries else None,
                         content=content_key(asked(by_id[item.id])) if item.id in entries else None,
                     )

@@ -31,9 +31,9 @@ def outcome_of(verdict: Verdict, full: Collection[str] = ()) -> Outcome:
     """What becomes of the query; ``full`` are those that the ceiling keeps waiting."""
     if verdict.id in full:
         return "waiting-for-slot"
-    if not verdict.decision.admits:
-        return "excluded"
-    return "admitted" if verdict.admitted else "waiting-for-review"
+    if verdict.asks:
+        return "waiting-for-review"
+    return "admitted" if verdict.admitted else "excluded"
 
 
 def verdict_rows(
@@ -59,6 +59,7 @@ def verdict_rows(
             why=why(verdict, judged, voice),
             displaces=[mark(id) for id in verdict.displaces],
             alternate_of=[mark(id) for id in verdict.alternate_of],
+            close_calls={call.capability: call.probability for call in verdict.close_calls},
             turns=[mark_text(turn) for turn in turns[verdict.id]] if texts else None,
             facts=FactsRow.of(verdict) if facts else None,
         )

@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
-from bot.classifier.model import Classification
-from bot.rater.model import ScoredQuery
+from collections.abc import Collection, Iterator, Mapping
+
+from bot.classifier.model import EVEN, Classification
+from bot.rater.model import Doubt, ScoredQuery
+from bot.taxonomy.model import Taxonomy
 
 
-def rate(classification: Classification, turns: tuple[str, ...]) -> ScoredQuery:
-    """cs(q, c) = κ(q, c) for every c in sig(q); the only half that is ever stored."""
+def rate(
+    classification: Classification, turns: tuple[str, ...], taxonomy: Taxonomy, customer: str | None = None
+) -> ScoredQuery:
+    """cs(q, c) = κ(q, c) for every c in sig(q); the scores are the only thing that is ever stored."""
     return ScoredQuery(
         id=classification.query_id,
         turns=turns,
         scores={name: judgement.confidence for name, judgement in classification.judgements.items() if judgement.value},
+        customer=customer,
         arbitrated=classification.arbitrated,
+        doubts=doubts_of(dict(_doubtful(classification)), classification.signature, taxonomy),
         attempt=classification.attempt,
+        familiar=classification.unfamiliar is None,
     )
+
+
+def _doubtful(classification: Classification) -> Iterator[tuple[str, float]]:
+    for name, judgement in classification.judgements.items():
+        if not judgement.value and 0 < judgement.probability < EVEN:
+            yield name, judgement.probability
+
+
+def doubts_of(probabilities: Mapping[str, float], signature: Collection[str], taxonomy: Taxonomy) -> tuple[Doubt, ...]:
+    """What a query with this ``signature`` exercises with these ``probabilities`` after all, in their order."""
+    found = []
+    for name, probability in probabilities.items():
+        group = taxonomy.exactly_one.get(taxonomy.by_id[name].group, ())
+        others = tuple(member.id for member in group if member.id in signature)
+        found.append(Doubt(capability=name, probability=probability, instead_of=others))
+    return tuple(found)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from bot.config import Curation
 from bot.rater.model import RelationalFacts, Resident, ScoredQuery
-from bot.rater.profile import Capabilities, Profile
+from bot.rater.profile import Capabilities, Profile, bits
 from bot.rounding import rounded
 
-Key = tuple[int, int, int, float]
+Key = tuple[int, int, int, int, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,39 +33,47 @@ class LiveSet:
     """R as it stands at one moment of a cycle, indexed for relational facts.
 
     It grows by :meth:`admit` (a query that entered R, or waits for a slot) and by :meth:`await_review` (a query that
-    waits for a person, and counts for novelty alone: semantics, section 6).
+    waits for a person, and offers what it has to later ones: semantics, section 6).
     """
 
     def __init__(self, residents: Sequence[Resident], queries: Sequence[ScoredQuery], config: Curation) -> None:
         names = {name for resident in residents for name in resident.scores}
         names |= {name for query in queries for name in query.scores}
+        names |= {doubt.capability for query in queries for doubt in query.doubts}
         self.capabilities = Capabilities(names, config)
         count = len(self.capabilities.names)
         self.members: list[Profile] = []
         self.champions: list[Profile | None] = [None] * count
         self.coverers: list[int] = [0] * count
         self.covered = 0
+        # Capabilities that some members cover competently, and too few; and those that each customer covers.
+        self._short = 0
+        self._covered_for: dict[str | None, int] = {}
         # What a score has to exceed: champion + margin, or anything where there is no champion.
         self._to_beat: list[float] = [-1.0] * count
         self._carried: set[int] = set()
         self._offered: set[int] = set()
+        self._met = 0
         self.waiting: list[Profile] = []
         for rank, resident in enumerate(by_admission(residents)):
             self._enter(
-                self.capabilities.profile(resident.id, resident.turns, resident.scores, rank=rank, pin=resident.pin)
+                self.capabilities.profile(
+                    resident.id, resident.turns, resident.scores, resident.customer, rank=rank, pin=resident.pin
+                )
             )
 
     def profile(self, query: ScoredQuery) -> Profile:
         """``query`` prepared for comparison with this set."""
-        return self.capabilities.profile(query.id, query.turns, query.scores)
+        return self.capabilities.profile(query.id, query.turns, query.scores, query.customer)
 
     def admit(self, profile: Profile) -> None:
         """Count ``profile`` as the latest member of R."""
         self._enter(replace(profile, rank=len(self.members)))
 
     def await_review(self, profile: Profile) -> None:
-        """Count ``profile`` for novelty alone: it waits for a person."""
+        """Count ``profile`` for what it offers to later queries: it waits for a person."""
         self.waiting.append(profile)
+        self._met |= profile.caps
         self._offered |= self.capabilities.carried(profile)
 
     def key(self, profile: Profile) -> Key:
@@ -77,6 +85,7 @@ class LiveSet:
                 contested += 1
         return (
             (profile.caps & ~self.covered).bit_count(),
+            self._fills(profile).bit_count(),
             contested,
             len(profile.combinations - self._carried - self._offered),
             profile.total,
@@ -87,6 +96,7 @@ class LiveSet:
         named = self.capabilities.named
         names = self.capabilities.names
         new = profile.caps & ~self.covered
+        fills = self._fills(profile)
         lacking = profile.combinations - self._carried
         fresh = lacking - self._offered
         beaten = [
@@ -96,7 +106,7 @@ class LiveSet:
         ]
         beaten.sort(key=lambda win: win[0])
         evidence = [score for index, score, _ in beaten]
-        evidence += [score for index, score in profile.items if new >> index & 1]
+        evidence += [score for index, score in profile.items if (new | fills) >> index & 1]
         replacement = _Replacement.of(self, profile, beaten) if beaten else _NO_REPLACEMENT
         return RelationalFacts(
             exercised=any(name not in query.arbitrated for name in query.scores),
@@ -104,11 +114,14 @@ class LiveSet:
             new_capabilities=named(new),
             new_combinations=tuple(sorted(map(named, fresh))) if fresh else (),
             offered_by=self._offering(lacking) if len(fresh) < len(lacking) else (),
+            fills={names[index]: self.coverers[index] for index in bits(fills)},
+            met_by=self._meeting(new | fills),
             wins={names[index]: champion.id for index, _, champion in beaten},
             max_similarity=similarity.value,
             most_similar=similarity.resident,
             top_score=max((score for _, score in profile.items), default=0.0),
             evidence_score=max(evidence, default=0.0),
+            familiar=query.familiar,
             displaced=replacement.displaced,
             undominated=replacement.undominated,
             protected=replacement.protected,
@@ -123,13 +136,27 @@ class LiveSet:
             waiting.id for waiting in self.waiting if not lacking.isdisjoint(self.capabilities.carried(waiting))
         )
 
+    def _meeting(self, needed: int) -> tuple[str, ...]:
+        if not needed or needed & ~self._met:
+            return ()
+        return tuple(waiting.id for waiting in self.waiting if waiting.caps & needed)
+
+    def _fills(self, profile: Profile) -> int:
+        """fills(q) as a mask."""
+        return profile.caps & self._short & ~self._covered_for.get(profile.customer, 0)
+
     def _enter(self, profile: Profile) -> None:
         self.members.append(profile)
         self.covered |= profile.caps
+        self._covered_for[profile.customer] = self._covered_for.get(profile.customer, 0) | profile.caps
         self._carried |= self.capabilities.carried(profile)
         for index, score in profile.items:
             if profile.caps >> index & 1:
                 self.coverers[index] += 1
+                if self.capabilities.fills and self.coverers[index] < self.capabilities.floors[index]:
+                    self._short |= 1 << index
+                else:
+                    self._short &= ~(1 << index)
             champion = self.champions[index]
             if champion is None or outranks(profile, champion, index, score):
                 self.champions[index] = profile

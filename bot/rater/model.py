@@ -7,32 +7,50 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredQuery:
-    """A query with its intrinsic half: cs(q, c) ∈ [0, 1] for every c in sig(q), and nothing else.
+class Doubt:
+    """A capability that a query does not exercise, with the ``probability`` in [0, 1] that it does after all.
 
-    ``arbitrated`` are the capabilities that arbitration alone made TRUE; gate 0 ignores them.  ``attempt``: the query
-    argued with the classifier; gate 7 looks at it.
+    ``instead_of`` are the other members of its ``exactly-one`` group, of which the query would then exercise none.
+    """
+
+    capability: str
+    probability: float
+    instead_of: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredQuery:
+    """A query with its intrinsic half: cs(q, c) ∈ [0, 1] for every c in sig(q).
+
+    ``customer`` brought it (``None``: not known).  ``arbitrated`` are the capabilities that arbitration alone made
+    TRUE; gate 0 ignores them.  ``doubts`` are what it may exercise after all, in the taxonomy's order; they make close
+    calls.  ``attempt``: the query argued with the classifier; gate 7 looks at it.  ``familiar``: its text is of a kind
+    that the classifier can judge; gate 6 looks at it.
     """
 
     id: str
     turns: tuple[str, ...]
     scores: Mapping[str, float]
+    customer: str | None = None
     arbitrated: frozenset[str] = frozenset()
+    doubts: tuple[Doubt, ...] = ()
     attempt: bool = False
+    familiar: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resident:
     """An entry of R as the rater sees it; ``scores`` holds the comparable ones only (semantics, section 2).
 
-    ``admitted_at`` is an ISO 8601 UTC time stamp, ``pin`` a person's reason, ``displaces`` the ids that a REPLACE
-    named, ``setup_cost`` the relative cost of the mock set-up (≥ 0).
+    ``customer`` brought it (``None``: not known); ``admitted_at`` is an ISO 8601 UTC time stamp, ``pin`` a person's
+    reason, ``displaces`` the ids that a REPLACE named, ``setup_cost`` the relative cost of the mock set-up (≥ 0).
     """
 
     id: str
     turns: tuple[str, ...]
     scores: Mapping[str, float]
     admitted_at: str
+    customer: str | None = None
     pin: str | None = None
     displaces: tuple[str, ...] = ()
     setup_cost: float = 1.0
@@ -56,6 +74,10 @@ class RelationalFacts:
     """newCombos(q): combinations that nobody in R, and no waiting query of this cycle, carries."""
     offered_by: tuple[str, ...]
     """Waiting queries of this cycle that carry a combination of q that R lacks, in the cycle's order."""
+    fills: Mapping[str, int] = field(default_factory=dict)
+    """fills(q): competent capabilities with too few competent coverers in R, none of q's customer → how many."""
+    met_by: tuple[str, ...] = ()
+    """Waiting queries that cover, between them, all of newCaps(q) ∪ fills(q), in the cycle's order; else none."""
     wins: Mapping[str, str]
     """wins(q): capability → the champion that q beats by more than the winning margin."""
     max_similarity: float
@@ -63,7 +85,9 @@ class RelationalFacts:
     top_score: float
     """The highest score of q over all its capabilities; 0 without any."""
     evidence_score: float
-    """The highest score of q over ``new_capabilities`` and ``wins``; 0 without any."""
+    """The highest score of q over ``new_capabilities``, ``fills`` and ``wins``; 0 without any."""
+    familiar: bool = True
+    """Whether the classifier can judge this kind of text."""
     displaced: tuple[str, ...] = ()
     """E: the beaten champions."""
     undominated: tuple[str, ...] = ()

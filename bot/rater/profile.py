@@ -21,7 +21,8 @@ class Profile:
     """A query or resident, prepared for comparison.
 
     ``items`` are (capability index, rounded score); ``signature`` and ``caps`` are bit masks of sig(x) and caps(x);
-    ``combinations`` are masks; ``rank`` is the place in the order of admission (``-1``: not in R).
+    ``combinations`` are masks; ``customer`` brought it; ``rank`` is the place in the order of admission (``-1``: not in
+    R).
     """
 
     id: str
@@ -32,6 +33,7 @@ class Profile:
     breadth: int
     total: float
     combinations: frozenset[int]
+    customer: str | None
     rank: int
     pin: str | None
 
@@ -50,6 +52,11 @@ class Capabilities:
         self.margins = [config.winning_margin(name) for name in self.names]
         self.floors = [config.redundancy_floor(name) for name in self.names]
         self.novelty = config.options.novelty
+        self.fills = config.options.fill_floor
+        # What may be part of a combination: alone, everything; with others, all but base choices.
+        self._combining = sum(
+            1 << index for index, name in enumerate(self.names) if self.novelty == 1 or name not in config.base
+        )
         self.named: Callable[[int], tuple[str, ...]] = lru_cache(maxsize=None)(self._named)
 
     def profile(
@@ -57,6 +64,7 @@ class Capabilities:
         id: str,
         turns: Sequence[str],
         scores: Mapping[str, float],
+        customer: str | None = None,
         rank: int = -1,
         pin: str | None = None,
     ) -> Profile:
@@ -78,17 +86,22 @@ class Capabilities:
             caps.bit_count(),
             round(fsum(scores.values()), DECIMALS),
             self.combinations(signature, caps),
+            customer,
             rank,
             pin,
         )
 
     def combinations(self, signature: int, caps: int) -> frozenset[int]:
         """combinations(x) as masks (semantics, section 4)."""
-        return frozenset((signature,)) if self.novelty == "signature" else _subsets(caps, self.novelty)
+        if self.novelty == "signature":
+            return frozenset((signature,))
+        return _subsets(caps & self._combining, self.novelty)
 
     def carried(self, profile: Profile) -> frozenset[int]:
         """Every combination, of any query, that ``profile`` carries."""
-        return profile.combinations if self.novelty == "signature" else _all_subsets(profile.caps, self.novelty)
+        if self.novelty == "signature":
+            return profile.combinations
+        return _all_subsets(profile.caps & self._combining, self.novelty)
 
     def _named(self, mask: int) -> tuple[str, ...]:
         return tuple(name for index, name in enumerate(self.names) if mask >> index & 1)
@@ -106,5 +119,9 @@ def _all_subsets(caps: int, strength: int) -> frozenset[int]:
 
 
 def _masks(caps: int, size: int) -> frozenset[int]:
-    bits = [1 << index for index in range(caps.bit_length()) if caps >> index & 1]
-    return frozenset(map(sum, combinations(bits, size)))
+    return frozenset(map(sum, combinations([1 << index for index in bits(caps)], size)))
+
+
+def bits(mask: int) -> list[int]:
+    """The indices of the bits that are set in ``mask``, ascending."""
+    return [index for index in range(mask.bit_length()) if mask >> index & 1]

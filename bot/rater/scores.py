@@ -9,9 +9,10 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.classifier.identity_file import IdentityFile
-from bot.classifier.model import Identity
+from bot.classifier.model import EVEN, Identity
 from bot.documents import Document
 from bot.errors import InputError, Problem
+from bot.rater.adapter import doubts_of
 from bot.rater.model import ScoredQuery
 from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
@@ -25,7 +26,13 @@ class ScoredQueryFile(FileModel):
     turns: Annotated[Tuple[Text], Field(min_length=1)]
     scores: dict[str, Score]
     arbitrated: Tuple[Text] = Field(default=(), description="capabilities that arbitration alone made TRUE")
+    customer: Text | None = Field(default=None, description="who brought it; null: not known")
+    doubts: dict[str, Annotated[Score, Field(lt=EVEN)]] = Field(
+        default_factory=dict,
+        description="capabilities that it does not exercise, each with the probability that it does",
+    )
     attempt: bool = Field(default=False, description="whether it argued with the classifier: a person has to see it")
+    familiar: bool = Field(default=True, description="whether the classifier could judge this kind of text")
     entry: Text | None = Field(default=None, description="id of the entry that the query has or would have")
     content: Text | None = Field(
         default=None, description="digest of what was scored, by which the entry is compared instead of by its turns"
@@ -78,8 +85,11 @@ def read_scores(document: Document, taxonomy: Taxonomy) -> KeptScores:
                 id=query.id,
                 turns=query.turns,
                 scores=query.scores,
+                customer=query.customer,
                 arbitrated=frozenset(query.arbitrated),
+                doubts=doubts_of(query.doubts, query.scores, taxonomy),
                 attempt=query.attempt,
+                familiar=query.familiar,
             )
             for query in parsed.queries
         ),
@@ -109,15 +119,16 @@ def _shared(document: Document, parsed: ScoresFile) -> list[Problem]:
 
 
 def _unknown(document: Document, parsed: ScoresFile, taxonomy: Taxonomy) -> list[Problem]:
-    """Scores of capabilities that ``taxonomy`` does not have."""
+    """Scores of capabilities, and doubts about some, that ``taxonomy`` does not have."""
     return [
         document.problem(
-            ("queries", place, "scores", name),
+            ("queries", place, key, name),
             f"the taxonomy has no capability {name!r}{perhaps(name, taxonomy.by_id)}",
             "use a capability id of taxonomy/taxonomy.yaml",
         )
         for place, query in enumerate(parsed.queries)
-        for name in sorted(set(query.scores) - set(taxonomy.by_id))
+        for key, named in (("scores", query.scores), ("doubts", query.doubts))
+        for name in sorted(set(named) - set(taxonomy.by_id))
     ]
 
 
@@ -129,6 +140,10 @@ def _astray(document: Document, parsed: ScoresFile) -> list[Problem]:
             message = f"{name!r} is arbitrated and has no score{perhaps(name, query.scores)}"
             fix = "name capabilities of `scores` alone"
             problems.append(document.problem(("queries", place, "arbitrated"), message, fix))
+        for name in sorted(set(query.doubts) & set(query.scores)):
+            message = f"{name!r} is exercised, and there is doubt whether it is"
+            fix = "leave it out of `doubts`, or out of `scores`"
+            problems.append(document.problem(("queries", place, "doubts", name), message, fix))
         if query.content is not None and query.entry is None:
             message = "`content` is what an entry is compared with, and there is no `entry`"
             fix = "give the `entry` too, or leave `content` out"

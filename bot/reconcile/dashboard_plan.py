@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from bot.consolidator.verdict import Route
 from bot.github.check import lasting
 from bot.github.values import (
     CloseIssue,
@@ -38,7 +37,7 @@ from bot.report.dashboard import (
     PendingReview,
     render_dashboard,
 )
-from bot.report.wording import admitting_route
+from bot.report.wording import asks
 from bot.review.agreement import agreement_of
 from bot.review.derive import responses_of
 from bot.taxonomy.migration import lineage
@@ -147,7 +146,7 @@ def _pending(records: Mapping[int, PullRequestRecord]) -> list[PendingReview]:
     for number, record in sorted(records.items()):
         decided = {item.entry for item in record.decisions}
         said = {} if record.showing is None else record.showing.verdicts
-        asked = [id for id, shown in sorted(said.items()) if admitting_route(shown.codes) is Route.REVIEW]
+        asked = [id for id, shown in sorted(said.items()) if asks(shown.codes)]
         waiting = [id for id in asked if id not in decided]
         if waiting:
             found.append(PendingReview(pull_request=number, queries=tuple(waiting), merged=record.merged is not None))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 
 from bot.consolidator.verdict import Verdict
@@ -10,11 +12,17 @@ from bot.pipeline import Review
 from bot.report import wording
 from bot.report.escaping import code, plain, shortened, visible
 from bot.report.evidence import evidence
+from bot.report.excluded import Excluded
 from bot.report.remarks import remarks_on
 from bot.report.tables import EVERYTHING, Detail, Table, folded
 from bot.report.voices import MarkdownVoice
+from bot.secrets import redacted
 
 SHOWN_TURNS = 3
+
+# Ids that can be typed as they are shown, and how many of them one command names.
+_TYPED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
+_COMMANDED = 20
 
 
 def render_markdown(review: Review, detail: Detail = EVERYTHING, more: str = "the JSON report") -> str:
@@ -26,6 +34,7 @@ def render_markdown(review: Review, detail: Detail = EVERYTHING, more: str = "th
         _summary(review, voice, table),
         *_lagging(review),
         *_needs_you(review, voice, table),
+        *_unfamiliar(review, voice),
         *_admitted(review, voice, table),
         *_waiting(review, voice, table),
         *_rejected(review, voice, table),
@@ -74,15 +83,52 @@ def _lagging(review: Review) -> list[str]:
 
 
 def _needs_you(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
-    if not review.plan.waiting_for_review:
+    waiting = [verdict for verdict in review.plan.waiting_for_review if verdict.facts.familiar]
+    if not waiting:
         return []
     behind = wording.alternates(review)
     rows = []
-    for verdict in review.plan.waiting_for_review:
+    for verdict in waiting:
         followers = behind.get(verdict.id, ())
         after = f"<br>Alternates: {wording.listed([voice.name(id) for id in followers])}." if followers else ""
         rows.append(_row(verdict, review, voice, after))
-    return [f"#### Needs you ({len(rows)})", table(("Query", "Verdict", "Why"), rows)]
+    return [
+        f"#### Needs you ({len(rows)})",
+        table(("Query", "Verdict", "Why"), rows),
+        _commands([verdict.id for verdict in waiting]),
+    ]
+
+
+def _commands(ids: Sequence[str], reason: str = "") -> str:
+    """The commands that decide the queries ``ids``, to copy; who accepts an EXCLUDE gives a ``reason``."""
+    names = " ".join([id for id in ids if _can_be_typed(id)][:_COMMANDED]) or "ID"
+    return f"To decide, copy one: `/incumbent accept {names}{reason}` or `/incumbent reject {names}: REASON`."
+
+
+def _can_be_typed(id: str) -> bool:
+    """Whether ``id`` is shown as it is, and stands for itself in a command."""
+    return _TYPED.fullmatch(id) is not None and redacted(id) == id
+
+
+def _unfamiliar(review: Review, voice: MarkdownVoice) -> list[str]:
+    """One question about all queries that the classifier cannot judge, with the ways out."""
+    ids = [verdict.id for verdict in review.plan.waiting_for_review if not verdict.facts.familiar]
+    if not ids:
+        return []
+    kinds = Counter(review.unfamiliar[id] for id in ids if id in review.unfamiliar)
+    told = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
+    some = wording.counted(len(ids), "query is", "queries are")
+    names = wording.listed([voice.name(id) for id in ids], _COMMANDED)
+    about = (
+        f"{names}. Their verdicts mean little. Ways out: a language model as the classifier's backend, exemplars in "
+        "that language (`taxonomy/exemplars/translations/`), or your own word on what a query exercises "
+        "(`/incumbent correct ID +CAPABILITY`). What you reject stays out."
+    )
+    return [
+        f"#### Needs you: {some} of a kind that the classifier cannot judge ({told})",
+        about,
+        _commands(ids, ": REASON"),
+    ]
 
 
 def _admitted(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
@@ -105,10 +151,30 @@ def _waiting(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
 
 
 def _excluded(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
-    rows = [_row(verdict, review, voice) for verdict in review.plan.excluded]
-    if not rows:
-        return []
-    return [folded(f"{len(rows)} excluded", table(("Query", "Verdict", "Why"), rows))]
+    found = Excluded(review, voice)
+    blocks = []
+    if found.close_calls:
+        rows = [
+            (f"**{voice.name(item.id)}**<br>{_turns(item, review, voice)}", wording.close_call(item, voice))
+            for item in found.close_calls
+        ]
+        first = next((item.id for item in found.close_calls if _can_be_typed(item.id)), "ID")
+        about = (
+            "Each would have merit with the capability named, whose probability is too low. To admit one, say why: "
+            f"`/incumbent accept {first}: REASON`."
+        )
+        title = wording.counted(len(rows), "close call", "close calls")
+        blocks.append(folded(f"{title} among the excluded", f"{about}\n\n{table(('Query', 'May exercise'), rows)}"))
+    sections = []
+    for group in found.groups:
+        rows = [
+            (f"**{voice.name(item.id)}**<br>{_turns(item, review, voice)}", found.in_the_way(item))
+            for item in group.verdicts
+        ]
+        sections.append(f"{group.reason}\n\n{table(('Query', 'In its way'), rows)}")
+    if sections:
+        blocks.append(folded(f"{len(review.plan.excluded)} excluded", "\n\n".join(sections)))
+    return blocks
 
 
 def _problems(review: Review, table: Table) -> list[str]:
@@ -176,21 +242,21 @@ def _footer(review: Review) -> str:
 def _row(verdict: Verdict, review: Review, voice: MarkdownVoice, after: str = "") -> tuple[str, str, str]:
     query = review.queries[verdict.id]
     tools = evidence(query, review.origins[verdict.id], voice)
-    text = voice.quote(query.turns[0])
-    if len(query.turns) > 1:
-        shown = [f"{place}. {voice.quote(turn)}" for place, turn in enumerate(query.turns[:SHOWN_TURNS], 1)]
-        rest = len(query.turns) - SHOWN_TURNS
-        shown += [f"and {rest} more {'turn' if rest == 1 else 'turns'}"] if rest > 0 else []
-        text = "<br>".join(shown)
     return (
-        f"**{voice.name(verdict.id)}**<br>{text}",
-        f"**{wording.verdict_words(verdict)}**<br><sub>{_codes(verdict)}</sub>",
+        f"**{voice.name(verdict.id)}**<br>{_turns(verdict, review, voice)}",
+        f"**{wording.verdict_words(verdict)}**<br><sub>`{wording.codes(verdict)}`</sub>",
         wording.why(verdict, review, voice) + (f"<br>{tools}" if tools else "") + after,
     )
 
 
-def _codes(verdict: Verdict) -> str:
-    return "<br>".join(f"`{word}`" for word in wording.codes(verdict).split())
+def _turns(verdict: Verdict, review: Review, voice: MarkdownVoice) -> str:
+    turns = review.queries[verdict.id].turns
+    if len(turns) == 1:
+        return voice.quote(turns[0])
+    shown = [f"{place}. {voice.quote(turn)}" for place, turn in enumerate(turns[:SHOWN_TURNS], 1)]
+    rest = len(turns) - SHOWN_TURNS
+    shown += [f"and {rest} more {'turn' if rest == 1 else 'turns'}"] if rest > 0 else []
+    return "<br>".join(shown)
 
 
 def _by_whom(verdict: Verdict, review: Review, voice: MarkdownVoice) -> str:

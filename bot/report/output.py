@@ -68,11 +68,22 @@ class FactsOutput(BaseModel):
 
     competent: list[str] = Field(description="capabilities covered at or above the competence bar")
     new_capabilities: list[str]
+    fills: dict[str, int] = Field(
+        description="capabilities with too few competent coverers, none of the query's customer: how many"
+    )
     new_combinations: list[list[str]]
     wins: dict[str, str] = Field(description="capability: the champion beaten")
     max_similarity: float = Field(ge=0, le=1)
     most_similar: str | None
     novel: bool
+
+
+class CloseCallOutput(BaseModel):
+    """A capability that an excluded query does not exercise, with which it would have merit."""
+
+    capability: str
+    probability: float = Field(ge=0, le=1, description="of its exercising it after all")
+    reasons: list[str] = Field(description="the codes that its verdict would have then")
 
 
 class VerdictOutput(BaseModel):
@@ -84,6 +95,7 @@ class VerdictOutput(BaseModel):
     reasons: list[str]
     displaces: list[str]
     alternate_of: list[str]
+    close_calls: list[CloseCallOutput]
     facts: FactsOutput
 
     @staticmethod
@@ -97,9 +109,18 @@ class VerdictOutput(BaseModel):
             reasons=[reason.value for reason in verdict.reasons],
             displaces=list(verdict.displaces),
             alternate_of=list(verdict.alternate_of),
+            close_calls=[
+                CloseCallOutput(
+                    capability=call.capability,
+                    probability=call.probability,
+                    reasons=[reason.value for reason in call.ruling.reasons],
+                )
+                for call in verdict.close_calls
+            ],
             facts=FactsOutput(
                 competent=list(facts.competent),
                 new_capabilities=list(facts.new_capabilities),
+                fills=dict(facts.fills),
                 new_combinations=[list(combination) for combination in facts.new_combinations],
                 wins=dict(facts.wins),
                 max_similarity=facts.max_similarity,

@@ -150,8 +150,10 @@ def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
         outcome: Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"] = "excluded"
         if verdict.id in full:
             outcome = "waiting-for-slot"
+        elif verdict.asks:
+            outcome = "waiting-for-review"
         elif verdict.decision.admits:
-            outcome = "admitted" if verdict.admitted else "waiting-for-review"
+            outcome = "admitted"
         outputs.append(
             ReviewedQueryOutput(
                 **VerdictOutput.of(verdict).model_dump(),

@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from bot.classifier.model import EVEN, CalledTools, Contradiction, Unfamiliar
 from bot.consolidator.verdict import Decision, Reason, Route, Verdict
+from bot.consolidator.verdict_engine import honesty
 from bot.intake.specification import UNLISTED
 from bot.pipeline import Platform, Review
 from bot.rounding import rounded
@@ -65,12 +66,18 @@ def count(review: Review) -> Counts:
     return Counts(
         queries=len(review.queries),
         deserve=len(review.plan.admitted) + len(review.plan.waiting_for_slot),
-        need_you=len(review.plan.waiting_for_review),
+        need_you=questions(review.plan.waiting_for_review),
         waiting_for_slot=len(review.plan.waiting_for_slot),
         excluded=len(review.plan.excluded),
         settled=len(review.settled),
         unclassified=len(review.unclassified),
     )
+
+
+def questions(waiting: Sequence[Verdict]) -> int:
+    """How many questions people are asked: all that the classifier cannot judge are one."""
+    familiar = [verdict for verdict in waiting if verdict.facts.familiar]
+    return len(familiar) + (len(familiar) < len(waiting))
 
 
 def headline(review: Review) -> str:
@@ -103,7 +110,7 @@ def headline(review: Review) -> str:
 def verdict_words(verdict: Verdict) -> str:
     """The decision in words people use."""
     if verdict.decision is Decision.EXCLUDE:
-        return "Exclude"
+        return "Exclude?" if verdict.asks else "Exclude"
     action = {Decision.INCLUDE: "Admit", Decision.REPLACE: "Admit, displace", Decision.KEEP_BOTH: "Admit beside"}
     words = action[verdict.decision]
     return f"{words}?" if verdict.route is Route.REVIEW else words
@@ -198,13 +205,38 @@ def _redundant(verdict: Verdict, review: Judged, voice: Voice) -> str:
 
 
 def _new_coverage(verdict: Verdict, review: Judged, voice: Voice) -> str:
-    names = [f"{voice.capability(name)} ({verdict.facts.scores[name]:.2f})" for name in verdict.facts.new_capabilities]
-    return f"First competent test of {listed(names)}."
+    return f"First competent test of {listed(_scored(verdict.facts.new_capabilities, verdict, voice))}."
+
+
+def _fills(verdict: Verdict, review: Judged, voice: Voice) -> str:
+    floor = review.platform.config.redundancy_floor
+    names = [
+        f"{told} ({counted(count, 'test', 'tests')} of {floor(name)})"
+        for (name, count), told in zip(
+            verdict.facts.fills.items(), _scored(tuple(verdict.facts.fills), verdict, voice), strict=True
+        )
+    ]
+    return f"A test by another customer, where there are too few: {listed(names)}."
 
 
 def _novel(verdict: Verdict, review: Judged, voice: Voice) -> str:
-    combinations = [" + ".join(voice.capability(name) for name in names) for names in verdict.facts.new_combinations]
-    return f"First to combine {listed(combinations)}; otherwise covered."
+    found = [" + ".join(_scored(names, verdict, voice)) for names in _strongest_first(verdict)]
+    return f"First to combine {listed(found)}; otherwise covered."
+
+
+def _scored(names: Sequence[str], verdict: Verdict, voice: Voice) -> list[str]:
+    """Capabilities of the query by name, each with its score."""
+    return [f"{voice.capability(name)} {verdict.facts.scores[name]:.2f}" for name in names]
+
+
+def _strongest_first(verdict: Verdict) -> list[tuple[str, ...]]:
+    """The new combinations, the one with the surest weakest part first."""
+    scores = verdict.facts.scores
+
+    def weakness(names: tuple[str, ...]) -> tuple[float, tuple[str, ...]]:
+        return -rounded(min(scores[name] for name in names)), names
+
+    return sorted(verdict.facts.new_combinations, key=weakness)
 
 
 def _beats(verdict: Verdict, voice: Voice) -> str:
@@ -246,11 +278,21 @@ def _concentration(verdict: Verdict, review: Judged, voice: Voice) -> str:
 
 def _low_confidence(verdict: Verdict, review: Judged, voice: Voice) -> str:
     config = review.platform.config
-    whole = config.options.honesty_scope == "all"
-    score = verdict.facts.top_score if whole else verdict.facts.evidence_score
-    floor = config.knobs.honesty_floor
+    score, floor = honesty(verdict.facts, config.knobs, config.options)
     shown = f"{score:.2f}" if f"{score:.2f}" != f"{floor:.2f}" else f"{score:.9f}".rstrip("0")
-    return f"The evidence is weak: {shown} is below the honesty floor ({floor:.2f})."
+    facts = verdict.facts
+    first = config.options.honesty_scope == "evidence" and not (facts.wins or facts.fills)
+    which = "the floor for what nobody covers yet" if first else "the honesty floor"
+    return f"The evidence is weak: {shown} is below {which} ({floor:.2f})."
+
+
+def _unfamiliar(verdict: Verdict, review: Judged, voice: Voice) -> str:
+    return "The classifier cannot judge this kind of text."
+
+
+def close_call(verdict: Verdict, voice: Voice) -> str:
+    """What an excluded query may exercise after all, each with its probability."""
+    return listed([f"{voice.capability(call.capability)} {call.probability:.2f}" for call in verdict.close_calls])
 
 
 def _attempt(verdict: Verdict, review: Judged, voice: Voice) -> str:
@@ -279,11 +321,13 @@ _EXPLANATIONS = {
     Reason.CLONE: _clone,
     Reason.REDUNDANT: _redundant,
     Reason.NEW_COVERAGE: _new_coverage,
+    Reason.FILLS_FLOOR: _fills,
     Reason.NOVEL_COMBO: _novel,
     Reason.DOMINATES: _dominates,
     Reason.SPLIT_OR_FLOOR: _split_or_floor,
     Reason.CONCENTRATION: _concentration,
     Reason.LOW_CONFIDENCE: _low_confidence,
+    Reason.UNFAMILIAR: _unfamiliar,
     Reason.ATTEMPT: _attempt,
     Reason.UNTRUSTED_AUTHOR: _untrusted_author,
     Reason.CUSTOMER_SHARE: _customer_share,
@@ -311,6 +355,11 @@ def admitting_route(shown: str) -> Route | None:
     decision, route, *_ = [*shown.split(), "", ""]
     admits = decision in {item.value for item in Decision if item.admits}
     return Route(route) if admits else None
+
+
+def asks(shown: str) -> bool:
+    """Whether these :func:`codes` tell of a verdict that a person has to decide."""
+    return shown.split()[1:2] == [Route.REVIEW.value]
 
 
 def leaves_out(shown: str) -> bool:

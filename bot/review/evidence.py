@@ -17,6 +17,7 @@ REDUNDANT = "redundant"
 
 # What a person may turn down for the sake of the score alone; beside any other code it may be for that code's sake.
 _NEW = {Reason.NEW_COVERAGE, Reason.LOW_CONFIDENCE}
+_FILLED = {Reason.FILLS_FLOOR, Reason.LOW_CONFIDENCE}
 _WON = {Reason.SPLIT_OR_FLOOR, Reason.DOMINATES, Reason.LOW_CONFIDENCE}
 
 
@@ -91,6 +92,9 @@ def _about(response: Response, situations: Mapping[Judged, Replayed]) -> tuple[d
         return ({} if situation is None else _short_of(situation)), not response.agrees
     if Reason.NEW_COVERAGE in reasons and reasons <= _NEW:
         return {(Knob.COMPETENCE_BAR, name): facts.scores[name] for name in facts.new}, response.agrees
+    if Reason.FILLS_FLOOR in reasons and reasons <= _FILLED:
+        # Who keeps it out finds as many as there are enough.
+        return {(Knob.REDUNDANCY_FLOOR, name): float(count) for name, count in facts.fills.items()}, not response.agrees
     if reasons <= _WON:
         leads = {name: rounded(facts.scores[name] - held) for name, held in facts.won.items()}
         return {(Knob.WINNING_MARGIN, name): lead for name, lead in leads.items()}, response.agrees

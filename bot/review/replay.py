@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from bot.config import Curation
+from bot.consolidator.judging import Moment
 from bot.consolidator.verdict import Reason, Route, Ruling
-from bot.consolidator.verdict_engine import decide
+from bot.digests import digest
 from bot.ledger.events import Shown, VerdictFacts
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import Resident, ScoredQuery
@@ -114,21 +115,35 @@ def _review(items: Sequence[_Told], standing: Standing, config: Curation) -> lis
     """One cycle over ``items``, in their order; their own entries of R stand aside."""
     own = {item.entry for item, _ in items}
     queries = [
-        ScoredQuery(id=item.entry, turns=(), scores=facts.scores, arbitrated=frozenset(facts.arbitrated))
+        ScoredQuery(
+            id=item.entry,
+            turns=(),
+            scores=facts.scores,
+            customer=facts.customer,
+            arbitrated=frozenset(facts.arbitrated),
+            familiar=facts.familiar,
+        )
         for item, facts in items
     ]
-    live = LiveSet([each for each in standing.residents if each.id not in own], queries, config)
+    codes = {item.entry: item.codes for item, _ in items}
+    live = LiveSet([_unnamed(each) for each in standing.residents if each.id not in own], queries, config)
+    moment = Moment(live, config, lambda query, facts, ruling, admitted: _doubted(ruling, codes[query.id]), ())
     found: list[Replayed] = []
     for (item, told), query in zip(items, queries, strict=True):
         profile = live.profile(query)
-        facts = live.facts(query, profile, Similarity(told.similarity, told.most_similar))
-        ruling = _doubted(decide(facts, config.knobs, config.options), item.codes)
+        _, ruling = moment.judge(query, profile, Similarity(told.similarity, told.most_similar))
         uncovered, behind = _shortfalls(live, profile)
         found.append(Replayed(shown=item, ruling=ruling, uncovered=uncovered, behind=behind))
-        if ruling.decision.admits:
-            enter = live.admit if ruling.route is Route.DIRECT else live.await_review
-            enter(profile)
+        if ruling.decision.admits and ruling.route is Route.DIRECT:
+            live.admit(profile)
+        elif ruling.decision.admits and query.familiar:
+            live.await_review(profile)
     return found
+
+
+def _unnamed(resident: Resident) -> Resident:
+    """``resident`` with its customer as the ledger has it."""
+    return replace(resident, customer=None if resident.customer is None else digest(resident.customer))
 
 
 def _doubted(ruling: Ruling, codes: str) -> Ruling:

@@ -37,6 +37,7 @@ class Kind(StrEnum):
     PATTERNS = "patterns-changed"
     MOVED = "moved"
     RULE = "rule-changed"
+    BASE = "base-changed"
     DECLARATION = "declaration-changed"
     GROUP_ADDED = "group-added"
     GROUP_REMOVED = "group-removed"
@@ -132,6 +133,7 @@ def _capabilities(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterato
             yield from _wording(before, item)
             yield from _moved(before, item, old, new)
             yield from _rules(before, item, migration)
+            yield from _base(before, item)
             yield from _declarations(before, item)
         elif item.id not in parts:
             yield _added(item, old, new)
@@ -223,6 +225,13 @@ def _rules(before: Capability, after: Capability, migration: Migration) -> Itera
         if was != now:
             sentence = f"{after.id}: {key} was {_quoted(was)} and is {_quoted(now)}."
             yield Change(kind=Kind.RULE, ids=(after.id,), sentence=sentence, step=Step.MAJOR)
+
+
+def _base(before: Capability, after: Capability) -> Iterator[Change]:
+    """Whether it takes part in combinations: verdicts differ, and no score does."""
+    if before.base != after.base:
+        sentence = f"{after.id}: it is {'now' if after.base else 'no longer'} the ordinary case of its group (base)."
+        yield Change(kind=Kind.BASE, ids=(after.id,), sentence=sentence, step=Step.MINOR)
 
 
 def _quoted(text: str | None) -> str:

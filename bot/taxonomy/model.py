@@ -101,7 +101,8 @@ class Capability(FileModel):
     ``requires`` names an intent capability that must hold as well.  ``source: tool`` carries a rule over one declared
     tool, ``source: structure`` one over what can be counted in the query.  ``source: intent`` is inferred from the
     query; its rule, if it has one, is a gate over the specification: where it is false, so is the capability.
-    ``was`` is the retired id that it was known by before; ``split`` the retired capability that it is a part of
+    ``base`` marks the ordinary case of its group, which takes no part in combinations (semantics, section 4).  ``was``
+    is the retired id that it was known by before; ``split`` the retired capability that it is a part of
     (:mod:`bot.taxonomy.migration`).
     """
 
@@ -114,6 +115,7 @@ class Capability(FileModel):
     requires: Identifier | None = None
     patterns: Tuple[Text] = ()
     exemplars: Exemplars = Exemplars()
+    base: bool = False
     was: Identifier | None = None
     split: Identifier | None = None
 
@@ -132,8 +134,8 @@ class Capability(FileModel):
 
     @property
     def seen(self) -> dict[str, JsonValue]:
-        """What the classifier sees of this capability: all but its name, its group, and what it was before."""
-        return self.model_dump(mode="json", exclude={"name", "group", "was", "split"})
+        """What the classifier sees of this capability: all but its name, group and standing, and what it was before."""
+        return self.model_dump(mode="json", exclude={"name", "group", "base", "was", "split"})
 
     @cached_property
     def definition(self) -> str:
@@ -170,6 +172,11 @@ class Taxonomy(FileModel):
     def by_id(self) -> dict[str, Capability]:
         """Capabilities by id, in the taxonomy's order."""
         return {capability.id: capability for capability in self.capabilities}
+
+    @property
+    def base(self) -> frozenset[str]:
+        """The capabilities that are the ordinary case of their group."""
+        return frozenset(capability.id for capability in self.capabilities if capability.base)
 
     @cached_property
     def exactly_one(self) -> dict[str, tuple[Capability, ...]]:

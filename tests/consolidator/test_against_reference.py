@@ -12,7 +12,7 @@ from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
 from bot.curator.prune import Grounds, grounds_of, prune
 from bot.curator.roles import derive_roles
-from bot.rater.model import Resident, ScoredQuery
+from bot.rater.model import Doubt, Resident, ScoredQuery
 from bot.rater.similarity import similarity
 from bot.report.output import VerdictOutput
 from tests.factories import make_config
@@ -37,7 +37,10 @@ def config_of(case: Case) -> Curation:
         novelty=options.novelty,
         honesty_scope=options.honesty_scope,
         clone_rescue=options.clone_rescue,
-    )
+        first_floor=options.first_floor,
+        fill_floor=options.fill_floor,
+        close_call=options.close_call,
+    ).with_base(options.base)
 
 
 def residents_of(case: Case) -> list[Resident]:
@@ -50,6 +53,7 @@ def residents_of(case: Case) -> list[Resident]:
             pin=item.pin,
             displaces=item.displaces,
             setup_cost=item.setup_cost,
+            customer=item.customer,
         )
         for item in case.residents
     ]
@@ -57,7 +61,18 @@ def residents_of(case: Case) -> list[Resident]:
 
 def queries_of(case: Case) -> list[ScoredQuery]:
     return [
-        ScoredQuery(id=item.id, turns=item.turns, scores=item.scores, arbitrated=item.arbitrated)
+        ScoredQuery(
+            id=item.id,
+            turns=item.turns,
+            scores=item.scores,
+            customer=item.customer,
+            arbitrated=item.arbitrated,
+            doubts=tuple(
+                Doubt(capability=name, probability=probability, instead_of=instead_of)
+                for name, (probability, instead_of) in item.doubts.items()
+            ),
+            familiar=item.familiar,
+        )
         for item in case.queries
     ]
 
@@ -69,6 +84,7 @@ def check(case: Case) -> None:
     ]
     for verdict in verdicts:
         verdict["facts"]["max_similarity"] = round(verdict["facts"]["max_similarity"], 9)
+        verdict["close_calls"] = [[call["capability"], call["probability"]] for call in verdict["close_calls"]]
     expected = reference.cycle(case.queries, case.residents, case.knobs, case.options, similarity)
     assert verdicts == [verdict.plain() for verdict in expected]
 

@@ -21,10 +21,15 @@ from tests.consolidator.test_against_reference import config_of, queries_of, res
 from tests.factories import make_config, query, resident
 from tests.oracle.strategies import Case, cases
 
-KNOBS = ("competence_bar", "winning_margin", "clone_cutoff", "redundancy_floor", "concentration_cap", "honesty_floor")
+KNOBS = (
+    "competence_bar", "winning_margin", "clone_cutoff", "redundancy_floor", "concentration_cap", "honesty_floor",
+    "first_floor",
+)  # fmt: skip
 COUNTS = ("redundancy_floor", "concentration_cap")
 asking = cases().filter(lambda case: bool(case.queries))
-CONFIG = make_config(competence_bar=0.5, winning_margin=0.1, honesty_floor=0.6, redundancy_floor=1, novelty=2)
+CONFIG = make_config(
+    competence_bar=0.5, winning_margin=0.1, honesty_floor=0.6, first_floor=0.6, redundancy_floor=1, novelty=2
+)
 
 
 def ruled(item: ScoredQuery, residents: list[Resident], config: Curation) -> Ruling:
@@ -128,7 +133,8 @@ def test_no_smaller_change_of_a_knob_turns_it(case: Case, data: Any) -> None:
         values = sorted({value for score in scores for value in (score, min(1.0, score + 2 * STEP))})
         values += data.draw(st.lists(st.floats(0, 1), max_size=5))
     distances = {(each.knob, each.capability): each.distance for each in found.knobs}
-    now = getattr(config.knobs, knob) if capability is None else getattr(config, knob)(capability)
+    held = config.options if knob == "first_floor" else config.knobs
+    now = getattr(held, knob) if capability is None else getattr(config, knob)(capability)
     for to in values:
         if Outcome.of(ruled(item, residents, turned(config, knob, capability, to))) is not found.outcome:
             assert distances[knob, capability] <= abs(to - now) + STEP

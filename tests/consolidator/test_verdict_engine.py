@@ -13,6 +13,7 @@ from bot.consolidator.verdict_engine import decide
 from tests.factories import PAPER, SHIPPED, make_config, make_facts
 
 NEW = {"new_capabilities": ("a",), "competent": ("a",)}
+FILLS = {"fills": {"a": 1}, "competent": ("a",)}
 WINS = {"wins": {"a": "r1"}, "displaced": ("r1",)}
 NOVEL = {"new_combinations": (("a", "b"),)}
 
@@ -40,6 +41,10 @@ def ruling(decision: str, route: str, *reasons: str) -> Ruling:
         ({"competent": ("a",), "offered_by": ("w",)}, {}, ruling("EXCLUDE", "direct", "REDUNDANT")),
         # Gate 3 comes before gates 4 and 5
         ({**NEW, **WINS, **NOVEL}, {}, ruling("INCLUDE", "direct", "NEW_COVERAGE")),
+        # Gate 3b comes after gate 3 and before gate 4
+        (FILLS, {}, ruling("INCLUDE", "direct", "FILLS_FLOOR")),
+        ({**FILLS, **WINS, **NOVEL}, {}, ruling("INCLUDE", "direct", "FILLS_FLOOR")),
+        ({**NEW, **FILLS}, {}, ruling("INCLUDE", "direct", "NEW_COVERAGE")),
         # Gate 4
         (WINS, {}, ruling("REPLACE", "direct", "DOMINATES")),
         ({**WINS, **NOVEL}, {}, ruling("REPLACE", "direct", "DOMINATES")),
@@ -57,15 +62,32 @@ def ruling(decision: str, route: str, *reasons: str) -> Ruling:
         # Gate 5
         (NOVEL, {}, ruling("INCLUDE", "review", "NOVEL_COMBO")),
         # Gate 6: at the honesty floor it passes, below it goes to review
-        ({**NEW, "evidence_score": 0.6}, {"honesty_floor": 0.6}, ruling("INCLUDE", "direct", "NEW_COVERAGE")),
+        ({**FILLS, "evidence_score": 0.6}, {"honesty_floor": 0.6}, ruling("INCLUDE", "direct", "FILLS_FLOOR")),
         (
-            {**NEW, "evidence_score": 0.59},
+            {**FILLS, "evidence_score": 0.59},
             {"honesty_floor": 0.6},
+            ruling("INCLUDE", "review", "FILLS_FLOOR", "LOW_CONFIDENCE"),
+        ),
+        (
+            {**FILLS, "evidence_score": 0.6 - 1e-12},
+            {"honesty_floor": 0.6},
+            ruling("INCLUDE", "direct", "FILLS_FLOOR"),
+        ),
+        # What nobody covers yet has a floor of its own, where it is all that the admission rests on
+        ({**NEW, "evidence_score": 0.9}, {"first_floor": 0.9}, ruling("INCLUDE", "direct", "NEW_COVERAGE")),
+        (
+            {**NEW, "evidence_score": 0.89},
+            {"first_floor": 0.9},
             ruling("INCLUDE", "review", "NEW_COVERAGE", "LOW_CONFIDENCE"),
         ),
         (
-            {**NEW, "evidence_score": 0.6 - 1e-12},
-            {"honesty_floor": 0.6},
+            {**NEW, **WINS, "evidence_score": 0.7},
+            {"first_floor": 0.9, "honesty_floor": 0.6},
+            ruling("INCLUDE", "direct", "NEW_COVERAGE"),
+        ),
+        (
+            {**NEW, **FILLS, "evidence_score": 0.7},
+            {"first_floor": 0.9, "honesty_floor": 0.6},
             ruling("INCLUDE", "direct", "NEW_COVERAGE"),
         ),
         (
@@ -93,6 +115,17 @@ def ruling(decision: str, route: str, *reasons: str) -> Ruling:
             ruling("REPLACE", "review", "CONCENTRATION"),
         ),
         ({"top_score": 0.0, "evidence_score": 0.0}, {}, ruling("EXCLUDE", "direct", "REDUNDANT")),
+        # A text that the classifier cannot judge goes to people, whatever the decision
+        ({**NEW, "familiar": False}, {}, ruling("INCLUDE", "review", "NEW_COVERAGE", "UNFAMILIAR")),
+        (
+            {**NEW, "familiar": False, "evidence_score": 0.1},
+            {},
+            ruling("INCLUDE", "review", "NEW_COVERAGE", "LOW_CONFIDENCE", "UNFAMILIAR"),
+        ),
+        ({**NOVEL, "familiar": False}, {}, ruling("INCLUDE", "review", "NOVEL_COMBO", "UNFAMILIAR")),
+        ({"familiar": False}, {}, ruling("EXCLUDE", "review", "REDUNDANT", "UNFAMILIAR")),
+        ({"familiar": False, "max_similarity": 1.0}, {}, ruling("EXCLUDE", "review", "CLONE", "UNFAMILIAR")),
+        ({"familiar": False, "exercised": False}, {}, ruling("EXCLUDE", "review", "OFF_TAXONOMY", "UNFAMILIAR")),
     ],
 )
 def test_each_gate_rules_as_the_semantics_say(facts: dict[str, Any], config: dict[str, Any], expected: Ruling) -> None:

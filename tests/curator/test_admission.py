@@ -24,7 +24,7 @@ def waiting(queries: list[ScoredQuery], residents: list[Resident], **config: Any
 
 
 def test_direct_admissions_enter_in_order_until_the_ceiling() -> None:
-    queries = [query(f"q{place}", {f"c{place}": 0.9 - place / 100}) for place in range(4)]
+    queries = [query(f"q{place}", {f"c{place}": 0.95 - place / 100}) for place in range(4)]
     verdicts = run_cycle(queries, [], make_config())
     plan = plan_admissions(verdicts, 3, 5)
     assert [verdict.id for verdict in plan.admitted] == ["q0", "q1"]

@@ -251,7 +251,7 @@ def test_the_rules_judge_the_import_against_the_set_without_it() -> None:
     texts = {"q1": "one " * 9, "q2": "two " * 9, "q3": resident.turns[0]}
     found = appraised(known(resident), bundle(texts), **scores)
     assert {verdict.id: [reason.value for reason in verdict.reasons] for verdict in found.verdicts} == {
-        id_of("q1"): ["REDUNDANT"],
+        id_of("q1"): ["FILLS_FLOOR"],
         id_of("q2"): ["NEW_COVERAGE"],
         id_of("q3"): ["CLONE"],
     }
@@ -261,7 +261,7 @@ def test_the_rules_judge_the_import_against_the_set_without_it() -> None:
 def test_what_waits_counts_as_present() -> None:
     waiting = make_entry("w", {"b": 0.95})
     (verdict,) = appraised(known(waiting=[waiting]), bundle({"q": "two"}), q={"b": 0.9}).verdicts
-    assert verdict.reasons == ("REDUNDANT",)
+    assert verdict.reasons == ("FILLS_FLOOR",)
 
 
 def test_what_stays_out_is_not_judged() -> None:

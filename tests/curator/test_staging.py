@@ -94,7 +94,7 @@ def test_past_the_ceiling_it_waits_in_a_file_of_its_own() -> None:
 def test_what_comes_in_leaves_no_file_in_the_line_and_no_grave() -> None:
     standing = Standing(ids=(), edited={}, texts={}, waiting=("entry-q1",), tombstones=("entry-q1", "entry-q2"))
     _, staging = staged(
-        make_candidate("q1", {"a": 0.9}), make_candidate("q2", {"b": 0.8}), standing=standing, ceiling=1
+        make_candidate("q1", {"a": 0.9}), make_candidate("q2", {"b": 0.9}), standing=standing, ceiling=1
     )
     assert written(staging) == {
         "regression_set/entry-q1.yaml": True,
@@ -138,7 +138,7 @@ def test_what_takes_over_its_own_entry_keeps_its_time_its_pin_and_whom_it_displa
 
 def test_whom_it_displaces_is_named_by_the_entry_also_where_that_enters_with_it() -> None:
     first, better = make_candidate("q1", {"a": 0.6}), make_candidate("q2", {"a": 0.9})
-    config = make_config(redundancy_floor=1)
+    config = make_config(redundancy_floor=1, first_floor=0.6)
     old = resident("weak", {"a": 0.55})
     present = (old, resident("q1", {"a": 0.6}, first.query.turns[0]))
     verdicts = (*run_cycle([first.scored], (), config), *run_cycle([better.scored], present, config))

@@ -935,9 +935,10 @@ def test_four_hundred_queries_fit_into_a_comment_and_a_check() -> None:
     assert len(comment) <= 65_536
     assert "[the job summary](https://github.example/o/r/actions/runs/1)" in comment
     rows = [line for line in comment.splitlines() if line.startswith("|")]
-    assert all(line.endswith("|") and line.count(" | ") == 2 for line in rows if "---" not in line)
+    assert all(line.endswith("|") and line.count(" | ") in (1, 2) for line in rows if "---" not in line)
     assert hub.check is not None
-    assert len(hub.check.annotations) == 50
+    # What is excluded asks nobody for anything.
+    assert [item.title for item in hub.check.annotations] == ["query-000: Admit?"]
     assert len(hub.check.summary) <= 65_535
     assert all(f"`query-{n:03d}`" in plan.summary for n in range(400))
 

@@ -47,6 +47,9 @@ BOUNDED = {
     # Told by `explain`, whose rows are cut by `most`.
     "contests",
     "absences",
+    "close_calls",
+    "doubts",
+    "fills",
     "knobs",
 }
 

@@ -12,8 +12,8 @@ from tests.oracle.reference import cycle
 from tests.oracle.values import Item, Knobs, Options, Verdict
 
 PAPER_KNOBS = Knobs(0.50, 0.05, 0.80, 2, 5, 0.60)
-PAPER = Options(novelty="signature", honesty_scope="all", clone_rescue=False)
-SHIPPED = Options(novelty=2, honesty_scope="evidence", clone_rescue=True)
+PAPER = Options(novelty="signature", honesty_scope="all", clone_rescue=False, first_floor=0.60)
+SHIPPED = Options(novelty=2, honesty_scope="evidence", clone_rescue=True, first_floor=0.60)
 
 
 def sim(left: str, right: str) -> float:

@@ -61,6 +61,16 @@ def new_capabilities(q: Item, entries: Sequence[Item], knobs: Knobs) -> frozense
     return frozenset(c for c in caps(q, knobs) if not any(c in caps(r, knobs) for r in entries))
 
 
+def fills(q: Item, entries: Sequence[Item], knobs: Knobs, options: Options) -> frozenset[str]:
+    """fills(q): covered by somebody, by too few, and by nobody of the same customer."""
+    found = set()
+    for c in caps(q, knobs) if options.fill_floor else ():
+        covering = [r for r in entries if c in caps(r, knobs)]
+        if 1 <= len(covering) < knobs.floor(c) and not any(r.customer == q.customer for r in covering):
+            found.add(c)
+    return frozenset(found)
+
+
 def wins(q: Item, entries: Sequence[Item], knobs: Knobs) -> dict[str, str]:
     """wins(q), each with the champion it beats."""
     found = {}
@@ -75,7 +85,7 @@ def combinations(x: Item, knobs: Knobs, options: Options) -> list[Combination]:
     """What x exercises together."""
     if options.novelty == "signature":
         return [frozenset(x.scores)]
-    competent = caps(x, knobs)
+    competent = caps(x, knobs) if options.novelty == 1 else caps(x, knobs) - options.base
     if not competent:
         return []
     if len(competent) < options.novelty:
@@ -117,7 +127,11 @@ def facts(
     missing_in_r = new_combinations(q, entries, knobs, options)
     missing = new_combinations(q, [*entries, *waiting], knobs, options)
     likeness, who = most_similar(q, entries, sim)
+    needed = new_capabilities(q, entries, knobs) | fills(q, entries, knobs, options)
+    offered = frozenset(c for w in waiting for c in caps(w, knobs))
     return Facts(
+        fills={c: coverers(c, entries, knobs) for c in sorted(fills(q, entries, knobs, options))},
+        met_by=tuple(w.id for w in waiting if caps(w, knobs) & needed) if needed <= offered else (),
         competent=tuple(sorted(caps(q, knobs))),
         new_capabilities=tuple(sorted(new_capabilities(q, entries, knobs))),
         new_combinations=tuple(sorted(tuple(sorted(m)) for m in missing)),
@@ -138,6 +152,14 @@ def coverers(capability: str, entries: Sequence[Item], knobs: Knobs) -> int:
 
 def decide(q: Item, known: Facts, entries: Sequence[Item], knobs: Knobs, options: Options) -> Verdict:
     """Gates 0 to 6. R is consulted only about E and its capabilities (gate 4)."""
+    verdict = gates(q, known, entries, knobs, options)
+    if q.familiar:
+        return verdict
+    return replace(verdict, route="review", reasons=(*verdict.reasons, "UNFAMILIAR"))
+
+
+def gates(q: Item, known: Facts, entries: Sequence[Item], knobs: Knobs, options: Options) -> Verdict:
+    """Gates 0 to 6, but for familiarity."""
 
     def exclude(reason: str, alternate_of: tuple[str, ...] = ()) -> Verdict:
         return Verdict(q.id, "EXCLUDE", "direct", (reason,), known, alternate_of=alternate_of)
@@ -148,17 +170,24 @@ def decide(q: Item, known: Facts, entries: Sequence[Item], knobs: Knobs, options
         if options.clone_rescue and known.new_capabilities:
             return Verdict(q.id, "INCLUDE", "review", ("CLONE", "NEW_COVERAGE"), known)
         return exclude("CLONE")
-    if not known.new_capabilities and not known.wins and not known.novel:
+    if not known.new_capabilities and not known.fills and not known.wins and not known.novel:
         return exclude("REDUNDANT", known.held_by)
     if known.new_capabilities:
         verdict = Verdict(q.id, "INCLUDE", "direct", ("NEW_COVERAGE",), known)
+    elif known.fills:
+        verdict = Verdict(q.id, "INCLUDE", "direct", ("FILLS_FLOOR",), known)
     elif known.wins:
         verdict = challenge(q, known, entries, knobs)
     else:
         verdict = Verdict(q.id, "INCLUDE", "review", ("NOVEL_COMBO",), known)
     if verdict.route == "direct":
-        evidence = set(q.scores) if options.honesty_scope == "all" else {*known.new_capabilities, *known.wins}
-        if rounded(max(q.scores[c] for c in evidence)) < rounded(knobs.honesty_floor):
+        evidence = {*known.new_capabilities, *known.fills, *known.wins}
+        floor = knobs.honesty_floor
+        if options.honesty_scope == "all":
+            evidence = set(q.scores)
+        elif not known.fills and not known.wins:
+            floor = options.first_floor
+        if rounded(max(q.scores[c] for c in evidence)) < rounded(floor):
             verdict = replace(verdict, route="review", reasons=(*verdict.reasons, "LOW_CONFIDENCE"))
     return verdict
 
@@ -188,12 +217,13 @@ def challenge(q: Item, known: Facts, entries: Sequence[Item], knobs: Knobs) -> V
 
 def key(
     q: Item, entries: Sequence[Item], waiting: Sequence[Item], knobs: Knobs, options: Options
-) -> tuple[int, int, int, float]:
+) -> tuple[int, int, int, int, float]:
     """key(q); the greatest is taken first."""
     won = wins(q, entries, knobs)
     open_to_q = [c for c in q.scores if champion(c, entries, knobs) is None or c in won]
     return (
         len(new_capabilities(q, entries, knobs)),
+        len(fills(q, entries, knobs, options)),
         len(open_to_q),
         len(new_combinations(q, [*entries, *waiting], knobs, options)),
         rounded(math.fsum(q.scores.values())),
@@ -213,11 +243,43 @@ def cycle(
         greatest = max(keys.values())
         q = min((q for q in left if keys[q.id] == greatest), key=lambda candidate: candidate.id)
         left = [other for other in left if other.id != q.id]
-        verdict = decide(q, facts(q, entries, knobs, options, sim, waiting), entries, knobs, options)
+        verdict = turn(q, entries, waiting, knobs, options, sim)
+        if "REDUNDANT" in verdict.reasons:
+            calls = close_calls(q, entries, waiting, knobs, options, sim)
+            verdict = replace(verdict, close_calls=tuple(calls))
         verdicts.append(verdict)
-        if verdict.decision != "EXCLUDE":
-            (entries if verdict.route == "direct" else waiting).append(q)
+        if verdict.decision != "EXCLUDE" and verdict.route == "direct":
+            entries.append(q)
+        elif verdict.decision != "EXCLUDE" and q.familiar:
+            waiting.append(q)
     return verdicts
+
+
+def turn(
+    q: Item, entries: Sequence[Item], waiting: Sequence[Item], knobs: Knobs, options: Options, sim: Similarity
+) -> Verdict:
+    """The verdict at q's turn: it waits behind others that a person is asked about anyway, if they offer as much."""
+    known = facts(q, entries, knobs, options, sim, waiting)
+    verdict = decide(q, known, entries, knobs, options)
+    asks = verdict.decision != "EXCLUDE" and verdict.route == "review"
+    if asks and q.familiar and known.met_by and not known.wins:
+        return Verdict(q.id, "EXCLUDE", "direct", ("REDUNDANT",), known, alternate_of=known.met_by)
+    return verdict
+
+
+def close_calls(
+    q: Item, entries: Sequence[Item], waiting: Sequence[Item], knobs: Knobs, options: Options, sim: Similarity
+) -> list[tuple[str, float]]:
+    """What would have given q merit if it were TRUE, with its P; the likeliest first."""
+    found = []
+    for c, (probability, instead_of) in q.doubts.items():
+        if rounded(probability) < rounded(options.close_call):
+            continue
+        scores = {name: score for name, score in q.scores.items() if name not in instead_of}
+        other = replace(q, scores=scores | {c: max(knobs.bar(c), probability)})
+        if turn(other, entries, waiting, knobs, options, sim).decision != "EXCLUDE":
+            found.append((c, probability))
+    return sorted(found, key=lambda call: -rounded(call[1]))
 
 
 def set_after(
@@ -275,9 +337,13 @@ def prune(
     chosen: list[Grounds] = []
     for place in sorted(range(len(entries)), key=order):
         r = entries[place]
-        gone = {r.id} | {suggestion.id for suggestion in chosen}
+        already = {suggestion.id for suggestion in chosen}
+        gone = {r.id} | already
         rest = [other for other in entries if other.id not in gone]
+        why[r.id] = grounds(r, [other for other in entries if other.id not in already], knobs)
         if r.id in roles or why[r.id] in refused_grounds:
+            continue
+        if any(taken.kind == "displaced" and gone >= set(taken.yields_to) for taken in chosen):
             continue
         floors_hold = all(coverers(c, rest, knobs) >= knobs.floor(c) for c in caps(r, knobs))
         carried = all(any(carries(other, m, knobs, options) for other in rest) for m in combinations(r, knobs, options))

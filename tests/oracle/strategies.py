@@ -7,20 +7,21 @@ the rule and not the exception; queries are often drawn near an entry or another
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
 from hypothesis import strategies as st
 
 from tests.oracle.reference import grounds
-from tests.oracle.values import Grounds, Item, Knobs, Options
+from tests.oracle.values import Doubts, Grounds, Item, Knobs, Options
 
 T = TypeVar("T")
 
 GRID = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 ODD = (0.0, 0.05, 0.123456789, 0.30000000000000004, 0.35 + 0.05, 0.725, 1 / 3)
 HAIRS = (0.5 - 1e-9, 0.5 - 4e-10, 0.5 + 4e-10, 0.45 + 1e-9, 0.45 + 4e-10, 0.5500000000000002)
+CUSTOMERS = ("one", "two", "three", None)
 MOMENTS = tuple(f"2026-01-0{day}T00:00:00Z" for day in range(1, 5))
 CLONES: tuple[tuple[str, ...], ...] = (
     ("Show my open tickets as a table.",),
@@ -160,11 +161,29 @@ def knobs(source: Source, capabilities: Sequence[str]) -> Knobs:
     )
 
 
-def options(source: Source) -> Options:
-    """Every mixture of the options."""
+def options(source: Source, capabilities: Sequence[str]) -> Options:
+    """Every mixture of the options; a base capability here and there."""
     novelty: Literal["signature", 1, 2, 3] = source.pick(("signature", 1, 2, 2, 3))
     honesty_scope: Literal["all", "evidence"] = source.pick(("all", "evidence"))
-    return Options(novelty=novelty, honesty_scope=honesty_scope, clone_rescue=source.pick((False, True)))
+    return Options(
+        novelty=novelty,
+        honesty_scope=honesty_scope,
+        clone_rescue=source.pick((False, True)),
+        first_floor=source.pick((0.9, 0.6, 0.75, 0.0)),
+        fill_floor=source.pick((False, True)),
+        close_call=source.pick((0.2, 0.35, 0.0)),
+        base=frozenset(c for c in capabilities if source.chance(15)),
+    )
+
+
+def doubts(source: Source, capabilities: Sequence[str], held: Collection[str]) -> Doubts:
+    """What a query may exercise after all; now and then in the place of something that it exercises."""
+    found: dict[str, tuple[float, tuple[str, ...]]] = {}
+    for c in capabilities:
+        if c not in held and source.chance(30):
+            instead = (source.pick(sorted(held)),) if held and source.chance(30) else ()
+            found[c] = (source.pick((0.1, 0.2, 0.3, 0.35, 0.45, 0.49)), instead)
+    return found
 
 
 def shuffled_names(source: Source, prefix: str, number: int) -> list[str]:
@@ -186,6 +205,7 @@ def residents_of(source: Source, capabilities: Sequence[str], most: int) -> tupl
                 admitted_at=source.pick(MOMENTS),
                 pin="a person wants it" if source.chance(10) else None,
                 setup_cost=source.pick((1.0, 1.0, 0.0, 0.5, 3.0)),
+                customer=source.pick(CUSTOMERS),
             )
         )
     names = [entry.id for entry in found]
@@ -206,7 +226,17 @@ def queries_of(source: Source, capabilities: Sequence[str], residents: Sequence[
             near(source, source.pick(models).scores, capabilities) if like else scores(source, capabilities, empty=6)
         )
         marked = frozenset(c for c in chosen if source.chance(60)) if source.chance(10) else frozenset()
-        found.append(Item(id=name, turns=turns(source), scores=chosen, arbitrated=marked))
+        found.append(
+            Item(
+                id=name,
+                turns=turns(source),
+                scores=chosen,
+                arbitrated=marked,
+                customer=source.pick(CUSTOMERS),
+                familiar=not source.chance(8),
+                doubts=doubts(source, capabilities, chosen),
+            )
+        )
     return tuple(found)
 
 
@@ -215,7 +245,7 @@ def case_of(source: Source, most: int = 12) -> Case:
     capabilities = tuple(f"c{place}" for place in range(source.count(3, 8)))
     residents = residents_of(source, capabilities, most)
     queries = queries_of(source, capabilities, residents, most)
-    drawn_knobs, drawn_options = knobs(source, capabilities), options(source)
+    drawn_knobs, drawn_options = knobs(source, capabilities), options(source, capabilities)
     opened = frozenset(entry.id for entry in residents if source.chance(15))
     refused = set()
     for entry in residents:

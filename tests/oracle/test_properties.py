@@ -54,8 +54,9 @@ def test_keys_only_shrink_while_the_set_grows(case: Case) -> None:
             before = key(q, entries, [], case.knobs, case.options)
             after = key(q, [*entries, newcomer], [], case.knobs, case.options)
             waits = key(q, entries, [newcomer], case.knobs, case.options)
-            assert all(new <= old for new, old in zip(after, before, strict=True))
-            assert all(new <= old for new, old in zip(waits, before, strict=True))
+            # What is new may become what fills a floor; the key as a whole never grows.
+            assert after <= before
+            assert waits <= before
 
 
 def test_seeded_cases_meet_every_path() -> None:
@@ -64,8 +65,11 @@ def test_seeded_cases_meet_every_path() -> None:
         case = random_case(random.Random(seed))
         assert case == random_case(random.Random(seed))
         for verdict in cycle(case.queries, case.residents, case.knobs, case.options, sim):
-            paths[said(verdict)] += 1
+            paths[said(verdict).removesuffix(" UNFAMILIAR")] += 1
+            paths["unfamiliar"] += "UNFAMILIAR" in verdict.reasons
             paths["alternate"] += bool(verdict.alternate_of)
+            paths["stands behind"] += bool(verdict.facts.met_by) and verdict.reasons == ("REDUNDANT",)
+            paths["close call"] += bool(verdict.close_calls)
         for suggestion in prune(case.residents, case.open, case.refused, case.knobs, case.options):
             paths[suggestion.kind] += 1
     assert set(paths) == {
@@ -74,7 +78,17 @@ def test_seeded_cases_meet_every_path() -> None:
         "EXCLUDE direct REDUNDANT",
         "INCLUDE review CLONE NEW_COVERAGE",
         "INCLUDE direct NEW_COVERAGE",
+        "EXCLUDE review OFF_TAXONOMY",
+        "EXCLUDE review CLONE",
+        "EXCLUDE review REDUNDANT",
+        "INCLUDE review NEW_COVERAGE",
+        "INCLUDE review FILLS_FLOOR",
+        "KEEP-BOTH review SPLIT_OR_FLOOR",
+        "REPLACE review DOMINATES",
+        "unfamiliar",
         "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE",
+        "INCLUDE direct FILLS_FLOOR",
+        "INCLUDE review FILLS_FLOOR LOW_CONFIDENCE",
         "INCLUDE review NOVEL_COMBO",
         "KEEP-BOTH direct SPLIT_OR_FLOOR",
         "KEEP-BOTH review SPLIT_OR_FLOOR LOW_CONFIDENCE",
@@ -82,6 +96,8 @@ def test_seeded_cases_meet_every_path() -> None:
         "REPLACE review DOMINATES LOW_CONFIDENCE",
         "REPLACE review CONCENTRATION",
         "alternate",
+        "stands behind",
+        "close call",
         "displaced",
         "redundant",
     }

@@ -25,13 +25,15 @@ def test_the_greatest_key_is_taken_first_and_the_file_does_not_matter() -> None:
         assert [v.id for v in run(queries)] == expected
 
 
-def test_the_four_parts_of_the_key() -> None:
+def test_the_five_parts_of_the_key() -> None:
     residents = [item("r", {"a": 0.5, "b": 0.9})]
     query = item("q", {"a": 0.6, "b": 0.9, "c": 0.4, "d": 0.5})
-    # new: d; without champion: c, d; won: a; combinations ab is carried, ad and bd are not
-    assert key(query, residents, [], PAPER_KNOBS, SHIPPED) == (1, 3, 2, 2.4)
+    # new: d; filled: a, b, each with one coverer; without champion: c, d; won: a; ab is carried, ad and bd are not
+    assert key(query, residents, [], PAPER_KNOBS, SHIPPED) == (1, 0, 3, 2, 2.4)
+    others = [replace(each, customer="other") for each in residents]
+    assert key(query, others, [], PAPER_KNOBS, replace(SHIPPED, fill_floor=True)) == (1, 2, 3, 2, 2.4)
     waiting = [item("w", {"a": 0.5, "d": 0.5})]
-    assert key(query, residents, waiting, PAPER_KNOBS, SHIPPED) == (1, 3, 1, 2.4)
+    assert key(query, residents, waiting, PAPER_KNOBS, SHIPPED) == (1, 0, 3, 1, 2.4)
 
 
 def test_a_query_whose_only_merit_waits_already_is_an_alternate() -> None:
@@ -74,11 +76,30 @@ def test_equal_keys_are_taken_by_id() -> None:
     assert [v.id for v in run(queries)] == ["q1", "q2", "q3"]
 
 
-def test_waiting_queries_count_for_novelty_alone() -> None:
+def test_a_query_waits_behind_those_that_offer_as_much_and_not_for_a_part_of_it() -> None:
     low = {"a": 0.55}
-    verdicts = run([item("q1", low), item("q2", low)])
-    assert [said(v) for v in verdicts] == ["INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"] * 2
-    assert [v.facts.new_combinations for v in verdicts] == [(("a",),), ()]
+    verdicts = run([item("q1", low), item("q2", low), item("q3", {"b": 0.55})])
+    asked = "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"
+    assert [said(v) for v in verdicts] == [asked, asked, "EXCLUDE direct REDUNDANT"]
+    assert [v.id for v in verdicts] == ["q1", "q3", "q2"]
+    assert verdicts[2].alternate_of == ("q1",)
+    assert [v.facts.new_combinations for v in verdicts] == [(("a",),), (("b",),), ()]
+
+
+def test_what_is_not_familiar_offers_nothing_and_stands_behind_nobody() -> None:
+    low = {"a": 0.55}
+    verdicts = run([item("q1", low, familiar=False), item("q2", low), item("q3", low, familiar=False)])
+    asked = "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"
+    assert [said(v) for v in verdicts] == [f"{asked} UNFAMILIAR", asked, f"{asked} UNFAMILIAR"]
+
+
+def test_a_close_call_names_what_would_have_given_merit() -> None:
+    doubts = {"b": (0.3, ()), "c": (0.4, ("a",)), "d": (0.45, ())}
+    options = replace(SHIPPED, close_call=0.3)
+    residents = [item("r", {"a": 0.9}), item("s", {"a": 0.5, "d": 0.9})]
+    (verdict,) = run([item("q", {"a": 0.9}, doubts=doubts)], residents, options)
+    assert said(verdict) == "EXCLUDE direct REDUNDANT"
+    assert verdict.close_calls == (("c", 0.4), ("b", 0.3))
 
 
 def test_a_redundant_query_without_waiting_ones_is_nobodys_alternate() -> None:

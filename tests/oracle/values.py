@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Moment = str | int
+Doubts = Mapping[str, tuple[float, tuple[str, ...]]]
+"""Capability → P, and whom it would stand in for."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class Options:
     novelty: Literal["signature", 1, 2, 3]
     honesty_scope: Literal["all", "evidence"]
     clone_rescue: bool
+    first_floor: float = 0.0
+    fill_floor: bool = False
+    close_call: float = 1.0
+    base: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -55,11 +61,17 @@ class Item:
     displaces: tuple[str, ...] = ()
     setup_cost: float = 1.0
     arbitrated: frozenset[str] = frozenset()
+    customer: str | None = None
+    familiar: bool = True
+    doubts: Doubts = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a verdict rests on. ``held_by`` are the waiting queries that carry a combination R does not."""
+    """What a verdict rests on. ``held_by`` are the waiting queries that carry a combination R does not.
+
+    ``met_by`` those that cover, all together, what the query covers that is new or short.
+    """
 
     competent: tuple[str, ...] = ()
     new_capabilities: tuple[str, ...] = ()
@@ -68,6 +80,8 @@ class Facts:
     max_similarity: float = 0.0
     most_similar: str | None = None
     held_by: tuple[str, ...] = ()
+    fills: Mapping[str, int] = field(default_factory=dict)
+    met_by: tuple[str, ...] = ()
 
     @property
     def novel(self) -> bool:
@@ -85,6 +99,7 @@ class Verdict:
     facts: Facts
     displaces: tuple[str, ...] = ()
     alternate_of: tuple[str, ...] = ()
+    close_calls: tuple[tuple[str, float], ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """As JSON would have it, with ``max_similarity`` rounded to 9 decimals."""
@@ -95,9 +110,11 @@ class Verdict:
             "reasons": list(self.reasons),
             "displaces": list(self.displaces),
             "alternate_of": list(self.alternate_of),
+            "close_calls": [list(call) for call in self.close_calls],
             "facts": {
                 "competent": list(self.facts.competent),
                 "new_capabilities": list(self.facts.new_capabilities),
+                "fills": dict(self.facts.fills),
                 "new_combinations": [list(combination) for combination in self.facts.new_combinations],
                 "wins": dict(self.facts.wins),
                 "max_similarity": round(self.facts.max_similarity, 9),

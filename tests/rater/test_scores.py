@@ -147,9 +147,13 @@ def test_a_capability_is_scored_by_its_confidence_if_it_is_true_and_not_at_all_o
         },
         arbitrated=frozenset({"c"}),
     )
-    scored = rate(classification, ("first", "second"))
+    scored = rate(classification, ("first", "second"), make_taxonomy("a", "b", "c", "d"), "acme")
     assert scored == ScoredQuery(
-        id="q", turns=("first", "second"), scores={"a": 0.7, "c": 0.2}, arbitrated=frozenset({"c"})
+        id="q",
+        turns=("first", "second"),
+        scores={"a": 0.7, "c": 0.2},
+        customer="acme",
+        arbitrated=frozenset({"c"}),
     )
     assert set(scored.scores) == classification.signature
 

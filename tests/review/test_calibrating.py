@@ -22,6 +22,8 @@ from tests.review.factories import COMMIT, answered, day, decided, facts, name_o
 
 TEXT = (REPOSITORY / "config" / "curation.yaml").read_text(encoding="utf-8")
 
+CONFIG = make_config(first_floor=0.6)
+
 
 def reviewed(number: int, score: float, bar: float) -> list[Event]:
     """A query that brings capability c, and Ann, who finds it covered from ``bar`` on."""
@@ -43,11 +45,9 @@ def found(
     told: list[Event], classifier: str | None = None, capabilities: Collection[str] = "c", **versions: Collection[str]
 ) -> Finding:
     """What ``told`` teaches; ``versions`` map those of the taxonomy to what each defined as it is."""
-    standing = Standing(residents=(), config=SHIPPED)
+    standing = Standing(residents=(), config=CONFIG)
     comparable = {"1.0.0": capabilities} | versions
-    return find(
-        told, lambda _: standing, SHIPPED, capabilities, classifier, lambda version: comparable.get(version, ())
-    )
+    return find(told, lambda _: standing, CONFIG, capabilities, classifier, lambda version: comparable.get(version, ()))
 
 
 def test_a_bar_that_people_hold_higher_is_proposed_and_does_what_held_out_answers_want() -> None:

@@ -14,13 +14,14 @@ from bot.ledger.events import Shown, VerdictFacts
 from bot.rater.model import Resident, ScoredQuery
 from bot.report.wording import codes
 from bot.review.replay import Replayed, Standing, judged, replay
-from tests.factories import SHIPPED, make_config, query, resident
+from tests.factories import make_config, query, resident
 from tests.review.factories import COMMIT, day, facts, name_of, shown
 
+CONFIG = make_config(first_floor=0.6)
 R = (resident("r1", {"a": 0.7, "b": 0.55}), resident("r2", {"a": 0.6}), resident("r3", {"a": 0.6}))
 
 
-def stand(residents: Sequence[Resident] = R, config: Any = SHIPPED) -> Any:
+def stand(residents: Sequence[Resident] = R, config: Any = CONFIG) -> Any:
     return lambda commit: Standing(residents=tuple(residents), config=config) if commit == COMMIT else None
 
 
@@ -55,7 +56,7 @@ def test_what_was_shown_comes_back(scores: dict[str, float], codes: str, more: d
 
 def test_another_config_gives_another_verdict() -> None:
     past = showing({"c": 0.7}, "INCLUDE direct NEW_COVERAGE")
-    stricter = make_config(per_capability={"c": {"competence_bar": 0.8}})
+    stricter = make_config(CONFIG, per_capability={"c": {"competence_bar": 0.8}})
     found = only(replay([past], stand(), stricter))
     assert (found.codes, found.changed) == ("EXCLUDE direct REDUNDANT", True)
     assert (found.uncovered, found.behind) == ({"c": 0.7}, {})
@@ -63,10 +64,10 @@ def test_another_config_gives_another_verdict() -> None:
 
 def test_doubts_of_then_keep_no_verdict_that_admits_nothing() -> None:
     past = showing({"c": 0.7}, "INCLUDE review NEW_COVERAGE ATTEMPT")
-    stricter = make_config(per_capability={"c": {"competence_bar": 0.8}})
+    stricter = make_config(CONFIG, per_capability={"c": {"competence_bar": 0.8}})
     assert only(replay([past], stand(), stricter)).codes == "EXCLUDE direct REDUNDANT"
     asked = showing({"c": 0.7}, "INCLUDE review NEW_COVERAGE ATTEMPT")
-    careful = make_config(honesty_floor=0.9)
+    careful = make_config(CONFIG, first_floor=0.9)
     assert only(replay([asked], stand(), careful)).codes == "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"
 
 
@@ -83,7 +84,7 @@ def test_those_judged_before_stand_in_r_or_wait() -> None:
     waiting = showing({"a": 0.6, "b": 0.55, "c": 0.52}, "INCLUDE review NOVEL_COMBO", "q3", 2)
     found = replay([second, waiting, first], stand(), None)
     assert [found[judged(item)].changed for item in (first, second, waiting)] == [False, False, False]
-    stricter = make_config(per_capability={"c": {"competence_bar": 0.71}})
+    stricter = make_config(CONFIG, per_capability={"c": {"competence_bar": 0.71}})
     again = replay([second, first], stand(), stricter)
     assert again[judged(second)].uncovered == {"c": 0.7}
 
@@ -104,7 +105,7 @@ def test_a_later_push_is_judged_beside_what_it_left_unchanged() -> None:
     pushed = showing({"c": 0.7}, "EXCLUDE direct REDUNDANT", "q2", 1, at=day(2), head="e" * 40)
     rebased = showing({"c": 0.6}, "EXCLUDE direct REDUNDANT", "q3", 1, at=day(3), head="f" * 40, base="b" * 40)
     elsewhere = showing({"c": 0.7}, "INCLUDE direct NEW_COVERAGE", "q4", 0, at=day(3), pull_request=8)
-    standing = Standing(residents=R, config=SHIPPED)
+    standing = Standing(residents=R, config=CONFIG)
     found = replay([rebased, elsewhere, pushed, sibling], lambda _: standing, None)
     assert [found[judged(item)].changed for item in (sibling, pushed, rebased, elsewhere)] == [False] * 4
     assert len(found) == 4
@@ -157,7 +158,7 @@ def test_every_cycle_of_the_engine_comes_back(news: list[dict[str, float]], olds
                 most_similar=item.facts.most_similar,
             ),
         )
-        for place, item in enumerate(run_cycle(queries, residents, SHIPPED))
+        for place, item in enumerate(run_cycle(queries, residents, CONFIG))
     ]
     found = replay(events, stand(residents), None)
     assert len(found) == len(queries)

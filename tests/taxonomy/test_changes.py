@@ -156,6 +156,7 @@ CASES: list[tuple[Taxonomy, Kind, tuple[str, ...], Step, str]] = [
     (having(c={"source": "intent"}), Kind.RULE, ("c",), Step.MAJOR, "c: source was “spec” and is “intent”."),
     (having(c={"source": "tool"}), Kind.RULE, ("c",), Step.MAJOR, "c: source was “spec” and is “tool”."),
     (having(a={"when": "card"}), Kind.RULE, ("a",), Step.MAJOR, "a: when was absent and is “card”."),
+    (having(a={"base": True}), Kind.BASE, ("a",), Step.MINOR, "a: it is now the ordinary case of its group (base)."),
     (
         having(b={"was": "gone"}),
         Kind.DECLARATION,

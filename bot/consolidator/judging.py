@@ -1,0 +1,72 @@
+"""One query's turn: all gates, whom it stands behind, how close an exclusion was (semantics, sections 5, 6; pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from bot.config import Curation
+from bot.consolidator.verdict import CloseCall, Decision, Reason, Route, Ruling, Verdict
+from bot.consolidator.verdict_engine import decide
+from bot.rater.contextualizer import LiveSet, Similarity
+from bot.rater.model import Doubt, RelationalFacts, ScoredQuery
+from bot.rater.profile import Profile
+from bot.rounding import rounded
+
+Trust: TypeAlias = Callable[[ScoredQuery, RelationalFacts, Ruling, Sequence[str]], Ruling]
+"""Gate 7: query, facts, ruling and the ids that this cycle has admitted so far → the ruling, perhaps sent to review."""
+
+REDUNDANT: Final = Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.REDUNDANT,))
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The state of a cycle at one query's turn: the live set, the rules, and the ids ``admitted`` so far."""
+
+    live: LiveSet
+    config: Curation
+    trust: Trust
+    admitted: Sequence[str]
+
+    def judge(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> tuple[RelationalFacts, Ruling]:
+        """Facts and ruling, all gates and the queries that wait considered."""
+        facts = self.live.facts(query, profile, similarity)
+        ruling = self.trust(query, facts, decide(facts, self.config.knobs, self.config.options), self.admitted)
+        return facts, REDUNDANT if _stands_behind(facts, ruling) else ruling
+
+    def verdict(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> Verdict:
+        """The verdict on ``query``, with close calls where it is redundant."""
+        facts, ruling = self.judge(query, profile, similarity)
+        redundant = Reason.REDUNDANT in ruling.reasons
+        return Verdict(
+            id=query.id,
+            ruling=ruling,
+            displaces=facts.displaced if ruling.decision is Decision.REPLACE else (),
+            alternate_of=(facts.met_by or facts.offered_by) if redundant else (),
+            facts=facts,
+            close_calls=tuple(self._close_calls(query, similarity)) if redundant else (),
+        )
+
+    def _close_calls(self, query: ScoredQuery, similarity: Similarity) -> Iterator[CloseCall]:
+        least = rounded(self.config.options.close_call)
+        for doubt in sorted(query.doubts, key=lambda doubt: -rounded(doubt.probability)):
+            if rounded(doubt.probability) < least:
+                return
+            other = exercising(query, doubt, self.config)
+            _, ruling = self.judge(other, self.live.profile(other), similarity)
+            if ruling.decision.admits:
+                yield CloseCall(capability=doubt.capability, probability=doubt.probability, ruling=ruling)
+
+
+def exercising(query: ScoredQuery, doubt: Doubt, config: Curation) -> ScoredQuery:
+    """``query`` as if it exercised what there is ``doubt`` about, just competently."""
+    scores = {name: score for name, score in query.scores.items() if name not in doubt.instead_of}
+    bar = config.competence_bar(doubt.capability)
+    return replace(query, scores={**scores, doubt.capability: max(bar, doubt.probability)})
+
+
+def _stands_behind(facts: RelationalFacts, ruling: Ruling) -> bool:
+    """Whether people are asked about waiting queries that offer the same (semantics, section 6)."""
+    asks = ruling.decision.admits and ruling.route is Route.REVIEW
+    return asks and facts.familiar and not facts.wins and bool(facts.met_by)

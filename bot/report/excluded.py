@@ -1,0 +1,85 @@
+"""Excluded queries by the reason that they share, who stands in their way, and the close calls among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from bot.consolidator.verdict import Reason, Verdict
+from bot.pipeline import Review
+from bot.rater.contextualizer import by_admission
+from bot.report.wording import Voice, why
+from bot.rounding import rounded
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Excluded queries that share a ``reason``, in words; ``verdicts`` in the cycle's order."""
+
+    reason: str
+    verdicts: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """The excluded queries of ``review``, told by ``voice``."""
+
+    review: Review
+    voice: Voice
+
+    @cached_property
+    def close_calls(self) -> tuple[Verdict, ...]:
+        """Those that would have merit with a capability that they may exercise, the most probable first."""
+        found = [verdict for verdict in self.review.plan.excluded if verdict.close_calls]
+        return tuple(sorted(found, key=lambda verdict: (-rounded(verdict.close_calls[0].probability), verdict.id)))
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """All of them by reason, the largest group first, then by the reason's words."""
+        found: dict[str, list[Verdict]] = {}
+        for verdict in self.review.plan.excluded:
+            found.setdefault(self._reason(verdict), []).append(verdict)
+        groups = (Group(reason, tuple(verdicts)) for reason, verdicts in found.items())
+        return tuple(sorted(groups, key=lambda group: (-len(group.verdicts), group.reason)))
+
+    def in_the_way(self, verdict: Verdict) -> str:
+        """Which entry covers all that the query does, or else stands nearest to it by its text."""
+        facts = verdict.facts
+        near = "" if facts.most_similar is None else self.voice.name(facts.most_similar)
+        if Reason.CLONE in verdict.reasons:
+            return f"{near} ({facts.max_similarity:.2f})"
+        covering = self._coverer(frozenset(facts.competent))
+        if covering:
+            return f"{self.voice.name(covering)} covers all of it"
+        return f"nearest text: {near}" if near else ""
+
+    def _reason(self, verdict: Verdict) -> str:
+        if Reason.CLONE in verdict.reasons:
+            return "Nearly the same text as an entry:"
+        if verdict.alternate_of or not verdict.facts.competent:
+            return why(verdict, self.review, self.voice)
+        return "Covers only what is covered, beats no champion and combines nothing new:"
+
+    def _coverer(self, competent: frozenset[str]) -> str:
+        """The first member of the set, by admission, that covers ``competent``; empty if none does by itself."""
+        if competent not in self._coverers:
+            covering = (id for id, covered in self._members if competent and competent <= covered)
+            self._coverers[competent] = next(covering, "")
+        return self._coverers[competent]
+
+    @cached_property
+    def _coverers(self) -> dict[frozenset[str], str]:
+        return {}
+
+    @cached_property
+    def _members(self) -> tuple[tuple[str, frozenset[str]], ...]:
+        """The entries, and then the queries that entered in this cycle, with what each covers competently."""
+        config, review = self.review.platform.config, self.review
+        entered = [review.scored[verdict.id] for verdict in review.verdicts if verdict.admitted]
+        members = [(item.id, item.scores) for item in by_admission(review.residents)]
+        members += [(item.id, item.scores) for item in entered]
+        bars = {name: rounded(config.competence_bar(name)) for _, scores in members for name in scores}
+        return tuple(
+            (id, frozenset(name for name, score in scores.items() if rounded(score) >= bars[name]))
+            for id, scores in members
+        )
