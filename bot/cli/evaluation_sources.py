@@ -22,7 +22,6 @@ from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
-from bot.ledger.keys import text_key
 from bot.ledger.local import open_ledger
 from bot.ledger.migrated import migrated_corrections
 from bot.ledger.model import BRANCH, CorrectionRecord
@@ -34,6 +33,7 @@ from bot.submission import submission_folders
 from bot.suggest import perhaps
 from bot.taxonomy.migration import lineage
 from bot.taxonomy.model import Taxonomy
+from bot.text import text_key
 from bot.validation import validate
 
 LABELS_FOLDER = "labels"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from bot.classifier.model import RULED
+from bot.classifier.model import CERTAIN
 from bot.consolidator.trust import TrustGate
 from bot.curator.answers import Answer
 from bot.digests import digest
@@ -185,7 +185,7 @@ def _trust(classified: Sequence[Classified], platform: Platform, author: Author 
         or author.login.casefold() in trusted,
         declared={
             item.query_id: frozenset(
-                name for name, judged in item.judgements.items() if judged.value and judged.path in RULED
+                name for name, judged in item.judgements.items() if judged.value and judged.path in CERTAIN
             )
             for each in classified
             for item in each.result.classifications

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.evaluation.corrections import corrected
-from bot.ledger.keys import text_key
 from bot.ledger.model import Correction, CorrectionRecord
+from bot.text import text_key
 from tests.evaluation.factories import vocabulary
 
 SAID = "0" * 24
