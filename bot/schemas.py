@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode
 
 from bot.config import Curation
+from bot.curator.corrections import CorrectedText
 from bot.curator.entry import Entry, Tombstone
 from bot.doctor.output import DoctorOutput
 from bot.evaluation.label_yaml import LabelsFile
@@ -56,6 +57,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "config": Curation,
     "entry": Entry,
     "tombstone": Tombstone,
+    "correction": CorrectedText,
     "agent": AgentFile,
     "eval-set": EvalSetFile,
     "formats": FormatsFile,

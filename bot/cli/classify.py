@@ -19,6 +19,7 @@ from bot.cli.options import (
 )
 from bot.errors import InputError
 from bot.opening import open_backend, open_package, open_platform
+from bot.pipeline import under_corrections
 from bot.refusals import refuse_incomplete
 from bot.report.classify_output import ClassifyOutput
 from bot.report.remarks import remarks_on
@@ -47,6 +48,7 @@ def command(
     result = classify(
         submission.queries, package.specification, platform.taxonomy, backend, progress_bar("classifying")
     )
+    result = under_corrections(platform, submission.queries, result)
     if as_json:
         print_json(ClassifyOutput.of(result, submission.queries, platform.taxonomy, backend.usage))
     else:

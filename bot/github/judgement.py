@@ -15,7 +15,7 @@ from bot.github.analysis import Analysis, SetChange, classified_of
 from bot.github.events import TRUSTED_ASSOCIATIONS
 from bot.ledger.keys import verdict_digest
 from bot.ledger.model import Decision, Shown
-from bot.pipeline import Classified, Platform, Review, judge
+from bot.pipeline import Classified, Platform, Review, judge, under_corrections
 from bot.report.wording import codes
 from bot.settling import settle
 
@@ -128,7 +128,7 @@ def judge_facts(
     Of ``decisions`` those count whose content is there; the last one on it decides.  ``contested`` are contents that
     were rejected in a comment that is not as it was, ``unseen`` queries that nobody saw admitted.
     """
-    classified = [classified_of(facts) for facts in analysis.submissions]
+    classified = [_corrected(classified_of(facts), platform) for facts in analysis.submissions]
     bare = Judgement(platform=platform, analysis=analysis, decisions=(), review=None)
     names = _Names.of(analysis, classified)
     standing = tuple(item for item in decisions if bare.contents.get(item.entry) == item.content or names.meant(item))
@@ -151,6 +151,10 @@ def judge_facts(
     trust = replace(trust, contested=disputed, unseen=frozenset(unseen))
     review = judge(platform, classified, analysis.classifier, answers, trust)
     return replace(bare, decisions=standing, review=review)
+
+
+def _corrected(item: Classified, platform: Platform) -> Classified:
+    return replace(item, result=under_corrections(platform, item.submission.queries, item.result))
 
 
 @dataclass(frozen=True)

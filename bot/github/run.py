@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -14,6 +14,7 @@ from bot.github.analyse import analyse, was_released
 from bot.github.analysis import Analysis
 from bot.github.check import result_of
 from bot.github.client import GitHubClient, LostRaceError
+from bot.github.corrections import Recorded, look_up
 from bot.github.derived import without_derived
 from bot.github.events import TRUSTED_ASSOCIATIONS, Event, Flow, is_own
 from bot.github.impact import UNTOUCHED, measure_impact
@@ -21,13 +22,26 @@ from bot.github.judgement import judge_facts
 from bot.github.publish import Scene, check_operations, plan_review
 from bot.github.standing import Former
 from bot.github.unreviewed import Publication, apply_all, nothing, post_failure, turn_away
-from bot.github.values import PullRequest, WriteLedger
-from bot.github.world import Commits, World, known_of, record_of, rejections_of, remembered_of, text_of
+from bot.github.values import IssueComment, PullRequest, Remark, WriteLedger
+from bot.github.world import (
+    Commits,
+    World,
+    corrections_of,
+    known_of,
+    record_of,
+    rejections_of,
+    remembered_of,
+    text_of,
+    witnesses_of,
+)
 from bot.impact.reading import RESTS_ON
 from bot.ledger.events import events_path
+from bot.object_store import CommitSnapshot
 from bot.pipeline import Platform, load_platform
 from bot.report.escaping import code
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, render_summary
+from bot.taxonomy.history import History
+from bot.text import text_key
 
 TRIES = 5
 """How often a plan is derived again after a lost race."""
@@ -175,6 +189,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     if world.fetch(event, head=False).ledger != commits.ledger:
         raise LostRaceError("the ledger has moved")
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
+    permission = cache(github.permission)
     scene = Scene(
         login=github.login,
         pull=pull,
@@ -185,13 +200,32 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         events=text_of(ledger, events_path(event.pull_request)),
         run=world.run,
         former=Former.of(rejections_of(ledger), set(analysis.contents.values()), github.comments),
+        corrections=_corrections(analysis, platform, pull, comments, ledger, world, github, permission),
     )
-    plan = plan_review(analysis, platform, scene, cache(github.permission))
+    plan = plan_review(analysis, platform, scene, permission)
     if not dry_run:
         tree = None if commits.ledger is None else world.store.tree(commits.ledger)
         for operation in plan.operations:
             github.apply(pull.number, operation, tree if isinstance(operation, WriteLedger) else None)
     return Publication(operations=plan.operations, result=plan.result, summary=plan.summary, plan=plan)
+
+
+def _corrections(
+    analysis: Analysis,
+    platform: Platform,
+    pull: PullRequest,
+    comments: Sequence[IssueComment],
+    ledger: CommitSnapshot | None,
+    world: World,
+    github: GitHubClient,
+    permission: Callable[[str], str],
+) -> Recorded:
+    """What curators corrected of the texts of ``analysis``, here or elsewhere."""
+    here = {item.id: Remark(number=pull.number, comment=item) for item in comments}
+    witnesses = witnesses_of(github, platform.config.curators, permission)
+    witnesses = replace(witnesses, remark=cache(lambda id: here.get(id) or github.find_remark(id)))
+    texts = {text_key(query.turns) for facts in analysis.submissions for query in facts.queries}
+    return look_up(corrections_of(ledger), texts, platform.taxonomy, History(world.store, analysis.base).all, witnesses)
 
 
 def _governed(platform: Platform, world: World, commits: Commits) -> Platform:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from bot.ledger.events import Event, Shown, Suggested, VerdictFacts
+from bot.ledger.events import Corrected, Event, Shown, Suggested, VerdictFacts
 from bot.ledger.model import Correction, CorrectionRecord
 from bot.taxonomy.migration import Lineage, Migration
 
@@ -39,9 +39,11 @@ def capabilities_in(events: Iterable[Event]) -> frozenset[str]:
     for event in events:
         match event:
             case Shown(facts=VerdictFacts() as facts):
-                found |= facts.scores.keys()
+                found |= {*facts.scores, *facts.corrected}
             case Suggested(remaining=remaining):
                 found |= remaining.keys()
+            case Corrected(capability=capability):
+                found.add(capability)
             case _:
                 pass
     return frozenset(found)
@@ -62,6 +64,8 @@ def migrated_events(events: Iterable[Event], lineage: Lineage) -> tuple[Event, .
             case Suggested(remaining=remaining):
                 update = {"remaining": {lineage.renamed(name): count for name, count in remaining.items()}}
                 found.append(event.model_copy(update=update))
+            case Corrected(capability=capability):
+                found.append(event.model_copy(update={"capability": lineage.renamed(capability)}))
             case _:
                 found.append(event)
     return tuple(found)
@@ -73,6 +77,7 @@ def _facts(facts: VerdictFacts, lineage: Lineage) -> VerdictFacts:
         update={
             "scores": {renamed(name): score for name, score in facts.scores.items()},
             "arbitrated": tuple(map(renamed, facts.arbitrated)),
+            "corrected": tuple(map(renamed, facts.corrected)),
             "new": tuple(map(renamed, facts.new)),
             "won": {renamed(name): score for name, score in facts.won.items()},
         }

@@ -210,8 +210,10 @@ def test_arbitrated_members_and_groups_off_the_taxonomy_follow() -> None:
         (
             "needy",
             False,
-            "needy is TRUE by the agent's specification, which no correction changes; it requires call, which may be "
-            "corrected",
+            (
+                "needy is TRUE by the agent's specification, which no correction changes; it requires call, which may "
+                "be corrected"
+            ),
         ),
     ],
 )
