@@ -43,6 +43,7 @@ from bot.report.migrate_output import MigrateOutput
 from bot.report.output import (
     AdmissionOutput,
     ConsolidateOutput,
+    CorrectOutput,
     ExportOutput,
     PruneOutput,
     ReclassifyOutput,
@@ -82,6 +83,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "agreement-output": AgreementOutput,
     "calibrate-output": CalibrateOutput,
     "consolidate-output": ConsolidateOutput,
+    "correct-output": CorrectOutput,
     "import-output": ImportOutput,
     "admit-output": AdmissionOutput,
     "evict-output": AdmissionOutput,

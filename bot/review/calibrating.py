@@ -39,9 +39,10 @@ class Finding:
     """What people's answers teach.
 
     ``other_classifier`` counts the answers left out since the scores that they are on are another classifier's,
-    ``other_definition`` those of which something is left out, since its capability was defined otherwise.
-    ``wrong_tag`` counts those left out since their verdict rested on a tag that curators corrected.  ``about`` counts the explicit answers that speak of a knob at all.  ``held_out`` is agreement on answers that the
-    fit had not seen; ``changed`` are past verdicts under the whole proposal.
+    ``other_definition`` those of which something is left out, since its capability was defined otherwise, and
+    ``wrong_tag`` those left out since their verdict rested on a tag that curators corrected.  ``about`` counts the
+    explicit answers that speak of a knob at all.  ``held_out`` is agreement on answers that the fit had not seen;
+    ``changed`` are past verdicts under the whole proposal.
     """
 
     responses: int
