@@ -59,11 +59,12 @@ def command(
                 for name, judged in item.judgements.items()
                 if judged.value
             ]
+            denied = [f"not {name} (corrected)" for name, value in item.corrected.items() if not value]
             off = [f"off taxonomy: {group}" for group in item.off_taxonomy]
             doubt = ["argues with the classifier, or hides text from people"] if item.attempt else []
             remarks = remarks_on([item]).lines(voice)
             calls = [] if item.calls is None else [f"called tools: {called(item.calls, voice)}"]
-            lines = [item.query_id, *(true or ["exercises no capability"]), *calls, *off, *doubt, *remarks]
+            lines = [item.query_id, *(true or ["exercises no capability"]), *denied, *calls, *off, *doubt, *remarks]
             say("\n  ".join(lines))
     show_problems(submission.problems)
     show_usage(backend)

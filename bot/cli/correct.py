@@ -27,11 +27,13 @@ from bot.cli.options import (
 from bot.correcting import plan_correction, query_called, values_said
 from bot.curator.changes import apply
 from bot.curator.corrections import load_corrections
+from bot.errors import InputError, Problem
 from bot.opening import open_backend, open_package, open_platform
 from bot.refusals import refuse_incomplete
 from bot.report.output import CorrectOutput
 from bot.report.wording import codes
 from bot.snapshot import WorkingTree
+from bot.submission import collect
 from bot.text import text_key
 
 _MINUS: Final = "\u2212"
@@ -92,10 +94,13 @@ def command(
       incumbent correct eval_sets/contoso/repairs q07 +oauth "-audio attached" --dry-run
     """
     platform = open_platform(repo, config_path)
-    values = values_said(tags, platform.taxonomy)
     package = open_package(platform, repo, eval_set_dir, customer, agent)
     submission = package.submission
-    found = query_called(submission, query)
+    problems: list[Problem] = []
+    found = collect(lambda: query_called(submission, query), problems)
+    values = collect(lambda: values_said(tags, platform.taxonomy), problems)
+    if found is None or values is None:
+        raise InputError(problems)
     why = None if reason is None else require_text(reason, "--reason")
     now = occasion(repo, at, by)
     backend = open_backend(platform, progress_bar)

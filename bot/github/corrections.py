@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bot.classifier.corrections import Correction, Corrections
+from bot.classifier.corrections import Corrections
 from bot.github.authority import Person, refusal
 from bot.github.commands import Verb, tags_said
 from bot.github.standing import is_as_read
 from bot.github.values import Remark
 from bot.ledger.events import Corrected, CorrectionEnded
-from bot.ledger.migrated import migrated_corrections
+from bot.ledger.migrated import corrections_in
 from bot.ledger.model import Correction as StoredCorrection
 from bot.ledger.model import CorrectionRecord
 from bot.taxonomy.migration import Lineage, lineage
@@ -99,7 +99,6 @@ def look_up(
     line = lineage(taxonomy, {name for tags in said.values() for name in tags}, former) if said else Lineage(())
     names = ShortNames(taxonomy)
     kept: dict[str, dict[str, StoredCorrection]] = {}
-    times: dict[int, str] = {}
     ended: list[Ended] = []
     for text, tags in said.items():
         for name, item in tags.items():
@@ -107,17 +106,8 @@ def look_up(
             if found is None or not _bears_out(found, name, item, names, line, witnesses):
                 ended.append(Ended(text=text, capability=name, correction=item))
                 continue
-            kept.setdefault(text, {})[name] = item
-            times[item.comment] = found.comment.created_at
-    migrated = migrated_corrections(CorrectionRecord(texts=kept), line)
-    stands = {
-        text: {
-            name: Correction(value=item.value, by=item.by, at=times[item.comment])
-            for name, item in tags.items()
-            if item.value is not None
-        }
-        for text, tags in migrated.texts.items()
-    }
+            kept.setdefault(text, {})[name] = item.model_copy(update={"at": found.comment.created_at})
+    stands = corrections_in(CorrectionRecord(texts=kept), line)
     return Recorded(record=record, stands=stands, ended=tuple(ended))
 
 
@@ -160,15 +150,7 @@ def noted(record: CorrectionRecord, ended: Iterable[Ended], said: Iterable[Said]
 def unverified(record: CorrectionRecord, taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]]) -> Corrections:
     """What ``record`` says, whether or not its comments are there: enough to know what may have to be asked again."""
     named = {name for tags in record.texts.values() for name in tags}
-    migrated = migrated_corrections(record, lineage(taxonomy, named, former)) if named else record
-    return {
-        text: {
-            name: Correction(value=item.value, by=item.by, at=item.at or "")
-            for name, item in tags.items()
-            if item.value is not None
-        }
-        for text, tags in migrated.texts.items()
-    }
+    return corrections_in(record, lineage(taxonomy, named, former)) if named else {}
 
 
 def differing(record: CorrectionRecord, known: Iterable[tuple[str, Mapping[str, bool]]]) -> frozenset[str]:

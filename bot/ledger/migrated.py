@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from bot.classifier.corrections import Correction as Word
 from bot.ledger.events import Corrected, Event, Shown, Suggested, VerdictFacts
 from bot.ledger.model import Correction, CorrectionRecord
 from bot.taxonomy.migration import Lineage, Migration
@@ -31,6 +32,18 @@ def _migrated(tags: Mapping[str, Correction], migration: Migration) -> dict[str,
             for new in migration.became(name):
                 found.setdefault(new, item)
     return found
+
+
+def corrections_in(record: CorrectionRecord, lineage: Lineage) -> dict[str, dict[str, Word]]:
+    """What ``record`` says under the new ids, whether or not its comments are there; nothing where nobody can tell."""
+    return {
+        text: {
+            name: Word(value=item.value, by=item.by, at=item.at or "")
+            for name, item in tags.items()
+            if item.value is not None
+        }
+        for text, tags in migrated_corrections(record, lineage).texts.items()
+    }
 
 
 def capabilities_in(events: Iterable[Event]) -> frozenset[str]:

@@ -47,7 +47,10 @@ class ShortNames:
         raise UnknownCapabilityError(f"the taxonomy has no capability {shown}{self._near(text) if helpful else ''}")
 
     def _near(self, text: str) -> str:
-        return perhaps(text, self._taxonomy.by_id) or perhaps(_plain(text), self._meant)
+        said = _plain(text)
+        near = perhaps(text, self._taxonomy.by_id) or perhaps(said, self._meant)
+        within = [item.id for item in self._taxonomy.capabilities if said in _plain(item.name).split("-")]
+        return near or (f"; perhaps you meant {within[0]!r}" if len(within) == 1 else "")
 
 
 def is_end(text: str, id: str) -> bool:
