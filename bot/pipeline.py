@@ -127,11 +127,11 @@ class Review:
 
     @property
     def corrected(self) -> Mapping[str, Mapping[str, Correction]]:
-        """Query → the corrections that decide tags of it."""
+        """Query → the corrections that decide tags of it, unless it is settled."""
         found = {}
         for id, item in self.classifications.items():
-            said = self.platform.corrections_of(self.queries[id].turns)
-            found[id] = {name: said[name] for name in item.corrected}
+            said = {} if id in self.settled else self.platform.corrections_of(self.queries[id].turns)
+            found[id] = {name: said[name] for name in item.corrected if name in said}
         return {id: tags for id, tags in found.items() if tags}
 
     @property
