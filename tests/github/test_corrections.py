@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot.classifier.corrections import Correction
+from bot.github.analysis import SetChange
 from bot.github.corrections import Said, differing, noted, unverified
 from bot.github.publish import Plan
 from bot.github.values import EditComment, IssueComment, React, Remark
@@ -297,3 +298,44 @@ def test_observing_hears_nobody() -> None:
     hub.say("cora", NOT_D)
     hub.review(make_analysis(head=HEAD))
     assert CORRECTIONS not in hub.ledger
+
+
+def test_a_correction_follows_its_capability_to_another_id() -> None:
+    hub = reviewed(NOT_D)
+    hub.review()
+    known = make_platform()
+    capabilities = tuple(
+        Capability(
+            id="z" if item.id == "d" else item.id,
+            name=item.name,
+            group="all",
+            description=item.description,
+            source="intent",
+            was="d" if item.id == "d" else None,
+        )
+        for item in known.taxonomy.capabilities
+    )
+    groups = (Group(id="all", name="All"),)
+    hub.platform = replace(
+        known, taxonomy=Taxonomy(version="1.1.0", retired=("d",), groups=groups, capabilities=capabilities)
+    )
+    recorded = hub.recorded()
+    assert {text: list(tags) for text, tags in recorded.stands.items()} == {TEXT: ["z"]}
+    assert recorded.ended == ()
+    # What was said by another capability's name of today is no word on this one.
+    renamed = [item.model_copy(update={"name": "D"}) if item.id == "a" else item for item in capabilities]
+    hub.platform = replace(
+        known,
+        taxonomy=Taxonomy(version="1.1.0", retired=("d",), groups=groups, capabilities=tuple(renamed)),
+    )
+    assert {text: list(tags) for text, tags in hub.recorded().stands.items()} == {TEXT: ["z"]}
+
+
+def test_a_set_that_is_changed_by_hand_has_no_tags() -> None:
+    change = SetChange(path="regression_set/ra1.yaml", kind="modified", before=None, buried=False)
+    analysis = make_analysis(set_changes=[change])
+    hub = Hub()
+    hub.review(analysis)
+    hub.say("cora", "/incumbent correct regression_set +a")
+    hub.review(analysis)
+    assert "only queries have tags." in hub.ours[1]
