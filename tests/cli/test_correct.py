@@ -115,6 +115,7 @@ def test_a_rename_carries_corrections_along(platform: Path, incumbent: Incumbent
         (("q99", "+spell"), ["there is no such query", "the taxonomy has no capability 'spell'"]),
         (("{query}", "+a", "b", "+"), ["'a'", "it is no tag to correct"]),
         (("{query}", "+upset", "-dialog.upset"), ["both + and - are said of dialog.upset"]),
+        (("{query}", "+anonymous", "+signed-in"), ["a query exercises one of identity.anonymous, identity.signed-in"]),
         (("{query}", "-backend.change"), ["by the agent's specification", "backend.call, which may be corrected"]),
     ],
 )

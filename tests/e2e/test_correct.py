@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.curator.corrections import CorrectedText, CorrectionByHand, written
 from tests.e2e.bot import ADMITTED, EXCLUDED, WAITING, Bot, BotRun, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR, CUSTOMER
 from tests.e2e.harness.world import World
@@ -103,3 +104,22 @@ def test_a_correction_after_the_merge_counts_as_well(world: World, bot: Bot) -> 
     assert [tags[wrong]["value"] for tags in recorded(world).values()] == [False]
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
     assert entries(world) >= known
+
+
+def test_an_entry_follows_a_correction_by_hand_once_it_is_merged(world: World, bot: Bot) -> None:
+    bot.on("schedule")
+    id = min(entries(world))
+    entry = read(world, id)
+    missed = next(name for name in ("dialog.upset", "speech.spell-out") if name not in entry["scores"])
+    text = CorrectedText(
+        turns=tuple(entry["turns"]),
+        tags={missed: CorrectionByHand(value=True, by="Cora", at="2026-11-01T10:00:00Z")},
+    )
+    change = written(text, None)
+    assert change.content is not None
+    before, after = world.head("main"), world.push("main", {change.path: change.content})
+    assert bot.on("push", before=before, after=after).codes == (0, 0)
+    found = read(world, id)
+    assert found["scores"] == {**entry["scores"], missed: 1.0}
+    assert found["classified"]["corrected"] == {missed: True}
+    assert {call.method for call in bot.on("schedule").calls} == {"GET"}

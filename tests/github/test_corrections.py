@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from bot.classifier.corrections import Correction
+from bot.curator.entry import Source
+from bot.curator.store import RegressionSet
 from bot.github.analysis import SetChange
 from bot.github.corrections import Said, differing, noted, unverified
 from bot.github.publish import Plan
@@ -18,6 +20,7 @@ from bot.ledger.model import Correction as StoredCorrection
 from bot.pipeline import Platform
 from bot.taxonomy.model import Capability, Group, Taxonomy
 from bot.text import text_key
+from tests.factories import make_entry
 from tests.github.scenes import HEAD, QUERIES, Hub, make_analysis, make_platform, make_query
 
 TEXT = text_key(QUERIES[0].turns)
@@ -339,3 +342,29 @@ def test_a_set_that_is_changed_by_hand_has_no_tags() -> None:
     hub.say("cora", "/incumbent correct regression_set +a")
     hub.review(analysis)
     assert "only queries have tags." in hub.ours[1]
+
+
+def test_what_is_in_the_set_is_corrected_by_hand() -> None:
+    settled = replace(
+        make_platform(),
+        regression_set=RegressionSet(
+            {
+                "e": make_entry(
+                    "e",
+                    {"d": 0.9},
+                    turns=QUERIES[0].turns,
+                    source=Source(customer="acme", agent="desk", eval_set="eval_sets/acme/desk/evals.yaml", item="q01"),
+                )
+            },
+            {},
+            {},
+        ),
+    )
+    hub = Hub(platform=settled)
+    analysis = make_analysis((QUERIES[0].model_copy(update={"key": None, "classification": None}), *QUERIES[1:]))
+    plan = hub.review(analysis)
+    assert plan.judgement.review is not None
+    assert set(plan.judgement.review.settled) == {"q01"}
+    hub.say("cora", NOT_D)
+    hub.review(analysis)
+    assert "it is settled already. Its entry follows `incumbent correct` by hand." in hub.ours[1]
