@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
+from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
 from bot.digests import digest
 from bot.errors import InputError, OutsideError
@@ -22,7 +23,7 @@ from bot.github.judgement import judge_facts
 from bot.github.publish import Scene, check_operations, plan_review
 from bot.github.standing import Former
 from bot.github.unreviewed import Publication, apply_all, nothing, post_failure, turn_away
-from bot.github.values import IssueComment, PullRequest, Remark, WriteLedger
+from bot.github.values import PullRequest, Remark, WriteLedger
 from bot.github.world import (
     Commits,
     World,
@@ -176,7 +177,11 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         raise ForeignFactsError("The analysis speaks of other capabilities than the taxonomy")
     platform = _governed(platform, world, commits)
     analysis = without_derived(analysis, platform)
+    ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
     if event.flow is Flow.GROUP:
+        corrections = _corrections(analysis, platform, {}, ledger, world, github)
+        corrected = merged(platform.taxonomy, [platform.corrections, corrections.stands])
+        platform = replace(platform, corrections=corrected)
         return _publish_group(event, analysis, platform, world, github, dry_run)
     assert event.pull_request is not None
     pull = github.pull_request(event.pull_request)
@@ -188,8 +193,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     # Comments that a run wrote which overlaps mean nothing by the ledger as it was before that run.
     if world.fetch(event, head=False).ledger != commits.ledger:
         raise LostRaceError("the ledger has moved")
-    ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
-    permission = cache(github.permission)
+    here = {item.id: Remark(number=pull.number, comment=item) for item in comments}
     scene = Scene(
         login=github.login,
         pull=pull,
@@ -200,9 +204,9 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         events=text_of(ledger, events_path(event.pull_request)),
         run=world.run,
         former=Former.of(rejections_of(ledger), set(analysis.contents.values()), github.comments),
-        corrections=_corrections(analysis, platform, pull, comments, ledger, world, github, permission),
+        corrections=_corrections(analysis, platform, here, ledger, world, github),
     )
-    plan = plan_review(analysis, platform, scene, permission)
+    plan = plan_review(analysis, platform, scene, cache(github.permission))
     if not dry_run:
         tree = None if commits.ledger is None else world.store.tree(commits.ledger)
         for operation in plan.operations:
@@ -213,16 +217,13 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
 def _corrections(
     analysis: Analysis,
     platform: Platform,
-    pull: PullRequest,
-    comments: Sequence[IssueComment],
+    here: Mapping[int, Remark],
     ledger: CommitSnapshot | None,
     world: World,
     github: GitHubClient,
-    permission: Callable[[str], str],
 ) -> Recorded:
-    """What curators corrected of the texts of ``analysis``, here or elsewhere."""
-    here = {item.id: Remark(number=pull.number, comment=item) for item in comments}
-    witnesses = witnesses_of(github, platform.config.curators, permission)
+    """What curators corrected of the texts of ``analysis``; ``here`` are comments that were read already."""
+    witnesses = witnesses_of(github, platform.config.curators, cache(github.permission))
     witnesses = replace(witnesses, remark=cache(lambda id: here.get(id) or github.find_remark(id)))
     texts = {text_key(query.turns) for facts in analysis.submissions for query in facts.queries}
     return look_up(corrections_of(ledger), texts, platform.taxonomy, History(world.store, analysis.base).all, witnesses)

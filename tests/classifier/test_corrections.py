@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -73,7 +74,7 @@ def changes(before: Classification, values: Mapping[str, bool]) -> dict[str, tup
 
 
 FALSE_CALL = item(call=judged(False, 0.2), needy=judged(False, 0.2, "specification"))
-OPEN_AUTH = {"oauth": judged(False, 1.0, "specification"), "open": judged(False, 1.0, "specification")}
+OPEN_AUTH: dict[str, Any] = {"oauth": judged(False, 1.0, "specification"), "open": judged(False, 1.0, "specification")}
 
 
 @pytest.mark.parametrize(

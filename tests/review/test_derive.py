@@ -434,7 +434,7 @@ def test_an_answer_to_a_suggestion_knows_how_many_coverers_would_be_left() -> No
 
 def test_what_curators_say_of_tags_stands_with_the_responses_to_that_content() -> None:
     later = corrected(value=True, comment=5)
-    told = [shown(), decided(), corrected(), later, corrected("q2"), corrected(capability="b", by="ghost")]
+    told: list[Event] = [shown(), decided(), corrected(), later, corrected("q2"), corrected(capability="b", by="ghost")]
     (found,) = responses_of(told)
     assert found.corrected == {"a": True}
     (found,) = responses_of([*told, correction_ended(later)])
