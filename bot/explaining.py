@@ -70,7 +70,7 @@ def explain_query(review: Review, name: str, tick: Callable[[], None] = lambda: 
         kind="query",
         platform=review.platform,
         verdict=next(verdict for verdict in verdicts if verdict.id == name),
-        explanation=explain(turn, config, review.platform.taxonomy.by_id, tick=tick, fixed=classification.ruled),
+        explanation=explain(turn, config, review.platform.taxonomy.by_id, tick=tick, fixed=classification.certain),
         cycle=WholeCycle(queries=queries, residents=review.residents, config=config, tick=tick),
         origins=review.origins,
         classification=classification,

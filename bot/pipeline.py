@@ -6,11 +6,12 @@ Everything that commands, the Action and the MCP server share; nothing here writ
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
 from bot.classifier.classify import ClassifierResult, classify
+from bot.classifier.corrections import Correction, Corrections, corrected, values_of
 from bot.classifier.model import Backend, Classification, Contradiction, Identity, Progress, Unfamiliar
 from bot.config import CONFIG_FILE, Curation, load_config
 from bot.consolidator.judging import Trust
@@ -18,6 +19,7 @@ from bot.consolidator.trust import doubt_attempts
 from bot.consolidator.verdict import Verdict
 from bot.curator.admission import AdmissionPlan, Swap, plan_admissions, suggest_swaps
 from bot.curator.answers import Answer, Derivation, derive, resident
+from bot.curator.corrections import by_hand, load_corrections
 from bot.curator.entry import Entry, Lag, Source, Tombstone
 from bot.curator.staging import Candidate, Occasion, Staging, Standing, stage
 from bot.curator.store import RegressionSet, load_regression_set
@@ -31,16 +33,22 @@ from bot.snapshot import Snapshot
 from bot.submission import Package, Submission, collect
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
+from bot.text import text_key
 from bot.user_cache import Checked
 
 
 @dataclass(frozen=True, kw_only=True)
 class Platform:
-    """A platform repository at one moment: what verdicts are judged by and against."""
+    """A platform repository at one moment: what verdicts are judged by and against, and what curators corrected."""
 
     taxonomy: Taxonomy
     config: Curation
     regression_set: RegressionSet
+    corrections: Corrections = field(default_factory=dict)
+
+    def corrections_of(self, turns: Sequence[str]) -> Mapping[str, Correction]:
+        """What curators corrected of a text."""
+        return self.corrections.get(text_key(turns), {}) if self.corrections else {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +126,15 @@ class Review:
         return {item.query_id: item for result in self.results for item in result.classifications}
 
     @property
+    def corrected(self) -> Mapping[str, Mapping[str, Correction]]:
+        """Query → the corrections that decide tags of it, unless it is settled."""
+        found = {}
+        for id, item in self.classifications.items():
+            said = {} if id in self.settled else self.platform.corrections_of(self.queries[id].turns)
+            found[id] = {name: said[name] for name in item.corrected if name in said}
+        return {id: tags for id, tags in found.items() if tags}
+
+    @property
     def off_taxonomy(self) -> Mapping[str, tuple[str, ...]]:
         """Query → the exactly-one groups none of whose members fits it."""
         return {id: item.off_taxonomy for id, item in self.classifications.items() if item.off_taxonomy}
@@ -161,7 +178,8 @@ class Review:
 def load_platform(
     snapshot: Snapshot, config_path: str = CONFIG_FILE, checked: Checked | None = None, *, is_past: bool = False
 ) -> Platform:
-    """Taxonomy, config and regression set of ``snapshot``; all their faults at once as :class:`InputError`.
+    """Taxonomy, config, regression set and corrections of ``snapshot``; all their faults at once as
+    :class:`InputError`.
 
     ``checked`` remembers taxonomies that passed all checks: for the files of a user's own machine alone.
     Of the taxonomy of a commit that ``is_past`` the schema alone is checked.
@@ -172,9 +190,10 @@ def load_platform(
     base = frozenset() if taxonomy is None else taxonomy.base
     config = collect(lambda: load_config(snapshot, known, config_path, base), problems)
     regression_set = collect(lambda: load_regression_set(snapshot, taxonomy), problems)
-    if taxonomy is None or config is None or regression_set is None:
+    texts = collect(lambda: load_corrections(snapshot, taxonomy), problems)
+    if taxonomy is None or config is None or regression_set is None or texts is None:
         raise InputError(problems)
-    return Platform(taxonomy=taxonomy, config=config, regression_set=regression_set)
+    return Platform(taxonomy=taxonomy, config=config, regression_set=regression_set, corrections=by_hand(texts))
 
 
 def review(platform: Platform, package: Package, backend: Backend, progress: Progress) -> Review:
@@ -204,6 +223,18 @@ def classify_package(
     )
 
 
+def under_corrections(platform: Platform, queries: Sequence[Query], result: ClassifierResult) -> ClassifierResult:
+    """What was found of ``queries``, as curators corrected it.
+
+    Facts are kept as the classifier found them, so that a correction that is withdrawn leaves nothing behind.
+    """
+    if not platform.corrections:
+        return result
+    said = {query.id: values_of(platform.corrections_of(query.turns)) for query in queries}
+    found = (corrected(item, platform.taxonomy, said[item.query_id]) for item in result.classifications)
+    return replace(result, classifications=tuple(found))
+
+
 def unsettled(platform: Platform, submission: Submission) -> tuple[Query, ...]:
     """The queries of ``submission`` that no entry and no tombstone settles."""
     found = settle([submission], platform.regression_set)
@@ -217,7 +248,12 @@ def judge(
     answers: Sequence[Answer] = (),
     trust: Trust = doubt_attempts,
 ) -> Review:
-    """Judge what was ``classified`` as one cycle against R, under people's ``answers``; pure."""
+    """Judge what was ``classified``, as curators corrected it, as one cycle against R, under people's ``answers``;
+    pure.
+    """
+    classified = [
+        replace(item, result=under_corrections(platform, item.submission.queries, item.result)) for item in classified
+    ]
     submissions = tuple(item.submission for item in classified)
     found = settle(submissions, platform.regression_set)
     settled, edited = found.settled, found.edited
@@ -282,6 +318,7 @@ def stage_admissions(
                 commit=occasion.commit,
             ),
             entry_id=outcome.targets[name],
+            corrected=values_of(outcome.platform.corrections_of(outcome.queries[name].turns)),
         )
         for name, scored in outcome.scored.items()
     }

@@ -11,8 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cache, reduce
 from itertools import pairwise
+from types import MappingProxyType
+from typing import Final
 
 from bot.classifier.classify import classify
+from bot.classifier.corrections import Corrections, corrected, overlaid, values_of
 from bot.classifier.model import (
     Backend,
     Classification,
@@ -26,15 +29,17 @@ from bot.classifier.model import (
 from bot.classifier.remembering import halt
 from bot.classifier.usage import Usage
 from bot.curator.entry import Entry
-from bot.curator.migrated import as_classified, migrated
+from bot.curator.migrated import as_classified, migrated, migrated_values
 from bot.curator.staging import classified_by, stored
 from bot.errors import IncumbentError
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
 from bot.taxonomy.affected import Affected, affected_along, everything
-from bot.taxonomy.migration import NOTHING, Migration, carried_questions, migration_between
+from bot.taxonomy.migration import NOTHING, Migration, carried_questions, declared, migration_between
 from bot.taxonomy.model import Taxonomy
+from bot.text import text_key
 
+UNCORRECTED: Final[Corrections] = MappingProxyType({})
 Former = Callable[[str], Sequence[Taxonomy]]
 """From a version to the taxonomies from that one on, oldest first; none where nobody knows it."""
 
@@ -71,18 +76,29 @@ class Renewal:
     shortfalls: Mapping[str, str]
     stopped: IncumbentError | None = None
 
-    def renewed(self, taxonomy: Taxonomy, identity: Identity) -> dict[str, Entry]:
-        """The entries that change, as they become."""
+    def renewed(
+        self, taxonomy: Taxonomy, identity: Identity, corrections: Corrections = UNCORRECTED
+    ) -> dict[str, Entry]:
+        """The entries that change, as they become, under those ``corrections`` and their own."""
         found = self.classifications
         return {
-            task.entry.id: rescored(task.carried, task.capabilities, found[task.entry.id], taxonomy, identity)
+            task.entry.id: rescored(
+                task.carried, task.capabilities, found[task.entry.id], taxonomy, identity, corrections
+            )
             for task in self.tasks
             if task.entry.id in found
         }
 
 
-def tasks_of(entries: Iterable[Entry], taxonomy: Taxonomy, identity: Identity, former: Former) -> tuple[Task, ...]:
-    """What has to be done so that all ``entries`` stand under ``taxonomy`` and ``identity``, sorted by id.
+def tasks_of(
+    entries: Iterable[Entry],
+    taxonomy: Taxonomy,
+    identity: Identity,
+    former: Former,
+    corrections: Corrections = UNCORRECTED,
+) -> tuple[Task, ...]:
+    """What has to be done so that all ``entries`` stand under ``taxonomy``, ``identity`` and ``corrections``, sorted by
+    id.
 
     Entries that do are left out.
     """
@@ -101,7 +117,9 @@ def tasks_of(entries: Iterable[Entry], taxonomy: Taxonomy, identity: Identity, f
                 before, borne = as_classified(entry, former(classified.taxonomy))
         carried = migrated(before, migration, old, taxonomy)
         lagging = [name for name in carried.scores if _lags(carried, name, taxonomy)]
-        capabilities = affected.of(before.scores, lagging)
+        said = values_of(corrections.get(text_key(entry.turns), {})).items()
+        new = [name for name, value in said if carried.classified.corrected.get(name) != value]
+        capabilities = affected.of(before.scores, [*lagging, *(name for name in new if name in taxonomy.by_id)])
         # The score of what is no capability any more would lag for ever.
         if capabilities or carried != entry or not carried.scores.keys() <= taxonomy.by_id.keys():
             folder, obstacle = place_of(entry)
@@ -192,13 +210,25 @@ def renew(
 
 
 def rescored(
-    carried: Entry, asked: Sequence[str], found: Classification, taxonomy: Taxonomy, identity: Identity
+    carried: Entry,
+    asked: Sequence[str],
+    found: Classification,
+    taxonomy: Taxonomy,
+    identity: Identity,
+    corrections: Corrections = UNCORRECTED,
 ) -> Entry:
-    """``carried`` with what was ``found`` of the capabilities that were ``asked`` about, all else as it was."""
+    """``carried`` with what was ``found`` of the capabilities that were ``asked`` about, all else as it was.
+
+    What curators corrected holds, as the entry says it and, before that, as the ``corrections`` of its text do.
+    """
+    own = migrated_values(carried.classified.corrected, declared(taxonomy))
+    values = overlaid(taxonomy, own, values_of(corrections.get(text_key(carried.turns), {})))
+    found = corrected(found, taxonomy, values)
     scores = {name: score for name, score in carried.scores.items() if name in taxonomy.by_id and name not in asked}
     scores |= {name: found.judgements[name].confidence for name in asked if found.judgements[name].value}
     names = tuple(scores)
-    return carried.model_copy(update={"scores": stored(scores), "classified": classified_by(identity, taxonomy, names)})
+    classified = classified_by(identity, taxonomy, names, values)
+    return carried.model_copy(update={"scores": stored(scores), "classified": classified})
 
 
 def query_of(entry: Entry) -> Query:

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode
 
 from bot.config import Curation
+from bot.curator.corrections import CorrectedText
 from bot.curator.entry import Entry, Tombstone
 from bot.doctor.output import DoctorOutput
 from bot.evaluation.label_yaml import LabelsFile
@@ -42,6 +43,7 @@ from bot.report.migrate_output import MigrateOutput
 from bot.report.output import (
     AdmissionOutput,
     ConsolidateOutput,
+    CorrectOutput,
     ExportOutput,
     PruneOutput,
     ReclassifyOutput,
@@ -56,6 +58,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "config": Curation,
     "entry": Entry,
     "tombstone": Tombstone,
+    "correction": CorrectedText,
     "agent": AgentFile,
     "eval-set": EvalSetFile,
     "formats": FormatsFile,
@@ -80,6 +83,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "agreement-output": AgreementOutput,
     "calibrate-output": CalibrateOutput,
     "consolidate-output": ConsolidateOutput,
+    "correct-output": CorrectOutput,
     "import-output": ImportOutput,
     "admit-output": AdmissionOutput,
     "evict-output": AdmissionOutput,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from bot.digests import digest
+
 
 def normalise(turns: Sequence[str]) -> str:
     """The text of ``turns`` as it is compared (semantics, section 4).
@@ -13,6 +15,11 @@ def normalise(turns: Sequence[str]) -> str:
     to single spaces and stripped.  The turns are joined by newlines.
     """
     return "\n".join(map(_normalise_turn, turns))
+
+
+def text_key(turns: Sequence[str]) -> str:
+    """A digest of a query's text as it is compared, whatever the agent: what a correction is bound to."""
+    return digest([normalise([turn]) for turn in turns])
 
 
 def _normalise_turn(turn: str) -> str:

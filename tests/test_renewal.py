@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.classifier.corrections import Correction, Corrections
 from bot.classifier.model import Consensus, Finding, Identity
 from bot.curator.entry import Entry, Imported
 from bot.curator.migrated import migrated
@@ -16,6 +17,7 @@ from bot.intake.specification import UNDECLARED, Specification
 from bot.renewal import Renewal, Task, _Partly, all_tasks, renew, tasks_of
 from bot.taxonomy.migration import migration_between
 from bot.taxonomy.model import Capability, Exemplars, Taxonomy
+from bot.text import text_key
 from tests.classifier.factories import (
     ScriptedBackend,
     declared,
@@ -300,3 +302,47 @@ def test_a_part_of_the_questions_is_asked_of_the_same_backend() -> None:
     backend = ScriptedBackend({})
     partly = _Partly.of((), OLD, backend)
     assert (partly.identity, partly.usage) == (backend.identity, backend.usage)
+
+
+# -- Corrections -------------------------------------------------------------------------------------------------------
+
+
+def said_of(item: Entry, **values: bool) -> Corrections:
+    tags = {name: Correction(value=value, by="cora", at="2026-11-01T10:00:00Z") for name, value in values.items()}
+    return {text_key(item.turns): tags}
+
+
+def corrected(item: Entry, **values: bool) -> Entry:
+    return item.model_copy(update={"classified": item.classified.model_copy(update={"corrected": values})})
+
+
+def test_an_entry_that_does_not_say_what_was_corrected_is_a_task() -> None:
+    one = entry("q", a=0.9)
+
+    def asked(item: Entry, **values: bool) -> list[tuple[str, ...]]:
+        found = tasks_of([item], OLD, IDENTITY, lambda _: [OLD], said_of(item, **values))
+        return [task.capabilities for task in found]
+
+    assert asked(one, b=True, nothing=True) == [("b",)]
+    assert asked(corrected(one, b=True), b=True) == []
+    assert asked(corrected(one, b=True), b=False) == [("b",)]
+    assert asked(corrected(one, b=True)) == []
+
+
+def test_what_was_corrected_holds_under_any_classifier_and_all_else_follows() -> None:
+    one = corrected(entry("q", identity=OTHER, a=0.9, b=1.0), b=True, gone=False)
+    found = run(tasks([one], OLD), OLD, q=says(a=0.3, b=0.2, gone=0.9))
+    (renewed,) = found.renewed(OLD, IDENTITY).values()
+    assert renewed.scores == {"b": 1.0}
+    assert renewed.classified.corrected == {"b": True, "gone": False}
+    assert renewed.classified.identity == IDENTITY
+    (renewed,) = found.renewed(OLD, IDENTITY, said_of(one, b=False, a=True)).values()
+    assert renewed.scores == {"a": 1.0}
+    assert renewed.classified.corrected == {"a": True, "b": False, "gone": False}
+
+
+def test_what_was_corrected_follows_a_rename() -> None:
+    one = corrected(entry("q", a=1.0), a=True, b=False)
+    (renewed,) = run(tasks([one], LATER, OLD), LATER).renewed(LATER, IDENTITY).values()
+    assert renewed.scores == {"n": 1.0}
+    assert renewed.classified.corrected == {"b": False, "n": True}

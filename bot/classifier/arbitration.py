@@ -74,7 +74,7 @@ def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: Evidence) -> Classifi
     )
 
 
-def _required_first(capabilities: Iterable[Capability]) -> Iterable[Capability]:
+def required_first(capabilities: Iterable[Capability]) -> Iterable[Capability]:
     """``capabilities`` with what each requires before it, so that their order says nothing."""
     by_id = {item.id: item for item in capabilities}
     ordered: dict[str, Capability] = {}
@@ -123,7 +123,7 @@ class _State:
 
         A declared value takes the κ of what it requires; an inferred one keeps its own, or the smaller if it fails.
         """
-        for capability in _required_first(capabilities):
+        for capability in required_first(capabilities):
             if capability.requires is None:
                 continue
             required = self.judgements[capability.requires]

@@ -11,13 +11,17 @@ from bot.classifier.usage import Usage
 from bot.intake.specification import Tool
 from bot.rounding import rounded
 
-Path: TypeAlias = Literal["specification", "tool", "structure", "expected", "inference", "arbitration", "undeclared"]
+Path: TypeAlias = Literal[
+    "specification", "tool", "structure", "expected", "inference", "arbitration", "undeclared", "corrected"
+]
 """What decided a value: a rule over the specification, the called tools, a count in the query, the tool calls that the
-eval set expects, inference from the text, arbitration of a group, or nothing at all."""
+eval set expects, inference from the text, arbitration of a group, nothing at all, or a curator's correction."""
 EVEN: Final = 0.5
 """The probability from which on a value is TRUE: an even one included."""
 RULED: Final[frozenset[Path]] = frozenset(("specification", "structure"))
 """The paths that infer nothing: a rule decides, over what is declared or counted."""
+CERTAIN: Final[frozenset[Path]] = RULED | {"corrected"}
+"""The paths that rest on no inference: a rule decides, or a curator's correction."""
 Basis: TypeAlias = Literal["calibrated", "log-probabilities", "stated", "vote"]
 """What a probability rests on: a calibrated score, the log-probabilities of the words true and false, the certainty
 that a model states, or nothing but its vote."""
@@ -58,10 +62,10 @@ class Judgement:
     def probability(self) -> float:
         """The probability of TRUE, in [0, 1] (semantics, sections 2 and 8).
 
-        1 or 0 where the specification, what is counted in the query, or the facts of the expected tools decided; else
-        κ, which is the probability of TRUE whatever the value.
+        1 or 0 where the specification, what is counted in the query, a curator, or the facts of the expected tools
+        decided; else κ, which is the probability of TRUE whatever the value.
         """
-        certain = self.path in RULED or (self.path == "expected" and self.confidence == 1)
+        certain = self.path in CERTAIN or (self.path == "expected" and self.confidence == 1)
         return float(self.value) if certain else self.confidence
 
 
@@ -206,9 +210,14 @@ class Classification:
     contradiction: Contradiction | None = None
 
     @property
-    def ruled(self) -> frozenset[str]:
-        """The capabilities that a rule decides over what is declared or counted, whatever is inferred."""
-        return frozenset(name for name, judgement in self.judgements.items() if judgement.path in RULED)
+    def certain(self) -> frozenset[str]:
+        """The capabilities that a rule or a curator decides, whatever is inferred."""
+        return frozenset(name for name, judgement in self.judgements.items() if judgement.path in CERTAIN)
+
+    @property
+    def corrected(self) -> dict[str, bool]:
+        """The capabilities that a curator's correction decides, with its value."""
+        return {name: item.value for name, item in self.judgements.items() if item.path == "corrected"}
 
     @property
     def signature(self) -> frozenset[str]:

@@ -19,6 +19,7 @@ from bot.cli.options import (
 )
 from bot.errors import InputError
 from bot.opening import open_backend, open_package, open_platform
+from bot.pipeline import under_corrections
 from bot.refusals import refuse_incomplete
 from bot.report.classify_output import ClassifyOutput
 from bot.report.remarks import remarks_on
@@ -47,6 +48,7 @@ def command(
     result = classify(
         submission.queries, package.specification, platform.taxonomy, backend, progress_bar("classifying")
     )
+    result = under_corrections(platform, submission.queries, result)
     if as_json:
         print_json(ClassifyOutput.of(result, submission.queries, platform.taxonomy, backend.usage))
     else:
@@ -57,11 +59,12 @@ def command(
                 for name, judged in item.judgements.items()
                 if judged.value
             ]
+            denied = [f"not {name} (corrected)" for name, value in item.corrected.items() if not value]
             off = [f"off taxonomy: {group}" for group in item.off_taxonomy]
             doubt = ["argues with the classifier, or hides text from people"] if item.attempt else []
             remarks = remarks_on([item]).lines(voice)
             calls = [] if item.calls is None else [f"called tools: {called(item.calls, voice)}"]
-            lines = [item.query_id, *(true or ["exercises no capability"]), *calls, *off, *doubt, *remarks]
+            lines = [item.query_id, *(true or ["exercises no capability"]), *denied, *calls, *off, *doubt, *remarks]
             say("\n  ".join(lines))
     show_problems(submission.problems)
     show_usage(backend)

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.classifier.classify import classify
+from bot.classifier.corrections import Corrections, merged
 from bot.classifier.identity_file import IdentityFile
 from bot.classifier.usage import Usage
 from bot.cli.options import progress_bar, say, show_usage
 from bot.config import REVIEWED_FILES, ClassifierSettings
+from bot.curator.corrections import by_hand, load_corrections
 from bot.documents import parse_json
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.evaluation.corrections import Corrected, corrected
@@ -22,11 +24,10 @@ from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
-from bot.ledger.keys import text_key
 from bot.ledger.local import open_ledger
-from bot.ledger.migrated import migrated_corrections
+from bot.ledger.migrated import corrections_in
 from bot.ledger.model import BRANCH, CorrectionRecord
-from bot.ledger.store import load_corrections
+from bot.ledger.store import load_corrections as load_recorded
 from bot.pipeline import Platform
 from bot.settling import content_of
 from bot.snapshot import WorkingTree
@@ -34,6 +35,7 @@ from bot.submission import submission_folders
 from bot.suggest import perhaps
 from bot.taxonomy.migration import lineage
 from bot.taxonomy.model import Taxonomy
+from bot.text import text_key
 from bot.validation import validate
 
 LABELS_FOLDER = "labels"
@@ -116,16 +118,22 @@ def read_label_file(path: Path) -> bytes:
 
 
 def read_corrections(repo: Path, platform: Platform, vocabulary: Vocabulary) -> Corrected:
-    """What people corrected, by the local clone's ledger, joined with the texts that are at hand."""
+    """What people corrected, by hand and by the local clone's ledger, joined with the texts that are at hand."""
+    texts = load_corrections(WorkingTree(repo), platform.taxonomy)
+    recorded: Corrections = {}
     with ExitStack() as stack:
         found = open_ledger(repo, stack)
         if isinstance(found, str):
-            raise UsageError(found)
-        record = load_corrections(found.snapshot) or CorrectionRecord()
-        # Corrections do not say of which version they are.
-        named = {name for tags in record.texts.values() for name in tags}
-        carried = migrated_corrections(record, lineage(platform.taxonomy, named, found.former_taxonomies))
-    return corrected(carried, _texts(repo, platform), vocabulary)
+            if not texts:
+                raise UsageError(found)
+        else:
+            record = load_recorded(found.snapshot) or CorrectionRecord()
+            # Corrections do not say of which version they are.
+            named = {name for tags in record.texts.values() for name in tags}
+            recorded = corrections_in(record, lineage(platform.taxonomy, named, found.former_taxonomies))
+    said = merged(platform.taxonomy, [by_hand(texts), recorded])
+    known = {text: item.turns for text, item in texts.items()} | _texts(repo, platform)
+    return corrected(said, known, vocabulary)
 
 
 def _texts(repo: Path, platform: Platform) -> dict[str, tuple[str, ...]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from bot.classifier.classify import classify
+from bot.classifier.corrections import corrected, overlaid, values_of
 from bot.classifier.model import Backend, Classification
 from bot.cli.options import (
     agent_options,
@@ -41,6 +42,7 @@ from bot.refusals import refuse_incomplete, refuse_lag
 from bot.report.import_output import import_overview
 from bot.snapshot import WorkingTree
 from bot.suggest import perhaps
+from bot.text import text_key
 
 
 @click.command("import")
@@ -106,14 +108,18 @@ def command(
         ]
     )
     now = occasion(repo, at, by)
-    found = _classify(items, platform, backend)
+    corrections = {item.id: _corrections(item, platform) for item in items if item.classify}
+    found = {
+        id: corrected(each, platform.taxonomy, corrections[id])
+        for id, each in _classify(items, platform, backend).items()
+    }
     by_id = {item.id: item for item in items}
     scored = {
         id: rate(each, by_id[id].query.turns, platform.taxonomy, by_id[id].submission.customer)
         for id, each in found.items()
     }
     texts = {item.id: entry_text(repo, item.id) for item in items if item.before is not None}
-    plan = plan_import(items, scored, known, texts, platform.taxonomy, backend.identity, now)
+    plan = plan_import(items, scored, known, texts, platform.taxonomy, backend.identity, now, corrections)
     if not dry_run:
         apply(plan.file_changes, repo)
     output = import_overview(
@@ -133,6 +139,13 @@ def command(
         from bot.report.import_text import print_import
 
         print_import(output, platform.taxonomy)
+
+
+def _corrections(item: Item, platform: Platform) -> dict[str, bool]:
+    """What curators corrected of the text of ``item``; where it stays the same, what its entry says of that too."""
+    before, turns = item.before, item.query.turns
+    own = {} if before is None or text_key(before.turns) != text_key(turns) else before.classified.corrected
+    return overlaid(platform.taxonomy, own, values_of(platform.corrections_of(turns)))
 
 
 def _classify(items: Sequence[Item], platform: Platform, backend: Backend) -> Mapping[str, Classification]:

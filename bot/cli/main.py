@@ -29,6 +29,7 @@ COMMANDS = {
     "evaluate": "Measure the classifier against labels, or compare two.",
     "agreement": "Measure how far people agree with the verdicts that they were shown.",
     "calibrate": "Propose per-capability knobs from what curators made of the verdicts.",
+    "correct": "Correct tags of a query, whatever the classifier says.",
     "consolidate": "From scores to verdicts against the regression set.",
     "admit": "Stage admissions into the regression set of the working tree.",
     "prune": "Suggest evictions; writes nothing.",

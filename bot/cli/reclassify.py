@@ -53,7 +53,7 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
         progress_bar("classifying"),
     )
     before = {**known.waiting, **known.entries}
-    renewed = found.renewed(platform.taxonomy, backend.identity)
+    renewed = found.renewed(platform.taxonomy, backend.identity, platform.corrections)
     changed = [entry for id, entry in renewed.items() if entry != before[id]]
     plan = tuple(
         admit(entry, entry_text(repo, entry.id)) if entry.id in known.entries else let_wait(entry) for entry in changed

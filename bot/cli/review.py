@@ -10,6 +10,7 @@ from bot.cli.options import (
     print_json,
     progress_bar,
     repository_options,
+    say,
     show_problems,
     show_usage,
     submission_options,
@@ -65,9 +66,13 @@ def command(
 
         click.echo(render_markdown(outcome))
     else:
+        from bot.report.corrections import corrected_lines
         from bot.report.text import print_text
+        from bot.report.voices import PlainVoice
 
         print_text(outcome)
+        for line in corrected_lines(outcome, PlainVoice(platform.taxonomy)):
+            say(line)
     show_problems(outcome.problems)
     show_usage(backend)
     refuse_incomplete(outcome.shortfalls, outcome.stopped)

@@ -8,6 +8,7 @@ import click
 
 from bot.cli.options import json_option, print_json, repository_options, say
 from bot.config import load_config
+from bot.curator.corrections import load_corrections
 from bot.curator.store import load_regression_set
 from bot.errors import InputError, Problem
 from bot.report.output import ProblemOutput, ValidateOutput
@@ -20,7 +21,7 @@ from bot.taxonomy.loading import load_taxonomy, taxonomy_notes
 @repository_options
 @json_option
 def command(repo: Path, config_path: str, as_json: bool) -> int:
-    """Check taxonomy, config, regression set and all eval sets; every fault with its file, line and fix.
+    """Check taxonomy, config, corrections, regression set and all eval sets; every fault with its file, line and fix.
 
     Notes are what a reader remarked (not read, sources that disagree): they stop nothing.
 
@@ -38,6 +39,7 @@ def command(repo: Path, config_path: str, as_json: bool) -> int:
     if taxonomy is not None:
         notes.extend(taxonomy_notes(snapshot, taxonomy))
     collect(lambda: load_regression_set(snapshot, taxonomy), problems)
+    collect(lambda: load_corrections(snapshot, taxonomy), problems)
     if config is not None:
         for folder in collect(lambda: submission_folders(snapshot), problems) or ():
             customer, agent = folder.split("/")[1:]

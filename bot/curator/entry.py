@@ -39,7 +39,8 @@ Timestamp = Annotated[str, AfterValidator(utc)]
 class Classified(FileModel):
     """Under which taxonomy and classifier identity the scores were given.
 
-    ``definitions`` holds, per scored capability, the digest of what the classifier saw of it.
+    ``definitions`` holds, per scored capability, the digest of what the classifier saw of it.  ``corrected`` are the
+    values that curators gave: they hold under any classifier, as long as the text is the same.
     """
 
     taxonomy: Text
@@ -48,6 +49,7 @@ class Classified(FileModel):
     prompt: Text
     samples: Annotated[int, Field(ge=1)]
     definitions: dict[str, str] = Field(default_factory=dict)
+    corrected: dict[str, bool] = Field(default_factory=dict, exclude_if=lambda value: not value)
 
     @property
     def identity(self) -> Identity:

@@ -27,8 +27,28 @@ def migrated(entry: Entry, migration: Migration, old: Taxonomy, new: Taxonomy) -
         id: carried[id] if id in carried and recorded == old.by_id[id].definition else recorded
         for id, recorded in entry.classified.definitions.items()
     }
-    classified = entry.classified.model_copy(update={"definitions": _renamed(definitions, migration)})
+    classified = entry.classified.model_copy(
+        update={
+            "definitions": _renamed(definitions, migration),
+            "corrected": migrated_values(entry.classified.corrected, migration),
+        }
+    )
     return entry.model_copy(update={"scores": _renamed(entry.scores, migration), "classified": classified})
+
+
+def migrated_values(values: Mapping[str, bool], migration: Migration) -> dict[str, bool]:
+    """Corrected ``values`` under their new ids, by the rule of labels.
+
+    FALSE of a capability that was split is FALSE of each part; TRUE says of no part that it is.  What was said of a new
+    id itself counts before what was said of the old one.
+    """
+    departed = {*migration.renames, *migration.splits}
+    found = {name: value for name, value in values.items() if name not in departed}
+    for name, value in values.items():
+        if name in departed and not (value and name in migration.splits):
+            for new in migration.became(name):
+                found.setdefault(new, value)
+    return found
 
 
 def as_classified(entry: Entry, line: Sequence[Taxonomy]) -> tuple[Entry, dict[str, str]]:

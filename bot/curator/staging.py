@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from bot.classifier.model import Identity
 from bot.config import Curation
@@ -32,12 +33,13 @@ class Occasion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A query that may enter R, with all that its entry will record."""
+    """A query that may enter R, with all that its entry will record; ``corrected`` are the values of curators."""
 
     query: Query
     scored: ScoredQuery
     source: Source
     entry_id: str
+    corrected: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +76,15 @@ def stored(scores: Mapping[str, float]) -> dict[str, float]:
     return {name: rounded(scores[name]) for name in sorted(scores)}
 
 
-def classified_by(identity: Identity, taxonomy: Taxonomy, capabilities: Sequence[str]) -> Classified:
-    """The record of the classifier identity and of the definitions of the scored ``capabilities``."""
+def classified_by(
+    identity: Identity,
+    taxonomy: Taxonomy,
+    capabilities: Sequence[str],
+    corrected: Mapping[str, bool] = MappingProxyType({}),
+) -> Classified:
+    """The record of the classifier identity, of the definitions of the scored ``capabilities``, and of the values that
+    curators ``corrected``.
+    """
     return Classified(
         taxonomy=taxonomy.version,
         backend=identity.backend,
@@ -83,6 +92,7 @@ def classified_by(identity: Identity, taxonomy: Taxonomy, capabilities: Sequence
         prompt=identity.prompt,
         samples=identity.samples,
         definitions={name: taxonomy.by_id[name].definition for name in sorted(capabilities)},
+        corrected={name: value for name, value in sorted(corrected.items()) if name in taxonomy.by_id},
     )
 
 
@@ -136,7 +146,7 @@ class _EntryBuilder:
             id=candidate.entry_id,
             turns=query.turns,
             scores=scores,
-            classified=classified_by(self.identity, self.taxonomy, tuple(scores)),
+            classified=classified_by(self.identity, self.taxonomy, tuple(scores), candidate.corrected),
             source=candidate.source,
             admitted=Admitted(
                 at=self.occasion.at if before is None else before.admitted.at,

@@ -9,7 +9,7 @@ from typing import Final
 from bot.github.commands import Verb
 from bot.ledger.people import NOBODY, is_bot
 
-_DECISIONS: Final = frozenset({Verb.ACCEPT, Verb.REJECT, Verb.PIN, Verb.UNPIN, Verb.UNDO, Verb.RESTORE})
+_DECISIONS: Final = frozenset({Verb.ACCEPT, Verb.REJECT, Verb.CORRECT, Verb.PIN, Verb.UNPIN, Verb.UNDO, Verb.RESTORE})
 UNTOLD: Final = "untold"
 """What stands in for a permission that the token may not look up."""
 _WRITERS: Final = frozenset({"write", "maintain", "admin"})

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from bot.errors import OutsideError
 from bot.github.authority import UNTOLD
 from bot.github.check import NAME
-from bot.github.responses import account, check_body, comment_of, login_of, pull_request_of, tree_item
+from bot.github.responses import account, check_body, comment_of, login_of, pull_request_of, remark_of, tree_item
 from bot.github.values import (
     AddLabels,
     CheckRun,
@@ -150,13 +150,17 @@ class GitHubClient:
     def comments_since(self, moment: str) -> tuple[Remark, ...]:
         """All comments of the repository that were written or changed since ``moment`` (ISO 8601), oldest first."""
         found = self._pages("/issues/comments", {"since": moment, "sort": "created", "direction": "asc"})
-        remarks = [Remark(number=int(item["issue_url"].rpartition("/")[2]), comment=comment_of(item)) for item in found]
-        return tuple(sorted(remarks, key=lambda item: item.comment.id))
+        return tuple(sorted(map(remark_of, found), key=lambda item: item.comment.id))
 
     def find_comment(self, id: int) -> IssueComment | None:
         """The comment ``id``, if it is there."""
         found = self._ask("GET", f"/issues/comments/{id}", instead={404: None})
         return None if found is None else comment_of(found)
+
+    def find_remark(self, id: int) -> Remark | None:
+        """The comment ``id`` with the number of the thread that it is on, if it is there."""
+        found = self._ask("GET", f"/issues/comments/{id}", instead={404: None})
+        return None if found is None else remark_of(found)
 
     def check(self, commit: str) -> CheckRun | None:
         """The newest check of our name on ``commit``."""

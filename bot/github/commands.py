@@ -7,7 +7,8 @@ nothing is guessed: the line is :class:`Misspelt`, and the person is asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -34,6 +35,7 @@ class Verb(StrEnum):
 
     ACCEPT = "accept"
     REJECT = "reject"
+    CORRECT = "correct"
     PIN = "pin"
     UNPIN = "unpin"
     UNDO = "undo"
@@ -45,6 +47,7 @@ class Verb(StrEnum):
 USAGE: Final[Mapping[Verb, str]] = {
     Verb.ACCEPT: "/incumbent accept ID… [reason]",
     Verb.REJECT: "/incumbent reject ID… reason",
+    Verb.CORRECT: "/incumbent correct ID… +CAPABILITY… -CAPABILITY… [reason]",
     Verb.PIN: "/incumbent pin ID… reason",
     Verb.UNPIN: "/incumbent unpin ID…",
     Verb.UNDO: "/incumbent undo ENTRY…",
@@ -60,17 +63,32 @@ _ALONE: Final = frozenset({Verb.RUN, Verb.HELP})
 _REASONED: Final = frozenset({Verb.REJECT, Verb.PIN})
 
 
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """What a command says of a capability: ``+``, a query exercises it, or ``-``, it does not.
+
+    ``name`` is as the person wrote it: an id, or a short name.
+    """
+
+    value: bool
+    name: str
+
+    def __str__(self) -> str:
+        return f"{'+' if self.value else '-'}{self.name}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
     """One command, on ``line`` of the comment (1-based).
 
     ``names`` are the queries named one by one or by ranges, in the order said; ``every`` says that the word ``all`` was
-    said, which adds nothing to ``names``.
+    said, which adds nothing to ``names``.  ``tags`` are those to correct.
     """
 
     verb: Verb
     names: tuple[str, ...] = ()
     every: bool = False
+    tags: tuple[Tag, ...] = ()
     reason: str | None = None
     line: int
 
@@ -116,6 +134,17 @@ def verbs(body: str) -> frozenset[Verb]:
     """The verbs that command lines of ``body`` begin with, whatever they say besides."""
     words = {first_word(words) for _, _, words in command_lines(body)}
     return frozenset(verb for verb in Verb if verb in words)
+
+
+def tags_said(body: str) -> frozenset[Tag]:
+    """The tags that lines of ``body`` correct, whichever queries they name."""
+    found: set[Tag] = set()
+    for _, _, words in command_lines(body):
+        begin = next((start for token, start, _ in tokens_of(words) if _is_signed(token)), None)
+        if first_word(words) == Verb.CORRECT and begin is not None:
+            with suppress(_MisspeltError):
+                found.update(_tags(words, begin)[0])
+    return frozenset(found)
 
 
 # -- One command line --------------------------------------------------------------------------------------------------
@@ -235,7 +264,14 @@ def _read(words: str, line: int, known: _Names) -> Command:
             if next(tokens, None):
                 raise _MisspeltError(f"{verb} stands alone")
             return Command(verb=verb, line=line)
-        names, every, at = _ids(words, tokens, at, known)
+        names, every, at = _ids(words, tokens, at, known, until=_is_signed if verb is Verb.CORRECT else _never)
+        if verb is Verb.CORRECT:
+            if every:
+                raise _MisspeltError("name the queries one by one: nobody has the same tags wrong in all of them")
+            tags, at = _tags(words, at)
+            reason = _reason(words[at:], known)
+            _refuse_late_tags(words[at:])
+            return Command(verb=verb, names=names, tags=tags, reason=reason, line=line)
         reason = _reason(words[at:], known)
         if verb is Verb.UNPIN and reason is not None:
             raise _MisspeltError("unpin takes no reason")
@@ -246,13 +282,70 @@ def _read(words: str, line: int, known: _Names) -> Command:
     return Command(verb=verb, names=names, every=every, reason=reason, line=line)
 
 
+_SIGNS: Final = {"+": True, "-": False, "−": False}
+_LONGEST_TAG: Final = 200
+
+
+def _is_signed(token: str) -> bool:
+    return token[:1] in _SIGNS
+
+
+def _never(_: str) -> bool:
+    return False
+
+
+def _tag(token: str) -> Tag | None:
+    """The tag that ``token`` says; ``None`` if it is none."""
+    name = bare(token[1:]).strip()
+    return Tag(_SIGNS[token[0]], name) if _is_signed(token) and name and len(name) <= _LONGEST_TAG else None
+
+
+def _tags(words: str, at: int) -> tuple[tuple[Tag, ...], int]:
+    """The tags that ``words`` say from ``at`` on, and where the rest begins."""
+    colon = re.compile(r"\s*:").match(words, at)
+    begin = at = colon.end() if colon else at
+    tags: dict[Tag, None] = {}
+    for token, _, end in tokens_of(words[begin:]):
+        # A colon that clings to a tag ends the tags.
+        tag = None if SEPARATOR.fullmatch(token) else _tag(token.removesuffix(":"))
+        if tag is None:
+            if _is_signed(token) and not SEPARATOR.match(token):
+                raise _MisspeltError(f"{_quoted(token)} names no capability: write the sign and its id without a space")
+            break
+        tags[tag] = None
+        at = begin + (end - 1 if token.endswith(":") else end)
+        if token.endswith(":"):
+            break
+    if not tags:
+        raise _MisspeltError("it corrects nothing: write +CAPABILITY where a query exercises it, -CAPABILITY where not")
+    both = [tag.name for tag in tags if tag.value and Tag(False, tag.name) in tags]
+    if both:
+        raise _MisspeltError(f"it says both + and - of {_quoted(both[0])}")
+    return tuple(tags), at
+
+
+def _refuse_late_tags(text: str) -> None:
+    """Refuse a tag among the words of a reason, unless a mark sets the reason apart."""
+    if SEPARATOR.match(text.lstrip(" \t,")):
+        return
+    late = next((token for token, _, _ in tokens_of(text) if re.match(r"[+−-]`?[^\W\d]", token)), None)
+    if late is not None:
+        raise _MisspeltError(
+            f"{_quoted(late)} comes after the reason began; put tags first, or a colon before the reason"
+        )
+
+
 def _ids(
-    words: str, tokens: Iterator[tuple[str, int, int]], at: int, known: _Names
+    words: str, tokens: Iterator[tuple[str, int, int]], at: int, known: _Names, until: Callable[[str], bool]
 ) -> tuple[tuple[str, ...], bool, int]:
-    """The queries that ``tokens`` name, whether all are meant, and where in ``words`` the rest begins."""
+    """The queries that ``tokens`` name, whether all are meant, and where in ``words`` the rest begins: at the latest
+    before a token that is ``until``.
+    """
     names: dict[str, None] = {}
     every = False
     for token, _, end in tokens:
+        if until(token):
+            break
         # A colon that clings to an id ends the ids.
         for word, after in ((token, end), (token.removesuffix(":"), end - 1)):
             if bare(word).casefold() == "all" and (word == bare(word) or known.find("all") is None):

@@ -6,21 +6,29 @@ was displayed for (architecture, section 5).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from bot.classifier.corrections import Correction, Corrections, contradictory, merged, obstacle
 from bot.digests import digest
-from bot.github.commands import ON_ENTRIES, Command, Misspelt, Verb, parse, verbs
+from bot.github.commands import ON_ENTRIES, Command, Misspelt, Tag, Verb, parse, verbs
+from bot.github.corrections import Said
 from bot.github.judgement import NO_VERDICT, Author, Judgement
 from bot.github.standing import ACTIONS, NOTHING_BEFORE, Court, Former, matter, still_released, still_stands
 from bot.github.values import IssueComment
-from bot.ledger.model import Decision, PullRequestRecord, Release
+from bot.ledger.model import Correction as StoredCorrection
+from bot.ledger.model import Decision, Displayed, PullRequestRecord, Release
 from bot.report.escaping import code
 from bot.report.voices import quoted
 from bot.secrets import redacted
+from bot.taxonomy.model import Taxonomy
+from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError
+from bot.text import text_key
 
 _WITHOUT_A_PERSON = "it is admitted without a person."
 TOO_EARLY = "What is in the set, or was, is spoken of on a pull request that is merged, or on the dashboard issue."
+_MOST_COMPARED = 3
+"""So many tags of one command are compared with the names of capabilities for what may have been meant."""
 _EXCLUDED_BY_NOW = "its verdict is EXCLUDE by now. Give a reason to accept it all the same."
 
 COMMANDS = """\
@@ -28,6 +36,7 @@ COMMANDS = """\
 | --- | --- |
 | `/incumbent accept ID… [reason]` | admit these queries; an excluded one needs a reason |
 | `/incumbent reject ID… reason` | keep these queries out |
+| `/incumbent correct ID… +CAPABILITY… -CAPABILITY… [reason]` | these queries exercise it (`+`), or do not (`-`) |
 | `/incumbent pin ID… reason` | keep the entry whatever becomes redundant |
 | `/incumbent unpin ID…` | take that back |
 | `/incumbent accept regression_set reason` | allow a change of the set by hand, for this very commit |
@@ -58,6 +67,7 @@ class Reply:
 class Hearing:
     """The judgement after all comments were heard, with the replies to those that were new.
 
+    ``corrected`` are the tags that were corrected by these comments.
     ``void`` are decisions that ended with their comment, ``dormant`` those whose content is not there for now,
     ``inherited`` those that were given before, elsewhere.
     """
@@ -67,6 +77,7 @@ class Hearing:
     void: tuple[Decision, ...]
     dormant: tuple[Decision, ...] = ()
     inherited: tuple[Decision, ...] = ()
+    corrected: tuple[Said, ...] = ()
     released: Release | None
     cursor: int
 
@@ -78,12 +89,18 @@ class Hearing:
 
 @dataclass(kw_only=True)
 class _State:
-    """What the comments heard so far have led to."""
+    """What the comments heard so far have led to.
+
+    ``first`` is the judgement before any decision of theirs, under the corrections so far.
+    """
 
     judgement: Judgement
+    first: Judgement
     contested: Collection[str]
     decisions: list[Decision]
     released: Release | None
+    corrections: Corrections
+    corrected: list[Said] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     followed: bool = True
     stranger: bool = False
@@ -109,7 +126,7 @@ def hear(
     contested = {item.content for item in void if item.action == "reject"}
     contested |= {item.content for item in before if item not in inherited}
     kept = _with(inherited, kept)
-    first = court.judge(kept, contested)
+    first = court.judge(kept, contested, court.corrections)
     # Another text in the place of a rejected one is not the person's who rejected it to let in.
     rewritten = {
         first.contents[item.entry]
@@ -118,11 +135,18 @@ def hear(
     }
     if rewritten - contested:
         contested |= rewritten
-        first = court.judge(kept, contested)
+        first = court.judge(kept, contested, court.corrections)
     # The content that was decided on may come back: what was taken out, cannot be read, or has another text for now.
     dormant = [item for item in kept if item not in first.decisions]
     released = still_released(record.released, written, court)
-    state = _State(judgement=first, contested=contested, decisions=list(first.decisions), released=released)
+    state = _State(
+        judgement=first,
+        first=first,
+        contested=contested,
+        decisions=list(first.decisions),
+        released=released,
+        corrections=court.corrections,
+    )
     replies = []
     for comment in sorted(comments, key=lambda item: item.id):
         if comment.id <= cursor:
@@ -154,6 +178,7 @@ def hear(
         void=void,
         dormant=tuple(item for item in dormant if item not in inherited),
         inherited=tuple(inherited),
+        corrected=tuple(state.corrected),
         released=state.released,
         cursor=cursor,
     )
@@ -172,8 +197,10 @@ def _follow(item: Command | Misspelt, comment: IssueComment, state: _State, firs
         state.lines.append(HELP)
     elif item.verb is Verb.RUN:
         state.released = Release(by=comment.author, comment=comment.id, said=digest(comment.body))
+    elif item.verb is Verb.CORRECT:
+        _correct(item, comment, state, first, court)
     else:
-        _decide(item, comment, state, first, court)
+        _decide(item, comment, state, state.first, court)
 
 
 def _decide(item: Command, comment: IssueComment, state: _State, first: Judgement, court: Court) -> None:
@@ -190,7 +217,7 @@ def _decide(item: Command, comment: IssueComment, state: _State, first: Judgemen
             problems[name] = found
         else:
             made[name] = found
-    after = court.judge(_with(state.decisions, made.values()), state.contested)
+    after = court.judge(_with(state.decisions, made.values()), state.contested, state.corrections)
     if after.review is not None:
         admitted = {verdict.id for verdict in after.review.verdicts if verdict.admitted}
         # Whoever accepts what was rejected takes the rejection back, whether or not that takes a person.
@@ -201,7 +228,7 @@ def _decide(item: Command, comment: IssueComment, state: _State, first: Judgemen
         for name in unheard:
             del made[name]
             problems[name] = _WITHOUT_A_PERSON if name in admitted else _EXCLUDED_BY_NOW
-        after = court.judge(_with(state.decisions, made.values()), state.contested)
+        after = court.judge(_with(state.decisions, made.values()), state.contested, state.corrections)
     state.decisions, state.judgement = _with(state.decisions, made.values()), after
     if problems:
         state.followed = False
@@ -234,12 +261,9 @@ def _decision(
 ) -> Decision | str:
     """What ``item`` decides of the query ``name``, or the reason in words why it cannot count."""
     entry = first.entries[name]
-    shown = court.displayed.get(entry)
-    # Times are whole seconds: nobody reads and answers within one.
-    if shown is None or shown.since >= comment.created_at:
-        return "its verdict was not displayed yet when this was written. Read it, and say so again."
-    if shown.verdict != first.shown[entry].verdict:
-        return "its verdict has changed since it was displayed. Read it again, and say so again."
+    shown = _displayed(entry, comment, first, court)
+    if isinstance(shown, str):
+        return shown
     review = state.judgement.review
     if review is not None and name in review.queries:
         if name in review.settled and item.verb in (Verb.ACCEPT, Verb.REJECT):
@@ -275,6 +299,89 @@ def _decision(
         if other is not None and first.contents[twin.entry] == twin.content:
             return f"it has the same text as {quoted(other)}, which is decided: say it of that one."
     return decision
+
+
+def _displayed(entry: str, comment: IssueComment, first: Judgement, court: Court) -> Displayed | str:
+    """What was displayed of ``entry`` when ``comment`` was written, or why that cannot be spoken of."""
+    shown = court.displayed.get(entry)
+    # Times are whole seconds: nobody reads and answers within one.
+    if shown is None or shown.since >= comment.created_at:
+        return "its verdict was not displayed yet when this was written. Read it, and say so again."
+    if shown.verdict != first.shown[entry].verdict:
+        return "its verdict has changed since it was displayed. Read it again, and say so again."
+    return shown
+
+
+def _correct(item: Command, comment: IssueComment, state: _State, first: Judgement, court: Court) -> None:
+    """Correct tags and derive the verdicts anew; of a command that cannot be followed in all, nothing is."""
+    values, lines = _values(item.tags, first.platform.taxonomy)
+    for name in item.names:
+        lines += [f"{quoted(name)}: {why}" for why in _obstacles(name, values, comment, first, court)]
+    if lines:
+        state.followed = False
+        state.lines += lines
+        return
+    review = first.review
+    assert review is not None
+    said = {id: Correction(value=value, by=comment.author, at=comment.created_at) for id, value in values.items()}
+    for name in item.names:
+        entry, text = first.entries[name], text_key(review.queries[name].turns)
+        state.corrections = merged(first.platform.taxonomy, [state.corrections, {text: said}])
+        state.corrected += [
+            Said(
+                entry=entry,
+                content=first.contents[entry],
+                text=text,
+                capability=id,
+                correction=StoredCorrection(
+                    value=value, by=comment.author, comment=comment.id, said=digest(comment.body), at=comment.created_at
+                ),
+                at=comment.created_at,
+                reason=item.reason,
+            )
+            for id, value in values.items()
+        ]
+    state.first = court.judge(first.decisions, state.contested, state.corrections)
+    state.judgement = court.judge(state.decisions, state.contested, state.corrections)
+
+
+def _values(tags: Sequence[Tag], taxonomy: Taxonomy) -> tuple[dict[str, bool], list[str]]:
+    """Capability → what ``tags`` say of it, and why some of them say nothing."""
+    names = ShortNames(taxonomy)
+    values: dict[str, bool] = {}
+    lines: list[str] = []
+    for place, tag in enumerate(tags):
+        try:
+            # To look for what may have been meant takes time.
+            capability = names.find(tag.name, helpful=place < _MOST_COMPARED)
+        except UnknownCapabilityError as error:
+            lines.append(f"{quoted(redacted(str(tag)))}: {code(redacted(str(error)))}.")
+            continue
+        if values.setdefault(capability, tag.value) != tag.value:
+            lines.append(f"It says both + and - of {code(capability)}.")
+    together = contradictory(taxonomy, values)
+    if together:
+        lines.append(f"A query exercises one of {', '.join(map(code, together))}, and no more.")
+    return values, lines
+
+
+def _obstacles(
+    name: str, values: Mapping[str, bool], comment: IssueComment, first: Judgement, court: Court
+) -> list[str]:
+    """Why the tags of the query ``name`` cannot be corrected to ``values``."""
+    review = first.review
+    if review is None or name not in review.queries:
+        return ["only queries have tags."]
+    shown = _displayed(first.entries[name], comment, first, court)
+    if isinstance(shown, str):
+        return [shown]
+    if name in review.settled:
+        return [f"it is settled already. Its entry follows {code('incumbent correct')} by hand."]
+    if name in review.unclassified:
+        return ["it has no verdict yet."]
+    found = review.classifications[name]
+    whys = [obstacle(found, first.platform.taxonomy, *item) for item in values.items()]
+    return [f"{code(why)}." for why in whys if why is not None]
 
 
 def _contradicts(new: Decision, old: Decision) -> bool:

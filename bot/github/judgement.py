@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from bot.classifier.model import RULED
+from bot.classifier.model import CERTAIN
 from bot.consolidator.trust import TrustGate
 from bot.curator.answers import Answer
 from bot.digests import digest
@@ -15,7 +15,7 @@ from bot.github.analysis import Analysis, SetChange, classified_of
 from bot.github.events import TRUSTED_ASSOCIATIONS
 from bot.ledger.keys import verdict_digest
 from bot.ledger.model import Decision, Shown
-from bot.pipeline import Classified, Platform, Review, judge
+from bot.pipeline import Classified, Platform, Review, judge, under_corrections
 from bot.report.wording import codes
 from bot.settling import settle
 
@@ -128,7 +128,7 @@ def judge_facts(
     Of ``decisions`` those count whose content is there; the last one on it decides.  ``contested`` are contents that
     were rejected in a comment that is not as it was, ``unseen`` queries that nobody saw admitted.
     """
-    classified = [classified_of(facts) for facts in analysis.submissions]
+    classified = [_corrected(classified_of(facts), platform) for facts in analysis.submissions]
     bare = Judgement(platform=platform, analysis=analysis, decisions=(), review=None)
     names = _Names.of(analysis, classified)
     standing = tuple(item for item in decisions if bare.contents.get(item.entry) == item.content or names.meant(item))
@@ -151,6 +151,10 @@ def judge_facts(
     trust = replace(trust, contested=disputed, unseen=frozenset(unseen))
     review = judge(platform, classified, analysis.classifier, answers, trust)
     return replace(bare, decisions=standing, review=review)
+
+
+def _corrected(item: Classified, platform: Platform) -> Classified:
+    return replace(item, result=under_corrections(platform, item.submission.queries, item.result))
 
 
 @dataclass(frozen=True)
@@ -185,7 +189,7 @@ def _trust(classified: Sequence[Classified], platform: Platform, author: Author 
         or author.login.casefold() in trusted,
         declared={
             item.query_id: frozenset(
-                name for name, judged in item.judgements.items() if judged.value and judged.path in RULED
+                name for name, judged in item.judgements.items() if judged.value and judged.path in CERTAIN
             )
             for each in classified
             for item in each.result.classifications

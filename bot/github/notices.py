@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.github.conversation import Hearing
+from bot.github.corrections import Ended
 from bot.github.judgement import SET_NAME, Judgement
 from bot.github.standing import matter
 from bot.ledger.model import PullRequestRecord
-from bot.report.voices import quoted
+from bot.report.corrections import corrected_lines
+from bot.report.escaping import code
+from bot.report.voices import MarkdownVoice, quoted
 from bot.report.wording import listed
 from bot.secrets import holds_secret
+from bot.text import text_key
 
 SHOWN = 5
 """Decisions of one kind that are named; the rest is counted."""
 
 
-def notices_of(judgement: Judgement, hearing: Hearing, record: PullRequestRecord) -> tuple[str, ...]:
-    """The notices above the verdicts, in the order of their weight; nothing in them is alive."""
+def notices_of(
+    judgement: Judgement, hearing: Hearing, record: PullRequestRecord, ended: Sequence[Ended] = ()
+) -> tuple[str, ...]:
+    """The notices above the verdicts, in the order of their weight; nothing in them is alive.
+
+    ``ended`` are corrections that count no longer.
+    """
     analysis, config = judgement.analysis, judgement.platform.config
     notices = []
     if config.mode == "observe":
@@ -57,6 +66,7 @@ def notices_of(judgement: Judgement, hearing: Hearing, record: PullRequestRecord
             f"This changes {' and '.join(f'`{place}/`' for place in reviewed)} as well: its queries are judged by "
             "those of the base, and again after the merge."
         )
+    notices += _corrected(judgement, ended)
     notices += _void(judgement, hearing)
     notices += _unheard(judgement)
     if judgement.review is not None:
@@ -80,6 +90,22 @@ def changes_of(judgement: Judgement, record: PullRequestRecord) -> dict[str, int
     return record.changes | {
         entry: record.changes.get(entry, 0) + 1 for entry, text in texts if record.texts.get(entry, text) != text
     }
+
+
+def _corrected(judgement: Judgement, ended: Sequence[Ended]) -> list[str]:
+    """Whose word decides tags of which queries, and whose does no longer."""
+    review = judgement.review
+    if review is None:
+        return []
+    names = {text_key(query.turns): name for name, query in reversed([*review.queries.items()])}
+    gone = [
+        f"The correction of {quoted(item.correction.by)} ({code(item.capability)}) on {quoted(names[item.text])} is "
+        "void: its comment was deleted or edited, or its author is no curator any more."
+        for item in ended
+        if item.text in names
+    ]
+    lines = corrected_lines(review, MarkdownVoice(judgement.platform.taxonomy))
+    return [*lines, *_counted(gone, "more corrections are void.")]
 
 
 def _void(judgement: Judgement, hearing: Hearing) -> list[str]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal, TypeAlias
 
+from bot.classifier.corrections import merged
 from bot.digests import digest
 from bot.github.analysis import Analysis
 from bot.github.check import Label, Result, annotations_of, lasting, post_check, result_of
 from bot.github.conversation import Hearing, Reply, hear
+from bot.github.corrections import NOTHING_RECORDED, Recorded, noted
 from bot.github.displayed import NOTHING, displayed_now
 from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.notices import changes_of, notices_of
@@ -32,7 +34,7 @@ from bot.github.values import (
 )
 from bot.ledger.event_files import appended, is_full
 from bot.ledger.events import events_path
-from bot.ledger.model import RECONCILED, Displayed, PullRequestRecord, Reconciled, Showing, record_path
+from bot.ledger.model import CORRECTIONS, RECONCILED, Displayed, PullRequestRecord, Reconciled, Showing, record_path
 from bot.ledger.store import record_text
 from bot.pipeline import Platform
 from bot.report.escaping import code
@@ -51,7 +53,8 @@ class Scene:
     """GitHub as publish finds it.
 
     ``login`` is who we are; ``ledger`` the commit of the ledger branch, ``record`` what it holds of this pull request;
-    ``run`` the page of this run; ``former`` rejections that were given before; ``events`` the file of events so far.
+    ``run`` the page of this run; ``former`` rejections that were given before; ``corrections`` what is recorded of the
+    texts that are here; ``events`` the file of events so far.
     """
 
     login: str
@@ -62,6 +65,7 @@ class Scene:
     record: PullRequestRecord | None
     run: str | None
     former: Former = NOTHING_BEFORE
+    corrections: Recorded = NOTHING_RECORDED
     events: str | None = None
 
 
@@ -86,15 +90,21 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
     sticky, doubled = find_sticky(scene.login, scene.comments)
     record = scene.record or PullRequestRecord(pull_request=scene.pull.number, head=analysis.head)
     displayed = displayed_in(sticky, record)
+    corrections = merged(platform.taxonomy, [platform.corrections, scene.corrections.stands])
     court = Court(
-        judge=lambda decisions, contested: judge_facts(analysis, platform, author, decisions, contested),
+        judge=lambda decisions, contested, corrections: judge_facts(
+            analysis, replace(platform, corrections=corrections), author, decisions, contested
+        ),
         displayed=displayed,
         author=author,
         curators=platform.config.curators,
         permission=permission,
+        corrections=corrections,
     )
     if observing:
-        hearing = Hearing(judgement=court.judge((), ()), replies=(), void=(), released=None, cursor=record.cursor)
+        hearing = Hearing(
+            judgement=court.judge((), (), corrections), replies=(), void=(), released=None, cursor=record.cursor
+        )
     else:
         hearing = hear([item for item in scene.comments if item.author != scene.login], record, court, scene.former)
     judgement = hearing.judgement
@@ -106,7 +116,7 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
     report = PullRequestReport(
         commit=analysis.head,
         digest=showing.digest,
-        notices=notices_of(judgement, hearing, record),
+        notices=notices_of(judgement, hearing, record, scene.corrections.ended),
         problems=tuple(item.problem for item in analysis.problems),
         review=judgement.review,
         run=scene.run,
@@ -268,11 +278,15 @@ def _ledger(
             "cursor": hearing.cursor,
         }
     )
-    if scene.record is not None and _same(new, scene.record):
+    known = scene.corrections
+    corrections = noted(known.record, known.ended, hearing.corrected)
+    if scene.record is not None and _same(new, scene.record) and corrections == known.record:
         return []
     files: dict[str, str | None] = {record_path(scene.pull.number): record_text(new)}
+    if corrections != known.record:
+        files[CORRECTIONS] = record_text(corrections)
     # What is forgotten of an older comment was recorded when it was shown.
-    events = heard_events(hearing, record)
+    events = heard_events(hearing, record, known.ended, analysis.at)
     if not is_full(scene.events):
         events = shown_events(judgement, scene.pull.author, analysis.at, record) + events
     if events:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from bot.consolidator.verdict import Verdict
 from bot.digests import digest
 from bot.github.conversation import Hearing
+from bot.github.corrections import Ended
 from bot.github.judgement import Judgement
 from bot.ledger.events import Applied, Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn
 from bot.ledger.keys import classifier_key
@@ -64,6 +65,7 @@ def _facts(verdict: Verdict, review: Review, entries: Mapping[str, str]) -> Verd
         classifier=classifier_key(review.identity),
         scores={name: rounded(score) for name, score in sorted(query.scores.items())},
         arbitrated=tuple(sorted(query.arbitrated & query.scores.keys())),
+        corrected=tuple(sorted(review.classifications[verdict.id].corrected)),
         attempt=query.attempt,
         familiar=query.familiar,
         customer=None if query.customer is None else digest(query.customer),
@@ -76,12 +78,18 @@ def _facts(verdict: Verdict, review: Review, entries: Mapping[str, str]) -> Verd
     )
 
 
-def heard_events(hearing: Hearing, before: PullRequestRecord) -> tuple[Event, ...]:
-    """What people decided, and which decisions ended, since ``before``."""
+def heard_events(
+    hearing: Hearing, before: PullRequestRecord, ended: Sequence[Ended] = (), at: str = ""
+) -> tuple[Event, ...]:
+    """What people decided and corrected, and which decisions and corrections ``ended``, since ``before``.
+
+    That a correction ended is noticed ``at`` a time.
+    """
     number = before.pull_request
     decided = [_decided(item, number) for item in hearing.own if item not in before.decisions]
     withdrawn = [_withdrawn(item, number) for item in hearing.void if item not in before.void]
-    return (*decided, *withdrawn)
+    corrected = [item.event(number) for item in hearing.corrected]
+    return (*decided, *withdrawn, *corrected, *(item.event(at) for item in ended))
 
 
 def merge_events(

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
+from bot.classifier.corrections import Corrections
 from bot.classifier.findings import Findings
 from bot.classifier.model import Identity
 from bot.curator.entry import Entry, EntryId
 from bot.digests import digest
 from bot.ledger.model import Digest, StoredClassification
-from bot.renewal import Renewal, rescored
+from bot.renewal import UNCORRECTED, Renewal, rescored
 from bot.settling import content_of
 from bot.taxonomy.model import Identifier, Taxonomy
 from bot.validation import FileModel, Text, Tuple
@@ -75,9 +76,14 @@ def renewal_facts(
 
 
 def renewed(
-    facts: Sequence[RenewalFacts], entries: Mapping[str, Entry], taxonomy: Taxonomy, identity: Identity
+    facts: Sequence[RenewalFacts],
+    entries: Mapping[str, Entry],
+    taxonomy: Taxonomy,
+    identity: Identity,
+    corrections: Corrections = UNCORRECTED,
 ) -> dict[str, Entry]:
-    """Those of ``entries`` that ``facts`` are of, as they become; none while one of them is missing.
+    """Those of ``entries`` that ``facts`` are of, as they become under ``corrections``; none while one of them is
+    missing.
 
     Scores of one set are comparable only together: what is half classified again is not written.
     """
@@ -91,7 +97,7 @@ def renewed(
         scores = {item.carried.get(name, name): score for name, score in entry.scores.items()}
         carried = entry.model_copy(update={"scores": scores})
         classification = item.classification.classification(entry.id)
-        found[entry.id] = rescored(carried, item.asked, classification, taxonomy, identity)
+        found[entry.id] = rescored(carried, item.asked, classification, taxonomy, identity, corrections)
     return found
 
 

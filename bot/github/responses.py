@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.github.check import NAME
-from bot.github.values import IssueComment, PostCheck, PullRequest
+from bot.github.values import IssueComment, PostCheck, PullRequest, Remark
 from bot.ledger.people import BOT, NOBODY, is_bot
 
 
@@ -36,6 +36,11 @@ def comment_of(found: Mapping[str, Any]) -> IssueComment:
         created_at=found["created_at"],
         updated_at=found["updated_at"],
     )
+
+
+def remark_of(found: Mapping[str, Any]) -> Remark:
+    """A comment with the number of the thread that it is on."""
+    return Remark(number=int(found["issue_url"].rpartition("/")[2]), comment=comment_of(found))
 
 
 def pull_request_of(found: Mapping[str, Any]) -> PullRequest:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
+from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
 from bot.digests import digest
 from bot.errors import InputError, OutsideError
@@ -14,6 +15,7 @@ from bot.github.analyse import analyse, was_released
 from bot.github.analysis import Analysis
 from bot.github.check import result_of
 from bot.github.client import GitHubClient, LostRaceError
+from bot.github.corrections import Recorded, look_up
 from bot.github.derived import without_derived
 from bot.github.events import TRUSTED_ASSOCIATIONS, Event, Flow, is_own
 from bot.github.impact import UNTOUCHED, measure_impact
@@ -21,13 +23,26 @@ from bot.github.judgement import judge_facts
 from bot.github.publish import Scene, check_operations, plan_review
 from bot.github.standing import Former
 from bot.github.unreviewed import Publication, apply_all, nothing, post_failure, turn_away
-from bot.github.values import PullRequest, WriteLedger
-from bot.github.world import Commits, World, known_of, record_of, rejections_of, remembered_of, text_of
+from bot.github.values import PullRequest, Remark, WriteLedger
+from bot.github.world import (
+    Commits,
+    World,
+    corrections_of,
+    known_of,
+    record_of,
+    rejections_of,
+    remembered_of,
+    text_of,
+    witnesses_of,
+)
 from bot.impact.reading import RESTS_ON
 from bot.ledger.events import events_path
+from bot.object_store import CommitSnapshot
 from bot.pipeline import Platform, load_platform
 from bot.report.escaping import code
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, render_summary
+from bot.taxonomy.history import History
+from bot.text import text_key
 
 TRIES = 5
 """How often a plan is derived again after a lost race."""
@@ -162,7 +177,11 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         raise ForeignFactsError("The analysis speaks of other capabilities than the taxonomy")
     platform = _governed(platform, world, commits)
     analysis = without_derived(analysis, platform)
+    ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
     if event.flow is Flow.GROUP:
+        corrections = _corrections(analysis, platform, {}, ledger, world, github)
+        corrected = merged(platform.taxonomy, [platform.corrections, corrections.stands])
+        platform = replace(platform, corrections=corrected)
         return _publish_group(event, analysis, platform, world, github, dry_run)
     assert event.pull_request is not None
     pull = github.pull_request(event.pull_request)
@@ -174,7 +193,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     # Comments that a run wrote which overlaps mean nothing by the ledger as it was before that run.
     if world.fetch(event, head=False).ledger != commits.ledger:
         raise LostRaceError("the ledger has moved")
-    ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
+    here = {item.id: Remark(number=pull.number, comment=item) for item in comments}
     scene = Scene(
         login=github.login,
         pull=pull,
@@ -185,6 +204,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         events=text_of(ledger, events_path(event.pull_request)),
         run=world.run,
         former=Former.of(rejections_of(ledger), set(analysis.contents.values()), github.comments),
+        corrections=_corrections(analysis, platform, here, ledger, world, github),
     )
     plan = plan_review(analysis, platform, scene, cache(github.permission))
     if not dry_run:
@@ -192,6 +212,21 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         for operation in plan.operations:
             github.apply(pull.number, operation, tree if isinstance(operation, WriteLedger) else None)
     return Publication(operations=plan.operations, result=plan.result, summary=plan.summary, plan=plan)
+
+
+def _corrections(
+    analysis: Analysis,
+    platform: Platform,
+    here: Mapping[int, Remark],
+    ledger: CommitSnapshot | None,
+    world: World,
+    github: GitHubClient,
+) -> Recorded:
+    """What curators corrected of the texts of ``analysis``; ``here`` are comments that were read already."""
+    witnesses = witnesses_of(github, platform.config.curators, cache(github.permission))
+    witnesses = replace(witnesses, remark=cache(lambda id: here.get(id) or github.find_remark(id)))
+    texts = {text_key(query.turns) for facts in analysis.submissions for query in facts.queries}
+    return look_up(corrections_of(ledger), texts, platform.taxonomy, History(world.store, analysis.base).all, witnesses)
 
 
 def _governed(platform: Platform, world: World, commits: Commits) -> Platform:

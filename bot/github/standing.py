@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from bot.classifier.corrections import Corrections
 from bot.digests import digest
 from bot.github.authority import Person, refusal
 from bot.github.commands import Verb, verbs
@@ -20,15 +21,17 @@ _VERBS = {action: verb for verb, action in ACTIONS.items()}
 class Court:
     """Everything that a hearing needs besides the comments; ``permission`` looks up a login's permission.
 
-    ``judge`` takes decisions, and the contents that were rejected in a comment that is not as it was.  Once the pull
-    request is ``merged``, what its comments say of entries is heard elsewhere.
+    ``judge`` takes decisions, the contents that were rejected in a comment that is not as it was, and corrections of
+    tags; ``corrections`` are those that stand.  Once the pull request is ``merged``, what its comments say of entries
+    is heard elsewhere.
     """
 
-    judge: Callable[[Sequence[Decision], Collection[str]], Judgement]
+    judge: Callable[[Sequence[Decision], Collection[str], Corrections], Judgement]
     displayed: dict[str, Displayed]
     author: Author
     curators: tuple[str, ...]
     permission: Callable[[str], str]
+    corrections: Corrections = field(default_factory=dict)
     merged: bool = False
 
     def refusal(self, verb: Verb, comment: IssueComment) -> str | None:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePosixPath
 
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError
+from bot.github.client import GitHubClient
+from bot.github.corrections import Witnesses
 from bot.github.events import Event, Flow
 from bot.ledger.model import (
     BRANCH,
     FOLDER,
     CandidateRecord,
+    CorrectionRecord,
     PullRequestRecord,
     Reconciled,
     Rejection,
     StoredClassification,
 )
-from bot.ledger.store import load_candidates, load_reconciled, load_record
+from bot.ledger.store import load_candidates, load_corrections, load_reconciled, load_record
 from bot.object_store import CommitSnapshot, ObjectStore
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
@@ -117,6 +121,25 @@ def remembered_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassificati
     """Those of all pull requests, and of what was merged and did not enter."""
     reconciled = reconciled_of(ledger)
     return known_of(ledger) | ({} if reconciled is None else reconciled.classifications)
+
+
+def corrections_of(ledger: CommitSnapshot | None) -> CorrectionRecord:
+    """Tags that curators corrected; a mangled record is as good as none: people are asked again."""
+    try:
+        return load_corrections(ledger) or CorrectionRecord()
+    except InputError:
+        return CorrectionRecord()
+
+
+def witnesses_of(github: GitHubClient, curators: Collection[str], permission: Callable[[str], str]) -> Witnesses:
+    """How comments of corrections are looked up on GitHub: each once, and whose pull request it is on."""
+
+    @cache
+    def author(number: int) -> str | None:
+        found = github.find_pull_request(number)
+        return None if found is None else found.author
+
+    return Witnesses(remark=cache(github.find_remark), author=author, curators=tuple(curators), permission=permission)
 
 
 def known_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassification]:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from bot.classifier.model import Identity
 from bot.curator import changes
@@ -141,14 +142,17 @@ def plan_import(
     taxonomy: Taxonomy,
     identity: Identity,
     occasion: Occasion,
+    corrected: Mapping[str, Mapping[str, bool]] = MappingProxyType({}),
 ) -> Plan:
-    """The entries of ``items``; ``scored`` and ``texts`` (the files of entries that change) are by entry."""
+    """The entries of ``items``; ``scored``, the values that curators ``corrected``, and ``texts`` (the files of entries
+    that change) are by entry.
+    """
     written: dict[str, Entry] = {}
     planned: list[FileChange] = []
     for item in items:
         if item.standing not in (Standing.ADDED, Standing.UPDATED):
             continue
-        entry = _entry(item, scored.get(item.id), taxonomy, identity, occasion)
+        entry = _entry(item, scored.get(item.id), corrected.get(item.id, {}), taxonomy, identity, occasion)
         written[item.id] = entry
         planned.append(changes.admit(entry, texts.get(item.id)))
         if item.id in known.waiting:
@@ -211,13 +215,20 @@ def _same(entry: Entry, source: Source, query: Query, submission: Submission, or
     )
 
 
-def _entry(item: Item, scored: ScoredQuery | None, taxonomy: Taxonomy, identity: Identity, occasion: Occasion) -> Entry:
+def _entry(
+    item: Item,
+    scored: ScoredQuery | None,
+    corrected: Mapping[str, bool],
+    taxonomy: Taxonomy,
+    identity: Identity,
+    occasion: Occasion,
+) -> Entry:
     before, query = item.before, item.query
     source = _source(query, item.submission, item.origin, occasion.commit)
     facts: dict[str, object] = {"source": source, "expected": query.expected, "setup": SetupFile.of(query.setup)}
     if scored is not None:
         scores = stored(scored.scores)
-        classified = classified_by(identity, taxonomy, tuple(scores))
+        classified = classified_by(identity, taxonomy, tuple(scores), corrected)
         facts |= {"turns": query.turns, "scores": scores, "classified": classified}
     if before is not None:
         return before.model_copy(update=facts)

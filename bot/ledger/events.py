@@ -42,6 +42,9 @@ class VerdictFacts(FileModel):
     classifier: Digest | None = Field(default=None, description="digest of the classifier identity of the scores")
     scores: dict[Identifier, Score] = Field(description="cs(q, c) of the capabilities that are TRUE")
     arbitrated: Tuple[Identifier] = Field(default=(), description="those that arbitration alone made TRUE")
+    corrected: Tuple[Identifier] = Field(
+        default=(), description="capabilities, TRUE or not, that a curator's correction decided"
+    )
     attempt: bool = Field(default=False, description="whether the query argued with the classifier")
     familiar: bool = Field(default=True, description="whether the classifier could judge this kind of text")
     customer: Digest | None = Field(default=None, description="digest of who brought the query")
@@ -112,6 +115,30 @@ class Withdrawn(_Event):
     entry: EntryId
     content: Digest
     action: Literal["accept", "reject", "pin", "unpin"]
+    comment: int
+
+
+class Corrected(_Event):
+    """A curator corrected a tag of a query by a command: its text has it, or has it not, whatever the agent."""
+
+    kind: Literal["corrected"] = "corrected"
+    pull_request: Number
+    entry: EntryId
+    content: Digest
+    text: Digest = Field(description="digest of the text, to which the correction is bound")
+    capability: Identifier
+    value: bool = Field(description="whether the text exercises the capability")
+    by: Login
+    comment: int
+    reason: Text | None = None
+
+
+class CorrectionEnded(_Event):
+    """A correction ended with its comment: that was deleted or edited, or its author may not correct any more."""
+
+    kind: Literal["correction-ended"] = "correction-ended"
+    text: Digest
+    capability: Identifier
     comment: int
 
 
@@ -235,6 +262,8 @@ Event = Annotated[
     Shown
     | Decided
     | Withdrawn
+    | Corrected
+    | CorrectionEnded
     | Applied
     | Passed
     | Closed

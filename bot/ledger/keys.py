@@ -10,11 +10,6 @@ from bot.digests import digest
 from bot.text import normalise
 
 
-def text_key(turns: Sequence[str]) -> str:
-    """A query's text, as comparisons see it: normalised turns, whatever the agent."""
-    return digest([normalise([turn]) for turn in turns])
-
-
 def content_key(turns: Sequence[str], specification: str, expected: Sequence[str] | None = None) -> str:
     """What a decision is bound to: a query's text with what is attached, and the agent (a digest) that it is for.
 

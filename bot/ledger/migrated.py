@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from bot.ledger.events import Event, Shown, Suggested, VerdictFacts
+from bot.classifier.corrections import Correction as Word
+from bot.ledger.events import Corrected, Event, Shown, Suggested, VerdictFacts
 from bot.ledger.model import Correction, CorrectionRecord
 from bot.taxonomy.migration import Lineage, Migration
 
@@ -33,15 +34,29 @@ def _migrated(tags: Mapping[str, Correction], migration: Migration) -> dict[str,
     return found
 
 
+def corrections_in(record: CorrectionRecord, lineage: Lineage) -> dict[str, dict[str, Word]]:
+    """What ``record`` says under the new ids, whether or not its comments are there; nothing where nobody can tell."""
+    return {
+        text: {
+            name: Word(value=item.value, by=item.by, at=item.at or "")
+            for name, item in tags.items()
+            if item.value is not None
+        }
+        for text, tags in migrated_corrections(record, lineage).texts.items()
+    }
+
+
 def capabilities_in(events: Iterable[Event]) -> frozenset[str]:
     """The capabilities that verdicts and suggestions rest on, by the ids of then."""
     found: set[str] = set()
     for event in events:
         match event:
             case Shown(facts=VerdictFacts() as facts):
-                found |= facts.scores.keys()
+                found |= {*facts.scores, *facts.corrected}
             case Suggested(remaining=remaining):
                 found |= remaining.keys()
+            case Corrected(capability=capability):
+                found.add(capability)
             case _:
                 pass
     return frozenset(found)
@@ -62,6 +77,8 @@ def migrated_events(events: Iterable[Event], lineage: Lineage) -> tuple[Event, .
             case Suggested(remaining=remaining):
                 update = {"remaining": {lineage.renamed(name): count for name, count in remaining.items()}}
                 found.append(event.model_copy(update=update))
+            case Corrected(capability=capability):
+                found.append(event.model_copy(update={"capability": lineage.renamed(capability)}))
             case _:
                 found.append(event)
     return tuple(found)
@@ -73,6 +90,7 @@ def _facts(facts: VerdictFacts, lineage: Lineage) -> VerdictFacts:
         update={
             "scores": {renamed(name): score for name, score in facts.scores.items()},
             "arbitrated": tuple(map(renamed, facts.arbitrated)),
+            "corrected": tuple(map(renamed, facts.corrected)),
             "new": tuple(map(renamed, facts.new)),
             "won": {renamed(name): score for name, score in facts.won.items()},
         }

@@ -308,10 +308,14 @@ class Correction(FileModel):
     by: Login
     comment: int
     said: Digest = Field(description="digest of the comment as it was read")
+    at: Timestamp | None = Field(default=None, description="when it was said")
 
 
 class CorrectionRecord(FileModel):
-    """``corrections.json``: tags that people corrected, by the digest of a query's text, whatever the agent."""
+    """``corrections.json``: tags that people corrected, by the digest of a query's text, whatever the agent.
+
+    Each is looked up again where it counts.
+    """
 
     format: Literal[1] = 1
     texts: dict[Digest, dict[Identifier, Correction]] = Field(

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from bot.ledger.events import (
     Answered,
     Applied,
+    Corrected,
+    CorrectionEnded,
     Decided,
     Event,
     Forgotten,
@@ -20,11 +22,14 @@ from bot.ledger.events import (
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """What people said and still holds: ``decisions`` by pull request, ``refused`` suggestions, and ``requests``."""
+    """What people said and still holds: ``decisions`` by pull request, ``refused`` suggestions, ``requests``, and
+    ``corrections`` of tags.
+    """
 
     decisions: Mapping[int, tuple[Decided, ...]] = field(default_factory=dict)
     refused: tuple[Answered, ...] = ()
     requests: tuple[Requested, ...] = ()
+    corrections: tuple[Corrected, ...] = ()
 
 
 def replay(events: Iterable[Event]) -> Standing:
@@ -35,6 +40,8 @@ def replay(events: Iterable[Event]) -> Standing:
     decisions: dict[tuple[int, str, bool], Decided] = {}
     refused: dict[int, Answered] = {}
     requests: dict[tuple[str, str], Requested] = {}
+    corrections: dict[tuple[str, str], Corrected] = {}
+    ended: set[tuple[str, str, int]] = set()
     for event in events:
         match event:
             case Decided():
@@ -57,6 +64,13 @@ def replay(events: Iterable[Event]) -> Standing:
                 asked = requests.get((entry, action))
                 if asked is not None and asked.comment == comment:
                     del requests[entry, action]
+            case Corrected(text=text, capability=capability):
+                known = corrections.get((text, capability))
+                # Files come by pull request, and a later comment has the greater id.
+                if known is None or known.comment <= event.comment:
+                    corrections[text, capability] = event
+            case CorrectionEnded(text=text, capability=capability, comment=comment):
+                ended.add((text, capability, comment))
             case _:
                 pass
     numbers = sorted({matter[0] for matter in decisions})
@@ -66,6 +80,7 @@ def replay(events: Iterable[Event]) -> Standing:
         },
         refused=tuple(item for _, item in sorted(refused.items())),
         requests=tuple(item for _, item in sorted(requests.items())),
+        corrections=tuple(item for key, item in sorted(corrections.items()) if (*key, item.comment) not in ended),
     )
 
 

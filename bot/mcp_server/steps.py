@@ -45,7 +45,7 @@ from bot.mcp_server.inputs import (
 from bot.mcp_server.untrusted import mark, mark_text
 from bot.mcp_server.verdict_rows import kept_rows, shown
 from bot.mcp_server.working import Call, Report, Workers
-from bot.pipeline import Platform
+from bot.pipeline import Platform, under_corrections
 from bot.rater.adapter import rate
 from bot.refusals import refuse_incomplete
 from bot.settling import asked, content_key, settle
@@ -204,4 +204,4 @@ class Steps:
         backend = self._desk.backend(platform, progress.waiting)
         result = classify(package.submission.queries, package.specification, platform.taxonomy, backend, progress)
         refuse_incomplete({}, result.stopped)
-        return package, result, backend
+        return package, under_corrections(platform, package.submission.queries, result), backend

@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 
 from bot.config import REVIEWED_FILES, Limits, load_config
 from bot.curator.changes import FileChange
+from bot.curator.corrections import FOLDER as CORRECTIONS
 from bot.curator.entry import Entry, Lag, resident_of
-from bot.curator.migrated import migrated, migrated_tombstone
+from bot.curator.migrated import migrated, migrated_tombstone, migrated_values
 from bot.curator.store import entry_path, load_regression_set, tombstone_path, waiting_path
 from bot.documents import as_mapping, decode, parse, parse_yaml
 from bot.editing import rename_keys
@@ -184,9 +185,21 @@ class _Planning:
 
     def _config(self, path: str) -> None:
         data = parse_yaml(self.now.read(path, REVIEWED_FILES), self.now.name(path), REVIEWED_FILES).data
+        if path.startswith(f"{CORRECTIONS}/"):
+            self._corrections(path, as_mapping(as_mapping(data).get("tags")))
+            return
         overrides = as_mapping(as_mapping(data).get("per_capability"))
         if overrides.keys() & {*self.migration.renames, *self.migration.splits}:
             self._edit(path, lambda data: migrate_overrides(data["per_capability"], self.migration))
+
+    def _corrections(self, path: str, tags: Mapping[str, Any]) -> None:
+        """Corrections by hand at ``path``, by the rule of labels; a file that is left without any goes."""
+        values = {name: as_mapping(item).get("value") is True for name, item in tags.items()}
+        after = migrated_values(values, self.migration)
+        if not after and tags:
+            self.file_changes.append(FileChange(path, None))
+        elif after != values:
+            self._edit(path, lambda data: _move_values(data["tags"], after, self.migration))
 
     def regression_set(self) -> None:
         """Entries, those that wait, and those that tombstones keep."""
@@ -217,6 +230,8 @@ class _Planning:
                 for id, definition in after.classified.definitions.items():
                     if definitions[id] != definition:
                         definitions[id] = definition
+            if "corrected" in data["classified"]:
+                _move_values(data["classified"]["corrected"], after.classified.corrected, self.migration)
 
         if after != before:
             self.faults.of(partial(self._edit, path, change))
@@ -246,6 +261,17 @@ class _Planning:
     def _edit(self, path: str, change: Callable[[Any], None]) -> None:
         content = self.now.read(path, REVIEWED_FILES)
         self.file_changes.append(FileChange(path, edited(content, self.now.name(path), REVIEWED_FILES, change)))
+
+
+def _move_values(mapping: Any, after: Mapping[str, bool], migration: Migration) -> None:
+    """Give what curators corrected the ids that ``after`` has, all else as it was."""
+    parts = {part: mapping[whole] for whole, names in migration.splits.items() if whole in mapping for part in names}
+    rename_keys(mapping, migration.renames)
+    for name in [name for name in mapping if name not in after]:
+        del mapping[name]
+    for name in after:
+        if name not in mapping:
+            mapping[name] = parts[name]
 
 
 def _as_json(data: object, before: str) -> str:

@@ -13,6 +13,7 @@ from bot.consolidator.verdict import Route
 from bot.curator.staging import Occasion, Staging, out_of_line, restoration, stage_waiting
 from bot.digests import digest
 from bot.github.conversation import hear
+from bot.github.corrections import noted
 from bot.github.judgement import Author, Judgement, judge_facts
 from bot.github.publish import displayed_in, find_sticky, replies_to
 from bot.github.recording import heard_events, left_events, merge_events
@@ -20,8 +21,9 @@ from bot.github.renewals import renewed
 from bot.github.standing import Court, Former
 from bot.github.values import Operation, PushCommits, WriteLedger
 from bot.ledger.event_files import appended
-from bot.ledger.events import Event, Forgotten, events_path
+from bot.ledger.events import SET_EVENTS, Event, Forgotten, events_path
 from bot.ledger.model import (
+    CORRECTIONS,
     RECONCILED,
     LeftQuery,
     Merged,
@@ -83,14 +85,14 @@ def plan_admissions(inventory: Inventory, cases: Sequence[Case], platform: Platf
 
 
 def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene: Scene) -> Plan:
-    noted = [_merged(case, scene) for case in cases]
+    recorded = [_merged(case, scene) for case in cases]
     draft = Draft(platform, scene.texts, scene.refused)
     _follow_the_taxonomy(draft, inventory)
     _restore(draft, scene)
     _move_the_line(draft, inventory)
     draft.edit(follow_renames(inventory, draft.platform), "Follow renamed queries", Change.MOVES)
     heard = []
-    for case in noted:
+    for case in recorded:
         item, staging = _settle(case, draft, scene)
         pull = None if case.pull_request is None else case.pull_request.number
         of = "" if pull is None else f" of #{pull}"
@@ -120,7 +122,7 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
     reconciled = remember(inventory, cases, left, rejected, present, scene.reconciled, scene.fresh)
     done: dict[int, PullRequestRecord | None] = dict.fromkeys((*scene.ended, *(pull.number for pull in scene.over)))
     return Plan(
-        note=tuple(_note(cases, heard, scene)),
+        note=tuple(_note(cases, heard, inventory.at, scene)),
         commits=pushed,
         spoken=tuple(spoken),
         ledger=tuple(_remember(reconciled, done | records, events, inventory.base, inventory.at, scene)),
@@ -134,7 +136,13 @@ def _follow_the_taxonomy(draft: Draft, inventory: Inventory) -> None:
     Where not all of it could be, nothing is written: scores of one set are comparable only together.
     """
     known, taxonomy = draft.platform.regression_set, draft.platform.taxonomy
-    found = renewed(inventory.renewals, {**known.waiting, **known.entries}, taxonomy, inventory.classifier)
+    found = renewed(
+        inventory.renewals,
+        {**known.waiting, **known.entries},
+        taxonomy,
+        inventory.classifier,
+        draft.platform.corrections,
+    )
     under = digest([taxonomy.definitions, inventory.identity.model_dump(mode="json")])
     found = draft.not_refused(found, under)
     count = counted(len(found), "entry", "entries")
@@ -181,10 +189,15 @@ def _merged(case: Case, scene: Scene) -> Case:
     return replace(case, record=record.model_copy(update={"merged": merged, "texts": texts}))
 
 
-def _note(cases: Sequence[Case], heard: Sequence[Heard], scene: Scene) -> list[tuple[int | None, Operation]]:
+def _note(cases: Sequence[Case], heard: Sequence[Heard], at: str, scene: Scene) -> list[tuple[int | None, Operation]]:
     """The answers to what people said since ``cases`` were recorded, and the records as they are from then on."""
     operations: list[tuple[int | None, Operation]] = []
-    files: dict[str, str | None] = {}
+    known = scene.corrections
+    corrections = noted(known.record, known.ended, [said for item in heard for said in item.hearing.corrected])
+    files: dict[str, str | None] = {} if corrections == known.record else {CORRECTIONS: record_text(corrections)}
+    if known.ended:
+        ended = [item.event(at) for item in known.ended]
+        files[SET_EVENTS] = appended(scene.ledger_files.get(SET_EVENTS), ended)
     for case, item in zip(cases, heard, strict=True):
         pull, hearing = case.pull_request, item.hearing
         if pull is None or (item.record == case.record and not hearing.replies):
@@ -218,11 +231,14 @@ def _settle(case: Case, draft: Draft, scene: Scene) -> tuple[Heard, Staging]:
     seen = frozenset(() if record.merged is None else record.merged.seen)
     unseen = tuple(name for name, entry in bare.entries.items() if entry not in seen)
     court = Court(
-        judge=lambda decisions, contested: judge_facts(case.analysis, platform, author, decisions, contested, unseen),
+        judge=lambda decisions, contested, corrections: judge_facts(
+            case.analysis, replace(platform, corrections=corrections), author, decisions, contested, unseen
+        ),
         displayed=displayed,
         author=author or Author(login="", association=""),
         curators=platform.config.curators,
         permission=scene.permission,
+        corrections=platform.corrections,
         merged=True,
     )
     contents = set(case.analysis.contents.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from bot.github.corrections import NOTHING_RECORDED, Recorded
 from bot.github.values import IssueComment, PullRequest
 from bot.ledger.model import (
     Reconciled,
@@ -25,7 +26,8 @@ class Scene:
     path, ``reconciled`` is one of them; ``fresh`` tells whether eval sets were merged that it does not know of.
     ``texts`` reads a file as it is at ``commit``.  ``offering`` tells that the branch takes no commits of ours, so that
     people are asked to merge them; ``refused`` is what they turned down then.  ``restores`` are tombstones whose entry
-    is to come back, and who asks for it.  ``over`` are pull requests with queries that needed a person, none of which
+    is to come back, and who asks for it.  ``corrections`` is what is recorded of the texts that are here.
+    ``over`` are pull requests with queries that needed a person, none of which
     is there any more.
     """
 
@@ -48,3 +50,4 @@ class Scene:
     restores: Mapping[str, Request] = field(default_factory=dict)
     over: tuple[PullRequest, ...] = ()
     merges: frozenset[int] = frozenset()
+    corrections: Recorded = NOTHING_RECORDED

@@ -6,18 +6,22 @@ Each stage is read, planned and applied until nothing is left to do, so that the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
+from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
 from bot.curator.store import load_regression_set
 from bot.errors import InputError, OutsideError
 from bot.github.analysis import StoppedFacts
 from bot.github.check import post_check
 from bot.github.client import GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
+from bot.github.corrections import Recorded, Witnesses, differing, look_up, unverified
 from bot.github.events import Event
 from bot.github.unreviewed import apply_all
 from bot.github.values import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
-from bot.github.world import World, known_of, raised_of, reconciled_of
+from bot.github.world import World, corrections_of, known_of, raised_of, reconciled_of, witnesses_of
+from bot.object_store import CommitSnapshot
 from bot.pipeline import Platform, load_platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.raising import raise_candidates
@@ -32,6 +36,8 @@ from bot.reconcile.suggesting import suggest_changes
 from bot.reconcile.survey import survey
 from bot.reconcile.tip import Carried, Stage, Tip
 from bot.snapshot import Overlay
+from bot.taxonomy.history import History
+from bot.text import text_key
 
 TRIES = 5
 """How often a stage is derived again after a lost race."""
@@ -89,6 +95,9 @@ def survey_event(
     if since is not None and not world.store.exists(since):
         since = None
     raised = raised_of(ledger).raised.values()
+    # Whether they stand is looked up where they take effect: here they tell which entries may have to be asked about.
+    said = unverified(corrections_of(ledger), platform.taxonomy, History(world.store, commits.base).all)
+    platform = replace(platform, corrections=merged(platform.taxonomy, [platform.corrections, said]))
     return survey(
         event.repository, commits.base, since, platform, world.store, known, moves, raised, backend(platform), progress
     )
@@ -149,6 +158,7 @@ class _Run:
         self._refused = False
         self._carried = Carried()
         self._platforms: dict[str, Platform] = {}
+        self._witnesses: Witnesses | None = None
 
     def until_nothing_is_left(self, stage: Stage) -> None:
         """Plan ``stage`` and write, as often as there is something to write."""
@@ -217,14 +227,17 @@ class _Run:
         platform = self._platforms[commits.base]
         if not inventory.fits(platform.taxonomy):
             raise OutsideError("the inventory speaks of other capabilities than the taxonomy")
+        ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
+        corrections = self._corrections(platform, ledger, commits.base)
+        corrected = merged(platform.taxonomy, [platform.corrections, corrections.stands])
         return Tip(
             event=event,
             inventory=inventory,
             commit=commits.base,
             snapshot=snapshot,
-            platform=platform,
+            platform=replace(platform, corrections=corrected),
             ledger_commit=commits.ledger,
-            ledger=None if commits.ledger is None else world.store.snapshot(commits.ledger),
+            ledger=ledger,
             world=world,
             github=self._github,
             dry_run=self._dry_run,
@@ -233,7 +246,26 @@ class _Run:
             barred=frozenset(self._barred),
             refused=self._refused,
             carried=self._carried,
+            corrections=corrections,
         )
+
+    def _corrections(self, platform: Platform, ledger: CommitSnapshot | None, commit: str) -> Recorded:
+        """What curators corrected of the texts that are not settled, and of entries that do not say so yet."""
+        record = corrections_of(ledger)
+        if not record.texts:
+            return Recorded(record=record)
+        if self._witnesses is None:
+            self._witnesses = witnesses_of(self._github, platform.config.curators, cache(self._github.permission))
+        known = platform.regression_set
+        entries = [*known.entries.values(), *known.waiting.values()]
+        texts = {
+            text_key(query.turns)
+            for facts in self._inventory.submissions
+            for query in facts.queries
+            if query.key is not None
+        }
+        texts |= differing(record, ((text_key(entry.turns), entry.classified.corrected) for entry in entries))
+        return look_up(record, texts, platform.taxonomy, History(self._world.store, commit).all, self._witnesses)
 
 
 def _read_back(files: Mapping[str, str | None], tip: Tip) -> None:

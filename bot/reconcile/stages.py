@@ -108,6 +108,7 @@ def admit_merged(tip: Tip) -> Staged:
             for id, item in requests.asked(tip.carried.requests, "restore").items()
             if id in tip.platform.regression_set.tombstones
         },
+        corrections=tip.corrections,
         refused=turned_down(tip.suggestions, pulls, by_bots, tip.github.find_pull_request),
     )
     plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
@@ -245,6 +246,6 @@ def _files(ledger: CommitSnapshot | None, numbers: Collection[int]) -> dict[str,
     """The ledger's files that the plan may write: of events, those of the pull requests ``numbers``."""
     if ledger is None:
         return {}
-    paths = [RECONCILED, *ledger.paths(FOLDER), *map(events_path, sorted(numbers))]
+    paths = [RECONCILED, SET_EVENTS, *ledger.paths(FOLDER), *map(events_path, sorted(numbers))]
     present = [path for path in paths if ledger.exists(path)]
     return {path: ledger.read(path, REVIEWED_FILES).decode("utf-8", "replace") for path in present}

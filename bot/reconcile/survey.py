@@ -72,7 +72,7 @@ def survey(
     found = classify_all(platform, packages, known, backend, progress)
     # Where admissions are made by hand nobody would write what was found: `incumbent reclassify` is theirs as well.
     renewing = () if platform.config.admissions == "by-hand" else entries
-    tasks = tasks_of(renewing, platform.taxonomy, backend.identity, former)
+    tasks = tasks_of(renewing, platform.taxonomy, backend.identity, former, platform.corrections)
     asked = backend if found.stopped is None else halt(backend, found.stopped)
     renewal = renew_entries(tasks, platform, snapshot, known, asked, progress)
     stopped = found.stopped or renewal.stopped

@@ -10,6 +10,7 @@ from typing import TypeAlias, TypeVar
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError
 from bot.github.client import GitHubClient
+from bot.github.corrections import NOTHING_RECORDED, Recorded
 from bot.github.events import Event
 from bot.github.values import Operation, PullRequest
 from bot.github.world import World, reconciled_of, rejections_of
@@ -53,7 +54,8 @@ class Tip:
 
     ``commit`` is the branch's; the inventory's facts hold for it.  In a ``dry_run`` nothing is written.
     ``written`` is what this run has done so far, ``spoken`` are the pull requests on which it commented, ``barred``
-    the branches for which GitHub let it open no pull request; ``refused`` tells that the default branch took no commits
+    the branches for which GitHub let it open no pull request; ``corrections`` is what is recorded of the texts that
+    are here, and the ``platform`` has those that stand; ``refused`` tells that the default branch took no commits
     of ours; ``carried`` is what the stages before hand on.
     """
 
@@ -72,6 +74,7 @@ class Tip:
     barred: frozenset[str]
     refused: bool
     carried: Carried
+    corrections: Recorded = NOTHING_RECORDED
 
     def read(self, path: str) -> str:
         """The text of a file of the branch."""

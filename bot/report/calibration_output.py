@@ -42,6 +42,9 @@ class AnswersOutput(BaseModel):
         description="of the others, those on scores under another definition of a capability, or one that is not "
         "known: they teach nothing of it",
     )
+    wrong_tag: int = Field(
+        ge=0, description="of the others, those on a verdict that rested on a tag which curators corrected"
+    )
     about_knobs: int = Field(ge=0, description="answers kept that speak of a knob at all")
     weights: dict[str, float] = Field(description="person: what each of their answers weighs, in (0, 1]")
 
@@ -170,6 +173,7 @@ class CalibrateOutput(BaseModel):
                 silent=len(validated.silent),
                 other_classifier=finding.other_classifier,
                 other_definition=finding.other_definition,
+                wrong_tag=finding.wrong_tag,
                 about_knobs=finding.about,
                 weights={name: rounded(weight) for name, weight in validated.weights.items()},
             ),

@@ -44,6 +44,7 @@ def calibration_lines(output: CalibrateOutput, name: Callable[[str], str] = str)
         f"merges without a word, which overrides are counted against: {answers.silent}",
         f"left out of both, on scores of another classifier than the present one: {answers.other_classifier}",
         f"left out of both as far as the capability was defined otherwise then: {answers.other_definition}",
+        f"left out of both, on verdicts that rested on a tag which curators corrected: {answers.wrong_tag}",
         "dropped by each clause, as overrides and as agreements (in brackets: failing it, whatever else):",
     ]
     for clause, words in _CLAUSES.items():

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, JsonValue
 from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
+from bot.correcting import CorrectionPlan
 from bot.curator.entry import Lag
 from bot.curator.prune import Pruning
 from bot.curator.staging import Staging
@@ -17,6 +18,7 @@ from bot.errors import Problem
 from bot.export.item import Remark
 from bot.export.plan import Export
 from bot.report.remarks import RemarksOutput, remarks_on
+from bot.report.wording import codes
 
 
 class ProblemOutput(BaseModel):
@@ -239,6 +241,31 @@ class ValidateOutput(BaseModel):
 
     problems: list[ProblemOutput]
     notes: list[ProblemOutput] = Field(description="remarks of the readers; they stop nothing")
+
+
+class CorrectOutput(BaseModel):
+    """`incumbent correct --json`."""
+
+    query: str
+    tags: dict[str, bool] = Field(description="capability: whether the query exercises it")
+    written: str = Field(description="the file that holds the correction")
+    entry: str | None = Field(description="the entry or tombstone that has this text, if one has")
+    before: str | None = Field(description="the verdict in codes; null: it has none")
+    after: str | None = Field(description="the verdict under the correction")
+    dry_run: bool
+
+    @staticmethod
+    def of(plan: CorrectionPlan, dry_run: bool) -> CorrectOutput:
+        """``plan`` for output."""
+        return CorrectOutput(
+            query=plan.query.id,
+            tags=dict(plan.values),
+            written=plan.file_change.path,
+            entry=plan.entry,
+            before=None if plan.before is None else codes(plan.before),
+            after=None if plan.after is None else codes(plan.after),
+            dry_run=dry_run,
+        )
 
 
 class ReclassifyOutput(RemarksOutput):

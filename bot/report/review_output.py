@@ -77,6 +77,14 @@ class IdentityOutput(BaseModel):
     samples: int
 
 
+class CorrectionOutput(BaseModel):
+    """What a curator said of a tag."""
+
+    value: bool = Field(description="whether the query exercises the capability")
+    by: str | None
+    at: str
+
+
 class ReviewOutput(RemarksOutput):
     """`incumbent review --format json`."""
 
@@ -94,6 +102,9 @@ class ReviewOutput(RemarksOutput):
     edited: dict[str, str] = Field(description="query: its entry in the set, which it was judged without")
     unclassified: list[str]
     shortfalls: dict[str, str] = Field(description="query: why it has no verdict")
+    corrected: dict[str, dict[str, CorrectionOutput]] = Field(
+        description="query: capability: the correction of a curator that decides it"
+    )
     attempts: list[str] = Field(description="queries that argue with the classifier, or hide text from people")
     off_taxonomy: dict[str, list[str]] = Field(description="query: exactly-one groups none of whose members fits")
     coverage: list[CoverageOutput] = Field(description="in the taxonomy's order")
@@ -127,6 +138,10 @@ class ReviewOutput(RemarksOutput):
             edited={query: entry.id for query, entry in review.edited.items()},
             unclassified=list(review.unclassified),
             shortfalls=dict(review.shortfalls),
+            corrected={
+                query: {name: CorrectionOutput(value=item.value, by=item.by, at=item.at) for name, item in tags.items()}
+                for query, tags in review.corrected.items()
+            },
             attempts=list(review.attempts),
             off_taxonomy={query: list(groups) for query, groups in review.off_taxonomy.items()},
             coverage=[

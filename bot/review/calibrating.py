@@ -39,15 +39,17 @@ class Finding:
     """What people's answers teach.
 
     ``other_classifier`` counts the answers left out since the scores that they are on are another classifier's,
-    ``other_definition`` those of which something is left out, since its capability was defined otherwise.
-    ``about`` counts the explicit answers that speak of a knob at all.  ``held_out`` is agreement on answers that the
-    fit had not seen; ``changed`` are past verdicts under the whole proposal.
+    ``other_definition`` those of which something is left out, since its capability was defined otherwise, and
+    ``wrong_tag`` those left out since their verdict rested on a tag that curators corrected.  ``about`` counts the
+    explicit answers that speak of a knob at all.  ``held_out`` is agreement on answers that the fit had not seen;
+    ``changed`` are past verdicts under the whole proposal.
     """
 
     responses: int
     validated: Validated
     other_classifier: int
     other_definition: int
+    wrong_tag: int
     about: int
     estimates: tuple[Estimate, ...]
     check: SelfCheck
@@ -91,7 +93,8 @@ def find(
     responses = responses_of(events)
     validated = validate_responses(responses, config.curators, config.calibration)
     usable = (*validated.kept, *validated.silent)
-    answers = tuple(item for item in usable if _is_comparable(item.response, classifier))
+    comparable_answers = [item for item in usable if _is_comparable(item.response, classifier)]
+    answers = tuple(item for item in comparable_answers if not item.response.rests_on_wrong_tag)
     shown = [event for event in events if isinstance(event, Shown)]
     situations = replay(shown, read, None)
     evidence = teaching(answers)
@@ -103,7 +106,8 @@ def find(
     return Finding(
         responses=len(responses),
         validated=validated,
-        other_classifier=len(usable) - len(answers),
+        other_classifier=len(usable) - len(comparable_answers),
+        wrong_tag=len(comparable_answers) - len(answers),
         other_definition=len(
             {id(item.response) for item in about(answers) if not is_comparable(item.capability, item.response)}
         ),

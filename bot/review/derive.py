@@ -12,6 +12,8 @@ from bot.ledger.events import (
     ADMISSION,
     Answered,
     ChangedByHand,
+    Corrected,
+    CorrectionEnded,
     Decided,
     Event,
     Passed,
@@ -46,7 +48,9 @@ def responses_of(events: Sequence[Event]) -> tuple[Response, ...]:
     """
     told = _Told()
     # What ended goes first: a word that is gone reverses no other, and a request without effect nothing.
-    for event in sorted(_each_once(events), key=lambda item: not isinstance(item, Withdrawn | Settled)):
+    for event in sorted(
+        _each_once(events), key=lambda item: not isinstance(item, Withdrawn | Settled | CorrectionEnded)
+    ):
         told.note(event)
     found = [
         *(item for decided in told.decided if (item := _of_decision(decided, told)) is not None),
@@ -74,6 +78,8 @@ class _Told:
     taken_out: dict[str, str] = field(default_factory=dict)
     brought_back: dict[str, str] = field(default_factory=dict)
     without_effect: set[tuple[str, str, int]] = field(default_factory=set)
+    corrections: dict[str, dict[str, Corrected]] = field(default_factory=dict)
+    ended: set[tuple[str, str, int]] = field(default_factory=set)
 
     def note(self, event: Event) -> None:
         """Keep ``event`` if a person did it, or if it says what people saw."""
@@ -84,6 +90,12 @@ class _Told:
                     self.verdicts.setdefault(_query(event), []).append(event)
             case Withdrawn():
                 self.withdrawn.add(_decision(event))
+            case CorrectionEnded():
+                self.ended.add(_word(event))
+            case Corrected() if _word(event) not in self.ended and is_person(event.by):
+                tags = self.corrections.setdefault(event.content, {})
+                if event.capability not in tags or tags[event.capability].comment < event.comment:
+                    tags[event.capability] = event
             case Decided(action="accept" | "reject") if is_person(event.by):
                 self._decide(event)
             case Passed(by_bot=False) if is_person(event.by):
@@ -177,6 +189,7 @@ def _of_verdict(
         base=None if seen is None else seen.base,
         place=0 if seen is None else seen.place,
         facts=None if seen is None else seen.facts,
+        corrected={name: item.value for name, item in sorted(told.corrections.get(event.content, {}).items())},
     )
 
 
@@ -275,6 +288,10 @@ def _decision(event: Decided | Withdrawn) -> tuple[int, int, str, str, str]:
 
 def _request(event: Requested | Settled) -> tuple[str, str, int]:
     return event.entry, event.action, event.comment
+
+
+def _word(event: Corrected | CorrectionEnded) -> tuple[str, str, int]:
+    return event.text, event.capability, event.comment
 
 
 def _keep_last(known: dict[str, str], entries: Iterable[str], at: str) -> None:

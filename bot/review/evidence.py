@@ -64,6 +64,9 @@ def evidence_of(kept: Sequence[Weighted], situations: Mapping[Judged, Replayed])
     for item in kept:
         response = item.response
         about, met = _about(response, situations)
+        # The score of a tag that a curator corrected is no measurement.
+        given = () if response.facts is None else response.facts.corrected
+        about = {key: at for key, at in about.items() if key[1] not in given}
         found += [
             Evidence(knob=knob, capability=name, at=at, met=met, weight=item.weight / len(about), response=response)
             for (knob, name), at in about.items()

@@ -22,7 +22,8 @@ class Response:
     reason.  ``reversed`` tells that it did not last: its comment went, the same person said otherwise on the same
     content later, or the entry was taken out or undone by people.  ``base`` is the commit that the verdict was judged
     against, ``place`` its place in the cycle, ``facts`` are its facts as they were shown.  ``remaining`` tells of a
-    suggestion how many competent coverers each capability would keep.
+    suggestion how many competent coverers each capability would keep.  ``corrected`` is what curators say of tags of
+    this content.
     """
 
     subject: str
@@ -43,8 +44,21 @@ class Response:
     place: int = 0
     facts: VerdictFacts | None = None
     remaining: Mapping[str, int] = field(default_factory=dict)
+    corrected: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def overrides(self) -> bool:
         """Whether the person wants something else than the verdict."""
         return not self.agrees
+
+    @property
+    def rests_on_wrong_tag(self) -> bool:
+        """Whether the verdict rested on a tag that curators corrected since: then it is no word on a knob.
+
+        An admission rests on what was new or won, an EXCLUDE on every tag that could have given merit.
+        """
+        if self.facts is None:
+            return False
+        facts = self.facts
+        wrong = {name for name, value in self.corrected.items() if value != (name in facts.scores)}
+        return bool(wrong if self.decision == "EXCLUDE" else wrong & {*facts.new, *facts.won})

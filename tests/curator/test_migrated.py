@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.curator.entry import Classified, Entry, Evicted, Tombstone, resident_of
-from bot.curator.migrated import migrated, migrated_tombstone
+from bot.curator.migrated import migrated, migrated_tombstone, migrated_values
 from bot.taxonomy.migration import NOTHING, Migration, migration_between
 from bot.taxonomy.model import Capability, Group, Taxonomy
 from tests.factories import make_entry
@@ -176,3 +176,20 @@ def test_where_nothing_is_declared_a_migration_done_is_done(
     assert migrated(entry, NOTHING, old, old) == entry
     once = migrated(entry, NOTHING, old, new)
     assert migrated(once, NOTHING, old, new) == once
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"a": True, "b": False}, {"a2": True, "b2": False}),
+        ({"whole": False, "tool": True}, {"tool": True, "half": False, "rest": False}),
+        ({"whole": True}, {}),
+        ({"whole": False, "half": True}, {"half": True, "rest": False}),
+        ({}, {}),
+    ],
+)
+def test_corrected_values_follow_by_the_rule_of_labels(before: dict[str, bool], after: dict[str, bool]) -> None:
+    assert migrated_values(before, MIGRATION) == after
+    entry = entry_under(OLD, {"a": 0.9})
+    entry = entry.model_copy(update={"classified": entry.classified.model_copy(update={"corrected": before})})
+    assert migrated(entry, MIGRATION, OLD, NEW).classified.corrected == after

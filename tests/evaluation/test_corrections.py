@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bot.evaluation.corrections import corrected
-from bot.ledger.keys import text_key
+from bot.ledger.migrated import corrections_in
 from bot.ledger.model import Correction, CorrectionRecord
+from bot.taxonomy.migration import Lineage
+from bot.text import text_key
 from tests.evaluation.factories import vocabulary
 
 SAID = "0" * 24
@@ -24,7 +26,7 @@ def test_a_correction_labels_what_it_speaks_of_and_nothing_else() -> None:
         }
     )
     texts = {here: ("one  QUERY",), doubtful: ("doubtful",)}
-    found = corrected(record, texts, vocabulary("a", "b", "c", "d", spec=["s"]))
+    found = corrected(corrections_in(record, Lineage(())), texts, vocabulary("a", "b", "c", "d", spec=["s"]))
     (query,) = found.queries
     assert (query.turns, dict(query.values), query.line) == (("one  QUERY",), {"a": True, "b": False}, None)
     assert query.key == here
@@ -32,5 +34,5 @@ def test_a_correction_labels_what_it_speaks_of_and_nothing_else() -> None:
 
 
 def test_nothing_was_corrected() -> None:
-    found = corrected(CorrectionRecord(), {}, vocabulary("a"))
+    found = corrected({}, {}, vocabulary("a"))
     assert (found.queries, found.lost, found.unlabelled) == ((), (), ())

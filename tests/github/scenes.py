@@ -9,6 +9,7 @@ from typing import Any
 from bot.classifier.model import Identity
 from bot.curator.store import RegressionSet
 from bot.github.analysis import Analysis, IdentityFacts, ProblemFacts, QueryFacts, SetChange, SubmissionFacts
+from bot.github.corrections import Recorded, Witnesses, look_up
 from bot.github.publish import Plan, Scene, plan_review
 from bot.github.values import (
     AddLabels,
@@ -19,12 +20,13 @@ from bot.github.values import (
     IssueComment,
     PostCheck,
     PullRequest,
+    Remark,
     RemoveLabel,
     WriteLedger,
 )
 from bot.ledger.events import events_path
 from bot.ledger.keys import classification_key
-from bot.ledger.model import PullRequestRecord, StoredClassification, StoredJudgement
+from bot.ledger.model import CORRECTIONS, CorrectionRecord, PullRequestRecord, StoredClassification, StoredJudgement
 from bot.pipeline import Platform
 from tests.factories import make_config, make_entry, make_taxonomy
 
@@ -127,6 +129,7 @@ class Hub:
     commits: int = 0
     now: int = 0
     permissions: dict[str, str] = field(default_factory=dict)
+    elsewhere: dict[int, Remark] = field(default_factory=dict)
     run: str | None = "https://github.example/o/r/actions/runs/1"
 
     def tick(self) -> str:
@@ -167,7 +170,23 @@ class Hub:
             record=self.record,
             events=self.ledger.get(events_path(7)),
             run=self.run,
+            corrections=self.recorded(),
         )
+
+    def recorded(self) -> Recorded:
+        """What the ledger says of tags, looked up among the comments of the pull request and those ``elsewhere``."""
+        text = self.ledger.get(CORRECTIONS)
+        if text is None:
+            return Recorded()
+        record = CorrectionRecord.model_validate_json(text, strict=False)
+        remarks = {item.id: Remark(number=7, comment=item) for item in self.comments} | self.elsewhere
+        witnesses = Witnesses(
+            remark=remarks.get,
+            author={7: self.author}.get,
+            curators=self.platform.config.curators,
+            permission=lambda login: self.permissions[login],
+        )
+        return look_up(record, set(record.texts), self.platform.taxonomy, lambda: (), witnesses)
 
     def plan(self, analysis: Analysis) -> Plan:
         return plan_review(analysis, self.platform, self.scene(analysis.head), lambda login: self.permissions[login])

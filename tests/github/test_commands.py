@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.github.command_lines import LONGEST_LINE
-from bot.github.commands import LONGEST_REASON, MOST_COMMANDS, USAGE, Command, Misspelt, Verb, parse
+from bot.github.commands import LONGEST_REASON, MOST_COMMANDS, USAGE, Command, Misspelt, Tag, Verb, parse, tags_said
 from bot.github.prose import said
 
 NAMES = tuple(f"q{number:02}" for number in range(1, 21))
@@ -523,3 +523,73 @@ def test_many_names_that_look_alike_are_compared_in_bounded_time(before: str) ->
 
 def test_what_is_said_of_entries_is_read_elsewhere() -> None:
     assert parse("/incumbent undo q01\n/incumbent restore q02", NAMES) == ()
+
+
+# -- Tags --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "names", "tags", "reason"),
+    [
+        ("correct q01 +links", ("q01",), "+links", None),
+        ("correct q01 +request.auth.oauth -links too wide", ("q01",), "+request.auth.oauth -links", "too wide"),
+        ("correct q01, q03..q04, +a, -b, no such thing", ("q01", "q03", "q04"), "+a -b", "no such thing"),
+        ("correct q01: -links", ("q01",), "-links", None),
+        ("correct q01 -links: not -b", ("q01",), "-links", "not -b"),
+        ("correct q01 +`audio attached` -- it is", ("q01",), "+audio attached", "it is"),
+        ("correct q01 +a \u2013 it is", ("q01",), "+a", "it is"),
+        ("correct q01 \u2212a", ("q01",), "-a", None),
+        ("correct q01 +a +a", ("q01",), "+a", None),
+        ("correct q01 +a at -5 degrees", ("q01",), "+a", "at -5 degrees"),
+    ],
+)
+def test_tags_follow_the_queries(line: str, names: tuple[str, ...], tags: str, reason: str | None) -> None:
+    found = command(f"/incumbent {line}")
+    assert (found.verb, found.names, found.every, found.reason) == (Verb.CORRECT, names, False, reason)
+    assert " ".join(map(str, found.tags)) == tags
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("correct", "which queries"),
+        ("correct +links", "which queries"),
+        ("correct q99 +links", "there is no query 'q99'"),
+        ("correct all +links", "name the queries one by one"),
+        ("correct q01", "corrects nothing"),
+        ("correct q01 links", "corrects nothing"),
+        ("correct q01 + links", "without a space"),
+        ("correct q01 +` `", "without a space"),
+        ("correct q01 +" + "a" * 300, "names no capability"),
+        ("correct q01 +a -a", "both + and - of 'a'"),
+        ("correct q01 +a q02 -b", "is no query"),
+        ("correct q01 +a unlike -b", "'-b' comes after the reason began"),
+        ("correct q01 +a " + "w" * (LONGEST_REASON + 1), "characters"),
+        ("correct q01 +a\u200bb", "invisible"),
+    ],
+)
+def test_tags_that_are_not_clear_are_asked_about(line: str, words: str) -> None:
+    message = misspelt(f"/incumbent {line}")
+    assert words in message
+    assert USAGE[Verb.CORRECT] in message or "invisible" in words
+
+
+def test_a_query_that_is_called_like_a_tag_goes_in_backticks() -> None:
+    names = ("-a", "q01")
+    assert command("/incumbent correct `-a` -b", names).names == ("-a",)
+    assert "which queries" in misspelt("/incumbent correct -a -b", names)
+
+
+def test_the_tags_of_a_comment_are_known_whatever_its_queries_are_called() -> None:
+    body = "Hi\n/incumbent correct q1 q2 +a -`b c`: not -d\n> /incumbent correct q1 +e\n/incumbent accept q1 +f"
+    assert tags_said(body) == {Tag(True, "a"), Tag(False, "b c")}
+    assert tags_said("/incumbent correct q1 +a -a\n/incumbent correct q1") == frozenset()
+
+
+@given(st.text("qQ01+-\u2212`:, abc..", max_size=60))
+def test_any_tags_are_read_or_asked_about(text: str) -> None:
+    for found in parse(f"/incumbent correct {text}", NAMES):
+        if isinstance(found, Command):
+            assert found.names
+            assert found.tags
+            assert set(found.tags) <= tags_said(f"/incumbent correct {text}") | set(found.tags)

@@ -27,13 +27,28 @@ from bot.ledger.events import (
     events_path,
 )
 from bot.snapshot import WorkingTree
-from tests.review.factories import COMMIT, answered, by_hand, day, decided, facts, passed, requested, shown, withdrawn
+from tests.review.factories import (
+    COMMIT,
+    answered,
+    by_hand,
+    corrected,
+    correction_ended,
+    day,
+    decided,
+    facts,
+    passed,
+    requested,
+    shown,
+    withdrawn,
+)
 
 ALL: list[Event] = [
     shown(),
     shown("q2", "none", facts=None),
     decided(reason="Grün \u2028 “gut”\nund kurz"),
     withdrawn(decided()),
+    corrected(reason="a word for it"),
+    correction_ended(corrected()),
     passed(),
     Closed(at=day(3), pull_request=7, commit=COMMIT),
     Suggested(at=day(3), pull_request=20, branch="b", suggestion="swap", entries=("q1",), admits="q2"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bot.ledger.events import Shown, Suggested
 from bot.ledger.migrated import capabilities_in, migrated_events
 from bot.taxonomy.migration import NOTHING, Lineage, Migration
-from tests.review.factories import day, decided, facts, shown
+from tests.review.factories import corrected, day, decided, facts, shown
 
-TOLD = shown(facts=facts(new=("a",), won={"b": 0.5}, arbitrated=("a",)))
+TOLD = shown(facts=facts(new=("a",), won={"b": 0.5}, arbitrated=("a",), corrected=("a", "d")))
 SUGGESTED = Suggested(
     at=day(3), pull_request=9, branch="b", suggestion="redundant", entries=("x",), remaining={"a": 2, "c": 1}
 )
@@ -15,13 +15,15 @@ SUGGESTED = Suggested(
 
 def test_a_rename_is_followed_by_all_that_a_verdict_rests_on() -> None:
     migration = Migration(renames={"a": "z"}, splits={"b": ("y", "x")})
-    first, second, third, fourth = migrated_events(
-        [TOLD, SUGGESTED, decided(), shown(facts=None)], Lineage((migration,))
+    first, second, third, fourth, fifth = migrated_events(
+        [TOLD, SUGGESTED, decided(), shown(facts=None), corrected()], Lineage((migration,))
     )
     assert isinstance(first, Shown)
     assert first.facts is not None
     assert first.facts.scores == {"z": 0.9, "b": 0.6}
     assert (first.facts.new, first.facts.won, first.facts.arbitrated) == (("z",), {"b": 0.5}, ("z",))
+    assert first.facts.corrected == ("z", "d")
+    assert fifth == corrected(capability="z")
     assert isinstance(second, Suggested)
     assert second.remaining == {"z": 2, "c": 1}
     assert (third, fourth) == (decided(), shown(facts=None))
@@ -44,4 +46,4 @@ def test_who_was_renamed_twice_is_found_from_either_id() -> None:
 
 
 def test_the_capabilities_that_events_rest_on_are_told() -> None:
-    assert capabilities_in([TOLD, SUGGESTED, decided(), shown(facts=None)]) == {"a", "b", "c"}
+    assert capabilities_in([TOLD, SUGGESTED, decided(), shown(facts=None), corrected(capability="e")]) == {*"abcde"}

@@ -8,7 +8,18 @@ import pytest
 
 from bot.ledger.events import ADMISSION, Applied, Decided, Event, Forgotten, Reopened, Settled
 from bot.ledger.replay import Standing, replay
-from tests.review.factories import answered, by_hand, day, decided, passed, requested, shown, withdrawn
+from tests.review.factories import (
+    answered,
+    by_hand,
+    corrected,
+    correction_ended,
+    day,
+    decided,
+    passed,
+    requested,
+    shown,
+    withdrawn,
+)
 
 FIRST = decided(comment=1)
 PIN = decided(action="pin", comment=2)
@@ -95,3 +106,24 @@ def settled(comment: int = 50, **more: Any) -> Settled:
 )
 def test_a_request_stands_until_it_is_settled(events: list[Event], requests: Any) -> None:
     assert replay(events) == Standing(requests=requests)
+
+
+WORD = corrected()
+
+
+@pytest.mark.parametrize(
+    ("events", "corrections"),
+    [
+        ([WORD], (WORD,)),
+        ([WORD, corrected(value=True, comment=2)], (corrected(value=True, comment=2),)),
+        ([corrected(value=True, comment=2), WORD], (corrected(value=True, comment=2),)),
+        ([corrected("q2"), WORD, corrected(capability="b")], (WORD, corrected(capability="b"), corrected("q2"))),
+        ([WORD, correction_ended(WORD)], ()),
+        ([correction_ended(WORD), WORD], ()),
+        ([WORD, corrected(comment=2), correction_ended(WORD)], (corrected(comment=2),)),
+        ([WORD, forgotten()], (WORD,)),
+    ],
+)
+def test_the_last_correction_of_a_tag_stands_until_its_comment_goes(events: list[Event], corrections: Any) -> None:
+    found = replay(events).corrections
+    assert sorted(found, key=str) == sorted(corrections, key=str)

@@ -8,6 +8,8 @@ from bot.digests import digest
 from bot.ledger.events import (
     Answered,
     ChangedByHand,
+    Corrected,
+    CorrectionEnded,
     Decided,
     Passed,
     Requested,
@@ -62,6 +64,19 @@ def withdrawn(of: Decided, at: str = day(9)) -> Withdrawn:
     return Withdrawn(
         at=at, pull_request=of.pull_request, entry=of.entry, content=of.content, action=of.action, comment=of.comment
     )
+
+
+def corrected(entry: str = "q1", capability: str = "a", **more: Any) -> Corrected:
+    """A curator's word that ``entry`` does not exercise a capability."""
+    defaults: dict[str, Any] = {
+        "at": day(2), "pull_request": 7, "entry": entry, "content": name_of(entry), "text": name_of(f"text of {entry}"),
+        "capability": capability, "value": False, "by": "ann", "comment": 1,
+    }  # fmt: skip
+    return Corrected(**defaults | more)
+
+
+def correction_ended(of: Corrected, at: str = day(9)) -> CorrectionEnded:
+    return CorrectionEnded(at=at, text=of.text, capability=of.capability, comment=of.comment)
 
 
 def passed(entry: str = "q1", codes: str = ADMIT, **more: Any) -> Passed:

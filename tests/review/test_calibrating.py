@@ -18,7 +18,19 @@ from bot.review.standing import reader
 from bot.snapshot import WorkingTree
 from bot.taxonomy.migration import Lineage
 from tests.factories import REPOSITORY, SHIPPED, make_config
-from tests.review.factories import COMMIT, answered, day, decided, facts, name_of, passed, response, shown
+from tests.review.factories import (
+    COMMIT,
+    answered,
+    corrected,
+    correction_ended,
+    day,
+    decided,
+    facts,
+    name_of,
+    passed,
+    response,
+    shown,
+)
 
 TEXT = (REPOSITORY / "config" / "curation.yaml").read_text(encoding="utf-8")
 
@@ -99,6 +111,20 @@ def test_beside_a_capability_that_was_defined_otherwise_the_others_teach() -> No
     # A capability that is none any more was not redefined.
     finding = found(both, capabilities="d", **{"0.9.0": "d"})
     assert (finding.other_definition, finding.about, finding.held_out.lost) == (0, 1, 0)
+
+
+def test_of_a_verdict_that_rested_on_a_wrong_tag_nothing_is_learnt() -> None:
+    told = events(0.7)
+    wrong = [
+        corrected(item.entry, "c", comment=900 + place, content=item.content, pull_request=item.pull_request)
+        for place, item in enumerate(told)
+        if isinstance(item, Shown)
+    ]
+    finding = found([*told, *wrong])
+    assert (finding.wrong_tag, finding.about, finding.estimates, finding.held_out.words.count) == (40, 0, (), 0)
+    # What is right after all, or whose correction is void, teaches.
+    for more in ([item.model_copy(update={"value": True}) for item in wrong], [*wrong, *map(correction_ended, wrong)]):
+        assert (found([*told, *more]).wrong_tag, found([*told, *more]).about) == (0, 40)
 
 
 def test_of_scores_of_another_classifier_nothing_is_learnt() -> None:

@@ -17,6 +17,8 @@ from tests.review.factories import (
     LEAVE,
     answered,
     by_hand,
+    corrected,
+    correction_ended,
     day,
     decided,
     facts,
@@ -428,3 +430,12 @@ def test_an_answer_to_a_suggestion_knows_how_many_coverers_would_be_left() -> No
     )  # fmt: skip
     told, untold = responses_of([answered(), suggestion, answered("q2", pull_request=21)])
     assert (told.remaining, untold.remaining) == ({"a": 3}, {})
+
+
+def test_what_curators_say_of_tags_stands_with_the_responses_to_that_content() -> None:
+    later = corrected(value=True, comment=5)
+    told: list[Event] = [shown(), decided(), corrected(), later, corrected("q2"), corrected(capability="b", by="ghost")]
+    (found,) = responses_of(told)
+    assert found.corrected == {"a": True}
+    (found,) = responses_of([*told, correction_ended(later)])
+    assert found.corrected == {"a": False}

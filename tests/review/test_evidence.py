@@ -54,6 +54,7 @@ def test_a_win_speaks_of_margins(decision: str, reason: str) -> None:
         {"reasons": ("CLONE", "NEW_COVERAGE")},
         {"reasons": ("NEW_COVERAGE", "UNTRUSTED_AUTHOR")},
         {"reasons": ("NOVEL_COMBO",)},
+        {"facts": facts(new=("a",), corrected=("a",))},
         {"reasons": ("CONCENTRATION",), "decision": "REPLACE", "facts": WON},
         {"facts": None},
         {"decision": "EXCLUDE", "reasons": ("CLONE",)},
@@ -97,3 +98,23 @@ def test_silence_and_being_asked_are_told() -> None:
     (first, _) = evidence_of([Weighted(speaking(explicit=False), 1.0)], {})
     assert first.silent
     assert not first.asked
+
+
+@pytest.mark.parametrize(
+    ("more", "corrected", "wrong"),
+    [
+        ({}, {}, False),
+        ({}, {"a": False}, True),
+        ({}, {"a": True}, False),
+        ({"facts": facts(new=("b",))}, {"a": False}, False),
+        ({"facts": WON, "decision": "REPLACE"}, {"a": False}, True),
+        ({}, {"c": True}, False),
+        ({"decision": "EXCLUDE"}, {"c": True}, True),
+        ({"decision": "EXCLUDE"}, {"c": False}, False),
+        ({"facts": None}, {"a": False}, False),
+    ],
+)
+def test_a_verdict_may_have_rested_on_a_wrong_tag(
+    more: dict[str, Any], corrected: dict[str, bool], wrong: bool
+) -> None:
+    assert speaking(**{"corrected": corrected} | more).rests_on_wrong_tag is wrong

@@ -1,0 +1,125 @@
+"""``incumbent correct``: a curator's word on tags of a query, by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from bot.classifier.classify import classify
+from bot.cli.options import (
+    agent_options,
+    at_option,
+    by_option,
+    dry_run_option,
+    json_option,
+    occasion,
+    one_at_a_time,
+    print_json,
+    progress_bar,
+    repository_options,
+    require_text,
+    say,
+    show_usage,
+    whole_text,
+)
+from bot.correcting import plan_correction, query_called, values_said
+from bot.curator.changes import apply
+from bot.curator.corrections import load_corrections
+from bot.errors import InputError, Problem
+from bot.opening import open_backend, open_package, open_platform
+from bot.refusals import refuse_incomplete
+from bot.report.output import CorrectOutput
+from bot.report.wording import codes
+from bot.snapshot import WorkingTree
+from bot.submission import collect
+from bot.text import text_key
+
+_MINUS: Final = "\u2212"
+
+
+class _Tagged(click.Command):
+    """A command whose arguments may begin with a minus sign."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        options = {name: item for item in self.params for name in (*item.opts, *item.secondary_opts)}
+        found: list[str] = []
+        takes_value = False
+        for arg in args:
+            own = arg.partition("=")[0]
+            if not takes_value and arg.startswith("-") and not arg.startswith("--") and own not in ("-h", "-"):
+                arg = _MINUS + arg[1:]
+            item = options.get(own)
+            takes_value = not takes_value and isinstance(item, click.Option) and not item.is_flag and "=" not in arg
+            found.append(arg)
+        return super().parse_args(ctx, found)
+
+
+@click.command("correct", cls=_Tagged)
+@click.argument("eval_set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="EVAL_SET_DIR")
+@click.argument("query", metavar="QUERY")
+@click.argument("tags", nargs=-1, required=True, metavar="+CAPABILITY... -CAPABILITY...")
+@click.option("--reason", metavar="TEXT", callback=whole_text, help="Why the tags are wrong.")
+@agent_options
+@by_option
+@at_option
+@dry_run_option
+@repository_options
+@json_option
+@one_at_a_time
+def command(
+    eval_set_dir: Path,
+    query: str,
+    tags: tuple[str, ...],
+    reason: str | None,
+    customer: str | None,
+    agent: str | None,
+    by: str | None,
+    at: str | None,
+    dry_run: bool,
+    repo: Path,
+    config_path: str,
+    as_json: bool,
+) -> None:
+    """Correct tags of QUERY of the eval set in EVAL_SET_DIR: it exercises a capability (+), or does not (-).
+
+    A capability is named by its id, by the end of its id, or by its name. The correction is written to
+    config/corrections/ and holds for every query of this text, under any classifier; what a rule says of the
+    specification stays. Commit it by review: on a pull request it counts once it is on the default branch.
+
+    \b
+    Examples:
+      incumbent correct eval_sets/contoso/repairs q07 -links --reason "the link is the subject"
+      incumbent correct eval_sets/contoso/repairs q07 +oauth "-audio attached" --dry-run
+    """
+    platform = open_platform(repo, config_path)
+    package = open_package(platform, repo, eval_set_dir, customer, agent)
+    submission = package.submission
+    problems: list[Problem] = []
+    found = collect(lambda: query_called(submission, query), problems)
+    values = collect(lambda: values_said(tags, platform.taxonomy), problems)
+    if found is None or values is None:
+        raise InputError(problems)
+    why = None if reason is None else require_text(reason, "--reason")
+    now = occasion(repo, at, by)
+    backend = open_backend(platform, progress_bar)
+    result = classify(
+        submission.queries, package.specification, platform.taxonomy, backend, progress_bar("classifying")
+    )
+    show_usage(backend)
+    refuse_incomplete({}, result.stopped)
+    known = load_corrections(WorkingTree(repo), platform.taxonomy).get(text_key(found.turns))
+    existing = None if known is None else (repo / known.path).read_text(encoding="utf-8")
+    plan = plan_correction(platform, submission, result, backend.identity, found, values, (known, existing), now, why)
+    if not dry_run:
+        apply([plan.file_change], repo)
+    if as_json:
+        print_json(CorrectOutput.of(plan, dry_run))
+        return
+    said = ", ".join(f"{'+' if value else '-'}{name}" for name, value in plan.values.items())
+    say(f"{'would be ' if dry_run else ''}corrected: {query}: {said}; in {plan.file_change.path}")
+    if plan.before is not None and plan.after is not None:
+        say(f"verdict: {codes(plan.before)} -> {codes(plan.after)}")
+    if plan.entry is not None:
+        say(f"the entry {plan.entry} has this text: `incumbent reclassify` brings its scores in line")

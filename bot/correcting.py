@@ -1,0 +1,134 @@
+"""Corrections by hand: what a curator says of the tags of one query, as a change of a reviewed file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bot.classifier.classify import ClassifierResult
+from bot.classifier.corrections import contradictory, merged, obstacle, overlaid
+from bot.classifier.model import Identity
+from bot.consolidator.verdict import Verdict
+from bot.curator.changes import FileChange
+from bot.curator.corrections import CorrectedText, CorrectionByHand, written
+from bot.curator.staging import Occasion
+from bot.errors import InputError, Problem
+from bot.intake.query import Query
+from bot.pipeline import Classified, Platform, judge
+from bot.submission import Submission
+from bot.suggest import perhaps
+from bot.taxonomy.model import Taxonomy
+from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError
+from bot.text import text_key
+
+SIGNS = {"+": True, "-": False, "\u2212": False}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectionPlan:
+    """What a correction of ``query`` to ``values`` writes, and its verdict ``before`` and ``after`` it.
+
+    There is none where an ``entry`` or a tombstone settles the query: its entry follows when it is classified again.
+    """
+
+    query: Query
+    values: Mapping[str, bool]
+    text: CorrectedText
+    file_change: FileChange
+    entry: str | None
+    before: Verdict | None
+    after: Verdict | None
+
+
+def query_called(submission: Submission, name: str) -> Query:
+    """The query ``name`` of ``submission``; raises :class:`InputError` if there is none."""
+    found = {query.id: query for query in submission.queries}
+    if name not in found:
+        message = f"there is no such query{perhaps(name, found)}"
+        raise InputError([Problem(name, None, message, "take an id that `incumbent review` shows")])
+    return found[name]
+
+
+def values_said(tags: Sequence[str], taxonomy: Taxonomy) -> dict[str, bool]:
+    """Capability → value, of ``tags`` as ``+oauth``; every fault at once as :class:`InputError`."""
+    names = ShortNames(taxonomy)
+    values: dict[str, bool] = {}
+    problems: list[Problem] = []
+    for tag in tags:
+        sign, name = SIGNS.get(tag[:1]), tag[1:].strip()
+        if sign is None or not name:
+            fix = "write +CAPABILITY where the query exercises it, -CAPABILITY where it does not"
+            problems.append(Problem(tag, None, "it is no tag to correct", fix))
+            continue
+        try:
+            capability = names.find(name)
+        except UnknownCapabilityError as error:
+            problems.append(Problem(tag, None, str(error), "take an id of taxonomy/taxonomy.yaml"))
+            continue
+        if values.setdefault(capability, sign) != sign:
+            problems.append(Problem(tag, None, f"both + and - are said of {capability}", "keep one of the two"))
+    together = contradictory(taxonomy, values)
+    if together:
+        message = f"a query exercises one of {', '.join(together)}, and no more"
+        problems.append(Problem(together[0], None, message, "keep one of them"))
+    if problems:
+        raise InputError(problems)
+    return values
+
+
+def plan_correction(
+    platform: Platform,
+    submission: Submission,
+    result: ClassifierResult,
+    identity: Identity,
+    query: Query,
+    values: Mapping[str, bool],
+    existing: tuple[CorrectedText | None, str | None],
+    occasion: Occasion,
+    reason: str | None,
+) -> CorrectionPlan:
+    """The plan that corrects ``query`` of ``submission``, of which the classifier found ``result``, to ``values``.
+
+    ``existing`` is what was said of its text by hand before, with the text of that file.  Raises :class:`InputError`
+    with every value that cannot hold, and where the query could not be classified.
+    """
+    found = next((item for item in result.classifications if item.query_id == query.id), None)
+    if found is None:
+        why = result.shortfalls.get(query.id, "the classifier did not get to it")
+        raise InputError([Problem(query.id, None, f"it is not classified: {why}", "run again, or see the endpoint")])
+    whys = [obstacle(found, platform.taxonomy, name, value) for name, value in values.items()]
+    problems = [
+        Problem(query.file, query.line, f"{query.id}: {why}", "take that tag out, or change what the rule reads")
+        for why in whys
+        if why is not None
+    ]
+    if problems:
+        raise InputError(problems)
+    known, text = existing
+    tags = {} if known is None else dict(known.tags)
+    kept = overlaid(platform.taxonomy, {name: item.value for name, item in tags.items()}, values)
+    said = {
+        name: CorrectionByHand(value=value, by=occasion.by, at=occasion.at, reason=reason)
+        for name, value in values.items()
+    }
+    corrected = CorrectedText(
+        turns=query.turns, tags={name: item for name, item in sorted((tags | said).items()) if name in kept}
+    )
+    classified = [Classified(submission=submission, result=result)]
+    now = merged(platform.taxonomy, [platform.corrections, {text_key(query.turns): corrected.corrections}])
+    before = judge(platform, classified, identity)
+    after = judge(replace(platform, corrections=now), classified, identity)
+    settled = before.settled.get(query.id)
+    return CorrectionPlan(
+        query=query,
+        values=values,
+        text=corrected,
+        file_change=written(corrected, text),
+        entry=None if settled is None else settled.id,
+        before=_verdict(before.verdicts, query.id),
+        after=_verdict(after.verdicts, query.id),
+    )
+
+
+def _verdict(verdicts: Sequence[Verdict], id: str) -> Verdict | None:
+    return next((verdict for verdict in verdicts if verdict.id == id), None)

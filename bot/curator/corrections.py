@@ -1,0 +1,100 @@
+"""Corrections by hand: a reviewed file for each text (`config/corrections/<digest of the text>.yaml`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from bot.classifier.corrections import Correction, Corrections
+from bot.config import REVIEWED_FILES
+from bot.curator.changes import FileChange, edit, render
+from bot.curator.entry import Timestamp
+from bot.documents import Document, parse_yaml
+from bot.errors import InputError, Problem
+from bot.snapshot import Snapshot
+from bot.suggest import perhaps
+from bot.taxonomy.model import Identifier, Taxonomy
+from bot.text import text_key
+from bot.validation import FileModel, Text, Tuple, validate
+
+FOLDER: Final = "config/corrections"
+
+
+class CorrectionByHand(FileModel):
+    """What a curator said of one capability of a text."""
+
+    value: bool = Field(description="whether the text exercises the capability")
+    by: Text | None = None
+    at: Timestamp
+    reason: Text | None = None
+
+
+class CorrectedText(FileModel):
+    """``config/corrections/<digest>.yaml``: what curators said of the tags of one text, whatever the agent."""
+
+    turns: Annotated[Tuple[Text], Field(min_length=1)]
+    tags: Annotated[dict[Identifier, CorrectionByHand], Field(min_length=1)]
+
+    @property
+    def path(self) -> str:
+        """Where its file lies."""
+        return f"{FOLDER}/{text_key(self.turns)}.yaml"
+
+    @property
+    def corrections(self) -> dict[str, Correction]:
+        """What holds of each capability."""
+        return {name: Correction(value=item.value, by=item.by, at=item.at) for name, item in self.tags.items()}
+
+
+def load_corrections(snapshot: Snapshot, taxonomy: Taxonomy | None) -> dict[str, CorrectedText]:
+    """All corrections by hand, by the digest of their text; every fault of every file at once as :class:`InputError`.
+
+    Without a ``taxonomy`` (one that cannot be read) capabilities are not checked.
+    """
+    problems = [
+        Problem(snapshot.name(path), None, "the path is a symbolic link", "commit the file itself in its place")
+        for path in snapshot.links(FOLDER)
+    ]
+    found: dict[str, CorrectedText] = {}
+    for path in snapshot.paths(FOLDER):
+        if not path.endswith((".yaml", ".yml")):
+            continue
+        try:
+            document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+            item = validate(CorrectedText, document)
+        except InputError as error:
+            problems.extend(error.problems)
+            continue
+        if path != item.path:
+            message = "the file is not named after the digest of its turns"
+            problems.append(document.problem(("turns",), message, f"name it {item.path}, or restore it from git"))
+        problems.extend(_unknown(item, document, taxonomy))
+        found[text_key(item.turns)] = item
+    if problems:
+        raise InputError(problems)
+    return dict(sorted(found.items()))
+
+
+def _unknown(item: CorrectedText, document: Document, taxonomy: Taxonomy | None) -> list[Problem]:
+    known = () if taxonomy is None else (*taxonomy.by_id, *taxonomy.retired)
+    return [
+        document.problem(
+            ("tags", name),
+            f"tags.{name}: the taxonomy has no such capability{perhaps(name, known)}",
+            "use an id of taxonomy/taxonomy.yaml, or take the tag out",
+        )
+        for name in item.tags
+        if taxonomy is not None and name not in known
+    ]
+
+
+def by_hand(texts: Mapping[str, CorrectedText]) -> Corrections:
+    """The corrections of ``texts``."""
+    return {key: item.corrections for key, item in texts.items()}
+
+
+def written(item: CorrectedText, existing: str | None) -> FileChange:
+    """The file of ``item``; of the ``existing`` one's text, comments and what is unchanged survive."""
+    return FileChange(item.path, render(item) if existing is None else edit(existing, item))

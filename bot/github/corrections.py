@@ -1,0 +1,163 @@
+"""Corrections of tags that curators gave in comments: which of them stand, and what is remembered of them (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bot.classifier.corrections import Corrections
+from bot.github.authority import Person, refusal
+from bot.github.commands import Verb, tags_said
+from bot.github.standing import is_as_read
+from bot.github.values import Remark
+from bot.ledger.events import Corrected, CorrectionEnded
+from bot.ledger.migrated import corrections_in
+from bot.ledger.model import Correction as StoredCorrection
+from bot.ledger.model import CorrectionRecord
+from bot.taxonomy.migration import Lineage, lineage
+from bot.taxonomy.model import Taxonomy
+from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError, is_end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a curator said just now of a capability of the query of ``entry``; it is bound to the ``text``."""
+
+    entry: str
+    content: str
+    text: str
+    capability: str
+    correction: StoredCorrection
+    at: str
+    reason: str | None
+
+    def event(self, number: int) -> Corrected:
+        """The event on the pull request ``number``."""
+        item = self.correction
+        assert item.value is not None
+        return Corrected(
+            at=self.at,
+            pull_request=number,
+            entry=self.entry,
+            content=self.content,
+            text=self.text,
+            capability=self.capability,
+            value=item.value,
+            by=item.by,
+            comment=item.comment,
+            reason=self.reason,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """A correction whose comment is not as it was read, or whose author may not correct any more."""
+
+    text: str
+    capability: str
+    correction: StoredCorrection
+
+    def event(self, at: str) -> CorrectionEnded:
+        """The event, noticed at a time."""
+        return CorrectionEnded(at=at, text=self.text, capability=self.capability, comment=self.correction.comment)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """What the ledger's ``record`` says of the texts at hand: what ``stands``, under the ids of now, and what ended."""
+
+    record: CorrectionRecord = field(default_factory=CorrectionRecord)
+    stands: Corrections = field(default_factory=dict)
+    ended: tuple[Ended, ...] = ()
+
+
+NOTHING_RECORDED = Recorded()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Witnesses:
+    """How comments are looked up: one by its id, the author of the pull request that it is on, and who may correct."""
+
+    remark: Callable[[int], Remark | None]
+    author: Callable[[int], str | None]
+    curators: Collection[str]
+    permission: Callable[[str], str]
+
+
+def look_up(
+    record: CorrectionRecord,
+    texts: Collection[str],
+    taxonomy: Taxonomy,
+    former: Callable[[], Sequence[Taxonomy]],
+    witnesses: Witnesses,
+) -> Recorded:
+    """Which corrections of ``texts`` stand: their comment is there as it was read, by the same person, and says so.
+
+    ``former`` reads the taxonomies of before, oldest first.
+    """
+    said = {text: record.texts[text] for text in sorted(texts) if text in record.texts}
+    line = lineage(taxonomy, {name for tags in said.values() for name in tags}, former) if said else Lineage(())
+    names = ShortNames(taxonomy)
+    kept: dict[str, dict[str, StoredCorrection]] = {}
+    ended: list[Ended] = []
+    for text, tags in said.items():
+        for name, item in tags.items():
+            found = witnesses.remark(item.comment)
+            if found is None or not _bears_out(found, name, item, names, line, witnesses):
+                ended.append(Ended(text=text, capability=name, correction=item))
+                continue
+            kept.setdefault(text, {})[name] = item.model_copy(update={"at": found.comment.created_at})
+    stands = corrections_in(CorrectionRecord(texts=kept), line)
+    return Recorded(record=record, stands=stands, ended=tuple(ended))
+
+
+def _bears_out(
+    found: Remark, name: str, item: StoredCorrection, names: ShortNames, line: Lineage, witnesses: Witnesses
+) -> bool:
+    comment = found.comment
+    person = Person(login=comment.author, is_bot=comment.is_bot)
+    return (
+        is_as_read(comment, item.by, item.said, Verb.CORRECT)
+        and any(tag.value == item.value and _means(tag.name, name, names, line) for tag in tags_said(comment.body))
+        and refusal(Verb.CORRECT, person, witnesses.author(found.number), witnesses.curators, witnesses.permission)
+        is None
+    )
+
+
+def _means(said: str, name: str, names: ShortNames, line: Lineage) -> bool:
+    """Whether ``said`` can mean the capability ``name`` of then: so that no other is put in its place on the branch."""
+    try:
+        meant = names.find(said)
+    except UnknownCapabilityError:
+        return is_end(said, name)
+    return meant in (name, line.renamed(name)) or is_end(said, name)
+
+
+def noted(record: CorrectionRecord, ended: Iterable[Ended], said: Iterable[Said]) -> CorrectionRecord:
+    """``record`` without what ``ended``, and with what was ``said``; on one tag the latest comment counts."""
+    texts = {text: dict(tags) for text, tags in record.texts.items()}
+    for gone in ended:
+        if texts.get(gone.text, {}).get(gone.capability) == gone.correction:
+            del texts[gone.text][gone.capability]
+    for item in said:
+        tags = texts.setdefault(item.text, {})
+        before = tags.get(item.capability)
+        if before is None or before.comment <= item.correction.comment:
+            tags[item.capability] = item.correction
+    return CorrectionRecord(texts={text: dict(sorted(tags.items())) for text, tags in sorted(texts.items()) if tags})
+
+
+def unverified(record: CorrectionRecord, taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]]) -> Corrections:
+    """What ``record`` says, whether or not its comments are there: enough to know what may have to be asked again."""
+    named = {name for tags in record.texts.values() for name in tags}
+    return corrections_in(record, lineage(taxonomy, named, former)) if named else {}
+
+
+def differing(record: CorrectionRecord, known: Iterable[tuple[str, Mapping[str, bool]]]) -> frozenset[str]:
+    """The texts of which ``record`` says something else than the values that are ``known`` of them."""
+    return frozenset(
+        text
+        for text, values in known
+        for name, item in record.texts.get(text, {}).items()
+        if item.value is not None and values.get(name) != item.value
+    )
