@@ -14,6 +14,7 @@ from bot.classifier.classify import classify
 from bot.classifier.model import Backend, Classification
 from bot.cli.options import (
     agent_options,
+    all_option,
     at_option,
     by_option,
     dry_run_option,
@@ -64,6 +65,7 @@ from bot.suggest import perhaps
 @at_option
 @dry_run_option
 @repository_options
+@all_option
 @json_option
 @one_at_a_time
 def command(
@@ -78,6 +80,7 @@ def command(
     dry_run: bool,
     repo: Path,
     config_path: str,
+    everything: bool,
     as_json: bool,
 ) -> None:
     """Take a team's present regression set, in any of the formats, as the regression set, or as a part of it.
@@ -127,9 +130,10 @@ def command(
     if as_json:
         print_json(output)
     else:
+        from bot.report.console import Printer
         from bot.report.import_text import print_import
 
-        print_import(output, platform.taxonomy)
+        print_import(output, platform.taxonomy, Printer(everything))
 
 
 def _classify(items: Sequence[Item], platform: Platform, backend: Backend) -> Mapping[str, Classification]:

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from bot.cli.options import (
+    admit_command,
+    all_option,
     print_json,
     progress_bar,
     repository_options,
@@ -31,6 +33,7 @@ from bot.refusals import refuse_incomplete
     help="Console text, the verdict comment as Markdown, or JSON (schema: `incumbent schema review-output`).",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@all_option
 @repository_options
 def command(
     eval_set_dir: Path,
@@ -38,13 +41,14 @@ def command(
     agent: str | None,
     form: str,
     as_json: bool,
+    everything: bool,
     repo: Path,
     config_path: str,
 ) -> int:
     """Judge the eval set in EVAL_SET_DIR against the regression set and say why.
 
     EVAL_SET_DIR holds an agent specification and one or more eval sets, of the kinds that `incumbent formats` lists.
-    Nothing is written to the repository; `incumbent admit` does that.
+    Nothing is written to the repository; `incumbent admit` does that. In a pipe every verdict is one line, with tabs.
 
     \b
     Examples:
@@ -65,9 +69,10 @@ def command(
 
         click.echo(render_markdown(outcome))
     else:
+        from bot.report.console import Printer
         from bot.report.text import print_text
 
-        print_text(outcome)
+        print_text(outcome, Printer(everything), admit_command(eval_set_dir, customer, agent, repo, config_path))
     show_problems(outcome.problems)
     show_usage(backend)
     refuse_incomplete(outcome.shortfalls, outcome.stopped)
