@@ -181,14 +181,12 @@ def show_problems(problems: tuple[Problem, ...]) -> None:
         say(str(problem), err=True)
 
 
-def one_of(id: str, known: tuple[str, ...], what: str) -> None:
-    """Raise :class:`InputError` unless ``id`` is ``known``, with the nearest names."""
+def one_of(id: str, known: tuple[str, ...], what: str, fix: str = "see `incumbent list` for the ids") -> None:
+    """Raise :class:`InputError` unless ``id`` is among ``known``."""
     if id not in known:
         from bot.suggest import perhaps
 
-        raise InputError(
-            [Problem(id, None, f"there is no such {what}{perhaps(id, known)}", "see `incumbent list` for the ids")]
-        )
+        raise InputError([Problem(id, None, f"there is no such {what}{perhaps(id, known)}", fix)])
 
 
 def require_text(value: str, option: str) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
 SHOWN: Final = 10
 """Rows of a list that a terminal shows, unless all are asked for; programs get all of them."""
 
-Cell = str | Text
+_GAP: Final = 2
+
+Cell: TypeAlias = str | Text
 
 
 class Printer:
@@ -91,15 +93,26 @@ class Printer:
                 self._out.file.write("\t".join(" ".join(str(cell).split()) for cell in row) + "\n")
             return
         shown = rows if whole else rows[: self.shown(len(rows))]
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=not bare)
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=not bare)
+        unbroken = _unbroken([*([] if bare else [header]), *shown], self._out.width)
         for place, name in enumerate(header):
-            widest = max(Text(str(row[place])).cell_len for row in shown)
-            # What fits into a third of the width stays whole, so that ids can be copied.
-            whole = widest <= self._out.width // 3
-            justify = "right" if name in right else "left"
-            table.add_column(name, no_wrap=whole, overflow="fold", justify=justify)  # type: ignore[arg-type]
+            justify: JustifyMethod = "right" if name in right else "left"
+            table.add_column(name, no_wrap=place in unbroken, overflow="fold", justify=justify)
         for row in shown:
             table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
         self._out.print(table, soft_wrap=False)
         if not whole:
             self.rest(len(rows))
+
+
+def _unbroken(rows: Sequence[Sequence[Cell]], width: int) -> frozenset[int]:
+    """The columns whose cells stay on one line: ids, which people copy, then what is short, while there is room."""
+    widest = [max(Text(str(cell)).cell_len for cell in column) for column in zip(*rows, strict=True)]
+    found: list[int] = []
+    room = width if sum(widest) + _GAP * len(widest) <= width else width * 2 // 3
+    for place in sorted(range(len(widest)), key=lambda place: (place > 0, widest[place], place)):
+        room -= widest[place] + _GAP
+        if room < 0:
+            break
+        found.append(place)
+    return frozenset(found)
