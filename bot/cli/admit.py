@@ -33,7 +33,7 @@ from bot.opening import entry_text, open_backend, open_package, open_platform
 from bot.refusals import refuse_incomplete
 from bot.report.console import Printer
 from bot.report.output import AdmissionOutput
-from bot.report.text import accepting
+from bot.report.text import print_accepting
 from bot.report.voices import PlainVoice
 from bot.report.wording import first_turn, why
 
@@ -149,8 +149,7 @@ def _show(admission: Admission, admit: str, dry_run: bool, out: Printer) -> None
         ]
         out.table(f"Waiting for a person ({len(rows)})", ("query", "text", "why"), rows)
         if asked:
-            out.line("to accept all of them, or those that you leave in:")
-            out.command(f"  {accepting(admit, [item.id for item in asked])}")
+            print_accepting(admit, [item.id for item in asked], out)
     out.table(f"{verb}admitted ({len(staging.admitted)})".capitalize(), _HEADER, list(map(_row, staging.admitted)))
     waiting = f"{verb}waiting for a slot ({len(staging.waiting)})".capitalize()
     out.table(waiting, _HEADER, list(map(_row, staging.waiting)))

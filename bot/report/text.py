@@ -51,8 +51,8 @@ def print_text(review: Review, out: Printer | None = None, admit: str | None = N
     if out.is_terminal:
         for outcome, title, verdicts in sections:
             _print_section(f"{title} ({len(verdicts)})", verdicts, review, voice, out, whole=outcome != "excluded")
-            if outcome == "waiting-for-review":
-                _print_command(verdicts, admit, out)
+            if outcome == "waiting-for-review" and verdicts and admit is not None:
+                print_accepting(admit, [verdict.id for verdict in verdicts], out)
     else:
         rows = [_row(outcome, verdict, review, voice) for outcome, _, verdicts in sections for verdict in verdicts]
         out.table("Verdicts", _HEADER, rows)
@@ -114,16 +114,10 @@ def _print_section(
     out.rest(len(verdicts))
 
 
-def _print_command(verdicts: Sequence[Verdict], admit: str | None, out: Printer) -> None:
-    """How to accept what waits for a person."""
-    if verdicts and admit is not None:
-        out.line("to accept all of them, or those that you leave in:")
-        out.command(f"  {accepting(admit, [verdict.id for verdict in verdicts])}")
-
-
-def accepting(admit: str, ids: Sequence[str]) -> str:
-    """The command ``admit`` with the acceptance of the queries ``ids``, for a shell."""
-    return visible(" ".join([admit, *(f"--accept {shlex.quote(id)}" for id in ids)]))
+def print_accepting(admit: str, ids: Sequence[str], out: Printer) -> None:
+    """The command ``admit`` with the acceptance of the queries ``ids``, to be copied into a shell."""
+    out.line("To accept it:" if len(ids) == 1 else "To accept all of them, or those that you leave in:")
+    out.command(visible(" ".join([admit, *(f"--accept {shlex.quote(id)}" for id in ids)])))
 
 
 def _style(verdict: Verdict) -> str:

@@ -147,6 +147,6 @@ def test_admit_says_who_waits_for_a_person_and_how_to_accept(platform: Path, inc
     for command in ("review", "admit"):
         out = incumbent(command, platform / CARD_LINE, "--repo", platform).out
         assert all(f"{id}\t" in out for id in waiting)
-    (said,) = [line for line in out.splitlines() if line.startswith("  incumbent admit ")]
+    (said,) = [line for line in out.splitlines() if line.startswith("incumbent admit ")]
     assert [word for word in said.split() if word in waiting] == waiting
     assert f"{len(waiting)} waiting for a person" in out
