@@ -22,10 +22,12 @@ from bot.submission import Package
 class Admission:
     """A ``staging`` to apply, and what the classifier said of the entries that come with it, under their ids.
 
-    ``shortfalls`` say of queries why they have no verdict, ``problems`` are unread rows.
+    ``shortfalls`` say of queries why they have no verdict, ``problems`` are unread rows.  ``outcome`` has the verdicts
+    that lead there, where a package was judged.
     """
 
     staging: Staging
+    outcome: Review | None = None
     classified: tuple[Classification, ...] = ()
     shortfalls: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
@@ -79,6 +81,7 @@ def admit_package(
     staged = {entry.id for entry in (*staging.admitted, *staging.waiting)}
     return Admission(
         staging=staging,
+        outcome=outcome,
         classified=tuple(
             replace(item, query_id=outcome.targets[name])
             for name, item in outcome.classifications.items()

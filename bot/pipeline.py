@@ -31,7 +31,7 @@ from bot.rater.model import Resident, ScoredQuery
 from bot.settling import settle
 from bot.snapshot import Snapshot
 from bot.submission import Package, Submission, collect
-from bot.taxonomy.loading import load_taxonomy
+from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from bot.text import text_key
 from bot.user_cache import Checked
@@ -184,6 +184,7 @@ def load_platform(
     ``checked`` remembers taxonomies that passed all checks: for the files of a user's own machine alone.
     Of the taxonomy of a commit that ``is_past`` the schema alone is checked.
     """
+    refuse_other_folders(snapshot)
     problems: list[Problem] = []
     taxonomy = collect(lambda: load_taxonomy(snapshot, checked, is_past=is_past), problems)
     known = None if taxonomy is None else frozenset(taxonomy.by_id)
@@ -194,6 +195,14 @@ def load_platform(
     if taxonomy is None or config is None or regression_set is None or texts is None:
         raise InputError(problems)
     return Platform(taxonomy=taxonomy, config=config, regression_set=regression_set, corrections=by_hand(texts))
+
+
+def refuse_other_folders(snapshot: Snapshot) -> None:
+    """Raise :class:`InputError` where nothing says that ``snapshot`` is a platform repository."""
+    if not snapshot.exists(TAXONOMY_FILE) and not snapshot.exists(CONFIG_FILE):
+        message = f"this is not a platform repository: there is no {TAXONOMY_FILE} and no {CONFIG_FILE}"
+        fix = "name one with --repo DIR, or make this one with `incumbent init`"
+        raise InputError([Problem(snapshot.name("").rstrip("/") or ".", None, message, fix)])
 
 
 def review(platform: Platform, package: Package, backend: Backend, progress: Progress) -> Review:

@@ -35,6 +35,7 @@ from bot.report.agreement_output import AgreementOutput
 from bot.report.calibration_output import CalibrateOutput
 from bot.report.candidates_output import CandidatesOutput
 from bot.report.classify_output import ClassifyOutput
+from bot.report.entries_output import ListOutput, ShowOutput
 from bot.report.evaluation_output import EvaluateOutput
 from bot.report.explanation_output import ExplainOutput
 from bot.report.formats_output import FormatsOutput
@@ -88,6 +89,10 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "admit-output": AdmissionOutput,
     "evict-output": AdmissionOutput,
     "restore-output": AdmissionOutput,
+    "list-output": ListOutput,
+    "show-output": ShowOutput,
+    "pin-output": AdmissionOutput,
+    "unpin-output": AdmissionOutput,
     "prune-output": PruneOutput,
     "reclassify-output": ReclassifyOutput,
     "migrate-output": MigrateOutput,

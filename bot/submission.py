@@ -76,8 +76,9 @@ def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, lim
     """The agent specification and eval sets in ``snapshot``; raises :class:`InputError` when nothing can be judged."""
     problems: list[Problem] = []
     snapshot = Rationed(snapshot, limits.package_bytes)
-    specification = collect(lambda: read_specification(snapshot, limits), problems)
     eval_sets = collect(lambda: read_eval_sets(snapshot, limits), problems)
+    read = {eval_set.file for eval_set in eval_sets or ()}
+    specification = collect(lambda: read_specification(snapshot, limits, read), problems)
     if specification is None or eval_sets is None:
         rows = () if eval_sets is None else eval_sets
         raise InputError(_each_once([*problems, *(problem for eval_set in rows for problem in eval_set.problems)]))

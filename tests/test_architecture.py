@@ -20,7 +20,7 @@ ROWS = [
     {"label_tables"},
     {"yaml_writing"},
     {"snapshot", "validation", "git"},
-    {"object_store", "setup_files", "whole_file"},
+    {"documentation", "object_store", "setup_files", "whole_file"},
     {"user_cache"},
     {"learning_settings"},
     {"config"},

@@ -151,3 +151,10 @@ def test_the_digest_of_a_content_tells_expected_calls_apart() -> None:
     asking = [Query(id="x", turns=("tx",), expected=expected, file="e", line=1) for expected in stated]
     assert len({content_key(asked(item)) for item in asking}) == 3
     assert content_key(asked(asking[0])) == digest([["tx"], []])
+
+
+def test_an_entry_keeps_its_id_where_its_query_is_called_by_a_title_since() -> None:
+    made = entry("q-0123456789", "How much leave do I have?")
+    assert said(settle([submission({"Asks for leave": "How much leave do I have?"})], known([made]))) == {
+        "Asks for leave": f"settled {made.id}"
+    }

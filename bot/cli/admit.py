@@ -8,7 +8,9 @@ import click
 
 from bot.admitting import Admission, Words, admit_package, admit_waiting
 from bot.cli.options import (
+    admit_command,
     agent_options,
+    all_option,
     at_option,
     by_option,
     dry_run_option,
@@ -26,12 +28,14 @@ from bot.cli.options import (
 )
 from bot.curator.changes import apply
 from bot.curator.entry import Entry
-from bot.curator.staging import Staging
 from bot.errors import InputError, UsageError
 from bot.opening import entry_text, open_backend, open_package, open_platform
 from bot.refusals import refuse_incomplete
+from bot.report.console import Printer
 from bot.report.output import AdmissionOutput
+from bot.report.text import print_accepting
 from bot.report.voices import PlainVoice
+from bot.report.wording import first_turn, why
 
 _WORDS = Words(accept="--accept", reason="--reason", line="run `incumbent admit --waiting`")
 
@@ -56,6 +60,7 @@ _WORDS = Words(accept="--accept", reason="--reason", line="run `incumbent admit 
 @at_option
 @dry_run_option
 @repository_options
+@all_option
 @json_option
 @one_at_a_time
 def command(
@@ -70,6 +75,7 @@ def command(
     dry_run: bool,
     repo: Path,
     config_path: str,
+    everything: bool,
     as_json: bool,
 ) -> int:
     """Stage the direct admissions of EVAL_SET_DIR, and what --accept names, into regression_set/.
@@ -117,7 +123,8 @@ def command(
     if as_json:
         print_json(output)
     else:
-        _show(admission.staging, dry_run)
+        accept = admit_command(eval_set_dir or Path(), customer, agent, repo, config_path)
+        _show(admission, accept, dry_run, Printer(everything))
         for remark in output.lines(PlainVoice(platform.taxonomy)):
             say(remark)
     show_problems(admission.problems)
@@ -125,17 +132,33 @@ def command(
     return InputError.exit_code if admission.problems else 0
 
 
-def _show(staging: Staging, dry_run: bool) -> None:
+def _show(admission: Admission, admit: str, dry_run: bool, out: Printer) -> None:
+    staging, outcome = admission.staging, admission.outcome
+    asked = () if outcome is None else outcome.plan.waiting_for_review
     verb = "would be " if dry_run else ""
-    for entry in staging.admitted:
-        say(f"{verb}admitted: {_line(entry)}")
-    for entry in staging.waiting:
-        say(f"{verb}waiting for a slot: {_line(entry)}")
-    for entry in staging.leaving:
-        say(f"{verb}out of the line, since it no longer earns a slot: {_line(entry)}")
-    say(f"{len(staging.admitted)} admitted, {len(staging.waiting)} waiting for a slot")
+    out.line(
+        f"{len(staging.admitted)} {verb}admitted, {len(staging.waiting)} waiting for a slot, "
+        f"{len(asked)} waiting for a person",
+        "bold",
+    )
+    if outcome is not None:
+        voice = PlainVoice(outcome.platform.taxonomy)
+        texts = outcome.queries
+        rows = [
+            (voice.name(item.id), first_turn(texts[item.id].turns, voice), why(item, outcome, voice)) for item in asked
+        ]
+        out.table(f"Waiting for a person ({len(rows)})", ("query", "text", "why"), rows)
+        if asked:
+            print_accepting(admit, [item.id for item in asked], out)
+    out.table(f"{verb}admitted ({len(staging.admitted)})".capitalize(), _HEADER, list(map(_row, staging.admitted)))
+    waiting = f"{verb}waiting for a slot ({len(staging.waiting)})".capitalize()
+    out.table(waiting, _HEADER, list(map(_row, staging.waiting)))
+    out.lines("Out of the waitlist: no longer earns a slot", [entry.id for entry in staging.leaving])
 
 
-def _line(entry: Entry) -> str:
-    named = f" displaces {', '.join(entry.admitted.displaces)}" if entry.admitted.displaces else ""
-    return f"{entry.id} ({entry.admitted.decision}, {' '.join(entry.admitted.reasons)}){named}"
+_HEADER = ("entry", "decision", "reasons", "displaces")
+
+
+def _row(entry: Entry) -> tuple[str, ...]:
+    verdict = entry.admitted
+    return entry.id, verdict.decision, " ".join(verdict.reasons), ", ".join(verdict.displaces)

@@ -19,17 +19,20 @@ from bot.cli.options import (
     show_usage,
 )
 from bot.config import REVIEWED_FILES
+from bot.curator.entry import Entry
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
-from bot.extension.candidates import find_candidates
+from bot.extension.candidates import find_candidates, why_none
 from bot.extension.language_model import named
-from bot.extension.model import Candidate, Core, Observed
-from bot.extension.observing import observe_all
+from bot.extension.model import Candidate, Core
+from bot.extension.observing import observe_all, observe_entry
 from bot.extension.refused import RefusedCandidates
 from bot.opening import open_backend, open_platform
+from bot.pipeline import Platform
 from bot.refusals import refuse_incomplete
 from bot.report.candidates_output import CandidatesOutput
 from bot.report.escaping import shortened, visible
+from bot.report.wording import counted
 from bot.secrets import redacted
 from bot.snapshot import WorkingTree
 from bot.submission import read_package, submission_folders
@@ -49,7 +52,9 @@ SHOWN = 5
 )
 @json_option
 def command(repo: Path, config_path: str, refused: Path | None, as_json: bool) -> int:
-    """Find groups of queries in eval_sets/ that the taxonomy seems to have no capability for; writes nothing.
+    """Find groups of queries that the taxonomy seems to have no capability for; writes nothing.
+
+    Looks at eval_sets/ and, by the scores that they were admitted with, at the entries of the regression set.
 
     \b
     Examples:
@@ -59,7 +64,7 @@ def command(repo: Path, config_path: str, refused: Path | None, as_json: bool) -
     platform = open_platform(repo, config_path)
     cores = () if refused is None else _cores(refused)
     backend = open_backend(platform, progress_bar)
-    observed: list[Observed] = []
+    observed = {item.id: item for item in (observe_entry(each, platform.taxonomy) for each in _entries(platform))}
     problems: list[Problem] = []
     shortfalls: dict[str, str] = {}
     tree = WorkingTree(repo)
@@ -77,17 +82,22 @@ def command(repo: Path, config_path: str, refused: Path | None, as_json: bool) -
         result = classify(
             submission.queries, package.specification, platform.taxonomy, backend, progress_bar(f"classifying {folder}")
         )
-        observed += observe_all(submission, result.classifications, platform.taxonomy, platform.config.extension)
+        for item in observe_all(submission, result.classifications, platform.taxonomy, platform.config.extension):
+            observed[item.id] = item
         shortfalls |= {f"{customer}/{agent}/{id}": why for id, why in result.shortfalls.items()}
         if result.stopped is not None:
             show_usage(backend)
             refuse_incomplete(shortfalls, result.stopped)
-    found = find_candidates(observed, platform.taxonomy, platform.config.extension, cores)
+    queries = tuple(observed.values())
+    found = find_candidates(queries, platform.taxonomy, platform.config.extension, cores)
     found, naming = named(found, platform.taxonomy, platform.config.classifier, os.environ)
     if as_json:
-        print_json(CandidatesOutput.of(len(observed), found, total([backend.usage, naming])))
+        print_json(CandidatesOutput.of(len(queries), found, total([backend.usage, naming])))
     else:
-        _show(found, len(observed))
+        _show(found)
+        say(f"{counted(len(found), 'candidate', 'candidates')} in {counted(len(queries), 'query', 'queries')}")
+        if not found:
+            say(f"none was found, since {why_none(queries, platform.taxonomy, platform.config.extension)}")
     show_problems(tuple(problems))
     show_usage(backend, besides=naming)
     refuse_incomplete(shortfalls, None)
@@ -100,7 +110,14 @@ def _cores(path: Path) -> tuple[Core, ...]:
     return validate(RefusedCandidates, document).cores
 
 
-def _show(found: tuple[Candidate, ...], observed: int) -> None:
+def _entries(platform: Platform) -> list[Entry]:
+    """The entries whose scores are those of the classifier and the taxonomy of now."""
+    known = platform.regression_set
+    lagging = {lag.id for lag in known.residents(platform.taxonomy)[1]}
+    return [entry for id, entry in known.entries.items() if id not in lagging]
+
+
+def _show(found: tuple[Candidate, ...]) -> None:
     for place, item in enumerate(found, 1):
         about = f" ({', '.join(item.belongs_to)})" if item.belongs_to else ""
         say(f"{place}. {item.id}: {_told(item.name)}")
@@ -124,7 +141,6 @@ def _show(found: tuple[Candidate, ...], observed: int) -> None:
         if len(item.members) > SHOWN:
             say(f"     and {len(item.members) - SHOWN} more")
         say(f"   refuse it with the core {' '.join(item.core)}")
-    say(f"{len(found)} candidate(s) in {observed} queries")
 
 
 def _told(text: str) -> str:

@@ -25,10 +25,13 @@ from bot.curator.admission import least_loss
 from bot.curator.entry import Evicted
 from bot.curator.prune import grounds_of, prune
 from bot.curator.staging import Staging
+from bot.errors import InputError, Problem
 from bot.opening import open_platform
 from bot.pipeline import Platform
+from bot.report.entries_text import evicted as evicted_when
 from bot.report.escaping import visible
 from bot.report.output import AdmissionOutput
+from bot.report.voices import PlainVoice
 
 
 @click.command("evict")
@@ -60,6 +63,10 @@ def command(
       incumbent evict contoso-repairs-q07-1a2b3c4d --reason "customer left" --dry-run
     """
     platform = open_platform(repo, config_path)
+    gone = platform.regression_set.tombstones.get(id)
+    if gone is not None:
+        message = f"it is gone already: {evicted_when(gone.evicted, PlainVoice(platform.taxonomy))}"
+        raise InputError([Problem(id, None, message, f"to bring it back: incumbent restore {id}")])
     one_of(id, tuple(platform.regression_set.entries), "entry")
     residents, lags = platform.regression_set.residents(platform.taxonomy)
     behind = {lag.id for lag in lags}

@@ -15,6 +15,7 @@ from bot.classifier.corrections import corrected, overlaid, values_of
 from bot.classifier.model import Backend, Classification
 from bot.cli.options import (
     agent_options,
+    all_option,
     at_option,
     by_option,
     dry_run_option,
@@ -66,6 +67,7 @@ from bot.text import text_key
 @at_option
 @dry_run_option
 @repository_options
+@all_option
 @json_option
 @one_at_a_time
 def command(
@@ -80,6 +82,7 @@ def command(
     dry_run: bool,
     repo: Path,
     config_path: str,
+    everything: bool,
     as_json: bool,
 ) -> None:
     """Take a team's present regression set, in any of the formats, as the regression set, or as a part of it.
@@ -136,9 +139,10 @@ def command(
     if as_json:
         print_json(output)
     else:
+        from bot.report.console import Printer
         from bot.report.import_text import print_import
 
-        print_import(output, platform.taxonomy)
+        print_import(output, platform.taxonomy, Printer(everything))
 
 
 def _corrections(item: Item, platform: Platform) -> dict[str, bool]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import re
-from importlib import metadata
+import os
 from pathlib import Path
 
 import click
 
 from bot.cli.options import say
+from bot.config import CONFIG_FILE
 from bot.curator.changes import FileChange, apply
-from bot.errors import OutsideError, UsageError
-from bot.git import owner_and_name, read_branch, read_head, read_remote, read_top
+from bot.documentation import ACTION, own_action, product_files, without_own_paths
+from bot.errors import UsageError
+from bot.git import read_branch, read_remote, read_top
 from bot.github.conversation import COMMANDS
 from bot.setup_files import exemplar_files, setup_file
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
@@ -20,7 +20,6 @@ from bot.taxonomy.loading import TAXONOMY_FILE
 
 WORKFLOW = ".github/workflows/incumbent.yml"
 CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
-_ACTION = re.compile(r"^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[0-9a-f]{40}$")
 
 
 @click.command("init")
@@ -34,7 +33,7 @@ _ACTION = re.compile(r"^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[0-9a-f]{40}$")
 @click.option(
     "--action",
     metavar="OWNER/NAME@COMMIT",
-    help="The Action that the workflow runs (default: where this installation came from).",
+    help="The Action that the workflow runs (default: where this installation came from; unknown: no workflow).",
 )
 @click.option(
     "--owner", metavar="@NAME", help="Who reviews taxonomy, config and set (default: the repository's owner)."
@@ -43,7 +42,7 @@ _ACTION = re.compile(r"^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[0-9a-f]{40}$")
 def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) -> None:
     """Write taxonomy, config, an empty regression set, workflow, CODEOWNERS and CURATION.md into a repository.
 
-    Nothing that is there is overwritten.
+    Nothing that is there is overwritten. Where it is not known which Action to run, all but the workflow is written.
 
     \b
     Examples:
@@ -53,24 +52,21 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
     top = read_top(repo)
     if top is not None and top.resolve() != repo.resolve():
         raise UsageError(f"{repo} lies inside a repository, whose top GitHub looks at: run init with --repo {top}")
+    if action is not None and not ACTION.fullmatch(action):
+        raise UsageError("name the Action that the workflow runs by its commit: --action OWNER/NAME@COMMIT (40 digits)")
     remote = read_remote(repo)
-    action = action or _own_action()
-    if action is None or not _ACTION.match(action):
-        raise UsageError("say which Action the workflow runs, by commit: --action OWNER/NAME@COMMIT (40 digits)")
+    action = action or own_action()
     owners = owner or (f"@{remote.split('/')[0]}" if remote else None)
-    planned = {
-        TAXONOMY_FILE: setup_file("taxonomy.yaml"),
-        "config/curation.yaml": setup_file("curation.yaml"),
-        "regression_set/README.md": setup_file("regression_set.md"),
-        WORKFLOW: setup_file("incumbent.yml")
-        .replace("uses: ACTION", f"uses: {action}")
-        .replace("DEFAULT_BRANCH", read_branch(repo) or "main"),
-        "CURATION.md": setup_file("CURATION.md").replace("COMMANDS", COMMANDS),
-    }
-    block = setup_file("CODEOWNERS").replace("OWNERS", owners or "@YOUR-TEAM")
+    planned = _planned(action, read_branch(repo) or "main")
+    has_workflow = WORKFLOW in planned or _there(repo / WORKFLOW)
+    block = [
+        line.replace("OWNERS", owners or "@YOUR-TEAM")
+        for line in setup_file("CODEOWNERS").splitlines()
+        if has_workflow or WORKFLOW not in line
+    ]
     present = next((path for path in CODEOWNERS if (repo / path).is_file()), None)
     if present is None and owners is not None:
-        planned[CODEOWNERS[0]] = block
+        planned[CODEOWNERS[0]] = "\n".join([*block, ""])
     missing = {path: text for path, text in planned.items() if not _there(repo / path)}
     # A taxonomy that is there has exemplars of its own.
     new = TAXONOMY_FILE in missing and not _there(repo / EXEMPLARS_FOLDER)
@@ -82,49 +78,65 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
         say(f"{written if path in missing else 'kept'}: {path}")
         if path == TAXONOMY_FILE and exemplars:
             say(f"{written}: {EXEMPLARS_FOLDER}/ ({len(exemplars)} files)")
-    if CODEOWNERS[0] not in planned and (present is None or "/regression_set/" not in _text(repo / present)):
-        say(f"add to {present or CODEOWNERS[0]}:")
-        say("\n".join(f"    {line}" for line in block.splitlines()))
-    _next_steps(remote, guessed=owner is None and CODEOWNERS[0] in missing)
+    if CODEOWNERS[0] not in missing:
+        text = "" if present is None else _text(repo / present)
+        lacking = [line for line in block if line.split(" ")[0] not in text]
+        if lacking:
+            say(f"add to {present or CODEOWNERS[0]}:")
+            say("\n".join(f"    {line}" for line in lacking))
+    _next_steps(remote, guessed=owner is None and CODEOWNERS[0] in missing, has_workflow=has_workflow)
+
+
+def _planned(action: str | None, branch: str) -> dict[str, str]:
+    """What a platform repository has, by path; what it says of the product's own files leads to where they lie."""
+    root = product_files(action, os.environ)
+    planned = {
+        TAXONOMY_FILE: without_own_paths(setup_file("taxonomy.yaml"), root),
+        CONFIG_FILE: without_own_paths(setup_file("curation.yaml"), root),
+        "regression_set/README.md": setup_file("regression_set.md"),
+        "CURATION.md": setup_file("CURATION.md").replace("COMMANDS", COMMANDS),
+    }
+    if action is not None:
+        workflow = setup_file("incumbent.yml").replace("uses: ACTION", f"uses: {action}")
+        planned[WORKFLOW] = workflow.replace("DEFAULT_BRANCH", branch)
+    return planned
 
 
 def _text(file: Path) -> str:
     return file.read_text(encoding="utf-8", errors="replace")
 
 
-def _next_steps(remote: str | None, guessed: bool) -> None:
+def _next_steps(remote: str | None, guessed: bool, has_workflow: bool) -> None:
     place = remote or "OWNER/NAME"
+    team = f" Where {place.split('/')[0]} is an organisation, name a team of it in {CODEOWNERS[0]} instead."
+    steps = [
+        "Commit these files: entries record the time of the commit at hand.",
+        "Take the set that you run today, if you have one: `incumbent import FILE --customer NAME --agent NAME`.",
+        (
+            "Put a customer's agent and eval set into eval_sets/CUSTOMER/AGENT/ and judge it:\n"
+            "     `incumbent review eval_sets/CUSTOMER/AGENT`; then `incumbent admit eval_sets/CUSTOMER/AGENT`."
+        ),
+        (
+            f"Read {CONFIG_FILE} (ceiling, curators, `mode: observe` for a first month) and {TAXONOMY_FILE},\n"
+            f"     and make them yours: `incumbent validate` checks them.{team if guessed else ''}"
+        ),
+    ]
+    if has_workflow:
+        steps += [
+            (
+                "Push to the default branch, and require the check “Incumbent” there.\n"
+                f"     `incumbent doctor --repository {place}` names every setting that stands in the way."
+            ),
+            "Send your customers to CURATION.md.",
+        ]
     say("")
+    if not has_workflow:
+        say("To have GitHub review pull requests, add the workflow: incumbent init --action OWNER/NAME@COMMIT")
+        say("")
     say("What to do next:")
-    say("  1. Read config/curation.yaml: the ceiling, the curators, and `mode: observe` for a first month.")
-    say("  2. Read taxonomy/taxonomy.yaml and make it yours: `incumbent validate` checks it.")
-    if guessed:
-        say(f"     Where {place.split('/')[0]} is an organisation, name a team of it in {CODEOWNERS[0]} instead.")
-    say("  3. Commit and push to the default branch, and require the check “Incumbent” there.")
-    say(f"  4. Run `incumbent doctor --repository {place}`: it names every setting that stands in the way.")
-    say("  5. Send your customers to CURATION.md.")
+    for number, step in enumerate(steps, 1):
+        say(f"  {number}. {step}")
 
 
 def _there(path: Path) -> bool:
     return path.exists() or path.is_symlink()
-
-
-def _own_action() -> str | None:
-    """The Action of this installation: the repository and commit that it was installed from, or its checkout."""
-    try:
-        origin = metadata.distribution("incumbent").read_text("direct_url.json")
-    except metadata.PackageNotFoundError:
-        origin = None
-    source = json.loads(origin) if origin else {}
-    version = source.get("vcs_info") or {}
-    found = owner_and_name(str(source.get("url", ""))) if version else None
-    if found:
-        return f"{found}@{version.get('commit_id')}"
-    checkout = Path(__file__).parents[2]
-    remote = read_remote(checkout) if (checkout / "action.yml").is_file() else None
-    if remote is None:
-        return None
-    try:
-        return f"{remote}@{read_head(checkout).commit}"
-    except (OutsideError, UsageError):
-        return None

@@ -32,6 +32,10 @@ COMMANDS = {
     "correct": "Correct tags of a query, whatever the classifier says.",
     "consolidate": "From scores to verdicts against the regression set.",
     "admit": "Stage admissions into the regression set of the working tree.",
+    "list": "List the entries of the regression set.",
+    "show": "Show one entry: what it tests, why it is in, and who else covers that.",
+    "pin": "Keep an entry, whatever becomes redundant.",
+    "unpin": "Take out the pin of an entry.",
     "prune": "Suggest evictions; writes nothing.",
     "evict": "Remove one entry and leave its tombstone.",
     "restore": "Bring an evicted entry back.",
@@ -49,8 +53,8 @@ COMMANDS = {
 }
 
 
-# No module can be called like a word of the language.
-_MODULES = {"import": "import_set"}
+# No module can be called like a word of the language, and none should be like a function that everybody uses.
+_MODULES = {"import": "import_set", "list": "list_entries", "show": "show_entry"}
 
 # What writing to a full disk, a closed or a broken output ends with.
 _NO_OUTPUT = frozenset({errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG})

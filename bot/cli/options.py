@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -109,9 +110,20 @@ by_option = click.option(
     "--by", metavar="NAME", callback=whole_text, help="Whose decision this is (default: git's user.name)."
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show the plan and write nothing.")
+all_option = click.option("--all", "everything", is_flag=True, help="Show all rows of every list on a terminal.")
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON (schema: `incumbent schema COMMAND-output`)."
 )
+
+
+def admit_command(folder: Path, customer: str | None, agent: str | None, repo: Path, config_path: str) -> str:
+    """The command, for a shell, that admits from the eval set in ``folder`` as it was given to another one."""
+    words = ["incumbent", "admit", str(folder)]
+    options = (("--customer", customer), ("--agent", agent), ("--repo", str(repo)), ("--config", config_path))
+    for name, value in options:
+        if value not in (None, ".", CONFIG_FILE):
+            words += [name, str(value)]
+    return shlex.join(words)
 
 
 def one_at_a_time(function: Command) -> Command:
@@ -169,14 +181,12 @@ def show_problems(problems: tuple[Problem, ...]) -> None:
         say(str(problem), err=True)
 
 
-def one_of(id: str, known: tuple[str, ...], what: str) -> None:
-    """Raise :class:`InputError` unless ``id`` is ``known``, with the nearest names."""
+def one_of(id: str, known: tuple[str, ...], what: str, fix: str = "see `incumbent list` for the ids") -> None:
+    """Raise :class:`InputError` unless ``id`` is among ``known``."""
     if id not in known:
         from bot.suggest import perhaps
 
-        raise InputError(
-            [Problem(id, None, f"there is no such {what}{perhaps(id, known)}", "see `incumbent status` for the ids")]
-        )
+        raise InputError([Problem(id, None, f"there is no such {what}{perhaps(id, known)}", fix)])
 
 
 def require_text(value: str, option: str) -> str:

@@ -6,15 +6,18 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import json_option, print_json, repository_options, say, warn_of_lag
+from bot.cli.options import all_option, json_option, print_json, repository_options, warn_of_lag
 from bot.opening import open_platform
-from bot.report.overview import prune_overview
+from bot.report.console import Printer
+from bot.report.overview import prune_overview, status_overview
+from bot.report.status_text import could_go_view, print_prune
 
 
 @click.command("prune")
 @repository_options
+@all_option
 @json_option
-def command(repo: Path, config_path: str, as_json: bool) -> None:
+def command(repo: Path, config_path: str, everything: bool, as_json: bool) -> None:
     """Suggest evictions and, at the ceiling, swaps; writes nothing.
 
     Any subset of the suggestions, confirmed in any order, leaves every floor and every pin intact.
@@ -30,24 +33,4 @@ def command(repo: Path, config_path: str, as_json: bool) -> None:
     if as_json:
         print_json(output)
         return
-    for suggestion in output.suggestions:
-        grounds = suggestion.grounds
-        why = f"displaced by {_names(grounds['yields_to'])}" if grounds["yields_to"] else "redundant"
-        say(f"evict {suggestion.id}: {why}; coverers left: {_counts(suggestion.remaining)}")
-    for swap in output.swaps:
-        say(f"swap: admit {swap.admit}, remove {', '.join(swap.remove)}")
-    for loss in output.least_loss:
-        lost = [*loss.capabilities, *(" + ".join(names) for names in loss.combinations)]
-        say(f"least loss: {loss.id} would cost {', '.join(lost) or 'nothing'}")
-    say(
-        f"{len(output.suggestions)} suggestion(s), {len(output.swaps)} swap(s), {len(output.pinned)} pinned, "
-        f"{output.over_ceiling} over the ceiling"
-    )
-
-
-def _names(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else ""
-
-
-def _counts(remaining: dict[str, int]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in remaining.items()) or "it covers nothing competently"
+    print_prune(output, could_go_view(status_overview(platform)), Printer(everything))

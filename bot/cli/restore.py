@@ -40,7 +40,7 @@ def command(id: str, dry_run: bool, repo: Path, config_path: str, as_json: bool)
     """
     platform = open_platform(repo, config_path)
     known = platform.regression_set
-    one_of(id, tuple(known.tombstones), "tombstone")
+    one_of(id, tuple(known.tombstones), "tombstone", "see `incumbent list --evicted` for the ids")
     unknown = unknown_scores(known.tombstones[id].entry, platform.taxonomy)
     if unknown:
         fix = "list them under `retired` in taxonomy/taxonomy.yaml"

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from bot.cli.options import (
+    admit_command,
+    all_option,
     print_json,
     progress_bar,
     repository_options,
-    say,
     show_problems,
     show_usage,
     submission_options,
@@ -32,6 +33,7 @@ from bot.refusals import refuse_incomplete
     help="Console text, the verdict comment as Markdown, or JSON (schema: `incumbent schema review-output`).",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@all_option
 @repository_options
 def command(
     eval_set_dir: Path,
@@ -39,13 +41,14 @@ def command(
     agent: str | None,
     form: str,
     as_json: bool,
+    everything: bool,
     repo: Path,
     config_path: str,
 ) -> int:
     """Judge the eval set in EVAL_SET_DIR against the regression set and say why.
 
     EVAL_SET_DIR holds an agent specification and one or more eval sets, of the kinds that `incumbent formats` lists.
-    Nothing is written to the repository; `incumbent admit` does that.
+    Nothing is written to the repository; `incumbent admit` does that. In a pipe every verdict is one line, with tabs.
 
     \b
     Examples:
@@ -66,13 +69,10 @@ def command(
 
         click.echo(render_markdown(outcome))
     else:
-        from bot.report.corrections import corrected_lines
+        from bot.report.console import Printer
         from bot.report.text import print_text
-        from bot.report.voices import PlainVoice
 
-        print_text(outcome)
-        for line in corrected_lines(outcome, PlainVoice(platform.taxonomy)):
-            say(line)
+        print_text(outcome, Printer(everything), admit_command(eval_set_dir, customer, agent, repo, config_path))
     show_problems(outcome.problems)
     show_usage(backend)
     refuse_incomplete(outcome.shortfalls, outcome.stopped)

@@ -11,6 +11,7 @@ from bot.config import load_config
 from bot.curator.corrections import load_corrections
 from bot.curator.store import load_regression_set
 from bot.errors import InputError, Problem
+from bot.pipeline import refuse_other_folders
 from bot.report.output import ProblemOutput, ValidateOutput
 from bot.snapshot import WorkingTree
 from bot.submission import collect, read_package, submission_folders
@@ -31,6 +32,7 @@ def command(repo: Path, config_path: str, as_json: bool) -> int:
       incumbent validate --repo ../platform --json
     """
     snapshot = WorkingTree(repo, "" if repo == Path() else repo.as_posix())
+    refuse_other_folders(snapshot)
     problems: list[Problem] = []
     notes: list[Problem] = []
     taxonomy = collect(lambda: load_taxonomy(snapshot), problems)

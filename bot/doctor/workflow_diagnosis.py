@@ -27,7 +27,8 @@ def diagnose_workflow(
                     _ABOUT,
                     "no workflow of the default branch runs the Action",
                     "nothing is reviewed without it; pull requests run the default branch's workflow",
-                    f"run `incumbent init`, commit {shipped.file}, and push it to the default branch",
+                    "run `incumbent init --action OWNER/NAME@COMMIT`, "
+                    f"commit {shipped.file}, and push it to the default branch",
                 )
             )
         return tuple(found)

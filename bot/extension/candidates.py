@@ -45,6 +45,28 @@ def find_candidates(
     return tuple(found)
 
 
+def why_none(observed: Sequence[Observed], taxonomy: Taxonomy, settings: ExtensionSettings) -> str:
+    """Why ``observed`` gives rise to no candidate, as far as one reason says it; also where all were refused."""
+    reference = reference_of(taxonomy, settings.commonplace, settings.misjudged, settings.lift)
+    customers = {query.customer for query in observed}
+    texts = {query.text for query in observed}
+    if not reference.turns:
+        return "the taxonomy has no exemplars, so that there is nothing to compare with"
+    if not texts:
+        return "there are no queries: eval_sets/ has none, and neither has the regression set"
+    if len(customers) < settings.customers:
+        names = f"{len(customers)} {'customer' if len(customers) == 1 else 'customers'}"
+        return f"the queries come from {names}, and a candidate needs {settings.customers} (extension.customers)"
+    if len(texts) < settings.queries:
+        return f"there are {len(texts)} distinct queries, and a candidate needs {settings.queries} (extension.queries)"
+    if find_candidates(observed, taxonomy, settings, ()):
+        return "all candidates were refused before"
+    return (
+        f"no {settings.queries} queries of {settings.customers} customers have wording, structure or combinations "
+        "in common that the exemplars do not lead to expect"
+    )
+
+
 def _row(queries: Sequence[Observed], reference: Reference, settings: ExtensionSettings) -> Row:
     """A text and what its first query gave: the classifier judges equal texts alike, but for what agents declare."""
     query = queries[0]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from bot.classifier.model import Classification
+from bot.curator.entry import Entry
 from bot.extension.model import Belief, Observed
 from bot.intake.query import Query
 from bot.learning_settings import ExtensionSettings
@@ -50,3 +51,19 @@ def observe_all(
     """
     queries = {query.id: query for query in submission.queries}
     return [observe(queries[item.query_id], submission, item, taxonomy, settings) for item in found if not item.attempt]
+
+
+def observe_entry(entry: Entry, taxonomy: Taxonomy) -> Observed:
+    """``entry`` as far as its file says how it was classified: of what it does not exercise no probability is kept."""
+    place = (entry.id,) if entry.source is None else entry.source.place
+    scores = entry.scores
+    return Observed(
+        id="/".join(place),
+        customer=place[0],
+        turns=entry.turns,
+        beliefs={
+            item.id: Belief(value=item.id in scores, confidence=scores.get(item.id, 0.0))
+            for item in taxonomy.capabilities
+            if item.is_judged_from_text
+        },
+    )

@@ -9,8 +9,8 @@ from bot.classifier.usage import Usage
 from bot.curator.entry import Entry
 from bot.extension.candidates import find_candidates
 from bot.extension.language_model import named
-from bot.extension.model import Belief, Candidate, Core, Observed
-from bot.extension.observing import observe_all
+from bot.extension.model import Candidate, Core, Observed
+from bot.extension.observing import observe_all, observe_entry
 from bot.github.analysis import SubmissionFacts, classified_of
 from bot.pipeline import Platform
 
@@ -25,7 +25,7 @@ def candidates_of(
     observed: dict[str, Observed] = {}
     taxonomy, settings = platform.taxonomy, platform.config.extension
     for entry in entries:
-        item = _observed(entry, platform)
+        item = observe_entry(entry, taxonomy)
         observed[item.id] = item
     for facts in submissions:
         found = classified_of(facts)
@@ -33,19 +33,3 @@ def candidates_of(
             observed[item.id] = item
     candidates = find_candidates(tuple(observed.values()), taxonomy, settings, raised)
     return named(candidates, taxonomy, platform.config.classifier, os.environ)
-
-
-def _observed(entry: Entry, platform: Platform) -> Observed:
-    """``entry`` as far as its file says how it was classified: of what it does not exercise no probability is kept."""
-    place = (entry.id,) if entry.source is None else entry.source.place
-    scores = entry.scores
-    return Observed(
-        id="/".join(place),
-        customer=place[0],
-        turns=entry.turns,
-        beliefs={
-            item.id: Belief(value=item.id in scores, confidence=scores.get(item.id, 0.0))
-            for item in platform.taxonomy.capabilities
-            if item.is_judged_from_text
-        },
-    )

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Final
 
 from bot.consolidator.changes import Absence, Change, KnobChange, Outcome, ScoreChange
 from bot.explaining import Explained
 from bot.report.remarks import remarks_on
 from bot.report.voices import PlainVoice
 from bot.report.wording import codes, counted, verdict_words, why
+from bot.rounding import rounded
 
 SHOWN = 3
 """Of each kind of change; JSON has all."""
+
+_SHOWN_STEPS: Final = 1000
 
 
 def explanation_lines(explained: Explained) -> list[str]:
@@ -73,16 +78,19 @@ def _told(change: Change, voice: PlainVoice) -> str:
         case ScoreChange(to=None):
             return f"{voice.capability(change.capability)} not exercised (now {_number(change.now or 0.0)})"
         case ScoreChange(now=None):
-            return f"{voice.capability(change.capability)} exercised, at {_number(change.to or 0.0)}"
+            return f"{voice.capability(change.capability)} exercised, at {_reached(change.to or 0.0, 0.0)}"
         case ScoreChange():
             by = (change.to or 0.0) - (change.now or 0.0)
-            values = f"at {_number(change.to or 0.0)} instead of {_number(change.now or 0.0)} ({by:+.9g})"
+            now = change.now or 0.0
+            values = f"at {_reached(change.to or 0.0, now)} instead of {_number(now)} ({by:+.3f})"
             return f"{voice.capability(change.capability)} {values}"
         case Absence():
             return f"without {voice.name(change.id)}"
         case KnobChange():
             of = "" if change.capability is None else f" of {voice.capability(change.capability)}"
-            return f"{change.knob}{of} at {_number(change.to)} instead of {_number(change.now)}"
+            if float(change.to).is_integer() and float(change.now).is_integer():
+                return f"{change.knob}{of} at {change.to:g} instead of {change.now:g}"
+            return f"{change.knob}{of} at {_reached(change.to, change.now)} instead of {_number(change.now)}"
 
 
 def _then(explained: Explained, item: Change) -> str:
@@ -93,4 +101,12 @@ def _then(explained: Explained, item: Change) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.9g}"
+    """``value`` with two or three decimals."""
+    shown = f"{value:.3f}"
+    return shown.removesuffix("0")
+
+
+def _reached(to: float, now: float) -> str:
+    """The value ``to`` that turns a verdict, away from ``now``: to shown decimals that turn it as well."""
+    away = math.ceil if to > now else math.floor
+    return _number(away(rounded(to * _SHOWN_STEPS)) / _SHOWN_STEPS)

@@ -1,44 +1,45 @@
-"""The report of an import on a console: tables on a terminal, plain lines in a pipe."""
+"""The report of an import on a console: tables on a terminal, plain lines in a pipe; what is left out comes last."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from bot.report.console import Printer
 from bot.report.import_output import ImportedAgentOutput, ImportOutput
 from bot.report.output import SuggestionOutput
+from bot.report.status_text import view
 from bot.report.voices import PlainVoice
 from bot.report.wording import counted, first_turn
 from bot.taxonomy.model import Taxonomy
 
 
-def print_import(output: ImportOutput, taxonomy: Taxonomy, console: Console | None = None) -> None:
+def print_import(output: ImportOutput, taxonomy: Taxonomy, out: Printer | None = None) -> None:
     """Print the report; a terminal gets tables, anything else lines whose cells are parted by tabs."""
-    out = console or Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    out = out or Printer()
     voice = PlainVoice(taxonomy)
-    out.print(Text(_headline(output), style="bold"))
+    out.line(_headline(output), "bold")
     for agent in output.agents:
-        out.print(_agent(agent, voice))
-    out.print(_size(output))
-    kept = "what the rules would not have admitted; it is kept"
-    _table(out, f"Left out ({len(output.left_out)}): {kept}", *_appraised(output, output.left_out, voice))
+        out.line(_agent(agent, voice))
+    out.line(_size(output))
     asked = "what the rules would have asked a person about; it is kept"
-    _table(
-        out, f"Needed a person ({len(output.needed_person)}): {asked}", *_appraised(output, output.needed_person, voice)
+    out.table(
+        f"Needed a person ({len(output.needed_person)}): {asked}", *_appraised(output, output.needed_person, voice)
     )
     short = [(voice.capability(item.id), str(len(item.coverers)), str(item.floor)) for item in output.short]
-    _table(out, f"Below their floor ({len(short)})", ("capability", "coverers", "floor"), short)
+    out.table(f"Below their floor ({len(short)})", ("capability", "coverers", "floor"), short)
     uncovered = [(voice.capability(id), id) for id in output.uncovered]
-    _table(out, f"Covered by nobody ({len(uncovered)})", ("capability", "id"), uncovered)
+    out.table(f"Covered by nobody ({len(uncovered)})", ("capability", "id"), uncovered)
     held = [(voice.name(item.customer), str(item.entries), f"{item.share:.0%}") for item in output.concentrated]
     share = f"{output.customer_share:.0%}"
     title = f"More than {share} of all slots ({len(held)}): the next query of these customers needs a person"
-    _table(out, title, ("customer", "entries", "of all slots"), held)
-    _table(out, _path_back(output), ("entry", "grounds"), [_suggested(item) for item in output.suggestions])
-    _remarks(output, voice, out)
+    out.table(title, ("customer", "entries", "of all slots"), held)
+    known = len(taxonomy.by_id)
+    if output.suggestions:
+        out.table(_path_back(output), ("entry", "grounds"), [_suggested(item) for item in output.suggestions])
+        out.line(view(known - len(output.uncovered), known, output.size))
+    kept = "what the rules would not have admitted; it is kept"
+    out.table(f"Left out ({len(output.left_out)}): {kept}", *_appraised(output, output.left_out, voice))
+    out.lines("Remarks", _remarks(output, voice))
 
 
 def _headline(output: ImportOutput) -> str:
@@ -99,23 +100,7 @@ def _suggested(item: SuggestionOutput) -> tuple[str, str]:
     return item.id, str(item.grounds["kind"])
 
 
-def _table(out: Console, title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    if not rows:
-        return
-    out.print()
-    out.print(Text(title, style="bold"))
-    if out.is_terminal:
-        table = Table(*header, box=None, pad_edge=False)
-        for row in rows:
-            table.add_row(*map(Text, row))
-        out.print(table, soft_wrap=False)
-    else:
-        for row in (header, *rows):
-            # The console would print a tab as spaces, and nobody could part the cells again.
-            out.file.write("\t".join(row) + "\n")
-
-
-def _remarks(output: ImportOutput, voice: PlainVoice, out: Console) -> None:
+def _remarks(output: ImportOutput, voice: PlainVoice) -> list[str]:
     remarks = [
         f"{voice.name(id)} was evicted, and stays so: `incumbent restore` brings it back" for id in output.evicted
     ]
@@ -123,12 +108,7 @@ def _remarks(output: ImportOutput, voice: PlainVoice, out: Console) -> None:
     remarks += [f"{voice.name(id)} is in its file no more: evict it if nobody wants it" for id in output.gone]
     remarks += [f"{voice.name(id)} argues with the classifier, or hides text from people" for id in output.attempts]
     remarks += output.lines(voice)
-    remarks += [
+    return remarks + [
         voice.quote(f"{note.file if note.line is None else f'{note.file}:{note.line}'}: {note.message}")
         for note in output.notes
     ]
-    if remarks:
-        out.print()
-        out.print(Text("Remarks", style="bold"))
-        for remark in remarks:
-            out.print(f"  {remark}")

@@ -1,92 +1,126 @@
-"""The verdict report on a console: colour and a table on a terminal, plain lines in a pipe."""
+"""The verdict report on a console: what asks people first, what is excluded last."""
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.table import Table
+import shlex
+from collections.abc import Sequence
+
 from rich.text import Text
 
 from bot.consolidator.verdict import Route, Verdict
 from bot.pipeline import Review
 from bot.report import wording
+from bot.report.console import Printer
+from bot.report.corrections import corrected_lines
 from bot.report.escaping import visible
 from bot.report.evidence import evidence
 from bot.report.remarks import remarks_on
 from bot.report.voices import PlainVoice
 
+_HEADER = ("outcome", "query", "decision", "route", "reasons", "text", "why", "evidence")
 
-def print_text(review: Review, console: Console | None = None) -> None:
-    """Print the report; a terminal gets colour and tables, anything else plain text."""
-    out = console or Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+def print_text(review: Review, out: Printer | None = None, admit: str | None = None) -> None:
+    """Print the report: on a terminal section by section, in a pipe one verdict a line.
+
+    ``admit`` is the command that admits from this eval set; without it none is shown.
+    """
+    out = out or Printer()
     voice = PlainVoice(review.platform.taxonomy)
     platform = review.platform
-    out.print(Text(wording.headline(review), style="bold"))
+    out.line(wording.headline(review), "bold")
     size = len(platform.regression_set.entries)
     for submission in review.submissions:
         count = len(submission.queries)
-        out.print(
+        out.line(
             f"{voice.name(submission.customer)} / {voice.name(submission.agent)}: {count} "
             f"{'query' if count == 1 else 'queries'}; "
             f"regression set: {size} of {platform.config.ceiling} slots taken"
         )
     if review.lags:
-        out.print(
-            Text(
-                f"{len(review.lags)} entries lag behind this classifier or taxonomy and could not be compared in full, "
-                "so these verdicts admit too much: run `incumbent reclassify` first",
-                style="bold yellow",
-            )
+        out.line(
+            f"{len(review.lags)} entries lag behind this classifier or taxonomy and could not be compared in full, "
+            "so these verdicts admit too much: run `incumbent reclassify` first",
+            "bold yellow",
         )
     sections = (
-        ("Needs you", review.plan.waiting_for_review),
-        ("Deserve a slot", review.plan.admitted),
-        ("Deserve a slot, but the set is full", review.plan.waiting_for_slot),
-        ("Excluded", review.plan.excluded),
+        ("waiting-for-review", "Needs you", review.plan.waiting_for_review),
+        ("admitted", "Deserve a slot", review.plan.admitted),
+        ("waiting-for-slot", "Deserve a slot, but the set is full", review.plan.waiting_for_slot),
+        ("excluded", "Excluded", review.plan.excluded),
     )
-    for title, verdicts in sections:
-        if verdicts:
-            out.print()
-            out.print(Text(f"{title} ({len(verdicts)})", style="bold"))
-            _print_verdicts(verdicts, review, voice, out)
+    if out.is_terminal:
+        for outcome, title, verdicts in sections:
+            _print_section(f"{title} ({len(verdicts)})", verdicts, review, voice, out, whole=outcome != "excluded")
+            offered = [verdict.id for verdict in verdicts if verdict.decision.admits]
+            if outcome == "waiting-for-review" and offered and admit is not None:
+                print_accepting(admit, offered, out)
+    else:
+        rows = [_row(outcome, verdict, review, voice) for outcome, _, verdicts in sections for verdict in verdicts]
+        out.table("Verdicts", _HEADER, rows)
     for swap in review.swaps:
         gone = wording.listed([voice.name(id) for id in swap.remove])
-        out.print(f"possible swap: admit {voice.name(swap.admit)} and evict {gone} together")
+        out.line(f"possible swap: admit {voice.name(swap.admit)} and evict {gone} together")
     _print_coverage(review, voice, out)
-    _print_remarks(review, voice, out)
+    out.lines("Corrected", corrected_lines(review, voice))
+    out.lines("Remarks", _remarks(review, voice))
     identity = review.identity
-    out.print()
-    out.print(
+    out.line()
+    out.line(
         f"taxonomy {platform.taxonomy.version}; classifier {identity.backend} {identity.model}, "
-        f"prompt {identity.prompt}, {identity.samples} samples"
+        f"prompt {identity.prompt}, {identity.samples} samples",
+        "dim",
     )
 
 
-def _print_verdicts(verdicts: tuple[Verdict, ...], review: Review, voice: PlainVoice, out: Console) -> None:
-    behind = wording.alternates(review)
-    table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for verdict in verdicts:
-        text = wording.first_turn(review.queries[verdict.id].turns, voice)
-        reason = wording.why(verdict, review, voice)
-        if verdict.id in behind:
-            reason += f" Alternates: {wording.listed([voice.name(id) for id in behind[verdict.id]])}."
-        tools = evidence(review.queries[verdict.id], review.origins[verdict.id], voice)
-        if out.is_terminal:
-            table.add_row(
+def _row(outcome: str, verdict: Verdict, review: Review, voice: PlainVoice) -> tuple[str, ...]:
+    query = review.queries[verdict.id]
+    return (
+        outcome,
+        voice.name(verdict.id),
+        verdict.decision.value,
+        verdict.route.value,
+        " ".join(reason.value for reason in verdict.reasons),
+        wording.first_turn(query.turns, voice),
+        _why(verdict, review, voice),
+        evidence(query, review.origins[verdict.id], voice),
+    )
+
+
+def _why(verdict: Verdict, review: Review, voice: PlainVoice) -> str:
+    behind = wording.alternates(review).get(verdict.id)
+    reason = wording.why(verdict, review, voice)
+    return reason if behind is None else f"{reason} Alternates: {wording.listed([voice.name(id) for id in behind])}."
+
+
+def _print_section(
+    title: str, verdicts: Sequence[Verdict], review: Review, voice: PlainVoice, out: Printer, *, whole: bool
+) -> None:
+    """Of a ``whole`` section the reasons are told as sentences; of another the codes say enough."""
+    rows: list[tuple[Text, ...]] = []
+    for verdict in verdicts[: out.shown(len(verdicts))]:
+        query = review.queries[verdict.id]
+        text = wording.first_turn(query.turns, voice)
+        told = [_why(verdict, review, voice)] if whole else []
+        told += [shown] if (shown := evidence(query, review.origins[verdict.id], voice)) else []
+        words = wording.verdict_words(verdict) if whole else " ".join(reason.value for reason in verdict.reasons)
+        codes = [wording.codes(verdict)] if whole else []
+        details = [("\n".join(["", *told]), "dim"), ("\n".join(["", *codes]), "dim italic")]
+        rows.append(
+            (
                 Text(voice.name(verdict.id), style="bold"),
-                Text(wording.verdict_words(verdict), style=_style(verdict)),
-                Text.assemble(
-                    *(text, "\n", (reason, "dim"), "\n", (f"{tools}\n" if tools else "", "dim")),
-                    (wording.codes(verdict), "dim italic"),
-                ),
+                Text(words, style=_style(verdict)),
+                Text.assemble(text, *(part for part in details if part[0])),
             )
-        else:
-            out.print(f"{voice.name(verdict.id)}  {wording.verdict_words(verdict)}  [{wording.codes(verdict)}]")
-            out.print(f"    {text}")
-            out.print(f"    {reason}")
-            if tools:
-                out.print(f"    {tools}")
-    if out.is_terminal:
-        out.print(table, soft_wrap=False)
+        )
+    out.table(title, ("query", "verdict", "text"), rows, bare=True)
+    out.rest(len(verdicts))
+
+
+def print_accepting(admit: str, ids: Sequence[str], out: Printer) -> None:
+    """The command ``admit`` with the acceptance of the queries ``ids``, to be copied into a shell."""
+    out.line("To accept it:" if len(ids) == 1 else "To accept all of them, or those that you leave in:")
+    out.command(visible(" ".join([admit, *(f"--accept {shlex.quote(id)}" for id in ids)])))
 
 
 def _style(verdict: Verdict) -> str:
@@ -95,18 +129,21 @@ def _style(verdict: Verdict) -> str:
     return "green" if verdict.decision.admits else "red"
 
 
-def _print_coverage(review: Review, voice: PlainVoice, out: Console) -> None:
-    gained = [item for item in review.coverage if item.after > item.before]
-    if not gained:
-        return
-    out.print()
-    out.print(Text("Coverage gained", style="bold"))
-    for item in gained:
-        floor = "floor met" if item.after >= item.floor else f"short of the floor of {item.floor}"
-        out.print(f"  {voice.capability(item.capability)}: {item.before} → {item.after} coverers, {floor}")
+def _print_coverage(review: Review, voice: PlainVoice, out: Printer) -> None:
+    rows = [
+        (
+            voice.capability(item.capability),
+            str(item.before),
+            str(item.after),
+            "met" if item.after >= item.floor else f"short of {item.floor}",
+        )
+        for item in review.coverage
+        if item.after > item.before
+    ]
+    out.table("Coverage gained", ("capability", "before", "after", "floor"), rows, right=("before", "after"))
 
 
-def _print_remarks(review: Review, voice: PlainVoice, out: Console) -> None:
+def _remarks(review: Review, voice: PlainVoice) -> list[str]:
     remarks = [visible(str(note).split("\n")[0]) for note in review.notes]
     remarks += [f"{voice.name(id)} is settled by {voice.name(item.id)}" for id, item in review.settled.items()]
     remarks += [f"{voice.name(id)} is an edit of {voice.name(item.id)}" for id, item in review.edited.items()]
@@ -116,9 +153,4 @@ def _print_remarks(review: Review, voice: PlainVoice, out: Console) -> None:
     remarks += [f"{voice.name(id)} has no verdict: {visible(why)}" for id, why in review.shortfalls.items()]
     remarks += [f"{voice.name(id)} argues with the classifier, or hides text from people" for id in review.attempts]
     remarks += remarks_on(review.classifications.values()).lines(voice)
-    remarks += [f"{voice.name(lag.id)} lags behind ({visible(lag.reason)})" for lag in review.lags]
-    if remarks:
-        out.print()
-        out.print(Text("Remarks", style="bold"))
-        for remark in remarks:
-            out.print(f"  {remark}")
+    return remarks + [f"{voice.name(lag.id)} lags behind ({visible(lag.reason)})" for lag in review.lags]

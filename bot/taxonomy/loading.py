@@ -79,8 +79,8 @@ def load_taxonomy(snapshot: Snapshot, checked: Checked | None = None, *, is_past
 def read_files(snapshot: Snapshot) -> TaxonomyFiles:
     """The files of the taxonomy of ``snapshot``; raises :class:`InputError` where there is no taxonomy to read."""
     if not snapshot.exists(TAXONOMY_FILE):
-        message = "there is no such file, so this is not a platform repository"
-        fix = "name one with --repo DIR (it holds taxonomy/, config/ and regression_set/)"
+        message = "there is no such file, which every platform repository has"
+        fix = "write it with `incumbent init`, or name another repository with --repo DIR"
         raise InputError([Problem(snapshot.name(TAXONOMY_FILE), None, message, fix)])
     tables, problems = _exemplar_paths(snapshot)
     paths = [TAXONOMY_FILE, *tables]

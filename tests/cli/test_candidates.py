@@ -52,7 +52,29 @@ def test_candidates_say_why_they_were_raised(repository: Path, capsys: pytest.Ca
     assert "20 queries of 5 customers (customer-0, " in said
     assert "signals: " in said
     assert "and 15 more" in said
-    assert said.endswith("1 candidate(s) in 60 queries\n")
+    assert said.endswith("1 candidate in 60 queries\n")
+
+
+def test_entries_that_were_imported_are_looked_at(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(5):
+        folder = repository / f"eval_sets/customer-{number}/agent"
+        moved = repository / f"old-{number}.json"
+        moved.write_text((folder / "evals.yaml").read_text())
+        shutil.rmtree(folder)
+        named = ["--customer", f"customer-{number}", "--agent", "agent", "--at", "2026-01-01T00:00:00Z", "--by", "me"]
+        assert run(["import", str(moved), *named, "--repo", str(repository)]) == 0
+    capsys.readouterr()
+    assert run(["candidates", "--repo", str(repository)]) == 0
+    said = capsys.readouterr().out
+    assert "20 queries of 5 customers (customer-0, " in said
+    assert said.endswith("1 candidate in 60 queries\n")
+
+
+def test_it_is_said_why_there_is_none(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(1, 5):
+        shutil.rmtree(repository / f"eval_sets/customer-{number}")
+    assert run(["candidates", "--repo", str(repository)]) == 0
+    assert "none was found, since the queries come from 1 customer" in capsys.readouterr().out
 
 
 def test_no_secret_is_repeated(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -180,10 +180,12 @@ def test_a_bug_of_ours_is_exit_code_70_with_a_report(incumbent: Incumbent, monke
     report.unlink()
 
 
-def test_an_empty_folder_is_not_a_platform_repository(tmp_path: Path, incumbent: Incumbent) -> None:
-    outcome = incumbent("status", "--repo", tmp_path)
+@pytest.mark.parametrize("command", ["status", "validate", "prune", "candidates"])
+def test_an_empty_folder_is_not_a_platform_repository(command: str, tmp_path: Path, incumbent: Incumbent) -> None:
+    outcome = incumbent(command, "--repo", tmp_path)
     assert outcome.code == 1
-    assert "taxonomy/taxonomy.yaml" in outcome.err
+    assert "this is not a platform repository" in outcome.err
+    assert "`incumbent init`" in outcome.err
 
 
 def test_nothing_comes_alive_on_the_console(platform: Path, incumbent: Incumbent) -> None:

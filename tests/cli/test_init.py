@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import git
@@ -81,6 +82,43 @@ def test_a_dry_run_writes_nothing(empty: Path, incumbent: Incumbent) -> None:
     outcome = incumbent("init", "--repo", empty, "--action", ACTION, "--dry-run")
     assert outcome.out.count("would write: ") == len(WRITTEN) + 1
     assert tree(empty) == {}
+
+
+def test_where_no_action_is_known_all_but_the_workflow_is_written(
+    empty: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.cli.init.own_action", lambda: None)
+    outcome = incumbent("init", "--repo", empty)
+    assert outcome.code == 0
+    assert set(tree(empty)) == (WRITTEN | EXEMPLARS) - {".github/workflows/incumbent.yml"}
+    assert "workflow" not in (empty / ".github/CODEOWNERS").read_text()
+    (told,) = [line for line in outcome.out.splitlines() if "workflow" in line]
+    assert told.endswith("add the workflow: incumbent init --action OWNER/NAME@COMMIT")
+    assert "doctor" not in outcome.out
+    assert incumbent("validate", "--repo", empty).code == 0
+    later = incumbent("init", "--repo", empty, "--action", ACTION)
+    assert set(tree(empty)) == WRITTEN | EXEMPLARS
+    assert "add to .github/CODEOWNERS:\n    /.github/workflows/incumbent.yml @acme\n" in later.out
+
+
+def test_the_next_steps_lead_to_the_first_verdicts(empty: Path, incumbent: Incumbent) -> None:
+    out = incumbent("init", "--repo", empty, "--action", ACTION).out
+    assert out.index("Commit these files") < out.index("`incumbent import") < out.index("`incumbent review")
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_is_written_points_to_nothing_that_is_not_there(
+    known: bool, empty: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.cli.init.own_action", lambda: ACTION if known else None)
+    assert incumbent("init", "--repo", empty).code == 0
+    root = f"https://github.com/{ACTION.replace('@', '/blob/')}"
+    config = (empty / "config/curation.yaml").read_text(encoding="utf-8")
+    assert (f"{root}/docs" in config) is known
+    for path in sorted((WRITTEN | EXEMPLARS) & set(tree(empty))):
+        text = (empty / path).read_text(encoding="utf-8").replace(f"{root}/docs", "").replace(f"{root}/config", "")
+        for named in re.findall(r"\b(?:docs|config|taxonomy|regression_set|schemas|examples)/[\w./-]*\w", text):
+            assert (empty / named).exists(), f"{path}: {named}"
 
 
 @pytest.mark.parametrize("action", ["example/incumbent", "example/incumbent@v1", "incumbent@" + "0" * 40, "a/b@xyz\n"])

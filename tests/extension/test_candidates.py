@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.extension.candidates import find_candidates
+from bot.extension.candidates import find_candidates, why_none
 from bot.extension.model import Candidate, Observed, Signal
-from bot.taxonomy.model import Exemplars
+from bot.taxonomy.model import Exemplars, Taxonomy
 from tests.extension.builders import OTHERS, THINGS, ask, known_queries, make_settings, make_taxonomy, new_queries
 
 TAXONOMY = make_taxonomy()
@@ -65,6 +65,24 @@ def test_a_taxonomy_without_exemplars_leads_to_expect_nothing() -> None:
         capabilities=tuple(item.model_copy(update={"exemplars": Exemplars()}) for item in TAXONOMY.capabilities)
     )
     assert find_candidates([*known_queries(), *new_queries()], bare, SETTINGS, ()) == ()
+
+
+@pytest.mark.parametrize(
+    ("observed", "taxonomy", "more", "told"),
+    [
+        (known_queries(), make_taxonomy(capabilities=()), {}, "no exemplars"),
+        ([], TAXONOMY, {}, "there are no queries"),
+        ([ask(0, "a"), ask(5, "b")], TAXONOMY, {}, "from 1 customer, and a candidate needs 3 (extension.customers)"),
+        ([ask(0, "a"), ask(1, "b")], TAXONOMY, {}, "from 2 customers, and"),
+        ([ask(0, "a"), ask(1, "b"), ask(2, "c")], TAXONOMY, {}, "there are 3 distinct queries, and a candidate needs"),
+        ([*known_queries(), *new_queries()], TAXONOMY, {}, "all candidates were refused before"),
+        ([*known_queries(), *new_queries()], TAXONOMY, {"surprise": 300.0}, "that the exemplars do not lead to expect"),
+    ],
+)
+def test_it_is_said_why_there_is_none(
+    observed: list[Observed], taxonomy: Taxonomy, more: dict[str, float], told: str
+) -> None:
+    assert told in why_none(observed, taxonomy, make_settings(**more))
 
 
 def test_what_is_not_cohesive_or_not_beyond_expectation_is_left_out() -> None:

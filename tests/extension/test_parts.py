@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from bot.classifier.model import Classification, Judgement, Path
+from bot.curator.entry import Source as SourceOfEntry
 from bot.extension.clustering import surprise_without
 from bot.extension.manner import inflation
-from bot.extension.model import Signal, Trait
-from bot.extension.observing import observe_all
+from bot.extension.model import Belief, Signal, Trait
+from bot.extension.observing import observe_all, observe_entry
 from bot.extension.reference import reference_of
 from bot.extension.signals import Resemblance, signals_of
 from bot.extension.traits import UNEXPLAINED, groups, pairs, text_traits, with_unexplained
@@ -19,6 +20,7 @@ from bot.intake.query import Query
 from bot.submission import Submission
 from bot.taxonomy.model import Capability, Exemplars, Source
 from tests.extension.builders import ask, make_settings, make_taxonomy
+from tests.factories import make_entry
 
 TAXONOMY = make_taxonomy()
 SETTINGS = make_settings()
@@ -131,6 +133,16 @@ def test_what_is_observed(path: Path, confidence: float, attempt: bool, split: s
     assert item.beliefs["deeds.say"].confidence == confidence
     assert item.split == split
     assert len(item.digest) == 24
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_of_an_entry_what_its_file_says_is_observed(named: bool) -> None:
+    source = SourceOfEntry(customer="c", agent="a", eval_set="evals.yaml", item="q1") if named else None
+    item = observe_entry(make_entry("e1", {"deeds.say": 0.75}, text="say it", source=source), TAXONOMY)
+    assert (item.id, item.customer) == (("c/a/q1", "c") if named else ("e1", "e1"))
+    assert (item.turns, item.split, item.off_taxonomy) == (("say it",), frozenset(), ())
+    assert item.beliefs["deeds.say"] == Belief(value=True, confidence=0.75)
+    assert item.beliefs["deeds.sell"] == Belief(value=False, confidence=0.0)
 
 
 @pytest.mark.parametrize(

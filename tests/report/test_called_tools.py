@@ -16,6 +16,7 @@ from bot.mcp_server.answers import ClassifiedRow, Contradictions
 from bot.mcp_server.cuts import Ids
 from bot.pipeline import Review, judge
 from bot.report.classify_output import ClassifyOutput
+from bot.report.console import Printer
 from bot.report.markdown import render_markdown
 from bot.report.review_output import ReviewOutput
 from bot.report.text import print_text
@@ -115,7 +116,7 @@ def test_every_form_of_a_review_has_the_remarks(reviewed: Review) -> None:
         assert f"- `{name}`:{rest}\n" in f"{markdown}\n"
     for terminal in (False, True):
         stream = io.StringIO()
-        print_text(reviewed, Console(file=stream, force_terminal=terminal, width=200, markup=False, highlight=False))
+        print_text(reviewed, Printer(console=Console(file=stream, force_terminal=terminal, width=200)))
         assert stream.getvalue().count(f"  {CONTRADICTED}\n") == 1
         assert stream.getvalue().count(f"  {UNFAMILIAR}\n") == 1
     output = ReviewOutput.of(reviewed)

@@ -15,6 +15,7 @@ from bot.github.analysis import classified_of, facts_of
 from bot.intake.query import Query, Setup
 from bot.intake.query_file import SetupFile
 from bot.pipeline import Classified, Platform, Review, judge
+from bot.report.console import Printer
 from bot.report.evidence import ExpectedTool, evidence, expected_tools
 from bot.report.markdown import render_markdown
 from bot.report.review_output import ReviewOutput
@@ -128,7 +129,7 @@ def test_every_form_of_the_report_names_them(reviewed: Review) -> None:
     assert render_markdown(reviewed).count("Expected tools") == 1
     for terminal in (False, True):
         stream = io.StringIO()
-        print_text(reviewed, Console(file=stream, force_terminal=terminal, width=200, markup=False, highlight=False))
+        print_text(reviewed, Printer(console=Console(file=stream, force_terminal=terminal, width=200)))
         told = "Attached: a|b.png. Expected tools: x|y (not declared) and look_up."
         assert stream.getvalue().count(told) == 1
     output = {item.id: item for item in ReviewOutput.of(reviewed).verdicts}

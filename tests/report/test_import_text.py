@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from bot.report.console import Printer
 from bot.report.import_output import (
     AppraisedOutput,
     CustomerShareOutput,
@@ -91,7 +92,7 @@ def printed(output: ImportOutput, terminal: bool = False) -> str:
     print_import(
         output,
         TAXONOMY,
-        Console(file=stream, force_terminal=terminal, width=200, highlight=False, soft_wrap=True, markup=False),
+        Printer(console=Console(file=stream, force_terminal=terminal, width=200)),
     )
     return stream.getvalue()
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from bot.config import Limits
-from bot.errors import InputError, Problem, foreign_list
+from bot.errors import InputError, Problem, foreign, foreign_list
 from bot.intake.agents.bare import BareFiles, find_bare
 from bot.intake.agents.plugin_agent import PLATFORM, unread_plugins
 from bot.intake.agents.reader import Reader
@@ -20,13 +21,16 @@ from bot.snapshot import Rationed, Snapshot
 # Many platforms call their file so.
 _AGENT_FILE: Final = re.compile(r"(^|/)(agents?(\.\w+)?\.ya?ml|ai-?plugin[^/]*\.json)$", re.IGNORECASE)
 _SHOWN: Final = 5
-_ADD_ONE: Final = "add the agent's app package, or describe the agent in an agent.yaml that begins with `agent: 1`"
+_COULD_BE: Final = (".json", ".yaml", ".yml", ".md")
+_NO_AGENT: Final = frozenset({"formats.yaml", "readme.md"})
 _NAME_IT: Final = "name it under `extends` of an agent.yaml, together with the agent, if it describes the agent's tools"
 
 
-def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
+def read_specification(snapshot: Snapshot, limits: Limits, others: Collection[str] = ()) -> Specification:
     """The one agent specification in ``snapshot``, which is rooted at an eval set folder.
 
+    Where there is none, files that could describe one are named; ``others`` are known to be something else, as the
+    snapshot shows them.
     Raises :class:`InputError` if there is none, if there are several, if the folder has more files than
     ``limits.package_files``, or if the specification itself is at fault.
     """
@@ -56,29 +60,43 @@ def read_specification(snapshot: Snapshot, limits: Limits) -> Specification:
     if bare.faults:
         raise InputError(bare.faults)
     reasons = dict(_reasons(snapshot, bare, limits))
-    near = [
-        snapshot.name(path)
-        for path in snapshot.paths()
-        if path not in reasons and (path in bare.unfit or _AGENT_FILE.search(path))
-    ]
-    missing = () if reasons and not near else _missing(folder, near).problems
+    unread = [path for path in snapshot.paths() if path not in reasons and snapshot.name(path) not in others]
+    near = [path for path in unread if path in bare.unfit or _AGENT_FILE.search(path)]
+    missing: tuple[Problem, ...] = ()
+    if near or not reasons:
+        near += [path for path in unread if path not in near and _could_describe(path)]
+        missing = _missing(folder, [snapshot.name(path) for path in near]).problems
     raise InputError([*reasons.values(), *missing])
 
 
+def _could_describe(path: str) -> bool:
+    """Whether people may have written down in a file of this name what the agent is."""
+    name = posixpath.basename(path).casefold()
+    return name.endswith(_COULD_BE) and name not in _NO_AGENT
+
+
+def _add_one(folder: str) -> str:
+    """How to say what the agent of ``folder`` is."""
+    name = foreign(json.dumps(posixpath.basename(folder).strip(".") or "NAME", ensure_ascii=False))
+    lines = f"`agent: 1`, `name: {name}`, `platform: PLATFORM` (what runs the agent)"
+    return f"add the agent's app package, or write an agent.yaml of three lines: {lines}"
+
+
 def _missing(folder: str, near: Sequence[str]) -> InputError:
-    """The error for a folder without an agent; ``near`` are files of a name or text that agents have."""
+    """The error for a folder without an agent; ``near`` are files that may be meant to describe one."""
     known = [*(reader.looked_for for reader in whole_readers()), *(reader.looked_for for reader in bare_readers())]
     looked_for = "; ".join(known)
     seen = f" ({', '.join(near[:_SHOWN])} {'is' if len(near) == 1 else 'are'} of none of these formats)" if near else ""
-    return _fault(folder, f"no agent specification is here{seen}; looked for: {looked_for}", _ADD_ONE)
+    return _fault(folder, f"no agent specification is here{seen}; looked for: {looked_for}", _add_one(folder))
 
 
 def _reasons(snapshot: Snapshot, bare: BareFiles, limits: Limits) -> Iterator[tuple[str, Problem]]:
     """The files that say which format they are meant to have, and what keeps each from being an agent's."""
+    add_one = _add_one(snapshot.name("").rstrip("/"))
     plugins = ((PLATFORM, path, why) for path, why in unread_plugins(snapshot, (), limits) if why is not None)
     for name, path, why in (*((reader.name, path, why) for reader, path, why in bare.misfits), *plugins):
         message = f"no agent specification is here; this file ({name}) is not read: {why.message}"
-        yield path, replace(why, file=snapshot.name(path), message=message, fix=f"{why.given_fix}, or {_ADD_ONE}")
+        yield path, replace(why, file=snapshot.name(path), message=message, fix=f"{why.given_fix}, or {add_one}")
 
 
 def _unread(snapshot: Snapshot, path: str, taken: Collection[str], limits: Limits) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,6 +33,7 @@ class ReadFile:
 
 def assemble(files: Sequence[ReadFile], limits: Limits) -> tuple[EvalSet, ...]:
     """The eval sets of ``files``: rows within the limits, each with an id of its own."""
+    files = [replace(file, reading=_titled(file.reading)) for file in files]
     problems: dict[str, list[Problem]] = {file.name: list(file.reading.problems) for file in files}
     kept: list[tuple[str, Row]] = []
     keys = _Keys()
@@ -60,6 +62,17 @@ def assemble(files: Sequence[ReadFile], limits: Limits) -> tuple[EvalSet, ...]:
         )
         for file in files
     )
+
+
+def _titled(reading: Reading) -> Reading:
+    """``reading`` with the titles as ids of rows that have none, where each is one row's alone and fit for an id."""
+    names = Counter(row.title if row.id is None else row.id for row in reading.rows)
+
+    def titled(row: Row) -> Row:
+        is_fit = row.title is not None and names[row.title] == 1 and fault_of_id(row.title) is None
+        return replace(row, id=row.title) if row.id is None and is_fit else row
+
+    return replace(reading, rows=tuple(map(titled, reading.rows)))
 
 
 def _faults(file: str, row: Row, limits: Limits, keys: _Keys) -> list[Problem]:

@@ -34,9 +34,12 @@ MARK: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The columns of a file by their names in it; ``None`` where there is none."""
+    """The columns of a file by their names in it; ``None`` where there is none.
 
-    query: str
+    ``queries`` are several where each record has one of them.
+    """
+
+    queries: tuple[str, ...]
     id: str | None
     conversation: str | None
     answer: str | None
@@ -98,15 +101,17 @@ def _find(source: Source, records: Records, columns: Columns) -> _Found:
             problems.append(Problem(source.file, line, f"several columns could hold the {what}: {told}", fix))
         return candidates[0] if candidates else None
 
-    query = column("query", columns.query, query_keys(known))
+    could_be = query_keys(known)
+    is_mixed = columns.query is None and _take_turns(records, could_be)
+    query = None if is_mixed else column("query", columns.query, could_be)
     found = _Found(
-        query=query or "",
+        queries=tuple(could_be) if is_mixed else (query or "",),
         id=column("id", columns.id, named(known, frozenset({"id"})) or named(known, ID_NAMES)),
         conversation=column("conversation", columns.conversation, named(known, CONVERSATION_NAMES)),
         answer=column("answer", columns.answer),
         tools=column("tools", columns.tools),
     )
-    if query is None:
+    if query is None and not is_mixed:
         fix = f"name the column (`outer.inner` inside another): {declaration(source, 'query', 'NAME')}"
         message = f"no column holds the query; there are: {', '.join(known) or 'none'}"
         problems.append(Problem(source.file, line, message, fix))
@@ -117,6 +122,17 @@ def _find(source: Source, records: Records, columns: Columns) -> _Found:
     if problems:
         raise InputError(problems)
     return found
+
+
+def _take_turns(records: Records, names: Sequence[str]) -> bool:
+    """Whether some records have one of ``names`` alone, and others another: the file mixes them, record by record."""
+    filled = [_filled(record, names) for record in records.places]
+    return len({alone[0] for alone in filled if len(alone) == 1}) > 1
+
+
+def _filled(record: Place, names: Sequence[str]) -> list[str]:
+    """Those of ``names`` under which ``record`` has something."""
+    return [name for name in names if record[name].data not in (None, "", [])]
 
 
 def declaration(source: Source, what: str, column: str) -> str:
@@ -134,12 +150,20 @@ def _at(record: Place, name: str | None) -> Place | None:
 
 
 def _row(source: Source, record: Place, found: _Found, told: Mapping[str, Data], problems: list[Problem]) -> Row | None:
-    held = _at(record, found.query)
+    filled = _filled(record, found.queries) if len(found.queries) > 1 else ()
+    if len(filled) > 1:
+        both = " and ".join(map(repr, filled))
+        problems.append(record.problem(f"the record has {both}, and one of them is the query", "keep that one"))
+        return None
+    asked = filled[0] if filled else found.queries[0]
+    held = _at(record, asked)
     if held is None or held.absent:
-        problems.append(record.problem(f"{found.query}: the record has no query", "write what the user says"))
+        problems.append(
+            record.problem(f"{' or '.join(found.queries)}: the record has no query", "write what the user says")
+        )
         return None
     if held.is_mapping and not has_messages(held.data):
-        problems.append(_undecided(source, held, found.query))
+        problems.append(_undecided(source, held, asked))
         return None
     spoken = read_spoken(_from_cell(held, source) if source.is_table else held, problems)
     identifier = _at(record, found.id)

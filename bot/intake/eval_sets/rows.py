@@ -20,13 +20,15 @@ _MANY_KEYS: Final = 50
 class Row:
     """A query as its file has it, before limits and ids are looked after.
 
-    ``id`` is ``None`` where the file gives none; ``line`` is where the query begins.  ``expected`` is what the row
+    ``id`` is ``None`` where the file gives none; ``title``, which people gave it, then stands for it where no other row
+    of the file has the same.  ``line`` is where the query begins.  ``expected`` is what the row
     holds beside its turns, unchanged; messages that are more than turns stay in it under their own key.
     """
 
     turns: tuple[str, ...]
     line: int | None
     id: str | None = None
+    title: str | None = None
     expected: Data = None
     setup: Setup = field(default_factory=Setup)
 

@@ -234,7 +234,7 @@ def test_a_file_with_the_name_of_a_plugin_that_is_none_says_why(folder: Folder, 
     )
     assert problem.fix == (
         "bring a plugin manifest of v2.1 or later, or the OpenAPI file that it names, or add the agent's app package, "
-        "or describe the agent in an agent.yaml that begins with `agent: 1`"
+        'or write an agent.yaml of three lines: `agent: 1`, `name: "NAME"`, `platform: PLATFORM` (what runs the agent)'
     )
 
 

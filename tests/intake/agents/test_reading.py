@@ -26,7 +26,8 @@ def test_a_folder_without_an_agent_is_an_error_that_says_what_was_looked_for(fol
     (problem,) = folder.problems()
     assert problem.file == "."
     assert problem.message == (
-        "no agent specification is here; looked for: an agent.yaml with the key `agent`; a manifest.json with "
+        "no agent specification is here (appPackage/manifest.json, evals.yaml are of none of these formats); "
+        "looked for: an agent.yaml with the key `agent`; a manifest.json with "
         "copilotAgents.declarativeAgents, or a declarative agent's own JSON file; a plugin manifest (ai-plugin.json), "
         "or a manifest.json with copilotAgents.plugins; an A2A agent card; an MCP server's tools/list result; function "
         "tools in the JSON form of OpenAI, Anthropic, Gemini or Bedrock; an OpenAPI file (2.0 or 3.x)"
@@ -45,6 +46,10 @@ def test_a_folder_without_an_agent_is_an_error_that_says_what_was_looked_for(fol
             "agents.yaml, mcp.json are",
         ),
         ({"agent.mcs.yml": "kind: GptComponentMetadata\n"}, "agent.mcs.yml is"),
+        (
+            {"bot.json": {"model": "m"}, "prompt.md": "You help.", "README.md": "", "a.txt": ""},
+            "bot.json, prompt.md are",
+        ),
     ],
 )
 def test_files_of_other_platforms_are_named_where_no_agent_is_found(folder: Folder, files: Any, seen: str) -> None:
@@ -52,7 +57,9 @@ def test_files_of_other_platforms_are_named_where_no_agent_is_found(folder: Fold
         folder.write(path, content)
     (problem,) = folder.problems()
     assert f"no agent specification is here ({seen} of none of these formats); looked for:" in problem.message
-    assert "`agent: 1`" in problem.fix
+    assert problem.fix.endswith(
+        'write an agent.yaml of three lines: `agent: 1`, `name: "NAME"`, `platform: PLATFORM` (what runs the agent)'
+    )
 
 
 @pytest.mark.parametrize("version", ["2", "'1'", "v1", ""])

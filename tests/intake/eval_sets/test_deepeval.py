@@ -316,3 +316,13 @@ def test_lists_and_objects_as_python_writes_them_are_read(tmp_path: Path) -> Non
     cells = {"additional_metadata": "{'a': None}", "tools_called": "[{'name': 'f', 'ok': True}]"}
     (query,) = read_table(tmp_path, {"input": "q", **cells}).queries
     assert query.expected == {"additional_metadata": {"a": None}, "tools_called": [{"name": "f", "ok": True}]}
+
+
+def test_a_name_is_the_id_where_no_other_golden_has_it(tmp_path: Path) -> None:
+    names = ["Greets", "Twice", "Twice", "", None, "two\nlines", "x" * 201, "taken"]
+    goldens = [{"input": f"q{n}", "expected_output": "x", "name": name} for n, name in enumerate(names)]
+    found = read_list(tmp_path, *goldens, {"id": "taken", "input": "q", "expected_output": "x", "name": "Greets"})
+    ids = [query.id for query in found.queries]
+    assert (ids[0], ids[-1], found.problems) == ("Greets", "taken", ())
+    assert all(id.startswith("q-") for id in ids[1:-1])
+    assert as_mapping(found.queries[0].expected)["name"] == "Greets"

@@ -149,6 +149,32 @@ def test_columns_that_could_both_hold_the_query_are_an_error_that_says_how_to_de
     assert [(turns(item), item.queries[0].expected) for item in both] == [(["a"], {"Prompt": "b"})]
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.json", '[{"query": "a"}, {"turns": ["b", "c"], "query": null}, {"query": "d", "turns": []}]'),
+        ("a.yaml", "- query: a\n- turns: [b, c]\n- query: d\n"),
+        ("a.jsonl", '{"query": "a"}\n{"turns": ["b", "c"]}\n{"query": "d"}\n'),
+        ("a.csv", 'query,turns\na,\n,"[""b"", ""c""]"\nd,\n'),
+    ],
+)
+def test_records_with_a_query_and_records_with_turns_are_read_one_by_one(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    found = read_one(tmp_path, name, content)
+    assert (turns(found), found.problems) == (["a", ["b", "c"], "d"], ())
+
+
+def test_a_record_with_both_in_a_list_that_mixes_them_costs_no_other(tmp_path: Path) -> None:
+    lines = '{"query": "a"}\n{"turns": ["b"]}\n{"query": "c", "turns": ["d"]}\n{"note": "x"}\n'
+    found = read_one(tmp_path, "a.jsonl", lines)
+    assert turns(found) == ["a", "b"]
+    assert told(found) == [
+        (3, "the record has 'query' and 'turns', and one of them is the query"),
+        (4, "query or turns: the record has no query"),
+    ]
+
+
 @pytest.mark.parametrize("content", ['{"note": "query"}\n', "[]", '{"a": "query"}', '[["query"]]'])
 def test_other_records_are_no_eval_sets(tmp_path: Path, content: str) -> None:
     refused(tmp_path, {"a.jsonl": content})

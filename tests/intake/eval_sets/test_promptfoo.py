@@ -390,3 +390,14 @@ def test_the_tests_of_a_red_team_are_to_be_made_first(tmp_path: Path, prompts: s
     assert [problem.message for problem in found.problems] == [
         "redteam: its tests are made when promptfoo runs, and the config has no others"
     ]
+
+
+def test_a_description_is_the_id_where_no_other_query_has_it(tmp_path: Path) -> None:
+    tests = "tests: [{description: Greets, vars: {a: x}}, {description: D, vars: {a: [y, z]}}, {vars: {a: w}}]\n"
+    found = config(tmp_path, "prompts: ['{{a}}']\n" + tests)
+    ids = [query.id for query in found.queries]
+    assert ids[0] == "Greets"
+    assert all(id.startswith("q-") for id in ids[1:])
+    # Of two prompts each makes a query of the test.
+    found = config(tmp_path, "prompts: ['{{a}}', 'Say {{a}}']\n" + tests)
+    assert all(query.id.startswith("q-") for query in found.queries)

@@ -27,7 +27,9 @@ def _recognises(source: Source) -> bool:
         return has_query_column(source)
     if isinstance(source.document.data, dict):
         return bool(_lists(source))
-    return has_query_column(source) and (source.document.is_json or not source.records.keys <= _OF_OUR_OWN)
+    keys = source.records.keys
+    is_slip = not source.document.is_json and keys <= _OF_OUR_OWN and not {"query", "turns"} <= keys
+    return has_query_column(source) and not is_slip
 
 
 def _lists(source: Source) -> list[Place]:

@@ -123,6 +123,7 @@ def _row(record: Place, cells: Cells, problems: list[Problem]) -> Row | None:
         turns=spoken.turns,
         line=record.line,
         id=text_id(record[keys.get("id", "id")], problems),
+        title=record[keys.get("name", "name")].text or None,
         expected=expected or None,
         setup=Setup(attachments=(*spoken.attachments, *_attached(spoken.turns, images.data if images else None))),
     )

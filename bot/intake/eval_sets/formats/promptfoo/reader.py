@@ -145,9 +145,11 @@ class _Config:
     def _row(self, group: _Group) -> Row:
         together = group.tests > 1
         expected: dict[str, Data] = {"turns": list(group.expected)} if together else dict(group.expected[-1])
+        description = expected.get("description")
         return Row(
             turns=tuple(group.turns),
             line=group.line,
+            title=description.strip() or None if isinstance(description, str) else None,
             expected={**expected, **self._shared} or None,
             setup=Setup(attachments=tuple(dict.fromkeys(group.attachments))),
         )

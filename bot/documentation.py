@@ -1,0 +1,62 @@
+"""Where the product's own pages are read: a platform repository holds none of them.
+
+They lie in the repository of the Action, at the commit that runs, so that they speak of what is installed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from bot.errors import OutsideError, UsageError
+from bot.git import owner_and_name, read_head, read_remote
+
+ACTION: Final = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[0-9a-f]{40}")
+"""``OWNER/NAME@COMMIT``."""
+
+_OWN_FILES: Final = re.compile(r"\b(docs|config)/([a-z0-9-]+\.md|paper\.yaml)")
+
+
+def own_action() -> str | None:
+    """The Action of this installation: the repository and commit that it was installed from, or its checkout."""
+    try:
+        origin = metadata.distribution("incumbent").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        origin = None
+    source = json.loads(origin) if origin else {}
+    version = source.get("vcs_info") or {}
+    found = owner_and_name(str(source.get("url", ""))) if version else None
+    if found:
+        return f"{found}@{version.get('commit_id')}"
+    checkout = Path(__file__).parents[1]
+    remote = read_remote(checkout) if (checkout / "action.yml").is_file() else None
+    if remote is None:
+        return None
+    try:
+        return f"{remote}@{read_head(checkout).commit}"
+    except (OutsideError, UsageError):
+        return None
+
+
+def product_files(action: str | None, environment: Mapping[str, str]) -> str | None:
+    """The address below which the files of the product lie; ``None`` where its ``action`` is not known."""
+    if action is None or not ACTION.fullmatch(action):
+        return None
+    server = environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
+    return f"{server}/{action.replace('@', '/blob/')}"
+
+
+def without_own_paths(text: str, root: str | None) -> str:
+    """``text`` of the product, a file with comments, for other repositories: its own files go by their names.
+
+    Below the first such name stands where they lie, if their ``root`` is known.
+    """
+    first = _OWN_FILES.search(text)
+    if first is not None and root is not None:
+        end = text.index("\n", first.end()) + 1
+        text = f"{text[:end]}# Incumbent's pages: {root}/docs (paper.yaml: {root}/config)\n{text[end:]}"
+    return _OWN_FILES.sub(r"Incumbent's \2", text)

@@ -1,0 +1,94 @@
+"""The state of a regression set on a console, and what could go: what asks people first."""
+
+from __future__ import annotations
+
+from bot.report.console import Printer
+from bot.report.escaping import visible
+from bot.report.output import CapabilityStatus, PruneOutput, StatusOutput, SuggestionOutput
+from bot.report.wording import counted, listed
+
+
+def print_status(output: StatusOutput, out: Printer) -> None:
+    """Print size, who waits, and coverage: on a terminal what is short first, in a pipe in the taxonomy's order."""
+    covered = [item for item in output.capabilities if item.coverers]
+    out.line(
+        f"{output.size} of {output.ceiling} slots taken; {len(covered)} of {len(output.capabilities)} capabilities "
+        f"covered; {output.combinations} combinations; taxonomy {output.taxonomy}",
+        "bold",
+    )
+    out.line(f"pinned: {len(output.pinned)}; waiting for a slot: {len(output.waiting)}; evicted: {len(output.evicted)}")
+    if output.waiting:
+        out.lines("Waiting for a slot: `incumbent admit --waiting`", output.waiting)
+    out.lines("Lagging behind: `incumbent reclassify`", [f"{lag.id} ({visible(lag.reason)})" for lag in output.lagging])
+    if not out.is_terminal:
+        _print_capabilities("Capabilities", output.capabilities, out)
+        return
+    _print_capabilities("Short of their floor", [item for item in covered if not item.floor_met], out)
+    _print_capabilities("Covered", [item for item in covered if item.floor_met], out)
+    _print_capabilities("Covered by nobody", [item for item in output.capabilities if not item.coverers], out)
+
+
+def _print_capabilities(title: str, items: list[CapabilityStatus], out: Printer) -> None:
+    rows = [
+        (
+            item.id,
+            str(len(item.coverers)),
+            "met" if item.floor_met else f"short of {item.floor}",
+            "–" if item.champion_score is None else f"{item.champion_score:.2f}",
+            item.champion or "–",
+        )
+        for item in items
+    ]
+    header = ("capability", "coverers", "floor", "best", "champion")
+    out.table(f"{title} ({len(items)})", header, rows, right=("coverers", "best"))
+
+
+def print_prune(output: PruneOutput, view: str, out: Printer) -> None:
+    """Print what could go, swaps, and what would be lost least; ``view`` says what that is judged by."""
+    out.line(
+        f"{counted(len(output.suggestions), 'suggestion', 'suggestions')}, "
+        f"{counted(len(output.swaps), 'swap', 'swaps')}, {len(output.pinned)} pinned, "
+        f"{output.over_ceiling} over the ceiling",
+        "bold",
+    )
+    if output.suggestions:
+        out.line(view)
+    swaps = [(swap.admit, ", ".join(swap.remove)) for swap in output.swaps]
+    out.table(f"Swaps ({len(swaps)})", ("admit", "remove"), swaps)
+    losses = [
+        (loss.id, ", ".join([*loss.capabilities, *(" + ".join(names) for names in loss.combinations)]) or "nothing")
+        for loss in output.least_loss
+    ]
+    out.table(f"Least loss ({len(losses)})", ("entry", "would cost"), losses)
+    rows = [(item.id, _grounds(item), _left(item, short=out.is_terminal)) for item in output.suggestions]
+    title = f"Could go ({len(rows)}): `incumbent evict ID --reason TEXT`"
+    out.table(title, ("entry", "grounds", "coverers left"), rows)
+
+
+def could_go_view(status: StatusOutput) -> str:
+    """What “could go” rests on: of entries that test something else, the taxonomy knows nothing."""
+    seen = sum(bool(item.coverers) for item in status.capabilities)
+    return view(seen, len(status.capabilities), status.size)
+
+
+def view(seen: int, known: int, entries: int) -> str:
+    """The same, where ``seen`` of ``known`` capabilities are covered by ``entries``."""
+    return (
+        f"In {counted(entries, 'entry', 'entries')} the taxonomy sees {seen} of its {known} capabilities, and is blind "
+        "to the rest of what they test: read an entry before it goes."
+    )
+
+
+def _grounds(item: SuggestionOutput) -> str:
+    displacers = item.grounds["yields_to"]
+    names = ", ".join(map(str, displacers)) if isinstance(displacers, list) else ""
+    return f"displaced by {names}" if names else "redundant"
+
+
+def _left(item: SuggestionOutput, *, short: bool) -> str:
+    """How many cover what the entry covers once all suggestions are followed; the fewest first."""
+    counts = sorted(item.remaining.items(), key=lambda pair: (pair[1], pair[0]) if short else (0, ""))
+    told = [f"{name} {count}" for name, count in counts]
+    if not told:
+        return "it covers nothing competently"
+    return listed(told, most=1) if short else ", ".join(told)

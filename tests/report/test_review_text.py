@@ -1,0 +1,78 @@
+"""A review and a classification on a console: what asks people first, excluded last and cut."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from bot.github.analysis import classified_of
+from bot.pipeline import Review, judge
+from bot.report.classify_text import print_classified
+from bot.report.console import Printer
+from bot.report.text import print_text
+from tests.github.scenes import make_analysis, make_platform, make_query
+
+
+def reviewed(count: int = 15) -> Review:
+    """One query that is new and many that repeat it."""
+    asked = [make_query(f"q{number:02}", {"a": 0.9}, f"What is number {number}?") for number in range(count)]
+    analysis = make_analysis([*asked, make_query("weak", {"d": 0.55}, "Who, perhaps?")])
+    return judge(make_platform(), [classified_of(facts) for facts in analysis.submissions], analysis.classifier)
+
+
+def printed(terminal: bool, everything: bool = False) -> str:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=terminal, width=90, color_system=None)
+    print_text(reviewed(), Printer(everything, console), "incumbent admit 'my set'")
+    return stream.getvalue()
+
+
+def test_a_terminal_shows_what_needs_people_first_and_cuts_what_is_excluded() -> None:
+    out, review = printed(terminal=True), reviewed()
+    places = [out.index(title) for title in ("Needs you (", "Excluded (") if title in out]
+    assert places == sorted(places)
+    assert f"Excluded ({len(review.plan.excluded)})" in out
+    assert f"{len(review.plan.excluded) - 10} more: --all" in out
+    assert "more: --all" not in printed(terminal=True, everything=True)
+    assert all(len(line.rstrip()) <= 90 for line in out.splitlines())
+
+
+def test_the_command_that_accepts_can_be_copied() -> None:
+    waiting = [verdict.id for verdict in reviewed().plan.waiting_for_review]
+    accepts = " ".join(f"--accept {id}" for id in waiting)
+    assert waiting
+    assert f"incumbent admit 'my set' {accepts}\n" in printed(terminal=True)
+
+
+def test_a_pipe_gets_one_verdict_a_line() -> None:
+    rows = [line.split("\t") for line in printed(terminal=False).splitlines() if "\t" in line]
+    (header,) = [row for row in rows if row[0] == "outcome"]
+    verdicts = [row for row in rows if len(row) == len(header) and row is not header]
+    review = reviewed()
+    plan = review.plan
+    sections = (plan.waiting_for_review, plan.admitted, plan.waiting_for_slot, plan.excluded)
+    assert [row[1] for row in verdicts] == [verdict.id for section in sections for verdict in section]
+
+
+def test_a_classification_is_one_capability_a_line() -> None:
+    review = reviewed(12)
+    result = review.results[0]
+    for terminal in (False, True):
+        stream = io.StringIO()
+        out = Printer(console=Console(file=stream, force_terminal=terminal, width=90, color_system=None))
+        print_classified(result, tuple(review.queries.values()), review.platform.taxonomy, out)
+        shown = stream.getvalue()
+        assert ("3 more: --all" in shown) is terminal
+        assert ("q00\ta\t0.90\t" in shown) is not terminal
+        assert "0.90" in shown
+
+
+def test_a_query_that_exercises_nothing_is_said_to() -> None:
+    analysis = make_analysis([make_query("none", {})])
+    review = judge(make_platform(), [classified_of(facts) for facts in analysis.submissions], analysis.classifier)
+    for terminal, told in ((True, "exercises no capability"), (False, "none\t\t\t\n")):
+        stream = io.StringIO()
+        out = Printer(console=Console(file=stream, force_terminal=terminal, width=90, color_system=None))
+        print_classified(review.results[0], tuple(review.queries.values()), review.platform.taxonomy, out)
+        assert told in stream.getvalue()

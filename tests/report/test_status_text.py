@@ -1,0 +1,115 @@
+"""What a set holds and what could go, on a console: what asks people first, and on what view."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from bot.report.console import Printer
+from bot.report.output import (
+    CapabilityStatus,
+    LagOutput,
+    LossOutput,
+    PruneOutput,
+    StatusOutput,
+    SuggestionOutput,
+    SwapOutput,
+)
+from bot.report.status_text import could_go_view, print_prune, print_status
+
+
+def capability(id: str, *coverers: str) -> CapabilityStatus:
+    champion = coverers[0] if coverers else None
+    score = 0.876543 if coverers else None
+    return CapabilityStatus(
+        id=id,
+        champion=champion,
+        champion_score=score,
+        coverers=list(coverers),
+        floor=2,
+        floor_met=len(coverers) >= 2,
+    )
+
+
+STATUS = StatusOutput(
+    size=3,
+    ceiling=10,
+    taxonomy="1.0.0",
+    capabilities=[capability("a"), capability("b", "e1", "e2"), capability("c", "e1")],
+    combinations=4,
+    pinned={"e1": ["champion:b"]},
+    waiting=["w1"],
+    evicted=[],
+    lagging=[LagOutput(id="e3", capabilities=["a"], reason="classified under taxonomy 0.9.0")],
+)
+PRUNE = PruneOutput(
+    pinned={},
+    suggestions=[
+        SuggestionOutput(id="e1", grounds={"kind": "redundant", "yields_to": []}, remaining={"b": 4, "c": 2}),
+        SuggestionOutput(id="e2", grounds={"kind": "displaced", "yields_to": ["e9"]}, remaining={}),
+    ],
+    swaps=[SwapOutput(admit="w1", remove=["e4", "e5"])],
+    least_loss=[LossOutput(id="e6", capabilities=["a"], combinations=[["b", "c"]])],
+    over_ceiling=0,
+)
+
+
+def printer(stream: io.StringIO, terminal: bool) -> Printer:
+    return Printer(console=Console(file=stream, force_terminal=terminal, width=100, color_system=None))
+
+
+def status(terminal: bool) -> str:
+    stream = io.StringIO()
+    print_status(STATUS, printer(stream, terminal))
+    return stream.getvalue()
+
+
+def prune(terminal: bool, output: PruneOutput = PRUNE) -> str:
+    stream = io.StringIO()
+    print_prune(output, could_go_view(STATUS), printer(stream, terminal))
+    return stream.getvalue()
+
+
+def test_a_terminal_shows_what_waits_then_what_is_short() -> None:
+    out = status(terminal=True)
+    order = [
+        "Waiting for a slot",
+        "w1",
+        "Lagging behind",
+        "e3",
+        "Short of their floor",
+        "Covered (1)",
+        "Covered by nobody",
+    ]
+    places = [out.index(words) for words in order]
+    assert places == sorted(places)
+    assert "0.88" in out
+
+
+def test_a_pipe_gets_the_capabilities_in_the_taxonomys_order() -> None:
+    lines = status(terminal=False).splitlines()
+    rows = [line.split("\t") for line in lines if "\t" in line]
+    assert rows[0] == ["capability", "coverers", "floor", "best", "champion"]
+    assert rows[1:] == [
+        ["a", "0", "short of 2", "–", "–"],
+        ["b", "2", "met", "0.88", "e1"],
+        ["c", "1", "short of 2", "0.88", "e1"],
+    ]
+
+
+def test_what_could_go_says_on_what_view() -> None:
+    told = "In 3 entries the taxonomy sees 2 of its 3 capabilities, and is blind to the rest of what they test"
+    for terminal in (False, True):
+        assert told in prune(terminal).replace("\n", " ")
+    assert told not in prune(False, PRUNE.model_copy(update={"suggestions": []}))
+
+
+def test_suggestions_swaps_and_losses_are_a_line_each() -> None:
+    lines = prune(terminal=False).splitlines()
+    assert lines[0] == "2 suggestions, 1 swap, 0 pinned, 0 over the ceiling"
+    assert "e1\tredundant\tb 4, c 2" in lines
+    assert "e2\tdisplaced by e9\tit covers nothing competently" in lines
+    assert "w1\te4, e5" in lines
+    assert "e6\ta, b + c" in lines
+    assert "c 2 and 1 more" in prune(terminal=True)
