@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field
 
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
-from bot.learning_settings import CalibrationSettings, Count, ExtensionSettings, Share
+from bot.learning_settings import AppraisalSettings, CalibrationSettings, Count, ExtensionSettings, Share
 from bot.limits import ReadingLimits
 from bot.snapshot import Snapshot
 from bot.suggest import perhaps
@@ -189,6 +189,7 @@ class Curation(FileModel):
     classifier: ClassifierSettings
     limits: Limits
     extension: ExtensionSettings
+    appraisal: AppraisalSettings
     admissions: Literal["commit", "pull-request", "by-hand"] = Field(
         description="after the merge: `commit` writes admissions to the default branch, `pull-request` offers them in "
         "a pull request; `by-hand` leaves them to people"

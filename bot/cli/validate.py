@@ -36,7 +36,7 @@ def command(repo: Path, config_path: str, as_json: bool) -> int:
     known = frozenset(taxonomy.by_id) if taxonomy is not None else None
     config = collect(lambda: load_config(snapshot, known, config_path), problems)
     if taxonomy is not None:
-        notes.extend(taxonomy_notes(snapshot, taxonomy))
+        notes.extend(taxonomy_notes(snapshot, taxonomy, None if config is None else config.appraisal))
     collect(lambda: load_regression_set(snapshot, taxonomy), problems)
     if config is not None:
         for folder in collect(lambda: submission_folders(snapshot), problems) or ():

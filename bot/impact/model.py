@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from bot.classifier.held_out import LeftOut
 from bot.curator.entry import EntryId
 from bot.taxonomy.model import Identifier
 from bot.validation import FileModel, Score, Text, Tuple
@@ -126,6 +127,64 @@ class RemarkSides(FileModel):
     after: bool
 
 
+class WithInterval(FileModel):
+    """A share of what was counted, with the 95 % interval of Wilson's score."""
+
+    share: Score
+    low: Score
+    high: Score
+
+
+class Expected(FileModel):
+    """How exemplars of a capability are judged by a classifier that has not seen them.
+
+    ``precision`` is null where none is tagged, ``recall`` where none exercises it.
+    """
+
+    by: LeftOut = Field(description="what was left out together: an author's exemplars (`hand`), or a tenth (`part`)")
+    tagged: _Count
+    positive: _Count = Field(description="originals that exercise it")
+    precision: WithInterval | None
+    recall: WithInterval | None
+
+
+class Shown(FileModel):
+    """A text of the platform, shortened and without what looks like a secret: an entry, or a query by its place."""
+
+    where: Text
+    text: str
+    probability: Score
+
+
+class OnTexts(FileModel):
+    """What a capability tags among the entries and eval sets of the platform, where the text decides."""
+
+    judged: _Count = Field(description="different texts")
+    tagged: _Count = Field(description="of these")
+    surest: Tuple[Shown] = Field(description="of those that are tagged, the most probable")
+    doubtful: Tuple[Shown] = Field(description="of the others that are tagged, the least probable first")
+    misses: Tuple[Shown] = Field(description="of those that are not tagged, the most probable")
+
+
+Standing = Literal["counts", "may-count", "on-trial", "goes-on", "unfit"]
+"""Whether verdicts rest on a capability, in the order of the values: it passes; it passes and is still on trial; it
+lacks something and is on trial; it lacks what it lacked while it counted; it lacks something and is not on trial, which
+is a fault."""
+
+
+class Appraisal(FileModel):
+    """What to expect of a new or changed capability that is judged from text."""
+
+    capability: Identifier
+    is_new: bool
+    standing: Standing
+    positive: _Count = Field(description="positive exemplars, translations left out")
+    negative: _Count = Field(description="lookalikes, translations left out")
+    expected: Expected | None = Field(description="null where the classifier does not measure it")
+    lacks: Tuple[Text] = Field(description="what it lacks, in words; nothing if it passes")
+    texts: OnTexts
+
+
 class Effect(FileModel):
     """What the change does, both sides classified and judged."""
 
@@ -145,6 +204,7 @@ class Impact(FileModel):
     changes: Tuple[TaxonomyChange]
     version: VersionStep
     config: Tuple[ConfigChange]
+    appraisals: Tuple[Appraisal] = ()
     again: Tuple[EntryAgain]
     cost: Cost
     effect: Effect | None

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from bot.impact.model import CapabilitySides, Effect, Impact
-from bot.report.escaping import visible
-from bot.report.impact_markdown import impact_headline, remark_words
+from bot.impact.model import Appraisal, CapabilitySides, Effect, Impact
+from bot.report.escaping import shortened, visible
+from bot.report.impact_markdown import (
+    exemplar_words,
+    impact_headline,
+    outcome_words,
+    remark_words,
+    share_words,
+    shown_texts,
+)
 from bot.report.wording import counted
 from bot.secrets import redacted
 
@@ -23,6 +30,8 @@ def _lines(impact: Impact) -> Iterator[str]:
         yield f"The version must be {version.required}: it is {version.after} after {version.before}."
     for change in impact.changes:
         yield f"- {change.step}: {change.sentence}"
+    if impact.appraisals:
+        yield from appraisal_lines(impact.appraisals)
     for key in impact.config:
         yield f"- {key.key}: {key.before or '–'} becomes {key.after or '–'}"
     cost = impact.cost
@@ -39,6 +48,19 @@ def _lines(impact: Impact) -> Iterator[str]:
             yield f"- {item.entry}: {' '.join(changes) or item.kept}"
     if impact.effect is not None:
         yield from _effect(impact.effect)
+
+
+def appraisal_lines(appraisals: Sequence[Appraisal]) -> Iterator[str]:
+    """What to expect of each capability, and texts that show it."""
+    yield f"What to expect of new and changed capabilities ({len(appraisals)})"
+    for item in appraisals:
+        yield f"- {item.capability}{' (new)' if item.is_new else ''}: {outcome_words(item)}"
+        yield (
+            f"    {exemplar_words(item)}; precision {share_words(item, 'precision')}, "
+            f"recall {share_words(item, 'recall')}; tags {item.texts.tagged} of {item.texts.judged} texts"
+        )
+        for what, text in shown_texts(item):
+            yield f"    {what} {text.probability:.2f}: {shortened(visible(text.text))} ({text.where})"
 
 
 def _effect(effect: Effect) -> Iterator[str]:

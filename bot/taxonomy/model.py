@@ -101,6 +101,7 @@ class Capability(FileModel):
     ``requires`` names an intent capability that must hold as well.  ``source: tool`` carries a rule over one declared
     tool, ``source: structure`` one over what can be counted in the query.  ``source: intent`` is inferred from the
     query; its rule, if it has one, is a gate over the specification: where it is false, so is the capability.
+    On ``trial`` it is judged and shown, and no verdict rests on it.
     ``was`` is the retired id that it was known by before; ``split`` the retired capability that it is a part of
     (:mod:`bot.taxonomy.migration`).
     """
@@ -116,6 +117,7 @@ class Capability(FileModel):
     exemplars: Exemplars = Exemplars()
     was: Identifier | None = None
     split: Identifier | None = None
+    trial: bool = False
 
     def with_exemplars(self, exemplars: Exemplars) -> Capability:
         """The same with other exemplars; made anew, since a copy would keep what was derived from this one."""
@@ -131,9 +133,17 @@ class Capability(FileModel):
         return self.source in ("intent", "structure") or (self.source == "tool" and bool(self.exemplars.positive))
 
     @property
+    def is_appraised(self) -> bool:
+        """Whether its value may come from the text, so that only an appraisal tells what it is worth.
+
+        Without exemplars, where a rule says nothing it is FALSE.
+        """
+        return self.source == "intent" or bool(self.exemplars.positive)
+
+    @property
     def seen(self) -> dict[str, JsonValue]:
-        """What the classifier sees of this capability: all but its name, its group, and what it was before."""
-        return self.model_dump(mode="json", exclude={"name", "group", "was", "split"})
+        """What the classifier sees of this capability: all but its name, group, what it was before, and its trial."""
+        return self.model_dump(mode="json", exclude={"name", "group", "was", "split", "trial"})
 
     @cached_property
     def definition(self) -> str:
