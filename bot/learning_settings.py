@@ -69,13 +69,13 @@ class ExtensionSettings(FileModel):
 class AppraisalSettings(FileModel):
     """What a capability that is judged from text must show before it counts (docs/taxonomy.md)."""
 
-    positive: Count = Field(description="positive exemplars that a capability has at least, translations left out")
-    negative: Count = Field(description="lookalikes (hard negative exemplars) that it has at least, likewise")
+    positive: int = Field(ge=0, description="positive exemplars that a capability has at least, translations left out")
+    negative: int = Field(ge=0, description="lookalikes (hard negative exemplars) that it has at least, likewise")
     precision: Share = Field(
         description="least expected precision: share of the exemplars tagged by a classifier that has not seen them "
         "which do exercise it"
     )
-    shown: Count = Field(description="texts of the platform that are shown of each kind at most")
+    shown: int = Field(ge=0, description="texts of the platform that are shown of each kind at most")
 
 
 class KnobFit(FileModel):

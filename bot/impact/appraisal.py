@@ -105,13 +105,12 @@ def _lacks(item: Capability, settings: AppraisalSettings, held_out: HeldOut | No
     found = lacking_exemplars(item, settings)
     if held_out is None:
         return found
-    if not held_out.tagged:
-        return found | {"precision": "no expected precision, since nothing is tagged that was not seen before"}
-    precision = rounded(held_out.found / held_out.tagged)
+    precision = rounded(held_out.found / held_out.tagged) if held_out.tagged else 0.0
     if precision < settings.precision:
         # Rounded down, so that no number is shown that would do.
-        shown = floor(rounded(precision * 100)) / 100
-        found["precision"] = f"an expected precision of {shown:.2f} where {settings.precision:.2f} is asked for"
+        shown = f"an expected precision of {floor(rounded(precision * 100)) / 100:.2f}"
+        known = shown if held_out.tagged else "no expected precision, since it tags nothing that it has not seen,"
+        found["precision"] = f"{known} where {settings.precision:.2f} is asked for"
     return found
 
 

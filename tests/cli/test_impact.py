@@ -11,27 +11,13 @@ from jsonschema import Draft202012Validator
 
 from bot.schemas import schema
 from tests.cli.conftest import Incumbent, Outcome
+from tests.opinions import OPINION, ROWS
 
 TAXONOMY = "taxonomy/taxonomy.yaml"
 CONFIG = "config/curation.yaml"
 EXEMPLARS = "taxonomy/exemplars/exemplars.tsv"
 OPINIONS = "taxonomy/exemplars/opinions.tsv"
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
-OPINION = """
-  - id: dialog.opinion
-    name: Asking for an opinion
-    group: dialog
-    description: The caller asks what the bot thinks or expects, as of interest rates, shares or the weather.
-    source: intent
-"""
-OPINION_ROWS = """\
-id\tlabels\tlookalikes\tturns
-o1\tdialog.opinion\t\tDo you think interest rates will go up next year?
-o2\tdialog.opinion\t\tWhat do you think, is gold a good buy now?
-o3\tdialog.opinion\t\tDo you expect the pound to fall this year?
-o4\tdialog.opinion\t\tWhat do you reckon, will shares recover this year?
-o5\t\tdialog.opinion\tHow high is the interest rate on my savings?
-"""
 MODEL = """
   openai:
     endpoint: https://llm.invalid/v1
@@ -81,7 +67,7 @@ def add_opinion(platform: Path, version: str = "1.1.0") -> None:
     path = platform / TAXONOMY
     text = path.read_text(encoding="utf-8").replace("version: 1.0.0", f"version: {version}", 1)
     path.write_text(text.rstrip() + "\n" + OPINION, encoding="utf-8")
-    (platform / OPINIONS).write_text(OPINION_ROWS, encoding="utf-8")
+    (platform / OPINIONS).write_text(f"id\tlabels\tlookalikes\tturns\n{ROWS}", encoding="utf-8")
     commit(platform)
 
 
@@ -168,7 +154,8 @@ def test_a_split_asks_those_that_exercised_the_whole(grown: Path, incumbent: Inc
     parts = [whole.replace("dialog.opinion", f"dialog.{name}") for name in ("angry", "sad")]
     path = grown / TAXONOMY
     path.write_text("\n".join([path.read_text(encoding="utf-8").rstrip(), *parts]), encoding="utf-8")
-    (grown / OPINIONS).write_text(OPINION_ROWS.replace("dialog.opinion", "dialog.angry,dialog.sad"), encoding="utf-8")
+    rows = ROWS.replace("dialog.opinion", "dialog.angry,dialog.sad")
+    (grown / OPINIONS).write_text(f"id\tlabels\tlookalikes\tturns\n{rows}", encoding="utf-8")
     carry(grown, incumbent)
     found = impact(incumbent, grown, "--json")
     assert found.code == 0, found.err

@@ -21,7 +21,7 @@ from bot.intake.specification import UNDECLARED, Specification
 from bot.pipeline import Platform
 from bot.submission import Package, Submission, called_by_agent
 from bot.taxonomy.model import Capability, Taxonomy
-from tests.factories import make_config, make_entry, make_taxonomy
+from tests.factories import NO_APPRAISAL, make_config, make_entry, make_taxonomy
 from tests.reconcile.runs import IDENTITY, scores_of, text_of
 
 DOCUMENT = parse_yaml(b"version: 1.0.0", "taxonomy/taxonomy.yaml", REVIEWED_FILES)
@@ -107,7 +107,7 @@ def member(id: str, scores: Mapping[str, float], taxonomy: Taxonomy, **more: Any
 def platform(taxonomy: Taxonomy, *entries: Entry, waiting: Sequence[Entry] = (), **config: Any) -> Platform:
     """A platform whose set holds ``entries``."""
     known = RegressionSet({item.id: item for item in entries}, {item.id: item for item in waiting}, {})
-    return Platform(taxonomy=taxonomy, config=make_config(**config), regression_set=known)
+    return Platform(taxonomy=taxonomy, config=make_config(**{"appraisal": NO_APPRAISAL} | config), regression_set=known)
 
 
 def agents(queries: Mapping[str, str], specification: Specification | None = UNDECLARED) -> Agents:
