@@ -80,7 +80,7 @@ def trial_problems(appraisals: Sequence[Appraisal], new: Taxonomy, document: Doc
     places = {id: place for place, id in enumerate(new.by_id)}
     for item in appraisals:
         if item.standing == "unfit":
-            message = f"{item.capability}: no verdict may rest on it yet: it has {' and '.join(item.lacks)}"
+            message = f"{item.capability}: no verdict may rest on it yet: it has {', '.join(item.lacks)}"
             fix = "add `trial: true` to it: it is judged and shown, and counts once it has what is missing"
             yield document.problem(("capabilities", places[item.capability]), message, fix)
 

@@ -129,7 +129,7 @@ def share_words(item: Appraisal, which: Literal["precision", "recall"]) -> str:
 
 def outcome_words(item: Appraisal) -> str:
     """Whether verdicts may rest on a capability, and what it lacks."""
-    lacks = " and ".join(item.lacks)
+    lacks = listed(item.lacks) if item.lacks else ""
     match item.standing:
         case "counts":
             return "counts"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from bot.impact.model import Appraisal, CapabilitySides, Effect, Impact
 from bot.report.escaping import shortened, visible
@@ -20,7 +20,17 @@ from bot.secrets import redacted
 
 def impact_text(impact: Impact) -> str:
     """The whole, line by line; what files say moves no cursor."""
-    return "\n".join(visible(redacted(line)) for line in _lines(impact))
+    return _harmless(_lines(impact))
+
+
+def appraisals_text(appraisals: Sequence[Appraisal]) -> str:
+    """What to expect of each capability, and texts that show it."""
+    return _harmless(_appraisals(appraisals))
+
+
+def _harmless(lines: Iterable[str]) -> str:
+    indents = ((len(line) - len(line.lstrip(" ")), line) for line in lines)
+    return "\n".join(" " * indent + visible(redacted(line)) for indent, line in indents)
 
 
 def _lines(impact: Impact) -> Iterator[str]:
@@ -31,7 +41,7 @@ def _lines(impact: Impact) -> Iterator[str]:
     for change in impact.changes:
         yield f"- {change.step}: {change.sentence}"
     if impact.appraisals:
-        yield from appraisal_lines(impact.appraisals)
+        yield from _appraisals(impact.appraisals)
     for key in impact.config:
         yield f"- {key.key}: {key.before or '–'} becomes {key.after or '–'}"
     cost = impact.cost
@@ -50,8 +60,7 @@ def _lines(impact: Impact) -> Iterator[str]:
         yield from _effect(impact.effect)
 
 
-def appraisal_lines(appraisals: Sequence[Appraisal]) -> Iterator[str]:
-    """What to expect of each capability, and texts that show it."""
+def _appraisals(appraisals: Sequence[Appraisal]) -> Iterator[str]:
     yield f"What to expect of new and changed capabilities ({len(appraisals)})"
     for item in appraisals:
         yield f"- {item.capability}{' (new)' if item.is_new else ''}: {outcome_words(item)}"

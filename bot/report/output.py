@@ -16,6 +16,7 @@ from bot.curator.staging import Staging
 from bot.errors import Problem
 from bot.export.item import Remark
 from bot.export.plan import Export
+from bot.impact.model import Appraisal
 from bot.report.remarks import RemarksOutput, remarks_on
 
 
@@ -218,6 +219,7 @@ class ValidateOutput(BaseModel):
 
     problems: list[ProblemOutput]
     notes: list[ProblemOutput] = Field(description="remarks of the readers; they stop nothing")
+    appraisals: list[Appraisal] = Field(description="of new and changed capabilities, where --from names a commit")
 
 
 class ReclassifyOutput(RemarksOutput):
