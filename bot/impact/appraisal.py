@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import floor
 from typing import Final, TypeAlias
 
 from bot.classifier.held_out import HeldOut
 from bot.classifier.model import RULED, Judgement
 from bot.documents import Document
 from bot.errors import Problem
-from bot.impact.model import Appraisal, Expected, OnTexts, Shown, Standing, WithInterval
+from bot.impact.model import Appraisal, Expected, Lack, OnTexts, Shown, Standing, WithInterval
 from bot.learning_settings import AppraisalSettings
 from bot.review.statistics import wilson
 from bot.rounding import rounded
@@ -80,7 +79,8 @@ def trial_problems(appraisals: Sequence[Appraisal], new: Taxonomy, document: Doc
     places = {id: place for place, id in enumerate(new.by_id)}
     for item in appraisals:
         if item.standing == "unfit":
-            message = f"{item.capability}: no verdict may rest on it yet: it has {', '.join(item.lacks)}"
+            lacks = ", ".join(lack.words for lack in item.lacks)
+            message = f"{item.capability}: no verdict may rest on it yet: it has {lacks}"
             fix = "add `trial: true` to it: it is judged and shown, and counts once it has what is missing"
             yield document.problem(("capabilities", places[item.capability]), message, fix)
 
@@ -100,22 +100,19 @@ def _appraised(old: Taxonomy, new: Taxonomy) -> Iterator[tuple[Capability | None
             yield was, item
 
 
-def _lacks(item: Capability, settings: AppraisalSettings, held_out: HeldOut | None) -> dict[str, str]:
-    """What ``item`` lacks, by kind, in words; precision only where it is measured."""
-    found = lacking_exemplars(item, settings)
-    if held_out is None:
-        return found
-    precision = rounded(held_out.found / held_out.tagged) if held_out.tagged else 0.0
-    if precision < settings.precision:
-        # Rounded down, so that no number is shown that would do.
-        shown = f"an expected precision of {floor(rounded(precision * 100)) / 100:.2f}"
-        known = shown if held_out.tagged else "no expected precision, since it tags nothing that it has not seen,"
-        found["precision"] = f"{known} where {settings.precision:.2f} is asked for"
-    return found
+def _lacks(item: Capability, settings: AppraisalSettings, held_out: HeldOut | None) -> dict[str, Lack]:
+    """What ``item`` lacks, by kind; precision only where it is measured."""
+    few = lacking_exemplars(item, settings).items()
+    found = [Lack(kind=kind, has=has, wanted=wanted) for kind, (has, wanted) in few]
+    if held_out is not None:
+        precision = rounded(held_out.found / held_out.tagged) if held_out.tagged else None
+        if (precision or 0.0) < settings.precision:
+            found.append(Lack(kind="precision", has=precision, wanted=settings.precision))
+    return {lack.kind: lack for lack in found}
 
 
 def _standing(
-    was: Capability | None, now: Capability, lacks: Mapping[str, str], settings: AppraisalSettings, before: HeldOuts
+    was: Capability | None, now: Capability, lacks: Mapping[str, Lack], settings: AppraisalSettings, before: HeldOuts
 ) -> Standing:
     if not lacks:
         return "may-count" if now.trial else "counts"
@@ -124,11 +121,12 @@ def _standing(
     if was is None or was.trial:
         return "unfit"
     # Counted without what it lacks: as long as it lacks no more than that, it goes on.
-    lacked = set(lacking_exemplars(was, settings))
+    lacked = _lacks(was, settings, None)
     if "precision" in lacks:
         measured = before()
-        lacked |= set() if measured is None else _lacks(was, settings, measured.get(was.id, _NOTHING)).keys()
-    return "unfit" if lacks.keys() - lacked else "goes-on"
+        if measured is not None:
+            lacked = _lacks(was, settings, measured.get(was.id, _NOTHING))
+    return "unfit" if lacks.keys() - lacked.keys() else "goes-on"
 
 
 def _expected(held_out: HeldOut) -> Expected:

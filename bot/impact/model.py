@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import floor
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from bot.classifier.held_out import LeftOut
 from bot.curator.entry import EntryId
+from bot.rounding import rounded
+from bot.taxonomy.content import few_exemplars
 from bot.taxonomy.model import Identifier
 from bot.validation import FileModel, Score, Text, Tuple
 
@@ -166,6 +169,25 @@ class OnTexts(FileModel):
     misses: Tuple[Shown] = Field(description="of those that are not tagged, the most probable")
 
 
+class Lack(FileModel):
+    """What a capability lacks: exemplars, or expected precision; ``has`` is null where nothing gives a precision."""
+
+    kind: Literal["positive", "negative", "precision"]
+    has: Annotated[float, Field(ge=0)] | None
+    wanted: Annotated[float, Field(ge=0)]
+
+    @property
+    def words(self) -> str:
+        """It in words, to stand behind “it has”."""
+        if self.kind != "precision":
+            return few_exemplars(self.kind, int(self.has or 0), int(self.wanted))
+        if self.has is None:
+            return "no expected precision, since it tags nothing that it has not seen"
+        # Rounded down, so that no number is shown that would do.
+        shown = floor(rounded(self.has * 100)) / 100
+        return f"an expected precision of {shown:.2f} where {self.wanted:.2f} is asked for"
+
+
 Standing = Literal["counts", "may-count", "on-trial", "goes-on", "unfit"]
 """Whether verdicts rest on a capability, in the order of the values: it passes; it passes and is still on trial; it
 lacks something and is on trial; it lacks what it lacked while it counted; it lacks something and is not on trial, which
@@ -181,7 +203,7 @@ class Appraisal(FileModel):
     positive: _Count = Field(description="positive exemplars, translations left out")
     negative: _Count = Field(description="lookalikes, translations left out")
     expected: Expected | None = Field(description="null where the classifier does not measure it")
-    lacks: Tuple[Text] = Field(description="what it lacks, in words; nothing if it passes")
+    lacks: Tuple[Lack] = Field(description="nothing if it passes")
     texts: OnTexts
 
 

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from bot.classifier.held_out import LeftOut
 from bot.impact.model import Appraisal, CapabilitySides, Effect, Impact, Remark, RemarkSides, Shown, VerdictSides
-from bot.report.escaping import code, plain, shortened, visible
+from bot.report.escaping import code, shortened, visible
 from bot.report.tables import Detail, Table, folded
 from bot.report.voices import quoted
 from bot.report.wording import counted, listed
@@ -110,7 +110,7 @@ def _appraisal(item: Appraisal) -> tuple[str, ...]:
         share_words(item, "precision"),
         share_words(item, "recall"),
         tags,
-        f"**{plain(outcome_words(item))}**: add `trial: true` to it" if trial else plain(outcome_words(item)),
+        f"**{outcome_words(item)}**: add `trial: true` to it" if trial else outcome_words(item),
     )
 
 
@@ -129,7 +129,7 @@ def share_words(item: Appraisal, which: Literal["precision", "recall"]) -> str:
 
 def outcome_words(item: Appraisal) -> str:
     """Whether verdicts may rest on a capability, and what it lacks."""
-    lacks = listed(item.lacks) if item.lacks else ""
+    lacks = listed([lack.words for lack in item.lacks]) if item.lacks else ""
     match item.standing:
         case "counts":
             return "counts"

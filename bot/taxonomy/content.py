@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from bot.documents import Data, Document, Path, as_list, as_mapping
 from bot.errors import Problem
@@ -14,6 +14,8 @@ from bot.taxonomy.raw import RawPart, raw_parts
 from bot.taxonomy.rule_facts import SUBJECTS
 from bot.taxonomy.rules import RuleError, compile_rule, probe
 from bot.text import normalise
+
+ExemplarKind: TypeAlias = Literal["positive", "negative"]
 
 _RULED: Final = ("spec", "tool", "structure")
 """The sources that decide by a rule; that of an intent capability is a gate, which it may do without."""
@@ -68,7 +70,8 @@ def content_notes(document: Document, taxonomy: Taxonomy, settings: AppraisalSet
     for part, capability in zip(parts, taxonomy.capabilities, strict=True):
         lacking = {} if settings is None or not capability.is_appraised else lacking_exemplars(capability, settings)
         if lacking:
-            message = f"it has {' and '.join(lacking.values())}, fewer than an appraisal asks for"
+            counts = " and ".join(few_exemplars(kind, *numbers) for kind, numbers in lacking.items())
+            message = f"it has {counts}, fewer than an appraisal asks for"
             fix = "add queries that exercise it, and others that only look like it, to a file of taxonomy/exemplars/"
             yield part.problem(("exemplars",), message, fix)
     own = next(filter(_has_own, parts), None)
@@ -78,14 +81,19 @@ def content_notes(document: Document, taxonomy: Taxonomy, settings: AppraisalSet
         yield own.problem(("exemplars",), message, fix)
 
 
-def lacking_exemplars(capability: Capability, settings: AppraisalSettings) -> dict[str, str]:
-    """The kinds of exemplars of which ``capability`` has too few, each in words: “5 of 12 positive exemplars”."""
+def lacking_exemplars(capability: Capability, settings: AppraisalSettings) -> dict[ExemplarKind, tuple[int, int]]:
+    """The kinds of exemplars of which ``capability`` has too few: how many it has, and how many are asked for."""
     exemplars = capability.exemplars.originals
-    counts = (
-        (len(exemplars.positive), settings.positive, "positive exemplars"),
-        (len(exemplars.negative), settings.negative, "lookalikes"),
-    )
-    return {what: f"{count} of {wanted} {what}" for count, wanted, what in counts if count < wanted}
+    counts: dict[ExemplarKind, tuple[int, int]] = {
+        "positive": (len(exemplars.positive), settings.positive),
+        "negative": (len(exemplars.negative), settings.negative),
+    }
+    return {kind: (has, wanted) for kind, (has, wanted) in counts.items() if has < wanted}
+
+
+def few_exemplars(kind: ExemplarKind, has: int, wanted: int) -> str:
+    """That a capability has too few exemplars of a ``kind``, such as “5 of 12 lookalikes”."""
+    return f"{has} of {wanted} {'positive exemplars' if kind == 'positive' else 'lookalikes'}"
 
 
 def _has_own(capability: RawPart) -> bool:
