@@ -96,6 +96,71 @@ def test_an_added_capability_is_told_with_its_cost(grown: Path, incumbent: Incum
         assert not repository.is_dirty(untracked_files=True)
 
 
+VAGUE = """
+  - id: dialog.concern
+    name: A concern
+    group: dialog
+    description: The caller is concerned.
+    source: intent
+"""
+VAGUE_TEXTS = (
+    "Can you help me with this?", "What should I do now?", "Please sort it out.", "Tell me more about that.",
+    "How does it work?", "Is there anything you can do?", "I need it done soon.", "Could you look at it?",
+    "I am not sure what I want.", "What about my account?",
+)  # fmt: skip
+
+
+def add_vague(platform: Path, trial: bool = False) -> None:
+    """A capability of ten exemplars that tell nothing, beside that of opinions."""
+    add_opinion(platform)
+    path = platform / TAXONOMY
+    more = VAGUE + ("    trial: true\n" if trial else "")
+    path.write_text(path.read_text(encoding="utf-8").rstrip() + "\n" + more, encoding="utf-8")
+    rows = [f"v{place}\tdialog.concern\t{text}" for place, text in enumerate(VAGUE_TEXTS)]
+    (platform / "taxonomy/exemplars/vague.tsv").write_text("\n".join(["id\tlabels\tturns", *rows]), encoding="utf-8")
+    with git.Repo(platform) as repository:
+        repository.git.add(all=True)
+        repository.git.commit(amend=True, no_edit=True)
+
+
+@pytest.mark.parametrize("command", [("impact", "HEAD~1..HEAD"), ("validate", "--from", "HEAD~1")])
+def test_a_good_capability_counts_and_a_bad_one_must_go_on_trial(
+    command: tuple[str, ...], grown: Path, incumbent: Incumbent
+) -> None:
+    add_vague(grown)
+    found = incumbent(*command, "--repo", grown)
+    assert found.code == 1
+    assert "- dialog.opinion (new): counts" in found.out
+    assert "- dialog.concern (new): must go on trial, since it has 10 of 12 positive exemplars" in found.out
+    assert "dialog.concern: no verdict may rest on it yet" in found.err
+    assert "add `trial: true` to it" in found.err
+    assert "dialog.opinion" not in found.err
+    output = incumbent(*command, "--repo", grown, "--json")
+    Draft202012Validator(schema(f"{command[0]}-output")).validate(output.json)
+    good, bad = output.json["appraisals"]
+    assert (good["standing"], good["lacks"]) == ("counts", [])
+    assert good["expected"]["precision"]["share"] >= 0.8
+    assert bad["standing"] == "unfit"
+    assert [lack["kind"] for lack in bad["lacks"]] == ["positive", "negative", "precision"]
+    assert bad["expected"]["precision"]["share"] < 0.8
+    assert bad["texts"]["judged"] > 5
+    assert bad["texts"]["misses"]
+
+
+def test_on_trial_it_may_be_merged(grown: Path, incumbent: Incumbent) -> None:
+    add_vague(grown, trial=True)
+    found = impact(incumbent, grown)
+    assert found.code == 0, found.err
+    assert "- dialog.concern (new): on trial: it has 10 of 12 positive exemplars" in found.out
+
+
+def test_what_did_not_change_is_not_appraised(grown: Path, incumbent: Incumbent) -> None:
+    found = incumbent("validate", "--from", "HEAD", "--repo", grown, "--json")
+    assert (found.code, found.json["appraisals"]) == (0, [])
+    assert incumbent("validate", "--repo", grown, "--json").json["appraisals"] == []
+    assert incumbent("validate", "--from", "nowhere", "--repo", grown).code == 2
+
+
 def test_a_wrong_version_is_a_fault_that_says_which_is_right(grown: Path, incumbent: Incumbent) -> None:
     add_opinion(grown, "1.0.1")
     found = impact(incumbent, grown)

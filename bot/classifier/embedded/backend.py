@@ -143,7 +143,8 @@ class EmbeddedBackend:
         for place in (SHIPPED, self._cache):
             arrays = place.load(self.key)
             model = None if arrays is None else from_arrays(arrays, self._taxonomy, self._samples, self._embedder)
-            if model is not None:
+            # What an earlier version stored in the cache is calibrated otherwise.
+            if model is not None and (place is SHIPPED or model.held_out is not None):
                 return model
         model = self._fitted()
         self._cache.store(self.key, to_arrays(model))

@@ -1,8 +1,9 @@
 """Fitting: one kernel ridge regression for all capabilities (regression.py), members, and calibrations.
 
 Members are fits without a fold of the exemplars, and calibration rests on scores by fits without all that the same
-author wrote; so do the counts of what to expect of a capability (:mod:`bot.classifier.held_out`).  Which exemplar goes
-into which fold follows from a digest of its id and the seed: their order does not matter.
+author wrote, unless no other author has a capability; so do the counts of what to expect of a capability
+(:mod:`bot.classifier.held_out`).  Which exemplar goes into which fold follows from a digest of its id and the seed:
+their order does not matter.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ HANDS: Final = 3
 """From how many authors on the exemplars of one of them are left out together."""
 
 PARTS: Final = 10
-"""Into how many parts the exemplars are divided where one author wrote all that exercise a capability."""
+"""Into how many parts the exemplars are divided to say what to expect where one author has a capability alone."""
 
 _BATCH: Final = 64
 
@@ -131,12 +132,25 @@ def _fit(
         weights.append(regression.without(fold))
     members = np.stack(weights, axis=2)
     progress(1 + samples, steps)
-    scores = regression.left_out(_authors(data))
     judged = known & np.array([[language is None] for language in data.languages])
+    hands = np.unique(np.array(data.hands), return_inverse=True)[1]
+    # Left out with all others that exercise it, an exemplar says nothing.
+    alone = np.array([len(np.unique(hands[own & true])) < 2 for own, true in zip(judged.T, truth.T, strict=True)])
+    scores = regression.left_out(_authors(data))
+    if alone.any():
+        scores[:, alone] = regression.left_out(_groups(data.ids))[:, alone]
     calibrations = [
         _calibration(scores[own, column], truth[own, column]) for column, own in enumerate(judged.transpose())
     ]
-    held_out = _held_out(data, regression, scores, truth, judged)
+    held_out = np.zeros((len(alone), 4), np.int32)
+    for groups, columns in ((_groups(data.hands), ~alone), (_parts(data), alone)):
+        if columns.any():
+            left = regression.left_out(groups)
+            for column in np.flatnonzero(columns):
+                own, true = judged[:, column], truth[:, column]
+                tagged = own & _tagged(left[:, column], scores[:, column], true, own, groups)
+                counts = (tagged & true, tagged & ~true, own & true & ~tagged)
+                held_out[column] = [alone[column], *(int(count.sum()) for count in counts)]
     progress(steps, steps)
     return members.reshape(len(rows), -1), regression.intercepts, calibrations, held_out
 
@@ -152,41 +166,27 @@ def _folds(data: TrainingData, settings: EmbeddedSettings, samples: int) -> list
 
 def _authors(data: TrainingData) -> list[NDArray[np.intp]]:
     """The exemplars of each author; where there are few authors, each exemplar with its translations."""
-    keys = data.hands if len(set(data.hands)) >= HANDS else data.ids
-    return [np.flatnonzero(np.array(keys) == key) for key in sorted(set(keys))]
+    return _groups(data.hands if len(set(data.hands)) >= HANDS else data.ids)
 
 
-def _held_out(
-    data: TrainingData, regression: Regression, scores: Floats, truth: Booleans, judged: Booleans
-) -> NDArray[np.int32]:
-    """The counts of :attr:`FittedModel.held_out`, of originals alone.
+def _parts(data: TrainingData) -> list[NDArray[np.intp]]:
+    """The exemplars in parts, each with its translations."""
+    return _groups([int(hashlib.sha256(id.encode()).hexdigest()[:12], 16) % PARTS for id in data.ids])
 
-    What is left out counts neither for the fit nor for the threshold that decides on it, which comes from the
-    ``scores`` that calibration rests on.
-    """
-    hands = np.unique(np.array(data.hands), return_inverse=True)[1]
-    parts = np.array([int(hashlib.sha256(id.encode()).hexdigest()[:12], 16) % PARTS for id in data.ids])
-    # Left out with all others that exercise it, an exemplar says nothing.
-    by_part = [len(np.unique(hands[own & true])) < 2 for own, true in zip(judged.T, truth.T, strict=True)]
-    found = np.zeros((len(by_part), 4), np.int32)
-    for apart, keys in ((False, hands), (True, parts)):
-        columns = [column for column, is_apart in enumerate(by_part) if is_apart is apart]
-        if not columns:
-            continue
-        groups = [np.flatnonzero(keys == key) for key in np.unique(keys)]
-        left = regression.left_out(groups)
-        for column in columns:
-            own, true = judged[:, column], truth[:, column]
-            tagged = own & _tagged(left[:, column], scores[:, column], true, own, groups)
-            counts = (tagged & true, tagged & ~true, own & true & ~tagged)
-            found[column] = [apart, *(int(count.sum()) for count in counts)]
-    return found
+
+def _groups(keys: Sequence[str] | Sequence[int]) -> list[NDArray[np.intp]]:
+    """The places of each of ``keys``."""
+    places = np.unique(np.array(keys), return_inverse=True)[1]
+    return [np.flatnonzero(places == place) for place in range(places.max() + 1)]
 
 
 def _tagged(
     left: Floats, scores: Floats, true: Booleans, own: Booleans, groups: Sequence[NDArray[np.intp]]
 ) -> Booleans:
-    """What is tagged by its score in ``left``: each group by the threshold that the ``scores`` of the others give."""
+    """What is tagged by its score in ``left``: each group by the threshold that the ``scores`` of the others give.
+
+    So what is left out counts neither for the fit nor for the threshold that decides on it.
+    """
     found = np.zeros(len(own), np.bool_)
     for group in groups:
         others = own.copy()
