@@ -10,7 +10,7 @@ import hashlib
 import json
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, PrivateAttr
 
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
@@ -206,6 +206,20 @@ class Curation(FileModel):
     )
     calibration: CalibrationSettings
 
+    # No key of the file: the taxonomy says it.
+    _trial: frozenset[str] = PrivateAttr(default=frozenset())
+
+    @property
+    def trial(self) -> frozenset[str]:
+        """Capabilities that the taxonomy has on trial: judged and shown, and no verdict rests on them."""
+        return self._trial
+
+    def with_trial(self, capabilities: frozenset[str]) -> Curation:
+        """The same under a taxonomy with these capabilities on trial."""
+        copy = self.model_copy()
+        copy._trial = capabilities
+        return copy
+
     def competence_bar(self, capability: str) -> float:
         """τ_c of ``capability``."""
         override = self.per_capability.get(capability)
@@ -219,7 +233,9 @@ class Curation(FileModel):
         return self.knobs.winning_margin if value is None else value
 
     def redundancy_floor(self, capability: str) -> int:
-        """N_c of ``capability``."""
+        """N_c of ``capability``; nobody has to cover what is on trial."""
+        if capability in self.trial:
+            return 0
         override = self.per_capability.get(capability)
         value = None if override is None else override.redundancy_floor
         return self.knobs.redundancy_floor if value is None else value

@@ -173,7 +173,7 @@ def load_platform(
     regression_set = collect(lambda: load_regression_set(snapshot, taxonomy), problems)
     if taxonomy is None or config is None or regression_set is None:
         raise InputError(problems)
-    return Platform(taxonomy=taxonomy, config=config, regression_set=regression_set)
+    return Platform(taxonomy=taxonomy, config=config.with_trial(taxonomy.trial), regression_set=regression_set)
 
 
 def review(platform: Platform, package: Package, backend: Backend, progress: Progress) -> Review:

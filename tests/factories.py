@@ -30,7 +30,7 @@ def make_config(base: Curation = SHIPPED, **overrides: Any) -> Curation:
             data[name] = value
         else:
             data[section][name] = value
-    return Curation.model_validate(data, strict=False)
+    return Curation.model_validate(data, strict=False).with_trial(base.trial)
 
 
 def make_facts(**overrides: Any) -> RelationalFacts:

@@ -50,6 +50,7 @@ class Capabilities:
         self.margins = [config.winning_margin(name) for name in self.names]
         self.floors = [config.redundancy_floor(name) for name in self.names]
         self.novelty = config.options.novelty
+        self._trial = config.trial
         self.named: Callable[[int], tuple[str, ...]] = lru_cache(maxsize=None)(self._named)
 
     def profile(
@@ -60,8 +61,13 @@ class Capabilities:
         rank: int = -1,
         pin: str | None = None,
     ) -> Profile:
-        """``id`` with its ``scores``, every capability of which must be known here."""
+        """``id`` with its ``scores``, every capability of which must be known here.
+
+        Those of capabilities on trial are left out: nothing rests on them.
+        """
         index, bars = self.index, self.bars
+        if not self._trial.isdisjoint(scores):
+            scores = {name: score for name, score in scores.items() if name not in self._trial}
         items = tuple([(index[name], round(score, DECIMALS)) for name, score in scores.items()])
         signature = caps = 0
         for position, score in items:
@@ -84,7 +90,9 @@ class Capabilities:
 
     def combinations(self, signature: int, caps: int) -> frozenset[int]:
         """combinations(x) as masks (semantics, section 4)."""
-        return frozenset((signature,)) if self.novelty == "signature" else _subsets(caps, self.novelty)
+        if self.novelty == "signature":
+            return frozenset((signature,)) if signature else frozenset()
+        return _subsets(caps, self.novelty)
 
     def carried(self, profile: Profile) -> frozenset[int]:
         """Every combination, of any query, that ``profile`` carries."""

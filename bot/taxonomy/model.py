@@ -181,6 +181,11 @@ class Taxonomy(FileModel):
         """Capabilities by id, in the taxonomy's order."""
         return {capability.id: capability for capability in self.capabilities}
 
+    @property
+    def trial(self) -> frozenset[str]:
+        """The capabilities on trial, which no verdict rests on."""
+        return frozenset(capability.id for capability in self.capabilities if capability.trial)
+
     @cached_property
     def exactly_one(self) -> dict[str, tuple[Capability, ...]]:
         """The members of each ``exactly-one`` group, in the taxonomy's order."""

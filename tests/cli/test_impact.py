@@ -152,6 +152,7 @@ def test_on_trial_it_may_be_merged(grown: Path, incumbent: Incumbent) -> None:
     found = impact(incumbent, grown)
     assert found.code == 0, found.err
     assert "- dialog.concern (new): on trial: it has 10 of 12 positive exemplars" in found.out
+    assert "- new → dialog.concern: champion – → –; coverers 0 → 0; floor 0 → 0" in found.out
 
 
 def test_what_did_not_change_is_not_appraised(grown: Path, incumbent: Incumbent) -> None:

@@ -37,7 +37,7 @@ def config_of(case: Case) -> Curation:
         novelty=options.novelty,
         honesty_scope=options.honesty_scope,
         clone_rescue=options.clone_rescue,
-    )
+    ).with_trial(knobs.trial)
 
 
 def residents_of(case: Case) -> list[Resident]:
