@@ -139,7 +139,7 @@ def outcome_words(item: Appraisal) -> str:
             return f"on trial: it has {lacks}"
         case "goes-on":
             return f"counts as before, though it has {lacks}"
-        case "unfit":
+        case _:
             return f"must go on trial, since it has {lacks}"
 
 
