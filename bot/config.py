@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr
 
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
-from bot.learning_settings import CalibrationSettings, Count, ExtensionSettings, Share
+from bot.learning_settings import AppraisalSettings, CalibrationSettings, Count, ExtensionSettings, Share
 from bot.limits import ReadingLimits
 from bot.snapshot import Snapshot
 from bot.suggest import perhaps
@@ -201,6 +201,7 @@ class Curation(FileModel):
     classifier: ClassifierSettings
     limits: Limits
     extension: ExtensionSettings
+    appraisal: AppraisalSettings
     admissions: Literal["commit", "pull-request", "by-hand"] = Field(
         description="after the merge: `commit` writes admissions to the default branch, `pull-request` offers them in "
         "a pull request; `by-hand` leaves them to people"
@@ -219,16 +220,22 @@ class Curation(FileModel):
 
     # No key of the file: the taxonomy says it.
     _base: frozenset[str] = PrivateAttr(default=frozenset())
+    _trial: frozenset[str] = PrivateAttr(default=frozenset())
 
     @property
     def base(self) -> frozenset[str]:
         """Capabilities that the taxonomy marks as the ordinary case of their group: no part of a combination."""
         return self._base
 
-    def with_base(self, capabilities: frozenset[str]) -> Curation:
-        """The same under a taxonomy with these base capabilities."""
+    @property
+    def trial(self) -> frozenset[str]:
+        """Capabilities that the taxonomy has on trial: judged and shown, and no verdict rests on them."""
+        return self._trial
+
+    def under(self, base: frozenset[str] = frozenset(), trial: frozenset[str] = frozenset()) -> Curation:
+        """The same under a taxonomy with these base capabilities, and those on trial."""
         copy = self.model_copy()
-        copy._base = capabilities
+        copy._base, copy._trial = base, trial
         return copy
 
     def competence_bar(self, capability: str) -> float:
@@ -244,7 +251,9 @@ class Curation(FileModel):
         return self.knobs.winning_margin if value is None else value
 
     def redundancy_floor(self, capability: str) -> int:
-        """N_c of ``capability``."""
+        """N_c of ``capability``; nobody has to cover what is on trial."""
+        if capability in self.trial:
+            return 0
         override = self.per_capability.get(capability)
         value = None if override is None else override.redundancy_floor
         return self.knobs.redundancy_floor if value is None else value
@@ -254,12 +263,10 @@ def load_config(
     snapshot: Snapshot,
     capabilities: frozenset[str] | None,
     path: str = CONFIG_FILE,
-    base: frozenset[str] = frozenset(),
 ) -> Curation:
     """The config at ``path``; every fault at once as :class:`InputError`.
 
-    ``capabilities`` are the taxonomy's ids, which per-capability overrides may name (``None``: not known); ``base``
-    those that it marks as the ordinary case of their group.
+    ``capabilities`` are the taxonomy's ids, which per-capability overrides may name (``None``: not known).
     """
     document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
     problems: list[Problem] = []
@@ -289,4 +296,4 @@ def load_config(
         )
     if problems or config is None:
         raise InputError(problems)
-    return config.with_base(base)
+    return config

@@ -66,6 +66,18 @@ class ExtensionSettings(FileModel):
     )
 
 
+class AppraisalSettings(FileModel):
+    """What a capability that is judged from text must show before it counts (docs/taxonomy.md)."""
+
+    positive: int = Field(ge=0, description="positive exemplars that a capability has at least, translations left out")
+    negative: int = Field(ge=0, description="lookalikes (hard negative exemplars) that it has at least, likewise")
+    precision: Share = Field(
+        description="least expected precision: share of the exemplars tagged by a classifier that has not seen them "
+        "which do exercise it"
+    )
+    shown: int = Field(ge=0, description="texts of the platform that are shown of each kind at most")
+
+
 class KnobFit(FileModel):
     """How one knob is fitted to people's answers; all in the knob's own unit."""
 

@@ -188,13 +188,17 @@ def load_platform(
     problems: list[Problem] = []
     taxonomy = collect(lambda: load_taxonomy(snapshot, checked, is_past=is_past), problems)
     known = None if taxonomy is None else frozenset(taxonomy.by_id)
-    base = frozenset() if taxonomy is None else taxonomy.base
-    config = collect(lambda: load_config(snapshot, known, config_path, base), problems)
+    config = collect(lambda: load_config(snapshot, known, config_path), problems)
     regression_set = collect(lambda: load_regression_set(snapshot, taxonomy), problems)
     texts = collect(lambda: load_corrections(snapshot, taxonomy), problems)
     if taxonomy is None or config is None or regression_set is None or texts is None:
         raise InputError(problems)
-    return Platform(taxonomy=taxonomy, config=config, regression_set=regression_set, corrections=by_hand(texts))
+    return Platform(
+        taxonomy=taxonomy,
+        config=config.under(taxonomy.base, taxonomy.trial),
+        regression_set=regression_set,
+        corrections=by_hand(texts),
+    )
 
 
 def refuse_other_folders(snapshot: Snapshot) -> None:

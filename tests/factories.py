@@ -16,6 +16,9 @@ REPOSITORY = Path(__file__).parent.parent
 SHIPPED = load_config(WorkingTree(REPOSITORY), None)
 PAPER = load_config(WorkingTree(REPOSITORY), None, "config/paper.yaml")
 
+NO_APPRAISAL: dict[str, Any] = {"positive": 0, "negative": 0, "precision": 0.0, "shown": 5}
+"""For tests whose capabilities have no exemplars: every appraisal is passed."""
+
 
 def make_config(base: Curation = SHIPPED, **overrides: Any) -> Curation:
     """The shipped config with other knobs, options, ceiling or per-capability overrides, by their plain names."""
@@ -27,7 +30,7 @@ def make_config(base: Curation = SHIPPED, **overrides: Any) -> Curation:
             data[name] = value
         else:
             data[section][name] = value
-    return Curation.model_validate(data, strict=False).with_base(base.base)
+    return Curation.model_validate(data, strict=False).under(base.base, base.trial)
 
 
 def make_facts(**overrides: Any) -> RelationalFacts:

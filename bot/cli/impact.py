@@ -26,8 +26,9 @@ NOT_ASKED = "a language model would be asked, which costs: say --ask"
 def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     """Say what HEAD changes of taxonomy and config since it left BASE, and what that would do to BASE's set.
 
-    What changed in words, the version that the taxonomy must bear, what has to be classified again and at what cost,
-    and both sides of champions, pins, floors, suggestions and verdicts. Writes nothing. A wrong version is a fault.
+    What changed in words, the version that the taxonomy must bear, what to expect of new and changed capabilities, what
+    has to be classified again and at what cost, and both sides of champions, pins, floors, suggestions and verdicts.
+    Writes nothing. A wrong version is a fault, and so is a capability that must go on trial first.
 
     \b
     Examples:
@@ -37,6 +38,7 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     from bot.git import read_commit, read_top
     from bot.github.known import under, with_findings
     from bot.github.world import rejections_of, remembered_of
+    from bot.impact.appraisal import trial_problems
     from bot.impact.measure import measure, read_agents
     from bot.impact.reading import backends_of, read_change
     from bot.ledger.local import find_ledger
@@ -71,6 +73,7 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
         )
         identity = open_backend(change.after).identity
         impact, _ = measure(change, agents, backends, why, identity, progress_bar("classifying"), rejected)
+        problems = (*problems, *trial_problems(impact.appraisals, change.after.taxonomy, change.document))
     finally:
         store.close()
     if as_json:

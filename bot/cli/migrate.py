@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from bot.cli.evaluation_sources import LABELS_FOLDER, read_label_file
+from bot.cli.former_taxonomy import taxonomy_at
 from bot.cli.options import dry_run_option, json_option, one_at_a_time, print_json, repository_options, say
 from bot.curator.changes import apply
-from bot.errors import InputError, UsageError
+from bot.errors import UsageError
 from bot.evaluation.reading import DOCUMENTS
-from bot.git import read_commit, read_top
 from bot.migrating.plan import MigrationPlan, plan_migration
-from bot.object_store import ObjectStore
 from bot.report.migrate_output import MigrateOutput, TaxonomyChangeOutput
 from bot.report.output import LagOutput
 from bot.snapshot import WorkingTree
-from bot.taxonomy.loading import load_taxonomy
-from bot.taxonomy.model import Taxonomy
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -55,11 +51,7 @@ def command(
     """
     if more and not labels:
         raise UsageError(f"there is no place for {more[0].as_posix()!r}: label files come after --labels")
-    top = read_top(repo)
-    if top is None:
-        raise UsageError(f"{repo} is not inside a git repository, so there is no taxonomy to compare with")
-    commit = read_commit(repo, since)
-    old = _taxonomy_of(repo, top, commit)
+    commit, old = taxonomy_at(repo, since)
     contents = {_path(path, repo): read_label_file(path) for path in _label_files((*labels, *more), repo)}
     plan = plan_migration(WorkingTree(repo, "" if repo == Path() else repo.as_posix()), old, contents, config_path)
     if not dry_run:
@@ -79,19 +71,6 @@ def command(
         print_json(output)
     else:
         _show(plan, dry_run)
-
-
-def _taxonomy_of(repo: Path, top: Path, commit: str) -> Taxonomy:
-    """The taxonomy of the platform repository in ``repo`` as ``commit`` has it."""
-    with ObjectStore.open(top) as store:
-        folder = repo.resolve().relative_to(top.resolve()).as_posix()
-        try:
-            return load_taxonomy(store.snapshot(commit, folder), is_past=True)
-        except InputError as error:
-            # The working tree has a file of the same name.
-            raise InputError(
-                replace(problem, file=f"{commit[:12]}:{problem.file}") for problem in error.problems
-            ) from None
 
 
 def _label_files(given: Sequence[Path], repo: Path) -> list[Path]:

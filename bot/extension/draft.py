@@ -92,6 +92,8 @@ def _capability(candidate: Candidate, *, inline: bool) -> CommentedMap:
             "group": candidate.group,
             "description": DoubleQuotedScalarString(candidate.description),
             "source": "intent",
+            # Nobody has appraised it: the pull request's comment says what it lacks, and when this may go.
+            "trial": True,
         }
     )
     if inline:

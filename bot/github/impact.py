@@ -15,6 +15,7 @@ from bot.config import CONFIG_FILE
 from bot.curator.store import is_part
 from bot.errors import InputError, Problem
 from bot.github.known import under, with_findings
+from bot.impact.appraisal import appraise, trial_problems
 from bot.impact.measure import Change, measure, read_agents
 from bot.impact.model import Impact
 from bot.impact.reading import backends_of, changed_files, read_change
@@ -72,7 +73,9 @@ def measure_impact(
         return Measured(problems=error.problems)
     follows = _follows(store, base, head, change)
     if make is None:
-        return Measured(problems=problems, follows=follows)
+        old, new = change.before.taxonomy, change.after.taxonomy
+        unfit = trial_problems(appraise(old, new, change.after.config.appraisal), new, change.document)
+        return Measured(problems=(*problems, *unfit), follows=follows)
     known = under(known, carried_questions(change.migration, change.before.taxonomy, change.after.taxonomy))
     if trusted:
         backends, why = backends_of(change, lambda platform: with_findings(make(platform), known), None)
@@ -92,6 +95,8 @@ def measure_impact(
                 if findings.capabilities or findings.tools:
                     remembered[key] = StoredClassification(judgements={}, findings={key: findings})
     usage = total(item.usage for item in backends or ())
+    unfit = trial_problems(impact.appraisals, change.after.taxonomy, change.document)
+    problems = (*problems, *unfit)
     return Measured(impact=impact, problems=problems, remembered=remembered, usage=usage, follows=follows)
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.classifier.called_tools import expectation
-from bot.classifier.model import Backend, Identity, Progress
+from bot.classifier.held_out import MeasuredBackend
+from bot.classifier.model import Backend, Classification, Identity, Judgement, Progress
 from bot.classifier.remembering import halt
 from bot.config import ClassifierSettings
 from bot.consolidator.trust import TrustGate
 from bot.curator.answers import Answer
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
+from bot.documents import Document
 from bot.errors import IncumbentError, InputError
+from bot.impact.appraisal import HeldOuts, Text, appraise, nothing_measured
 from bot.impact.comparison import Judged, Side, compare
 from bot.impact.config_changes import config_changes
 from bot.impact.model import Cost, Effect, EntryAgain, Impact, Remark, TaxonomyChange, VersionStep
@@ -46,12 +49,14 @@ _LONGEST = 4_000
 class Change:
     """The platform ``before`` a change and ``after`` it; R is the same on both sides, as it was written.
 
-    ``former`` tells the taxonomies that entries may have been classified under.
+    ``former`` tells the taxonomies that entries may have been classified under; ``document`` is the taxonomy's file
+    after the change.
     """
 
     before: Platform
     after: Platform
     former: Former
+    document: Document
 
     @property
     def migration(self) -> Migration:
@@ -116,6 +121,7 @@ def measure(
     )
     renewal: Renewal | None = None
     effect: Effect | None = None
+    texts: list[Text] = []
     if not (changes or config):
         unmeasured = None
     elif backends is not None:
@@ -129,11 +135,21 @@ def measure(
         if stopped is not None or renewal.shortfalls or before.lacking or after.lacking:
             unmeasured = f"not all of it could be classified: {stopped or 'a model gave no answer of use'}"
         effect = compare(before.side, after.side, change.migration)
+        texts = judged_texts(_entries(change.after), renewal, after.classified)
+    was, now = (nothing_measured, nothing_measured) if backends is None else map(held_out_of, backends)
     return (
         Impact(
             changes=changes,
             version=version,
             config=config,
+            appraisals=appraise(
+                change.before.taxonomy,
+                change.after.taxonomy,
+                change.after.config.appraisal,
+                before=was,
+                after=now,
+                texts=texts,
+            ),
             again=_again(tasks, renewal, identity, change.after),
             cost=_cost(tasks, change, agents, identity),
             effect=effect,
@@ -155,11 +171,46 @@ def _renewed(known: RegressionSet, changed: Mapping[str, Entry]) -> RegressionSe
     )
 
 
+def held_out_of(backend: Backend) -> HeldOuts:
+    """What ``backend`` measures of exemplars that it has not seen."""
+    return backend.held_out if isinstance(backend, MeasuredBackend) else nothing_measured
+
+
+def judged_texts(entries: Iterable[Entry], renewal: Renewal, classified: Sequence[Classified]) -> list[Text]:
+    """The texts of the platform and what the classifier says of each, as far as it was asked.
+
+    Of an entry that was not asked again its scores are known, which are of what it exercises.
+    """
+    found = [
+        Text(where=entry.id, turns=entry.turns, judgements=_judgements(entry, renewal.classifications.get(entry.id)))
+        for entry in entries
+    ]
+    for item in classified:
+        submission = item.submission
+        turns = {query.id: query.turns for query in submission.queries}
+        found += [
+            Text(
+                where=f"{submission.customer}/{submission.agent}/{submission.item(known.query_id)}",
+                turns=turns[known.query_id],
+                judgements=known.judgements,
+            )
+            for known in item.result.classifications
+        ]
+    return found
+
+
+def _judgements(entry: Entry, found: Classification | None) -> Mapping[str, Judgement]:
+    if found is not None:
+        return found.judgements
+    return {name: Judgement(True, score, "inference") for name, score in entry.scores.items()}
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Judged:
-    """A side, what kept the classifier from going on, and whether queries could not be classified."""
+    """A side, what was ``classified``, what kept the classifier from going on, and whether it is ``lacking`` some."""
 
     side: Side
+    classified: Sequence[Classified]
     stopped: IncumbentError | None
     lacking: bool
 
@@ -198,7 +249,8 @@ def _side(
         )
         for name in review.targets
     }
-    return _Judged(side=Side(platform=platform, judged=judged), stopped=stopped, lacking=any(review.unclassified))
+    side = Side(platform=platform, judged=judged)
+    return _Judged(side=side, classified=classified, stopped=stopped, lacking=any(review.unclassified))
 
 
 def _remarks(review: Review, name: str) -> frozenset[Remark]:

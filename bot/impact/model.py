@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from math import floor
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from bot.classifier.held_out import LeftOut
 from bot.curator.entry import EntryId
+from bot.rounding import rounded
+from bot.taxonomy.content import few_exemplars
 from bot.taxonomy.model import Identifier
 from bot.validation import FileModel, Score, Text, Tuple
 
@@ -126,6 +130,83 @@ class RemarkSides(FileModel):
     after: bool
 
 
+class WithInterval(FileModel):
+    """A share of what was counted, with the 95 % interval of Wilson's score."""
+
+    share: Score
+    low: Score
+    high: Score
+
+
+class Expected(FileModel):
+    """How exemplars of a capability are judged by a classifier that has not seen them.
+
+    ``precision`` is null where none is tagged, ``recall`` where none exercises it.
+    """
+
+    by: LeftOut = Field(description="what was left out together: an author's exemplars (`hand`), or a tenth (`part`)")
+    tagged: _Count
+    positive: _Count = Field(description="originals that exercise it")
+    precision: WithInterval | None
+    recall: WithInterval | None
+
+
+class Shown(FileModel):
+    """A text of the platform, shortened and without what looks like a secret: an entry, or a query by its place."""
+
+    where: Text
+    text: str
+    probability: Score
+
+
+class OnTexts(FileModel):
+    """What a capability tags among the entries and eval sets of the platform, where the text decides."""
+
+    judged: _Count = Field(description="different texts")
+    tagged: _Count = Field(description="of these")
+    surest: Tuple[Shown] = Field(description="of those that are tagged, the most probable")
+    doubtful: Tuple[Shown] = Field(description="of the others that are tagged, the least probable first")
+    misses: Tuple[Shown] = Field(description="of those that are not tagged, the most probable")
+
+
+class Lack(FileModel):
+    """What a capability lacks: exemplars, or expected precision; ``has`` is null where nothing gives a precision."""
+
+    kind: Literal["positive", "negative", "precision"]
+    has: Annotated[float, Field(ge=0)] | None
+    wanted: Annotated[float, Field(ge=0)]
+
+    @property
+    def words(self) -> str:
+        """It in words, to stand behind “it has”."""
+        if self.kind != "precision":
+            return few_exemplars(self.kind, int(self.has or 0), int(self.wanted))
+        if self.has is None:
+            return "no expected precision, since it tags nothing that it has not seen"
+        # Rounded down, so that no number is shown that would do.
+        shown = floor(rounded(self.has * 100)) / 100
+        return f"an expected precision of {shown:.2f} where {self.wanted:.2f} is asked for"
+
+
+Standing = Literal["counts", "may-count", "on-trial", "goes-on", "unfit"]
+"""Whether verdicts rest on a capability, in the order of the values: it passes; it passes and is still on trial; it
+lacks something and is on trial; it lacks what it lacked while it counted; it lacks something and is not on trial, which
+is a fault."""
+
+
+class Appraisal(FileModel):
+    """What to expect of a new or changed capability that is judged from text."""
+
+    capability: Identifier
+    is_new: bool
+    standing: Standing
+    positive: _Count = Field(description="positive exemplars, translations left out")
+    negative: _Count = Field(description="lookalikes, translations left out")
+    expected: Expected | None = Field(description="null where the classifier does not measure it")
+    lacks: Tuple[Lack] = Field(description="nothing if it passes")
+    texts: OnTexts
+
+
 class Effect(FileModel):
     """What the change does, both sides classified and judged."""
 
@@ -145,6 +226,7 @@ class Impact(FileModel):
     changes: Tuple[TaxonomyChange]
     version: VersionStep
     config: Tuple[ConfigChange]
+    appraisals: Tuple[Appraisal] = ()
     again: Tuple[EntryAgain]
     cost: Cost
     effect: Effect | None

@@ -37,7 +37,8 @@ def read_change(store: ObjectStore, base: str, head: str) -> tuple[Change, tuple
     before, after = load_platform(snapshot, is_past=True), load_platform(over)
     document = parse_yaml(over.read(TAXONOMY_FILE, REVIEWED_FILES), TAXONOMY_FILE, REVIEWED_FILES)
     faults = succession_problems(before.taxonomy, after.taxonomy, document)
-    return Change(before=before, after=after, former=History(store, base).since), faults
+    change = Change(before=before, after=after, former=History(store, base).since, document=document)
+    return change, faults
 
 
 def changed_files(store: ObjectStore, base: str, head: str) -> dict[str, str | bytes | None]:

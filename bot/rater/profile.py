@@ -53,6 +53,7 @@ class Capabilities:
         self.floors = [config.redundancy_floor(name) for name in self.names]
         self.novelty = config.options.novelty
         self.fills = config.options.fill_floor
+        self._trial = config.trial
         # What may be part of a combination: alone, everything; with others, all but base choices.
         self._combining = sum(
             1 << index for index, name in enumerate(self.names) if self.novelty == 1 or name not in config.base
@@ -68,8 +69,13 @@ class Capabilities:
         rank: int = -1,
         pin: str | None = None,
     ) -> Profile:
-        """``id`` with its ``scores``, every capability of which must be known here."""
+        """``id`` with its ``scores``, every capability of which must be known here.
+
+        Those of capabilities on trial are left out: nothing rests on them.
+        """
         index, bars = self.index, self.bars
+        if not self._trial.isdisjoint(scores):
+            scores = {name: score for name, score in scores.items() if name not in self._trial}
         items = tuple([(index[name], round(score, DECIMALS)) for name, score in scores.items()])
         signature = caps = 0
         for position, score in items:
@@ -94,7 +100,7 @@ class Capabilities:
     def combinations(self, signature: int, caps: int) -> frozenset[int]:
         """combinations(x) as masks (semantics, section 4)."""
         if self.novelty == "signature":
-            return frozenset((signature,))
+            return frozenset((signature,)) if signature else frozenset()
         return _subsets(caps & self._combining, self.novelty)
 
     def carried(self, profile: Profile) -> frozenset[int]:

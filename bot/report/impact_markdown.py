@@ -6,9 +6,10 @@ All names and texts in it come from files that nobody has reviewed yet, so they 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Literal
 
-from bot.impact.model import CapabilitySides, Effect, Impact, Remark, RemarkSides, VerdictSides
+from bot.classifier.held_out import LeftOut
+from bot.impact.model import Appraisal, CapabilitySides, Effect, Impact, Remark, RemarkSides, Shown, VerdictSides
 from bot.report.escaping import code, shortened, visible
 from bot.report.tables import Detail, Table, folded
 from bot.report.voices import quoted
@@ -32,6 +33,9 @@ def impact_headline(impact: Impact) -> str:
         parts.append(counted(len(impact.changes), "change of the taxonomy", "changes of the taxonomy"))
     if impact.config:
         parts.append(counted(len(impact.config), "change of the config", "changes of the config"))
+    unfit = sum(1 for item in impact.appraisals if item.standing == "unfit")
+    if unfit:
+        parts.append(f"{counted(unfit, 'capability', 'capabilities')} must go on trial")
     parts.append(f"{counted(impact.cost.entries, 'entry', 'entries')} to classify again")
     if impact.effect is not None:
         earning = sum(1 for item in impact.effect.verdicts if item.earns)
@@ -53,6 +57,8 @@ def _blocks(impact: Impact, table: Table, detail: Detail) -> Iterator[str]:
         yield table(("change", "step"), [(_sentence(item.sentence), item.step) for item in impact.changes])
     elif not impact.version.is_right:
         yield _version(impact)
+    if impact.appraisals:
+        yield from _appraisals(impact.appraisals, table, detail)
     if impact.config:
         keys = [(quoted(item.key), _value(item.before), _value(item.after)) for item in impact.config]
         yield table(("key of the config", "before", "after"), keys)
@@ -74,6 +80,83 @@ def _blocks(impact: Impact, table: Table, detail: Detail) -> Iterator[str]:
 def _sentence(text: str) -> str:
     """Longer than other foreign text: a new wording stands behind the old one."""
     return code(shortened(visible(redacted(text)), SENTENCE_CHARACTERS))
+
+
+def _appraisals(appraisals: Sequence[Appraisal], table: Table, detail: Detail) -> Iterator[str]:
+    yield f"#### What to expect of new and changed capabilities ({len(appraisals)})"
+    header = ("capability", "exemplars", "precision", "recall", "tags", "outcome")
+    yield table(header, [_appraisal(item) for item in appraisals])
+    measured = sorted({item.expected.by for item in appraisals if item.expected is not None})
+    if measured:
+        ways = " or ".join(_LEFT_OUT[by] for by in measured)
+        yield f"Precision and recall are of exemplars that the classifier has not seen: {ways}. In brackets: 95 %."
+    if detail.folds:
+        for item in appraisals:
+            rows = [
+                (what, f"{text.probability:.2f}", quoted(text.text), quoted(text.where))
+                for what, text in shown_texts(item)
+            ]
+            if rows:
+                body = table(("", "probability", "text", "where"), rows)
+                yield folded(f"What {item.capability} tags", body)
+
+
+def _appraisal(item: Appraisal) -> tuple[str, ...]:
+    tags = f"{item.texts.tagged} of {counted(item.texts.judged, 'text', 'texts')}" if item.texts.judged else "–"
+    trial = item.standing == "unfit"
+    return (
+        code(item.capability) + (" (new)" if item.is_new else ""),
+        exemplar_words(item),
+        share_words(item, "precision"),
+        share_words(item, "recall"),
+        tags,
+        f"**{outcome_words(item)}**: add `trial: true` to it" if trial else outcome_words(item),
+    )
+
+
+def exemplar_words(item: Appraisal) -> str:
+    """How many exemplars a capability has."""
+    return f"{item.positive} and {counted(item.negative, 'lookalike', 'lookalikes')}"
+
+
+def share_words(item: Appraisal, which: Literal["precision", "recall"]) -> str:
+    """An expected share with its interval."""
+    if item.expected is None:
+        return "not measured"
+    found = item.expected.precision if which == "precision" else item.expected.recall
+    return "–" if found is None else f"{found.share:.2f} [{found.low:.2f}, {found.high:.2f}]"
+
+
+def outcome_words(item: Appraisal) -> str:
+    """Whether verdicts may rest on a capability, and what it lacks."""
+    lacks = listed([lack.words for lack in item.lacks]) if item.lacks else ""
+    match item.standing:
+        case "counts":
+            return "counts"
+        case "may-count":
+            return "passes: without its trial it counts"
+        case "on-trial":
+            return f"on trial: it has {lacks}"
+        case "goes-on":
+            return f"counts as before, though it has {lacks}"
+        case _:
+            return f"must go on trial, since it has {lacks}"
+
+
+def shown_texts(item: Appraisal) -> Iterator[tuple[str, Shown]]:
+    """What shows how the capability is judged: each text, and what it is."""
+    for what, texts in (
+        ("surest", item.texts.surest),
+        ("most doubtful", item.texts.doubtful),
+        ("nearly tagged", item.texts.misses),
+    ):
+        yield from ((what, text) for text in texts)
+
+
+_LEFT_OUT: Final[Mapping[LeftOut, str]] = {
+    "hand": "all that their author wrote was left out",
+    "part": "a tenth of all exemplars was left out with them",
+}
 
 
 def _version(impact: Impact) -> str:

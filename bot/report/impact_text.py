@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from bot.impact.model import CapabilitySides, Effect, Impact
-from bot.report.escaping import visible
-from bot.report.impact_markdown import impact_headline, remark_words
+from bot.impact.model import Appraisal, CapabilitySides, Effect, Impact
+from bot.report.escaping import shortened, visible
+from bot.report.impact_markdown import (
+    exemplar_words,
+    impact_headline,
+    outcome_words,
+    remark_words,
+    share_words,
+    shown_texts,
+)
 from bot.report.wording import counted
 from bot.secrets import redacted
 
 
 def impact_text(impact: Impact) -> str:
     """The whole, line by line; what files say moves no cursor."""
-    return "\n".join(visible(redacted(line)) for line in _lines(impact))
+    return _harmless(_lines(impact))
+
+
+def appraisals_text(appraisals: Sequence[Appraisal]) -> str:
+    """What to expect of each capability, and texts that show it."""
+    return _harmless(_appraisals(appraisals))
+
+
+def _harmless(lines: Iterable[str]) -> str:
+    indents = ((len(line) - len(line.lstrip(" ")), line) for line in lines)
+    return "\n".join(" " * indent + visible(redacted(line)) for indent, line in indents)
 
 
 def _lines(impact: Impact) -> Iterator[str]:
@@ -23,6 +40,8 @@ def _lines(impact: Impact) -> Iterator[str]:
         yield f"The version must be {version.required}: it is {version.after} after {version.before}."
     for change in impact.changes:
         yield f"- {change.step}: {change.sentence}"
+    if impact.appraisals:
+        yield from _appraisals(impact.appraisals)
     for key in impact.config:
         yield f"- {key.key}: {key.before or '–'} becomes {key.after or '–'}"
     cost = impact.cost
@@ -39,6 +58,18 @@ def _lines(impact: Impact) -> Iterator[str]:
             yield f"- {item.entry}: {' '.join(changes) or item.kept}"
     if impact.effect is not None:
         yield from _effect(impact.effect)
+
+
+def _appraisals(appraisals: Sequence[Appraisal]) -> Iterator[str]:
+    yield f"What to expect of new and changed capabilities ({len(appraisals)})"
+    for item in appraisals:
+        yield f"- {item.capability}{' (new)' if item.is_new else ''}: {outcome_words(item)}"
+        yield (
+            f"    {exemplar_words(item)}; precision {share_words(item, 'precision')}, "
+            f"recall {share_words(item, 'recall')}; tags {item.texts.tagged} of {item.texts.judged} texts"
+        )
+        for what, text in shown_texts(item):
+            yield f"    {what} {text.probability:.2f}: {shortened(visible(text.text))} ({text.where})"
 
 
 def _effect(effect: Effect) -> Iterator[str]:

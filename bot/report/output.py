@@ -17,6 +17,7 @@ from bot.curator.staging import Staging
 from bot.errors import Problem
 from bot.export.item import Remark
 from bot.export.plan import Export
+from bot.impact.model import Appraisal
 from bot.report.remarks import RemarksOutput, remarks_on
 from bot.report.wording import codes
 
@@ -241,6 +242,7 @@ class ValidateOutput(BaseModel):
 
     problems: list[ProblemOutput]
     notes: list[ProblemOutput] = Field(description="remarks of the readers; they stop nothing")
+    appraisals: list[Appraisal] = Field(description="of new and changed capabilities, where --from names a commit")
 
 
 class CorrectOutput(BaseModel):

@@ -24,7 +24,7 @@ class MarkdownVoice:
         return quoted(id)
 
     def capability(self, id: str) -> str:
-        return f"*{plain(self.taxonomy.by_id[id].name)}*"
+        return f"*{plain(self.taxonomy.by_id[id].name)}*{_on_trial(id, self.taxonomy)}"
 
     def quote(self, text: str) -> str:
         return quoted(text)
@@ -40,7 +40,11 @@ class PlainVoice:
         return shortened(visible(redacted(id)))
 
     def capability(self, id: str) -> str:
-        return visible(self.taxonomy.by_id[id].name)
+        return f"{visible(self.taxonomy.by_id[id].name)}{_on_trial(id, self.taxonomy)}"
 
     def quote(self, text: str) -> str:
         return shortened(visible(redacted(text)))
+
+
+def _on_trial(id: str, taxonomy: Taxonomy) -> str:
+    return " (on trial)" if taxonomy.by_id[id].trial else ""

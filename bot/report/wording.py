@@ -119,6 +119,10 @@ def verdict_words(verdict: Verdict) -> str:
 def why(verdict: Verdict, review: Judged, voice: Voice) -> str:
     """The reason of a verdict in plain words, naming entries, champions, capabilities and margins."""
     parts = [_EXPLANATIONS[reason](verdict, review, voice) for reason in verdict.reasons]
+    on_trial = [name for name in verdict.facts.scores if name in review.platform.taxonomy.trial]
+    if on_trial:
+        names = listed([voice.capability(name) for name in on_trial])
+        parts.append(f"{names} {agreeing(on_trial, 'counts', 'count')} for nothing yet.")
     return " ".join(parts)
 
 

@@ -39,6 +39,7 @@ class Kind(StrEnum):
     RULE = "rule-changed"
     BASE = "base-changed"
     DECLARATION = "declaration-changed"
+    TRIAL = "trial-changed"
     GROUP_ADDED = "group-added"
     GROUP_REMOVED = "group-removed"
     GROUP_RENAMED = "group-renamed"
@@ -135,6 +136,7 @@ def _capabilities(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterato
             yield from _rules(before, item, migration)
             yield from _base(before, item)
             yield from _declarations(before, item)
+            yield from _trial(before, item)
         elif item.id not in parts:
             yield _added(item, old, new)
 
@@ -243,6 +245,13 @@ def _declarations(before: Capability, after: Capability) -> Iterator[Change]:
     if before.id == after.id and (before.was, before.split) != (after.was, after.split):
         sentence = f"{after.id}: it declares another origin (was, split)."
         yield Change(kind=Kind.DECLARATION, ids=(after.id,), sentence=sentence, step=Step.PATCH)
+
+
+def _trial(before: Capability, after: Capability) -> Iterator[Change]:
+    """Whether verdicts rest on it: its meaning stays."""
+    if before.trial != after.trial:
+        what = "is on trial from now on" if after.trial else "is on trial no longer"
+        yield Change(kind=Kind.TRIAL, ids=(after.id,), sentence=f"{after.id} {what}.", step=Step.MINOR)
 
 
 def _groups(old: Taxonomy, new: Taxonomy) -> Iterator[Change]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from bot.documents import Data, Document, Path, as_list, as_mapping
 from bot.errors import Problem
+from bot.learning_settings import AppraisalSettings
 from bot.taxonomy.model import Capability, Source, Taxonomy
 from bot.taxonomy.patterns import PatternError, compile_pattern
 from bot.taxonomy.raw import RawPart, raw_parts
@@ -14,8 +15,7 @@ from bot.taxonomy.rule_facts import SUBJECTS
 from bot.taxonomy.rules import RuleError, compile_rule, probe
 from bot.text import normalise
 
-POSITIVE_EXEMPLARS: Final = 12
-"""The fewest positive exemplars from which the embedded backend learns an intent capability well."""
+ExemplarKind: TypeAlias = Literal["positive", "negative"]
 
 _RULED: Final = ("spec", "tool", "structure")
 """The sources that decide by a rule; that of an intent capability is a gate, which it may do without."""
@@ -60,15 +60,20 @@ def _patterns(capability: RawPart) -> Iterator[Problem]:
             yield capability.problem(("patterns", place), f"pattern {pattern!r}: {error.message}", error.fix)
 
 
-def content_notes(document: Document, taxonomy: Taxonomy) -> Iterator[Problem]:
+def content_notes(document: Document, taxonomy: Taxonomy, settings: AppraisalSettings | None) -> Iterator[Problem]:
     """What a taxonomy may lack and still be used: an LLM judges by descriptions, the embedded backend by exemplars.
 
-    ``document`` is the file of ``taxonomy``.
+    ``document`` is the file of ``taxonomy``; ``settings`` say how many exemplars an appraisal asks for (``None``: they
+    cannot be read).
     """
     parts = list(raw_parts(document, "capabilities"))
     for part, capability in zip(parts, taxonomy.capabilities, strict=True):
-        if capability.source == "intent":
-            yield from _few_exemplars(part, capability)
+        lacking = {} if settings is None or not capability.is_appraised else lacking_exemplars(capability, settings)
+        if lacking:
+            counts = " and ".join(few_exemplars(kind, *numbers) for kind, numbers in lacking.items())
+            message = f"it has {counts}, fewer than an appraisal asks for"
+            fix = "add queries that exercise it, and others that only look like it, to a file of taxonomy/exemplars/"
+            yield part.problem(("exemplars",), message, fix)
     own = next(filter(_has_own, parts), None)
     if own is not None:
         message = "the exemplars stand in this file, each under every capability that it exercises"
@@ -76,19 +81,19 @@ def content_notes(document: Document, taxonomy: Taxonomy) -> Iterator[Problem]:
         yield own.problem(("exemplars",), message, fix)
 
 
-def _few_exemplars(part: RawPart, capability: Capability) -> Iterator[Problem]:
+def lacking_exemplars(capability: Capability, settings: AppraisalSettings) -> dict[ExemplarKind, tuple[int, int]]:
+    """The kinds of exemplars of which ``capability`` has too few: how many it has, and how many are asked for."""
     exemplars = capability.exemplars.originals
-    count = len(exemplars.positive)
-    if count < POSITIVE_EXEMPLARS:
-        message = (
-            f"the embedded backend wants at least {POSITIVE_EXEMPLARS} positive exemplars, this capability has {count}"
-        )
-        fix = "add queries that exercise it to a file of taxonomy/exemplars/"
-        yield part.problem(("exemplars", "positive"), message, fix)
-    if not exemplars.negative:
-        message = "the embedded backend wants hard negative exemplars"
-        fix = "name it under `lookalikes` of queries in taxonomy/exemplars/ that look like it and are not"
-        yield part.problem(("exemplars", "negative"), message, fix)
+    counts: dict[ExemplarKind, tuple[int, int]] = {
+        "positive": (len(exemplars.positive), settings.positive),
+        "negative": (len(exemplars.negative), settings.negative),
+    }
+    return {kind: (has, wanted) for kind, (has, wanted) in counts.items() if has < wanted}
+
+
+def few_exemplars(kind: ExemplarKind, has: int, wanted: int) -> str:
+    """That a capability has too few exemplars of a ``kind``, such as “5 of 12 lookalikes”."""
+    return f"{has} of {wanted} {'positive exemplars' if kind == 'positive' else 'lookalikes'}"
 
 
 def _has_own(capability: RawPart) -> bool:

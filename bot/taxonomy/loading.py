@@ -15,6 +15,7 @@ import jmespath
 from bot.config import REVIEWED_FILES
 from bot.documents import Document, as_list, as_mapping, decode, parse_yaml
 from bot.errors import InputError, Problem
+from bot.learning_settings import AppraisalSettings
 from bot.snapshot import Snapshot
 from bot.taxonomy.content import content_notes, content_problems
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ExemplarFile, is_exemplar_file, misplaced, read_exemplars
@@ -167,10 +168,10 @@ def parse_taxonomy(files: TaxonomyFiles, *, passed: bool = False, tables: bool =
     return known if rows is None else known.with_exemplars(rows)
 
 
-def taxonomy_notes(snapshot: Snapshot, taxonomy: Taxonomy) -> tuple[Problem, ...]:
+def taxonomy_notes(snapshot: Snapshot, taxonomy: Taxonomy, settings: AppraisalSettings | None) -> tuple[Problem, ...]:
     """Remarks on ``taxonomy``, that of ``snapshot``, which stop nothing, such as capabilities with few exemplars."""
     document = parse_yaml(snapshot.read(TAXONOMY_FILE, REVIEWED_FILES), snapshot.name(TAXONOMY_FILE), REVIEWED_FILES)
-    return tuple(content_notes(document, taxonomy))
+    return tuple(content_notes(document, taxonomy, settings))
 
 
 @cache

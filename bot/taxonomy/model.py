@@ -101,8 +101,9 @@ class Capability(FileModel):
     ``requires`` names an intent capability that must hold as well.  ``source: tool`` carries a rule over one declared
     tool, ``source: structure`` one over what can be counted in the query.  ``source: intent`` is inferred from the
     query; its rule, if it has one, is a gate over the specification: where it is false, so is the capability.
-    ``base`` marks the ordinary case of its group, which takes no part in combinations (semantics, section 4).  ``was``
-    is the retired id that it was known by before; ``split`` the retired capability that it is a part of
+    ``base`` marks the ordinary case of its group, which takes no part in combinations (semantics, section 4).  On
+    ``trial`` it is judged and shown, and no verdict rests on it.  ``was`` is the retired id that it was known by
+    before; ``split`` the retired capability that it is a part of
     (:mod:`bot.taxonomy.migration`).
     """
 
@@ -118,6 +119,7 @@ class Capability(FileModel):
     base: bool = False
     was: Identifier | None = None
     split: Identifier | None = None
+    trial: bool = False
 
     def with_exemplars(self, exemplars: Exemplars) -> Capability:
         """The same with other exemplars; made anew, since a copy would keep what was derived from this one."""
@@ -133,9 +135,17 @@ class Capability(FileModel):
         return self.source in ("intent", "structure") or (self.source == "tool" and bool(self.exemplars.positive))
 
     @property
+    def is_appraised(self) -> bool:
+        """Whether its value may come from the text, so that only an appraisal tells what it is worth.
+
+        Without exemplars, where a rule says nothing it is FALSE.
+        """
+        return self.source == "intent" or bool(self.exemplars.positive)
+
+    @property
     def seen(self) -> dict[str, JsonValue]:
         """What the classifier sees of this capability: all but its name, group and standing, and what it was before."""
-        return self.model_dump(mode="json", exclude={"name", "group", "base", "was", "split"})
+        return self.model_dump(mode="json", exclude={"name", "group", "base", "trial", "was", "split"})
 
     @cached_property
     def definition(self) -> str:
@@ -177,6 +187,11 @@ class Taxonomy(FileModel):
     def base(self) -> frozenset[str]:
         """The capabilities that are the ordinary case of their group."""
         return frozenset(capability.id for capability in self.capabilities if capability.base)
+
+    @property
+    def trial(self) -> frozenset[str]:
+        """The capabilities on trial, which no verdict rests on."""
+        return frozenset(capability.id for capability in self.capabilities if capability.trial)
 
     @cached_property
     def exactly_one(self) -> dict[str, tuple[Capability, ...]]:

@@ -11,27 +11,13 @@ from jsonschema import Draft202012Validator
 
 from bot.schemas import schema
 from tests.cli.conftest import Incumbent, Outcome
+from tests.opinions import OPINION, ROWS
 
 TAXONOMY = "taxonomy/taxonomy.yaml"
 CONFIG = "config/curation.yaml"
 EXEMPLARS = "taxonomy/exemplars/exemplars.tsv"
 OPINIONS = "taxonomy/exemplars/opinions.tsv"
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
-OPINION = """
-  - id: dialog.opinion
-    name: Asking for an opinion
-    group: dialog
-    description: The caller asks what the bot thinks or expects, as of interest rates, shares or the weather.
-    source: intent
-"""
-OPINION_ROWS = """\
-id\tlabels\tlookalikes\tturns
-o1\tdialog.opinion\t\tDo you think interest rates will go up next year?
-o2\tdialog.opinion\t\tWhat do you think, is gold a good buy now?
-o3\tdialog.opinion\t\tDo you expect the pound to fall this year?
-o4\tdialog.opinion\t\tWhat do you reckon, will shares recover this year?
-o5\t\tdialog.opinion\tHow high is the interest rate on my savings?
-"""
 MODEL = """
   openai:
     endpoint: https://llm.invalid/v1
@@ -81,7 +67,7 @@ def add_opinion(platform: Path, version: str = "1.1.0") -> None:
     path = platform / TAXONOMY
     text = path.read_text(encoding="utf-8").replace("version: 1.0.0", f"version: {version}", 1)
     path.write_text(text.rstrip() + "\n" + OPINION, encoding="utf-8")
-    (platform / OPINIONS).write_text(OPINION_ROWS, encoding="utf-8")
+    (platform / OPINIONS).write_text(f"id\tlabels\tlookalikes\tturns\n{ROWS}", encoding="utf-8")
     commit(platform)
 
 
@@ -108,6 +94,72 @@ def test_an_added_capability_is_told_with_its_cost(grown: Path, incumbent: Incum
     assert "- new → dialog.opinion" in found.out
     with git.Repo(grown) as repository:
         assert not repository.is_dirty(untracked_files=True)
+
+
+VAGUE = """
+  - id: dialog.concern
+    name: A concern
+    group: dialog
+    description: The caller is concerned.
+    source: intent
+"""
+VAGUE_TEXTS = (
+    "Can you help me with this?", "What should I do now?", "Please sort it out.", "Tell me more about that.",
+    "How does it work?", "Is there anything you can do?", "I need it done soon.", "Could you look at it?",
+    "I am not sure what I want.", "What about my account?",
+)  # fmt: skip
+
+
+def add_vague(platform: Path, trial: bool = False) -> None:
+    """A capability of ten exemplars that tell nothing, beside that of opinions."""
+    add_opinion(platform)
+    path = platform / TAXONOMY
+    more = VAGUE + ("    trial: true\n" if trial else "")
+    path.write_text(path.read_text(encoding="utf-8").rstrip() + "\n" + more, encoding="utf-8")
+    rows = [f"v{place}\tdialog.concern\t{text}" for place, text in enumerate(VAGUE_TEXTS)]
+    (platform / "taxonomy/exemplars/vague.tsv").write_text("\n".join(["id\tlabels\tturns", *rows]), encoding="utf-8")
+    with git.Repo(platform) as repository:
+        repository.git.add(all=True)
+        repository.git.commit(amend=True, no_edit=True)
+
+
+@pytest.mark.parametrize("command", [("impact", "HEAD~1..HEAD"), ("validate", "--from", "HEAD~1")])
+def test_a_good_capability_counts_and_a_bad_one_must_go_on_trial(
+    command: tuple[str, ...], grown: Path, incumbent: Incumbent
+) -> None:
+    add_vague(grown)
+    found = incumbent(*command, "--repo", grown)
+    assert found.code == 1
+    assert "- dialog.opinion (new): counts" in found.out
+    assert "- dialog.concern (new): must go on trial, since it has 10 of 12 positive exemplars" in found.out
+    assert "dialog.concern: no verdict may rest on it yet" in found.err
+    assert "add `trial: true` to it" in found.err
+    assert "dialog.opinion" not in found.err
+    output = incumbent(*command, "--repo", grown, "--json")
+    Draft202012Validator(schema(f"{command[0]}-output")).validate(output.json)
+    good, bad = output.json["appraisals"]
+    assert (good["standing"], good["lacks"]) == ("counts", [])
+    assert good["expected"]["precision"]["share"] >= 0.8
+    assert bad["standing"] == "unfit"
+    assert [lack["kind"] for lack in bad["lacks"]] == ["positive", "negative", "precision"]
+    assert bad["expected"]["precision"]["share"] < 0.8
+    assert bad["texts"]["judged"] > 5
+    assert bad["texts"]["misses"]
+
+
+def test_on_trial_it_may_be_merged(grown: Path, incumbent: Incumbent) -> None:
+    add_vague(grown, trial=True)
+    found = impact(incumbent, grown)
+    assert found.code == 0, found.err
+    assert "- dialog.concern (new): on trial: it has 10 of 12 positive exemplars" in found.out
+    assert "- new → dialog.concern: champion – → –; coverers 0 → 0; floor 0 → 0" in found.out
+
+
+def test_what_did_not_change_is_not_appraised(grown: Path, incumbent: Incumbent) -> None:
+    found = incumbent("validate", "--from", "HEAD", "--repo", grown, "--json")
+    assert (found.code, found.json["appraisals"]) == (0, [])
+    assert incumbent("validate", "--repo", grown, "--json").json["appraisals"] == []
+    assert incumbent("validate", "--from", "nowhere", "--repo", grown).code == 2
 
 
 def test_a_wrong_version_is_a_fault_that_says_which_is_right(grown: Path, incumbent: Incumbent) -> None:
@@ -168,7 +220,8 @@ def test_a_split_asks_those_that_exercised_the_whole(grown: Path, incumbent: Inc
     parts = [whole.replace("dialog.opinion", f"dialog.{name}") for name in ("angry", "sad")]
     path = grown / TAXONOMY
     path.write_text("\n".join([path.read_text(encoding="utf-8").rstrip(), *parts]), encoding="utf-8")
-    (grown / OPINIONS).write_text(OPINION_ROWS.replace("dialog.opinion", "dialog.angry,dialog.sad"), encoding="utf-8")
+    rows = ROWS.replace("dialog.opinion", "dialog.angry,dialog.sad")
+    (grown / OPINIONS).write_text(f"id\tlabels\tlookalikes\tturns\n{rows}", encoding="utf-8")
     carry(grown, incumbent)
     found = impact(incumbent, grown, "--json")
     assert found.code == 0, found.err

@@ -40,7 +40,7 @@ def config_of(case: Case) -> Curation:
         first_floor=options.first_floor,
         fill_floor=options.fill_floor,
         close_call=options.close_call,
-    ).with_base(options.base)
+    ).under(options.base, knobs.trial)
 
 
 def residents_of(case: Case) -> list[Resident]:

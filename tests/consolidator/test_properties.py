@@ -76,8 +76,10 @@ def test_verdicts_do_not_change_when_capabilities_are_renamed(case: Case, draw: 
     config = config_of(case)
     renamed = make_config(
         config, per_capability={names[name]: item.model_dump() for name, item in config.per_capability.items()}
+    ).under(
+        frozenset(names[name] for name in config.base),
+        frozenset(names[name] for name in config.trial),
     )
-    renamed = renamed.with_base(frozenset(names[name] for name in config.base))
     kept = {names[name]: names[name] for name in same}
     assert [facts(item, kept) for item in run_cycle(queries, residents, renamed)] == before
 

@@ -12,40 +12,18 @@ from tests.e2e.bot import EVALS, Bot, customer_files, ids_of, platform_files
 from tests.e2e.harness.people import CURATOR, OUTSIDER
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import LEDGER, entries, merged, read, sticky
+from tests.opinions import ASKED, OPINION, ROWS
 
 TAXONOMY = "taxonomy/taxonomy.yaml"
 EXEMPLARS = "taxonomy/exemplars/exemplars.tsv"
-OPINION = """\
-
-  - id: dialog.opinion
-    name: Asking for an opinion
-    group: dialog
-    description: The caller asks what the bot thinks or expects, as of interest rates, shares or the weather.
-    source: intent
-    patterns:
-      - '\\b(do|what do) you (think|expect|reckon)\\b'
-"""
-ASKED = (
-    "Do you think interest rates will fall this year?",
-    "Do you think interest rates will go up next year?",
-    "What do you think, is gold a good buy now?",
-    "Do you expect the pound to fall this year?",
-    "Do you think house prices will fall?",
-    "What do you reckon, will shares recover this year?",
-    "Do you think I should fix my mortgage now?",
-)
-"""Exemplars of it, the first of which is the customer's query b11 to the letter."""
-NOT_ASKED = ("How high is the interest rate on my savings?", "What is the rate of the pound today?")
 
 
 def with_opinion(version: str) -> dict[str, str]:
     """The taxonomy with one more capability and its exemplars, under ``version``."""
     files = platform_files()
-    rows = [f"o{place:02d}\tdialog.opinion\t\t{text}\n" for place, text in enumerate(ASKED)]
-    rows += [f"p{place:02d}\t\tdialog.opinion\t{text}\n" for place, text in enumerate(NOT_ASKED)]
     return {
         TAXONOMY: files[TAXONOMY].replace("version: 1.0.0", f"version: {version}", 1).rstrip() + "\n" + OPINION,
-        EXEMPLARS: files[EXEMPLARS].rstrip("\n") + "\n" + "".join(rows),
+        EXEMPLARS: files[EXEMPLARS].rstrip("\n") + "\n" + ROWS,
     }
 
 

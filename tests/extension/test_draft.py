@@ -62,6 +62,7 @@ def test_all_else_stays_and_the_minor_version_rises(tmp_path: Path) -> None:
         "    group: deeds",
         '    description: "Proposed from 1 query."',
         "    source: intent",
+        "    trial: true",
         "    exemplars:",
         "      positive:",
         '        - "zigzag"',

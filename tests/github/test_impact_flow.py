@@ -312,6 +312,20 @@ def test_files_that_cannot_be_read_are_faults_in_the_comment(files: dict[str, st
     assert "Faults that left something unread" in here.sticky(number)
 
 
+def test_a_capability_that_lacks_exemplars_must_go_on_trial() -> None:
+    """The classifier here measures nothing, so that exemplars alone are counted; a merge group counts them as well."""
+    here = desk(appraisal={"positive": 1, "negative": 0, "precision": 0.8, "shown": 5})
+    analysis = here.analyse(here.offer(written(WITH_F)))
+    assert analysis.impact is not None
+    assert [(item.capability, item.standing) for item in analysis.impact.appraisals] == [("f", "unfit")]
+    assert any("add `trial: true` to it" in problem.fix for problem in analysis.problems)
+    base = here.hub.repository.branches[MAIN]
+    trial = written(grown(BASE, "1.1.0", capability("f", trial=True)))
+    for files, faults in ((written(WITH_F), 1), (trial, 0)):
+        head = here.hub.push(f"group-{faults}", files, start=base)
+        assert len(here.analyse(None, flow=Flow.GROUP, head=head, group_base=base).problems) == faults
+
+
 def test_a_merge_group_is_told_faults_alone() -> None:
     for taxonomy, faults in ((WITH_F, 0), (WITH_F.called("1.0.1"), 1)):
         here = desk({"q1": OF_F})

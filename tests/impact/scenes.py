@@ -8,9 +8,11 @@ from typing import Any
 
 from bot.classifier.consistency import agree
 from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample
+from bot.config import REVIEWED_FILES
 from bot.curator.entry import Entry, Source
 from bot.curator.staging import stored
 from bot.curator.store import RegressionSet
+from bot.documents import parse_yaml
 from bot.errors import IncumbentError
 from bot.impact.measure import Agents, Change, measure
 from bot.impact.model import Impact
@@ -19,9 +21,10 @@ from bot.intake.specification import UNDECLARED, Specification
 from bot.pipeline import Platform
 from bot.submission import Package, Submission, called_by_agent
 from bot.taxonomy.model import Capability, Taxonomy
-from tests.factories import make_config, make_entry, make_taxonomy
+from tests.factories import NO_APPRAISAL, make_config, make_entry, make_taxonomy
 from tests.reconcile.runs import IDENTITY, scores_of, text_of
 
+DOCUMENT = parse_yaml(b"version: 1.0.0", "taxonomy/taxonomy.yaml", REVIEWED_FILES)
 FOLDER = "eval_sets/acme/desk"
 
 
@@ -104,7 +107,7 @@ def member(id: str, scores: Mapping[str, float], taxonomy: Taxonomy, **more: Any
 def platform(taxonomy: Taxonomy, *entries: Entry, waiting: Sequence[Entry] = (), **config: Any) -> Platform:
     """A platform whose set holds ``entries``."""
     known = RegressionSet({item.id: item for item in entries}, {item.id: item for item in waiting}, {})
-    return Platform(taxonomy=taxonomy, config=make_config(**config), regression_set=known)
+    return Platform(taxonomy=taxonomy, config=make_config(**{"appraisal": NO_APPRAISAL} | config), regression_set=known)
 
 
 def agents(queries: Mapping[str, str], specification: Specification | None = UNDECLARED) -> Agents:
@@ -139,7 +142,7 @@ def measured(
 ) -> Measurement:
     """The impact of going from ``before`` to ``after``."""
     first, second = Counting(before.taxonomy), Counting(after.taxonomy, **classifier)
-    change = Change(before=before, after=after, former=lambda version: (before.taxonomy,))
+    change = Change(before=before, after=after, former=lambda version: (before.taxonomy,), document=DOCUMENT)
     impact, _ = measure(change, brought, (first, second), None, second.identity, lambda done, total: None, rejected)
     return Measurement(impact, first, second)
 

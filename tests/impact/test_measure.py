@@ -20,7 +20,7 @@ from bot.pipeline import Platform
 from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
 from tests.classifier.factories import counted, of_tools, specification, tool
 from tests.factories import make_config
-from tests.impact.scenes import BASE, FOLDER, Counting, agents, capability, grown, measured, member, platform
+from tests.impact.scenes import BASE, DOCUMENT, FOLDER, Counting, agents, capability, grown, measured, member, platform
 from tests.reconcile.repository import Repository
 from tests.reconcile.runs import agent_files, platform_files, text_of
 
@@ -188,7 +188,7 @@ def test_what_people_rejected_is_promised_no_slot_and_its_alternate_is() -> None
 
 def test_without_a_classifier_all_is_told_but_the_effect() -> None:
     before, after = platform(BASE, *residents()), platform(WITH_F, *residents())
-    change = Change(before=before, after=after, former=lambda version: (BASE,))
+    change = Change(before=before, after=after, former=lambda version: (BASE,), document=DOCUMENT)
     identity = Counting(WITH_F).identity
     impact, renewal = measure(change, agents({"q1": "x"}), None, "it costs", identity, lambda done, total: None)
     assert renewal is None

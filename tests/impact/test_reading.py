@@ -20,7 +20,7 @@ from bot.taxonomy.changes import Kind, changes_between
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.model import Taxonomy
 from tests.factories import make_config
-from tests.impact.scenes import BASE, Counting, capability, grown, platform
+from tests.impact.scenes import BASE, DOCUMENT, Counting, capability, grown, platform
 from tests.impact.test_measure import MODEL, config
 from tests.origin import Entry, Origin
 from tests.reconcile.runs import agent_files, config_text
@@ -372,7 +372,7 @@ def test_no_model_is_asked_that_nobody_reviewed_or_that_costs_against_a_word(
         return Counting(known.taxonomy)
 
     before, after = platform(BASE, **config(**old)), platform(AFTER, **config(**new))
-    change = Change(before=before, after=after, former=lambda version: ())
+    change = Change(before=before, after=after, former=lambda version: (), document=DOCUMENT)
     backends, said = backends_of(change, make, may_ask)
     assert said == why
     assert made == ([] if why else [before, after])

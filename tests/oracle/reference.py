@@ -36,16 +36,21 @@ def in_admission_order(entries: Collection[Item]) -> list[Item]:
 # Rater, relational half (section 4)
 
 
+def counting(item: Item, knobs: Knobs) -> dict[str, float]:
+    """The scores that count: those on trial count for nothing."""
+    return {c: score for c, score in item.scores.items() if c not in knobs.trial}
+
+
 def caps(item: Item, knobs: Knobs) -> frozenset[str]:
     """caps_τ(x)."""
-    return frozenset(c for c in item.scores if rounded(item.scores[c]) >= rounded(knobs.bar(c)))
+    return frozenset(c for c in counting(item, knobs) if rounded(item.scores[c]) >= rounded(knobs.bar(c)))
 
 
 def champion(capability: str, entries: Sequence[Item], knobs: Knobs) -> Item | None:
     """Highest score; ties: more competent capabilities, then the place in the order of admission."""
     best: Item | None = None
     for entry in entries:
-        if capability not in entry.scores:
+        if capability not in counting(entry, knobs):
             continue
         if best is None:
             best = entry
@@ -74,7 +79,7 @@ def fills(q: Item, entries: Sequence[Item], knobs: Knobs, options: Options) -> f
 def wins(q: Item, entries: Sequence[Item], knobs: Knobs) -> dict[str, str]:
     """wins(q), each with the champion it beats."""
     found = {}
-    for c in sorted(q.scores):
+    for c in sorted(counting(q, knobs)):
         holder = champion(c, entries, knobs)
         if holder is not None and rounded(q.scores[c]) > rounded(holder.scores[c] + knobs.margin(c)):
             found[c] = holder.id
@@ -84,7 +89,8 @@ def wins(q: Item, entries: Sequence[Item], knobs: Knobs) -> dict[str, str]:
 def combinations(x: Item, knobs: Knobs, options: Options) -> list[Combination]:
     """What x exercises together."""
     if options.novelty == "signature":
-        return [frozenset(x.scores)]
+        signature = frozenset(counting(x, knobs))
+        return [signature] if signature else []
     competent = caps(x, knobs) if options.novelty == 1 else caps(x, knobs) - options.base
     if not competent:
         return []
@@ -96,7 +102,7 @@ def combinations(x: Item, knobs: Knobs, options: Options) -> list[Combination]:
 def carries(r: Item, combination: Combination, knobs: Knobs, options: Options) -> bool:
     """Whether r carries the combination."""
     if options.novelty == "signature":
-        return frozenset(r.scores) == combination
+        return frozenset(counting(r, knobs)) == combination
     return combination <= caps(r, knobs)
 
 
@@ -184,7 +190,7 @@ def gates(q: Item, known: Facts, entries: Sequence[Item], knobs: Knobs, options:
         evidence = {*known.new_capabilities, *known.fills, *known.wins}
         floor = knobs.honesty_floor
         if options.honesty_scope == "all":
-            evidence = set(q.scores)
+            evidence = set(counting(q, knobs))
         elif not known.fills and not known.wins:
             floor = options.first_floor
         if rounded(max(q.scores[c] for c in evidence)) < rounded(floor):
@@ -220,13 +226,13 @@ def key(
 ) -> tuple[int, int, int, int, float]:
     """key(q); the greatest is taken first."""
     won = wins(q, entries, knobs)
-    open_to_q = [c for c in q.scores if champion(c, entries, knobs) is None or c in won]
+    open_to_q = [c for c in counting(q, knobs) if champion(c, entries, knobs) is None or c in won]
     return (
         len(new_capabilities(q, entries, knobs)),
         len(fills(q, entries, knobs, options)),
         len(open_to_q),
         len(new_combinations(q, [*entries, *waiting], knobs, options)),
-        rounded(math.fsum(q.scores.values())),
+        rounded(math.fsum(counting(q, knobs).values())),
     )
 
 
@@ -304,7 +310,7 @@ def roles_of(ordered: Sequence[Item], knobs: Knobs) -> dict[str, tuple[str, ...]
     """The roles that pin, for entries already in order of admission."""
     roles: dict[str, tuple[str, ...]] = {}
     for r in ordered:
-        champions = [c for c in sorted(r.scores) if c in caps(r, knobs) and champion(c, ordered, knobs) is r]
+        champions = [c for c in sorted(counting(r, knobs)) if c in caps(r, knobs) and champion(c, ordered, knobs) is r]
         reasons = (["person"] if r.pin is not None else []) + champions
         if reasons:
             roles[r.id] = tuple(reasons)
@@ -332,7 +338,7 @@ def prune(
     def order(place: int) -> tuple[bool, bool, float, float, int]:
         r = entries[place]
         displaced = why[r.id].kind == "displaced"
-        return (r.id not in open, not displaced, -r.setup_cost, rounded(math.fsum(r.scores.values())), place)
+        return (r.id not in open, not displaced, -r.setup_cost, rounded(math.fsum(counting(r, knobs).values())), place)
 
     chosen: list[Grounds] = []
     for place in sorted(range(len(entries)), key=order):

@@ -158,6 +158,7 @@ def knobs(source: Source, capabilities: Sequence[str]) -> Knobs:
         concentration_cap=source.pick((5, 2, 1, 0)),
         honesty_floor=source.pick((0.6, 0.0, 0.45, 0.75, 0.95)),
         per_capability=own,
+        trial=frozenset(capability for capability in capabilities if source.chance(10)),
     )
 
 

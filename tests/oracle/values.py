@@ -13,7 +13,10 @@ Doubts = Mapping[str, tuple[float, tuple[str, ...]]]
 
 @dataclass(frozen=True)
 class Knobs:
-    """The six knobs; ``per_capability`` maps a capability to other values of the three that may be overridden."""
+    """The six knobs; ``per_capability`` maps a capability to other values of the three that may be overridden.
+
+    No verdict rests on those on ``trial``.
+    """
 
     competence_bar: float
     winning_margin: float
@@ -22,6 +25,7 @@ class Knobs:
     concentration_cap: float
     honesty_floor: float
     per_capability: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    trial: frozenset[str] = frozenset()
 
     def bar(self, capability: str) -> float:
         """τ_c."""

@@ -19,7 +19,7 @@ from bot.pipeline import Platform, load_platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
 from bot.taxonomy.loading import TAXONOMY_FILE
-from tests.factories import make_config, make_entry, make_taxonomy
+from tests.factories import NO_APPRAISAL, make_config, make_entry, make_taxonomy
 from tests.reconcile.hub import MAIN, Hub, KilledError
 
 CAPABILITIES = ("a", "b", "c", "d", "e")
@@ -58,7 +58,7 @@ class Reader:
 def config_text(**values: Any) -> str:
     """The config file with these knobs, options and limits."""
     limits: dict[str, Any] = {name: values.pop(name) for name in ("open_evictions", "customer_share") if name in values}
-    config = make_config(**values)
+    config = make_config(**{"appraisal": NO_APPRAISAL} | values)
     config = config.model_copy(update={"limits": config.limits.model_copy(update=limits)})
     return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
 

@@ -8,23 +8,30 @@ from typing import Any, get_args
 import pytest
 
 from bot.impact.model import (
+    Appraisal,
     CapabilitySides,
     ConfigChange,
     Cost,
     Effect,
     EntryAgain,
+    Expected,
     Impact,
+    Lack,
+    OnTexts,
     PinSides,
     Remark,
     RemarkSides,
+    Shown,
+    Standing,
     SuggestionSides,
     TaxonomyChange,
     VerdictSides,
     VersionStep,
+    WithInterval,
 )
 from bot.report.escaping import printable, visible
 from bot.report.impact_markdown import impact_headline, render_impact
-from bot.report.impact_text import impact_text
+from bot.report.impact_text import appraisals_text, impact_text
 from bot.report.pull_request import DETAILS, PullRequestReport, render_comment, render_summary
 from bot.report.tables import EVERYTHING, Detail
 from tests.github.hostile import HARMLESS, HOSTILE
@@ -71,6 +78,22 @@ EFFECT = Effect(
 )
 
 
+SHOWN = Shown(where="acme/desk/q1", text="Help me.", probability=0.914)
+TEXTS = OnTexts(judged=139, tagged=77, surest=(SHOWN,), doubtful=(SHOWN,), misses=(SHOWN,))
+NO_TEXTS = OnTexts(judged=0, tagged=0, surest=(), doubtful=(), misses=())
+EXPECTED = Expected(
+    by="part", tagged=93, positive=26, recall=None, precision=WithInterval(share=0.247, low=0.171, high=0.344)
+)
+
+
+def appraisal(standing: Standing = "unfit", **more: Any) -> Appraisal:
+    defaults: dict[str, Any] = {
+        "capability": "f", "is_new": True, "positive": 10, "negative": 1, "expected": EXPECTED, "texts": TEXTS,
+        "lacks": (Lack(kind="positive", has=10, wanted=12), Lack(kind="negative", has=1, wanted=12)),
+    }  # fmt: skip
+    return Appraisal(standing=standing, **defaults | more)
+
+
 def make_impact(**more: Any) -> Impact:
     defaults: dict[str, Any] = {
         "changes": (CHANGE,),
@@ -115,6 +138,10 @@ def markdown(impact: Impact, detail: Detail = EVERYTHING) -> str:
                 "Impact: the taxonomy must be version 1.1.0, 1 change of the taxonomy, 2 entries to classify again, "
                 "not known in full"
             ),
+        ),
+        (
+            make_impact(config=(), effect=None, appraisals=(appraisal(), appraisal("counts"), appraisal("unfit"))),
+            ("Impact: 1 change of the taxonomy, 2 capabilities must go on trial, 2 entries to classify again"),
         ),
         (
             UNCHANGED.model_copy(update={"version": VersionStep(before="1.0.0", after="1.0.1", required="1.0.0")}),
@@ -223,6 +250,64 @@ def test_a_console_gets_it_line_by_line() -> None:
     assert "- r1" not in impact_text(quiet).partition("Capabilities")[0]
 
 
+# What to expect of capabilities
+
+LACKS = "10 of 12 positive exemplars and 1 of 12 lookalikes"
+
+
+@pytest.mark.parametrize(
+    ("item", "row", "line"),
+    [
+        (
+            appraisal(),
+            (
+                "| `f` (new) | 10 and 1 lookalike | 0.25 [0.17, 0.34] | – | 77 of 139 texts | "
+                f"**must go on trial, since it has {LACKS}**: add `trial: true` to it |"
+            ),
+            f"- f (new): must go on trial, since it has {LACKS}",
+        ),
+        (
+            appraisal("on-trial", is_new=False, expected=None, texts=NO_TEXTS),
+            f"| `f` | 10 and 1 lookalike | not measured | not measured | – | on trial: it has {LACKS} |",
+            f"- f: on trial: it has {LACKS}",
+        ),
+        (
+            appraisal("may-count", lacks=(), positive=12, negative=12),
+            "| passes: without its trial it counts |",
+            "- f (new): passes: without its trial it counts",
+        ),
+        (appraisal("counts", lacks=()), "| counts |", "- f (new): counts"),
+        (
+            appraisal("goes-on"),
+            f"| counts as before, though it has {LACKS} |",
+            f"- f (new): counts as before, though it has {LACKS}",
+        ),
+    ],
+)
+def test_each_capability_says_what_to_expect(item: Appraisal, row: str, line: str) -> None:
+    impact = make_impact(appraisals=(item,))
+    assert row in markdown(impact)
+    assert "#### What to expect of new and changed capabilities (1)" in markdown(impact)
+    assert line in impact_text(impact).split("\n")
+    assert line in appraisals_text((item,)).split("\n")
+
+
+def test_how_it_was_measured_and_the_texts_that_show_it_are_told() -> None:
+    told = markdown(make_impact(appraisals=(appraisal(),)))
+    assert "a tenth of all exemplars was left out with them" in told
+    assert "author" not in told
+    assert "<details><summary>What f tags</summary>" in told
+    for what in ("surest", "most doubtful", "nearly tagged"):
+        assert f"| {what} | 0.91 | `Help me.` | `acme/desk/q1` |" in told
+        assert f"    {what} 0.91: Help me. (acme/desk/q1)" in appraisals_text((appraisal(),)).split("\n")
+    both = (appraisal(), appraisal(expected=EXPECTED.model_copy(update={"by": "hand"})))
+    assert "all that their author wrote was left out or a tenth" in markdown(make_impact(appraisals=both))
+    bare = markdown(make_impact(appraisals=(appraisal(expected=None, texts=NO_TEXTS),)))
+    assert "Precision and recall are" not in bare
+    assert "What f tags" not in bare
+    assert "What f tags" not in markdown(make_impact(appraisals=(appraisal(),)), Detail(folds=False))
+
+
 # From files that nobody has reviewed
 
 
@@ -232,6 +317,9 @@ def quoting(text: str) -> Impact:
     return make_impact(
         changes=(TaxonomyChange(kind="reworded", ids=(text,), sentence=f"a: “{text}” becomes “b”.", step="patch"),),
         config=(ConfigChange(key=text, before=text, after=text),),
+        appraisals=(
+            appraisal(texts=TEXTS.model_copy(update={"surest": (Shown(where=text, text=text, probability=1.0),)})),
+        ),
         again=(EntryAgain(entry="r1", capabilities=("f",), kept=text),),
         effect=Effect(
             capabilities=(),
@@ -292,6 +380,7 @@ def test_a_long_one_is_cut_between_rows_and_the_summary_has_more() -> None:
     many = make_impact(
         changes=tuple(CHANGE.model_copy(update={"sentence": f"c{i} {'<x|`' * 60}"}) for i in range(700)),
         again=tuple(AGAIN.model_copy(update={"entry": f"r{i}"}) for i in range(700)),
+        appraisals=tuple(appraisal() for _ in range(100)),
         effect=EFFECT.model_copy(
             update={"verdicts": tuple(EARNS.model_copy(update={"query": f"q{i}"}) for i in range(700))}
         ),

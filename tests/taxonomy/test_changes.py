@@ -164,6 +164,7 @@ CASES: list[tuple[Taxonomy, Kind, tuple[str, ...], Step, str]] = [
         Step.PATCH,
         "b: it declares another origin (was, split).",
     ),
+    (having(b={"trial": True}), Kind.TRIAL, ("b",), Step.MINOR, "b is on trial from now on."),
     (
         grouped(*GROUPS, Group(id="new", name="New")),
         Kind.GROUP_ADDED,

@@ -22,6 +22,7 @@ from bot.taxonomy.exemplars import ExemplarFile, read_exemplars
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, parse_taxonomy, read_files, taxonomy_notes
 from bot.taxonomy.model import Capability, Exemplar, Exemplars, Taxonomy
 from bot.user_cache import CheckedFiles
+from tests.factories import SHIPPED
 
 FOLDER = "taxonomy/exemplars"
 HAND = f"{FOLDER}/hand-1.tsv"
@@ -414,9 +415,8 @@ def test_a_file_in_place_of_the_folder_is_a_fault() -> None:
 
 def test_notes_count_the_originals() -> None:
     snapshot = Overlay(NoFiles(), {TAXONOMY_FILE: TEXT, **WHOLE})
-    notes = [note.message for note in taxonomy_notes(snapshot, load_taxonomy(snapshot))]
-    assert "say: the embedded backend wants at least 12 positive exemplars, this capability has 2" in notes
-    assert "sell: the embedded backend wants hard negative exemplars" not in notes
+    notes = [note.message for note in taxonomy_notes(snapshot, load_taxonomy(snapshot), SHIPPED.appraisal)]
+    assert "say: it has 2 of 12 positive exemplars and 1 of 12 lookalikes, fewer than an appraisal asks for" in notes
     assert not any("stand in this file" in note for note in notes)
 
 

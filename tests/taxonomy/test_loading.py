@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from bot.errors import InputError, Problem
 from bot.snapshot import WorkingTree
-from bot.taxonomy.content import POSITIVE_EXEMPLARS
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, taxonomy_notes
 from bot.taxonomy.model import Taxonomy
-from tests.factories import REPOSITORY
+from tests.factories import REPOSITORY, SHIPPED
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -30,8 +29,8 @@ def intent(id: str, group: str, **more: Any) -> dict[str, Any]:
         "source": "intent",
         "patterns": [r"\btables?\b"],
         "exemplars": {
-            "positive": [f"{id} {number}" for number in range(POSITIVE_EXEMPLARS)],
-            "negative": [f"not {id}"],
+            "positive": [f"{id} {number}" for number in range(SHIPPED.appraisal.positive)],
+            "negative": [f"not {id} {number}" for number in range(SHIPPED.appraisal.negative)],
         },
     } | more
 
@@ -245,7 +244,7 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
         (in_capability(4, patterns=["fine", "a(?!b)"]), "- a(?!b)", "looks ahead or behind"),
         (in_capability(4, patterns=[""]), "- ''", "must be a text with at least one visible character"),
         # Exemplars.
-        (add_exemplar(4, "positive", "Calls  3"), "- Calls  3", "the exemplar stands in line 90 already"),
+        (add_exemplar(4, "positive", "Calls  3"), "- Calls  3", "the exemplar stands in line 112 already"),
         (add_exemplar(4, "negative", "CALLS 3"), "- CALLS 3", "negative here"),
         (add_exemplar(1, "positive", "Table 1"), "- Table 1", "also one of table (line"),
         (add_exemplar(4, "positive", 7), "- 7", "must be a string or be a list"),
@@ -372,21 +371,21 @@ def test_the_shipped_taxonomy_is_valid() -> None:
     [
         (
             lambda data: data["capabilities"][4]["exemplars"]["positive"].pop(),
-            "at least 12 positive exemplars, this capability has 11",
+            "it has 11 of 12 positive exemplars, fewer than an appraisal asks for",
         ),
-        (lambda data: data["capabilities"][4]["exemplars"].update(negative=[]), "wants hard negative exemplars"),
+        (lambda data: data["capabilities"][4]["exemplars"].update(negative=[]), "it has 0 of 12 lookalikes"),
     ],
 )
 def test_few_exemplars_are_noted_and_stop_nothing(tmp_path: Path, change: Change, message: str) -> None:
     taxonomy = load(tmp_path, changed(change))
-    note, _ = taxonomy_notes(WorkingTree(tmp_path), taxonomy)
+    note, _ = taxonomy_notes(WorkingTree(tmp_path), taxonomy, SHIPPED.appraisal)
     assert message in note.message
     assert note.line is not None
 
 
 def test_exemplars_in_the_file_are_noted_once(tmp_path: Path) -> None:
     text = changed()
-    (note,) = taxonomy_notes(WorkingTree(tmp_path), load(tmp_path, text))
+    (note,) = taxonomy_notes(WorkingTree(tmp_path), load(tmp_path, text), SHIPPED.appraisal)
     assert "table: the exemplars stand in this file" in note.message
     assert "incumbent migrate" in note.fix
     assert text.splitlines()[(note.line or 0) - 1].strip() == "exemplars:"

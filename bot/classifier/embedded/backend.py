@@ -19,6 +19,7 @@ from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.remembered import RememberingEmbedder
 from bot.classifier.embedded.stored import METHOD, from_arrays, kind_of, model_key, rows_by_text, to_arrays
 from bot.classifier.embedded.tools import ToolIndex
+from bot.classifier.held_out import HeldOut
 from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, Stages, silent
 from bot.config import EmbeddedSettings
 from bot.intake.specification import Tool
@@ -121,6 +122,16 @@ class EmbeddedBackend:
         with self._fitting:
             return self._model
 
+    def held_out(self) -> dict[str, HeldOut]:
+        """How the fit judges exemplars that it was made without, by capability."""
+        model = self.fit()
+        counts = (model if model.held_out is not None else self._fitted()).held_out
+        assert counts is not None  # a fit counts
+        return {
+            name: HeldOut(by="part" if apart else "hand", found=found, false=false, missed=missed)
+            for name, (apart, found, false, missed) in zip(model.capabilities, counts.tolist(), strict=True)
+        }
+
     @cached_property
     def key(self) -> str:
         """Under which the fitted model is kept: its kind, and a digest of what it rests on."""
@@ -129,19 +140,21 @@ class EmbeddedBackend:
 
     @cached_property
     def _model(self) -> FittedModel:
-        kind, key = kind_of(self._embedder), self.key
         for place in (SHIPPED, self._cache):
-            arrays = place.load(key)
+            arrays = place.load(self.key)
             model = None if arrays is None else from_arrays(arrays, self._taxonomy, self._samples, self._embedder)
-            if model is not None:
+            # What an earlier version stored in the cache is calibrated otherwise.
+            if model is not None and (place is SHIPPED or model.held_out is not None):
                 return model
+        model = self._fitted()
+        self._cache.store(self.key, to_arrays(model))
+        return model
+
+    def _fitted(self) -> FittedModel:
         from bot.classifier.embedded.fitting import fit_model
 
-        model = fit_model(
-            self._taxonomy, self._settings, self._samples, self._embedder, self._known(kind), self._stages
-        )
-        self._cache.store(key, to_arrays(model))
-        return model
+        known = self._known(kind_of(self._embedder))
+        return fit_model(self._taxonomy, self._settings, self._samples, self._embedder, known, self._stages)
 
     def _known(self, kind: str) -> dict[str, TextRow]:
         """The rows of texts that need not be made again."""

@@ -1,8 +1,9 @@
 """Fitting: one kernel ridge regression for all capabilities (regression.py), members, and calibrations.
 
 Members are fits without a fold of the exemplars, and calibration rests on scores by fits without all that the same
-author wrote.  Which exemplar goes into which fold follows from a digest of its id and the seed: their order does not
-matter.
+author wrote, unless no other author has a capability; so do the counts of what to expect of a capability
+(:mod:`bot.classifier.held_out`).  Which exemplar goes into which fold follows from a digest of its id and the seed:
+their order does not matter.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.calibration import NEUTRAL, Booleans, Calibration, Floats, calibrate
+from bot.classifier.embedded.calibration import NEUTRAL, Booleans, Calibration, Floats, best_threshold, calibrate
 from bot.classifier.embedded.embedding import Embedder
 from bot.classifier.embedded.familiarity import Familiarity
 from bot.classifier.embedded.features import (
@@ -38,6 +39,9 @@ from bot.taxonomy.model import Taxonomy
 HANDS: Final = 3
 """From how many authors on the exemplars of one of them are left out together."""
 
+PARTS: Final = 10
+"""Into how many parts the exemplars are divided to say what to expect where one author has a capability alone."""
+
 _BATCH: Final = 64
 
 
@@ -59,7 +63,7 @@ def fit_model(
         return _nothing(space)
     digests = tuple(text_digest(turns) for turns in data.exemplars)
     rows = _rows(data, digests, space, known or {}, stages("reading exemplars"))
-    weights, intercepts, calibrations = _fit(data, rows, settings, samples, stages("fitting"))
+    weights, intercepts, calibrations, held_out = _fit(data, rows, settings, samples, stages("fitting"))
     return FittedModel(
         capabilities=data.capabilities,
         space=space,
@@ -69,6 +73,7 @@ def fit_model(
         weights=weights.astype(np.float32),
         intercepts=intercepts,
         calibration=np.array([[item.threshold, item.below, item.above] for item in calibrations]),
+        held_out=held_out,
     )
 
 
@@ -84,6 +89,7 @@ def _nothing(space: FeatureSpace) -> FittedModel:
         weights=np.zeros((1, 0), np.float32),
         intercepts=np.zeros(0),
         calibration=np.zeros((0, 3)),
+        held_out=np.zeros((0, 4), np.int32),
     )
 
 
@@ -113,8 +119,8 @@ def _rows(
 
 def _fit(
     data: TrainingData, rows: Rows, settings: EmbeddedSettings, samples: int, progress: Progress
-) -> tuple[Floats, Floats, list[Calibration]]:
-    """Weights of the members, intercepts, and calibrations."""
+) -> tuple[Floats, Floats, list[Calibration], NDArray[np.int32]]:
+    """Weights of the members, intercepts, calibrations, and counts of what was held out."""
     labels = np.array(data.labels, np.int8).reshape(len(rows), -1)
     truth, known = labels == Label.POSITIVE, labels != Label.UNKNOWN
     steps = samples + 2
@@ -126,13 +132,27 @@ def _fit(
         weights.append(regression.without(fold))
     members = np.stack(weights, axis=2)
     progress(1 + samples, steps)
-    scores = regression.left_out(_authors(data))
     judged = known & np.array([[language is None] for language in data.languages])
+    hands = np.unique(np.array(data.hands), return_inverse=True)[1]
+    # Left out with all others that exercise it, an exemplar says nothing.
+    alone = np.array([len(np.unique(hands[own & true])) < 2 for own, true in zip(judged.T, truth.T, strict=True)])
+    scores = regression.left_out(_authors(data))
+    if alone.any():
+        scores[:, alone] = regression.left_out(_groups(data.ids))[:, alone]
     calibrations = [
         _calibration(scores[own, column], truth[own, column]) for column, own in enumerate(judged.transpose())
     ]
+    held_out = np.zeros((len(alone), 4), np.int32)
+    for groups, columns in ((_groups(data.hands), ~alone), (_parts(data), alone)):
+        if columns.any():
+            left = regression.left_out(groups)
+            for column in np.flatnonzero(columns):
+                own, true = judged[:, column], truth[:, column]
+                tagged = own & _tagged(left[:, column], scores[:, column], true, own, groups)
+                counts = (tagged & true, tagged & ~true, own & true & ~tagged)
+                held_out[column] = [alone[column], *(int(count.sum()) for count in counts)]
     progress(steps, steps)
-    return members.reshape(len(rows), -1), regression.intercepts, calibrations
+    return members.reshape(len(rows), -1), regression.intercepts, calibrations, held_out
 
 
 def _folds(data: TrainingData, settings: EmbeddedSettings, samples: int) -> list[NDArray[np.intp]]:
@@ -146,8 +166,35 @@ def _folds(data: TrainingData, settings: EmbeddedSettings, samples: int) -> list
 
 def _authors(data: TrainingData) -> list[NDArray[np.intp]]:
     """The exemplars of each author; where there are few authors, each exemplar with its translations."""
-    keys = data.hands if len(set(data.hands)) >= HANDS else data.ids
-    return [np.flatnonzero(np.array(keys) == key) for key in sorted(set(keys))]
+    return _groups(data.hands if len(set(data.hands)) >= HANDS else data.ids)
+
+
+def _parts(data: TrainingData) -> list[NDArray[np.intp]]:
+    """The exemplars in parts, each with its translations."""
+    return _groups([int(hashlib.sha256(id.encode()).hexdigest()[:12], 16) % PARTS for id in data.ids])
+
+
+def _groups(keys: Sequence[str] | Sequence[int]) -> list[NDArray[np.intp]]:
+    """The places of each of ``keys``."""
+    places = np.unique(np.array(keys), return_inverse=True)[1]
+    return [np.flatnonzero(places == place) for place in range(places.max() + 1)]
+
+
+def _tagged(
+    left: Floats, scores: Floats, true: Booleans, own: Booleans, groups: Sequence[NDArray[np.intp]]
+) -> Booleans:
+    """What is tagged by its score in ``left``: each group by the threshold that the ``scores`` of the others give.
+
+    So what is left out counts neither for the fit nor for the threshold that decides on it.
+    """
+    found = np.zeros(len(own), np.bool_)
+    for group in groups:
+        others = own.copy()
+        others[group] = False
+        known = true[others]
+        if known.any() and not known.all():
+            found[group] = left[group] >= best_threshold(scores[others], known, np.ones(len(known)))
+    return found
 
 
 def _calibration(scores: Floats, truth: Booleans) -> Calibration:

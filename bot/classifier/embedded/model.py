@@ -22,7 +22,9 @@ class FittedModel:
 
     ``rows`` are the exemplars, ``digests`` those of their texts, ``familiarity`` what they are written in; ``weights``
     has a row for each of them and a column per capability and member (those of a capability together); ``intercepts``
-    one number per capability; ``calibration`` a row per capability: threshold, slope below, slope above.
+    one number per capability; ``calibration`` a row per capability: threshold, slope below, slope above; ``held_out``
+    a row per capability: whether parts were left out and not hands, and how many exemplars were found, falsely tagged
+    and missed by fits without them (``None``: an earlier version stored the model, and did not count).
     """
 
     capabilities: tuple[str, ...]
@@ -33,6 +35,7 @@ class FittedModel:
     weights: NDArray[np.float32]
     intercepts: Floats
     calibration: Floats
+    held_out: NDArray[np.int32] | None = None
 
     @property
     def members(self) -> int:

@@ -73,6 +73,7 @@ def to_arrays(model: FittedModel) -> dict[str, NDArray[Any]]:
             "intercepts": model.intercepts,
             "calibration": model.calibration,
         }
+        | ({} if model.held_out is None else {"held_out": model.held_out})
     )
 
 
@@ -92,6 +93,7 @@ def from_arrays(arrays: Arrays, taxonomy: Taxonomy, samples: int, embedder: Embe
             weights=arrays["weights"],
             intercepts=arrays["intercepts"],
             calibration=arrays["calibration"],
+            held_out=arrays.get("held_out"),
         )
         fits = _fits(model, samples)
     except (IndexError, KeyError, TypeError, ValueError):
@@ -121,6 +123,7 @@ def _fits(model: FittedModel, samples: int) -> bool:
         and model.weights.shape == (size, width * samples)
         and model.intercepts.shape == (width,)
         and model.calibration.shape == (width, 3)
+        and (model.held_out is None or (model.held_out.shape == (width, 4) and bool((model.held_out >= 0).all())))
         and all(bool(np.isfinite(part).all()) for part in (model.weights, model.intercepts, model.calibration))
     )
 

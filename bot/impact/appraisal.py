@@ -1,0 +1,172 @@
+"""What to expect of a capability before verdicts rest on it (pure; docs/taxonomy.md).
+
+Appraised is what is new or changed and may be judged from text.  A new one that lacks something goes on trial; one
+that counted before goes there only for what it did not lack then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from bot.classifier.held_out import HeldOut
+from bot.classifier.model import RULED, Judgement
+from bot.documents import Document
+from bot.errors import Problem
+from bot.impact.model import Appraisal, Expected, Lack, OnTexts, Shown, Standing, WithInterval
+from bot.learning_settings import AppraisalSettings
+from bot.review.statistics import wilson
+from bot.rounding import rounded
+from bot.secrets import redacted
+from bot.taxonomy.content import lacking_exemplars
+from bot.taxonomy.migration import Migration, carried_definitions, migration_between
+from bot.taxonomy.model import Capability, Taxonomy
+from bot.text import normalise
+
+HeldOuts: TypeAlias = Callable[[], Mapping[str, HeldOut] | None]
+"""What a classifier measures, by capability; ``None``: it measures nothing.  Asked only where it matters."""
+
+TEXT_CHARACTERS: Final = 300
+"""How much of a text is kept; it is found again by where it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A text of the platform, ``where`` it is, and what the classifier says of it."""
+
+    where: str
+    turns: tuple[str, ...]
+    judgements: Mapping[str, Judgement]
+
+
+def nothing_measured() -> None:
+    """For want of a classifier that may be asked, or of one that measures."""
+
+
+def appraise(
+    old: Taxonomy,
+    new: Taxonomy,
+    settings: AppraisalSettings,
+    before: HeldOuts = nothing_measured,
+    after: HeldOuts = nothing_measured,
+    texts: Sequence[Text] = (),
+) -> tuple[Appraisal, ...]:
+    """What to expect of each capability that ``new`` adds or changes, in its order."""
+    pairs = list(_appraised(old, new))
+    measured = after() if pairs else None
+    found = []
+    for was, now in pairs:
+        held_out = None if measured is None else measured.get(now.id, _NOTHING)
+        lacks = _lacks(now, settings, held_out)
+        found.append(
+            Appraisal(
+                capability=now.id,
+                is_new=was is None,
+                standing=_standing(was, now, lacks, settings, before),
+                positive=len(now.exemplars.originals.positive),
+                negative=len(now.exemplars.originals.negative),
+                expected=None if held_out is None else _expected(held_out),
+                lacks=tuple(lacks.values()),
+                texts=_on_texts(now.id, texts, settings.shown),
+            )
+        )
+    return tuple(found)
+
+
+def trial_problems(appraisals: Sequence[Appraisal], new: Taxonomy, document: Document) -> Iterator[Problem]:
+    """A fault for each capability that verdicts may not rest on yet; ``document`` is the file of ``new``."""
+    places = {id: place for place, id in enumerate(new.by_id)}
+    for item in appraisals:
+        if item.standing == "unfit":
+            lacks = ", ".join(lack.words for lack in item.lacks)
+            message = f"{item.capability}: no verdict may rest on it yet: it has {lacks}"
+            fix = "add `trial: true` to it: it is judged and shown, and counts once it has what is missing"
+            yield document.problem(("capabilities", places[item.capability]), message, fix)
+
+
+_NOTHING: Final = HeldOut(by="part", found=0, false=0, missed=0)
+"""Of a capability without exemplars, which is never TRUE."""
+
+
+def _appraised(old: Taxonomy, new: Taxonomy) -> Iterator[tuple[Capability | None, Capability]]:
+    """The capabilities of ``new`` that are to be appraised, and what each was before (``None``: nothing)."""
+    migration: Migration = migration_between(old, new)
+    former = {migration.renamed(item.id): item for item in old.capabilities}
+    same = carried_definitions(migration, old, new)
+    for item in new.capabilities:
+        was = former.get(item.id)
+        if item.is_appraised and (was is None or was.id not in same or was.trial != item.trial):
+            yield was, item
+
+
+def _lacks(item: Capability, settings: AppraisalSettings, held_out: HeldOut | None) -> dict[str, Lack]:
+    """What ``item`` lacks, by kind; precision only where it is measured."""
+    few = lacking_exemplars(item, settings).items()
+    found = [Lack(kind=kind, has=has, wanted=wanted) for kind, (has, wanted) in few]
+    if held_out is not None:
+        precision = rounded(held_out.found / held_out.tagged) if held_out.tagged else None
+        if (precision or 0.0) < settings.precision:
+            found.append(Lack(kind="precision", has=precision, wanted=settings.precision))
+    return {lack.kind: lack for lack in found}
+
+
+def _standing(
+    was: Capability | None, now: Capability, lacks: Mapping[str, Lack], settings: AppraisalSettings, before: HeldOuts
+) -> Standing:
+    if not lacks:
+        return "may-count" if now.trial else "counts"
+    if now.trial:
+        return "on-trial"
+    if was is None or was.trial:
+        return "unfit"
+    # Counted without what it lacks: as long as it lacks no more than that, it goes on.
+    lacked = _lacks(was, settings, None)
+    if "precision" in lacks:
+        measured = before()
+        if measured is not None:
+            lacked = _lacks(was, settings, measured.get(was.id, _NOTHING))
+    return "unfit" if lacks.keys() - lacked.keys() else "goes-on"
+
+
+def _expected(held_out: HeldOut) -> Expected:
+    return Expected(
+        by=held_out.by,
+        tagged=held_out.tagged,
+        positive=held_out.positive,
+        precision=_share(held_out.found, held_out.tagged),
+        recall=_share(held_out.found, held_out.positive),
+    )
+
+
+def _share(count: int, total: int) -> WithInterval | None:
+    interval = wilson(count, total)
+    return None if interval is None else WithInterval(share=count / total, low=interval.low, high=interval.high)
+
+
+def _on_texts(capability: str, texts: Sequence[Text], most: int) -> OnTexts:
+    """What is tagged among ``texts``, each wording once; what a rule decides shows nothing of the classifier."""
+    judged: dict[str, tuple[bool, float, Text]] = {}
+    for text in texts:
+        found = text.judgements.get(capability)
+        if found is not None and found.path not in RULED:
+            judged.setdefault(normalise(text.turns), (found.value, rounded(found.probability), text))
+    order = sorted(judged.values(), key=lambda item: (-item[1], item[2].where))
+    tagged = [item for item in order if item[0]]
+    missed = [item for item in order if not item[0] and item[1] > 0]
+    surest, others = tagged[:most], tagged[most:]
+    return OnTexts(
+        judged=len(judged),
+        tagged=len(tagged),
+        surest=tuple(map(_text, surest)),
+        doubtful=tuple(map(_text, others[::-1][:most])),
+        misses=tuple(map(_text, missed[:most])),
+    )
+
+
+def _text(item: tuple[bool, float, Text]) -> Shown:
+    _, probability, text = item
+    # Redacted before it is cut: of a secret no part may stay.
+    whole = redacted("\n".join(text.turns))
+    cut = whole if len(whole) <= TEXT_CHARACTERS else f"{whole[: TEXT_CHARACTERS - 1]}…"
+    return Shown(where=text.where, text=cut, probability=probability)
