@@ -18,6 +18,8 @@ from bot.git import owner_and_name, read_head, read_remote
 ACTION: Final = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[0-9a-f]{40}")
 """``OWNER/NAME@COMMIT``."""
 
+_REFERRED: Final = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[A-Za-z0-9._/-]+")
+
 _OWN_FILES: Final = re.compile(r"\b(docs|config)/([a-z0-9-]+\.md|paper\.yaml)")
 
 
@@ -44,7 +46,7 @@ def own_action() -> str | None:
 
 def product_files(action: str | None, environment: Mapping[str, str]) -> str | None:
     """The address below which the files of the product lie; ``None`` where its ``action`` is not known."""
-    if action is None or not ACTION.fullmatch(action):
+    if action is None or not _REFERRED.fullmatch(action):
         return None
     server = environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
     return f"{server}/{action.replace('@', '/blob/')}"

@@ -16,6 +16,7 @@ import click
 from pydantic import BaseModel
 
 from bot.cli.options import progress_bar, show_usage
+from bot.documentation import product_files
 from bot.errors import InputError, OutsideError, UsageError
 from bot.opening import open_backend
 
@@ -131,6 +132,7 @@ def _world(folder: Path, event: Event, environment: Mapping[str, str]) -> World:
         url=f"{server}/{event.repository}",
         token=environment.get("GITHUB_TOKEN") or None,
         run=page,
+        product=product_files(environment.get("INCUMBENT_ACTION"), environment),
     )
 
 

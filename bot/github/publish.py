@@ -53,8 +53,8 @@ class Scene:
     """GitHub as publish finds it.
 
     ``login`` is who we are; ``ledger`` the commit of the ledger branch, ``record`` what it holds of this pull request;
-    ``run`` the page of this run; ``former`` rejections that were given before; ``corrections`` what is recorded of the
-    texts that are here; ``events`` the file of events so far.
+    ``run`` the page of this run; ``product`` where the product's files lie; ``former`` rejections that were given
+    before; ``corrections`` what is recorded of the texts that are here; ``events`` the file of events so far.
     """
 
     login: str
@@ -64,6 +64,7 @@ class Scene:
     ledger: str | None
     record: PullRequestRecord | None
     run: str | None
+    product: str | None = None
     former: Former = NOTHING_BEFORE
     corrections: Recorded = NOTHING_RECORDED
     events: str | None = None
@@ -120,6 +121,7 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
         problems=tuple(item.problem for item in analysis.problems),
         review=judgement.review,
         run=scene.run,
+        product=scene.product,
         commands=not observing,
         impact=analysis.impact,
     )

@@ -203,6 +203,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         record=record_of(ledger, event.pull_request),
         events=text_of(ledger, events_path(event.pull_request)),
         run=world.run,
+        product=world.product,
         former=Former.of(rejections_of(ledger), set(analysis.contents.values()), github.comments),
         corrections=_corrections(analysis, platform, here, ledger, world, github),
     )
@@ -268,6 +269,7 @@ def _publish_group(
         problems=tuple(item.problem for item in analysis.problems),
         review=judgement.review,
         run=world.run,
+        product=world.product,
     )
     operations = check_operations(judgement, result, render_summary(report, CHECK_BYTES), github.check(analysis.head))
     apply_all(operations, github, dry_run)

@@ -40,12 +40,13 @@ class Commits:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """The edges: git's objects, where they come from, and this run's page on GitHub."""
+    """The edges: git's objects, where they come from, this run's page on GitHub, and where the product's files lie."""
 
     store: ObjectStore
     url: str
     token: str | None
     run: str | None
+    product: str | None = None
 
     def fetch(self, event: Event, head: bool) -> Commits:
         """Fetch what ``event`` is about; the ``head`` only where hostile data is read."""

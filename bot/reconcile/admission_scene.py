@@ -45,6 +45,7 @@ class Scene:
     merged_by: Callable[[int], tuple[str, str]]
     texts: Callable[[str], str]
     run: str | None
+    product: str | None = None
     offering: bool = False
     refused: Refused = NOTHING_REFUSED
     restores: Mapping[str, Request] = field(default_factory=dict)

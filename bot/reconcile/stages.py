@@ -102,6 +102,7 @@ def admit_merged(tip: Tip) -> Staged:
         merged_by=cache(tip.github.merged_by),
         texts=tip.read,
         run=tip.world.run,
+        product=tip.world.product,
         offering=tip.offering,
         restores={
             id: item

@@ -86,6 +86,7 @@ def tell(heard: Heard, platform: Platform, present: Platform, scene: Scene) -> T
         problems=(),
         review=review,
         run=scene.run,
+        product=scene.product,
     )
     pull = case.pull_request
     left = _left(heard, judgement, review)

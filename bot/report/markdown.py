@@ -10,7 +10,7 @@ from bot.consolidator.verdict import Verdict
 from bot.errors import Problem
 from bot.pipeline import Review
 from bot.report import wording
-from bot.report.escaping import code, plain, shortened, visible
+from bot.report.escaping import code, link, plain, shortened, visible
 from bot.report.evidence import evidence
 from bot.report.excluded import Excluded
 from bot.report.remarks import remarks_on
@@ -25,8 +25,13 @@ _TYPED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
 _COMMANDED = 20
 
 
-def render_markdown(review: Review, detail: Detail = EVERYTHING, more: str = "the JSON report") -> str:
-    """The report, ending in a newline-free last line; ``more`` says where rows are that ``detail`` leaves out."""
+def render_markdown(
+    review: Review, detail: Detail = EVERYTHING, more: str = "the JSON report", product: str | None = None
+) -> str:
+    """The report, ending in a newline-free last line.
+
+    ``more`` says where rows are that ``detail`` leaves out; below the address ``product`` lie the product's files.
+    """
     voice = MarkdownVoice(review.platform.taxonomy)
     table = Table(detail, more)
     blocks = [
@@ -44,7 +49,7 @@ def render_markdown(review: Review, detail: Detail = EVERYTHING, more: str = "th
         blocks += [*_excluded(review, voice, table), *_coverage(review, voice, table), *_remarks(review, voice)]
     elif review.plan.excluded:
         blocks.append(f"{len(review.plan.excluded)} excluded: see {more}.")
-    blocks.append(_footer(review))
+    blocks.append(_footer(review, product))
     return "\n\n".join(blocks)
 
 
@@ -231,11 +236,13 @@ def _remarks(review: Review, voice: MarkdownVoice) -> list[str]:
     return [folded(f"Remarks ({len(remarks)})", "\n".join(remarks))] if remarks else []
 
 
-def _footer(review: Review) -> str:
+def _footer(review: Review, product: str | None) -> str:
     identity, platform = review.identity, review.platform
+    guide = "How to read a verdict"
+    codes = f"Codes: {link(guide, f'{product}/docs/verdicts.md') if product else f'“{guide}” in the documentation'}."
     return (
         f"<sub>Taxonomy {platform.taxonomy.version}; classifier {plain(identity.backend)} {plain(identity.model)}, "
-        f"prompt {plain(identity.prompt)}, {identity.samples} samples. Codes are explained in docs/verdicts.md.</sub>"
+        f"prompt {plain(identity.prompt)}, {identity.samples} samples. {codes}</sub>"
     )
 
 

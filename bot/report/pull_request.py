@@ -33,7 +33,8 @@ class PullRequestReport:
 
     ``notices`` are sentences of ours that come first, in Markdown; ``problems`` faults that left something unread;
     ``commit`` the head that it speaks of; ``digest`` what it displays, for the marker; ``run`` the page of the run;
-    ``commands`` whether commands are followed; ``impact`` what a change of taxonomy or config would do.
+    ``product`` the address below which the product's files lie, if it is known; ``commands`` whether commands are
+    followed; ``impact`` what a change of taxonomy or config would do.
     """
 
     commit: str
@@ -42,6 +43,7 @@ class PullRequestReport:
     problems: tuple[Problem, ...]
     review: Review | None
     run: str | None
+    product: str | None = None
     commands: bool = True
     impact: Impact | None = None
 
@@ -77,7 +79,7 @@ def _render(report: PullRequestReport, detail: Detail) -> str:
     if report.impact is not None:
         blocks.append(render_impact(report.impact, detail, more))
     if report.review is not None:
-        blocks.append(render_markdown(report.review, detail, more))
+        blocks.append(render_markdown(report.review, detail, more, report.product))
     if report.problems:
         listed = problem_list(report.problems, detail, more)
         blocks.append(f"#### Faults that left something unread ({len(report.problems)})\n\n{listed}")

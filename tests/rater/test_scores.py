@@ -12,8 +12,9 @@ from bot.documents import parse_json, parse_yaml
 from bot.errors import InputError
 from bot.limits import ReadingLimits
 from bot.rater.adapter import rate
-from bot.rater.model import ScoredQuery
+from bot.rater.model import Doubt, ScoredQuery
 from bot.rater.scores import KeptScores, read_scores
+from bot.taxonomy.model import Group, Taxonomy
 from tests.factories import make_taxonomy
 
 LIMITS = ReadingLimits(file_bytes=10_000, nesting_depth=10, nodes=1_000)
@@ -103,11 +104,15 @@ def test_what_is_said_of_nothing_is_a_fault() -> None:
         '{"queries": [\n'
         '{"id": "q1", "turns": ["a"], "scores": {"auth.oauth": 0.5}, "arbitrated": ["auth.oauth"]},\n'
         '{"id": "q2", "turns": ["b"], "scores": {"auth.oauth": 0.5}, "arbitrated": ["auth.oath"]},\n'
-        '{"id": "q3", "turns": ["c"], "scores": {}, "content": "0"}]}'
+        '{"id": "q3", "turns": ["c"], "scores": {}, "content": "0"},\n'
+        '{"id": "q4", "turns": ["d"], "scores": {"auth.oauth": 0.5}, "doubts": {"auth.oauth": 0.3}},\n'
+        '{"id": "q5", "turns": ["e"], "scores": {}, "doubts": {"auth.oath": 0.3}}]}'
     )
     assert faults(text) == [
         (3, "'auth.oath' is arbitrated and has no score; perhaps you meant 'auth.oauth'"),
         (4, "`content` is what an entry is compared with, and there is no `entry`"),
+        (5, "'auth.oauth' is exercised, and there is doubt whether it is"),
+        (6, "the taxonomy has no capability 'auth.oath'; perhaps you meant 'auth.oauth'"),
     ]
 
 
@@ -125,6 +130,7 @@ def test_what_is_said_of_nothing_is_a_fault() -> None:
         ({"id": "q", "turns": ["a"], "scores": {"tools.read": True}}, "queries.0.scores.tools.read: must be a number"),
         ({"id": "q", "turns": ["a"], "scores": {"tools.read": None}}, "queries.0.scores.tools.read: must be a number"),
         ({"id": "q", "turns": ["a"], "scores": []}, "queries.0.scores: must be a mapping"),
+        ({"id": "q", "turns": ["a"], "scores": {}, "doubts": {"tools.read": 0.5}}, "tools.read: must be less than 0.5"),
         ({"id": "q", "turns": ["a"], "scores": {}, "score": {}}, "perhaps you meant 'scores'"),
         ({"id": "q", "turns": ["a"], "scores": {}, "entry": ""}, "queries.0.entry: must be a text"),
         ({"id": "q", "turns": ["a"], "scores": {}, "entry": 7}, "queries.0.entry: must be a string"),
@@ -134,6 +140,29 @@ def test_a_query_that_is_not_whole_is_refused(query: dict[str, Any], message: st
     with pytest.raises(InputError) as caught:
         read([query])
     assert message in caught.value.problems[0].message
+
+
+def test_what_is_false_and_might_be_true_is_in_doubt_and_stands_in_for_the_other_of_its_group() -> None:
+    groups = (Group(id="all", name="All"), Group(id="size", name="Size", constraint="exactly-one"))
+    taxonomy = make_taxonomy("a", "b", "c", groups=groups)
+    sized = {"group": "size"}
+    members = tuple(taxonomy.by_id["a"].model_copy(update={"id": name} | sized) for name in ("small", "large"))
+    taxonomy = taxonomy.model_copy(update={"capabilities": (*taxonomy.capabilities, *members)})
+    taxonomy = Taxonomy.model_validate(taxonomy.model_dump())
+    classification = Classification(
+        query_id="q",
+        judgements={
+            "a": Judgement(False, 0.3, "inference"),
+            "b": Judgement(False, 0.0, "undeclared"),
+            "c": Judgement(False, 1.0, "specification"),
+            "small": Judgement(True, 0.6, "inference"),
+            "large": Judgement(False, 0.4, "arbitration"),
+        },
+    )
+    assert rate(classification, ("first",), taxonomy).doubts == (
+        Doubt(capability="a", probability=0.3),
+        Doubt(capability="large", probability=0.4, instead_of=("small",)),
+    )
 
 
 def test_a_capability_is_scored_by_its_confidence_if_it_is_true_and_not_at_all_otherwise() -> None:
