@@ -26,11 +26,16 @@ _COMMANDED = 20
 
 
 def render_markdown(
-    review: Review, detail: Detail = EVERYTHING, more: str = "the JSON report", product: str | None = None
+    review: Review,
+    detail: Detail = EVERYTHING,
+    more: str = "the JSON report",
+    product: str | None = None,
+    commands: bool = True,
 ) -> str:
     """The report, ending in a newline-free last line.
 
     ``more`` says where rows are that ``detail`` leaves out; below the address ``product`` lie the product's files.
+    ``commands`` are followed where this is read.
     """
     voice = MarkdownVoice(review.platform.taxonomy)
     table = Table(detail, more)
@@ -38,15 +43,19 @@ def render_markdown(
         f"### {wording.headline(review)}",
         _summary(review, voice, table),
         *_lagging(review),
-        *_needs_you(review, voice, table),
-        *_unfamiliar(review, voice),
+        *_needs_you(review, voice, table, commands),
+        *_unfamiliar(review, voice, commands),
         *_admitted(review, voice, table),
         *_waiting(review, voice, table),
         *_rejected(review, voice, table),
         *_problems(review, table),
     ]
     if detail.folds:
-        blocks += [*_excluded(review, voice, table), *_coverage(review, voice, table), *_remarks(review, voice)]
+        blocks += [
+            *_excluded(review, voice, table, commands),
+            *_coverage(review, voice, table),
+            *_remarks(review, voice),
+        ]
     elif review.plan.excluded:
         blocks.append(f"{len(review.plan.excluded)} excluded: see {more}.")
     blocks.append(_footer(review, product))
@@ -87,7 +96,7 @@ def _lagging(review: Review) -> list[str]:
     return [warning]
 
 
-def _needs_you(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
+def _needs_you(review: Review, voice: MarkdownVoice, table: Table, commands: bool) -> list[str]:
     waiting = [verdict for verdict in review.plan.waiting_for_review if verdict.facts.familiar]
     if not waiting:
         return []
@@ -100,7 +109,7 @@ def _needs_you(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
     return [
         f"#### Needs you ({len(rows)})",
         table(("Query", "Verdict", "Why"), rows),
-        _commands([verdict.id for verdict in waiting]),
+        *([_commands([verdict.id for verdict in waiting])] if commands else []),
     ]
 
 
@@ -115,7 +124,7 @@ def _can_be_typed(id: str) -> bool:
     return _TYPED.fullmatch(id) is not None and redacted(id) == id
 
 
-def _unfamiliar(review: Review, voice: MarkdownVoice) -> list[str]:
+def _unfamiliar(review: Review, voice: MarkdownVoice, commands: bool) -> list[str]:
     """One question about all queries that the classifier cannot judge, with the ways out."""
     ids = [verdict.id for verdict in review.plan.waiting_for_review if not verdict.facts.familiar]
     if not ids:
@@ -127,12 +136,12 @@ def _unfamiliar(review: Review, voice: MarkdownVoice) -> list[str]:
     about = (
         f"{names}. Their verdicts mean little. Ways out: a language model as the classifier's backend, exemplars in "
         "that language (`taxonomy/exemplars/translations/`), or your own word on what a query exercises "
-        "(`/incumbent correct ID +CAPABILITY`). What you reject stays out."
+        f"(`{'/' * commands}incumbent correct`). What you reject stays out."
     )
     return [
         f"#### Needs you: {some} of a kind that the classifier cannot judge ({told})",
         about,
-        _commands(ids, ": REASON"),
+        *([_commands(ids, ": REASON")] if commands else []),
     ]
 
 
@@ -155,7 +164,7 @@ def _waiting(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
     return blocks
 
 
-def _excluded(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
+def _excluded(review: Review, voice: MarkdownVoice, table: Table, commands: bool) -> list[str]:
     found = Excluded(review, voice)
     blocks = []
     if found.close_calls:
@@ -164,10 +173,9 @@ def _excluded(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
             for item in found.close_calls
         ]
         first = next((item.id for item in found.close_calls if _can_be_typed(item.id)), "ID")
-        about = (
-            "Each would have merit with the capability named, whose probability is too low. To admit one, say why: "
-            f"`/incumbent accept {first}: REASON`."
-        )
+        about = "Each would have merit with the capability named, whose probability is too low."
+        if commands:
+            about += f" To admit one, say why: `/incumbent accept {first}: REASON`."
         title = wording.counted(len(rows), "close call", "close calls")
         blocks.append(folded(f"{title} among the excluded", f"{about}\n\n{table(('Query', 'May exercise'), rows)}"))
     sections = []

@@ -79,7 +79,7 @@ def _render(report: PullRequestReport, detail: Detail) -> str:
     if report.impact is not None:
         blocks.append(render_impact(report.impact, detail, more))
     if report.review is not None:
-        blocks.append(render_markdown(report.review, detail, more, report.product))
+        blocks.append(render_markdown(report.review, detail, more, report.product, report.commands))
     if report.problems:
         listed = problem_list(report.problems, detail, more)
         blocks.append(f"#### Faults that left something unread ({len(report.problems)})\n\n{listed}")

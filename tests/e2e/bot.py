@@ -221,8 +221,11 @@ def platform_files(*, without: str = BRANCH_LINE, **config: str) -> dict[str, st
             files[name] = _attached(name, path.read_text(encoding="utf-8"))
     files["taxonomy/taxonomy.yaml"] = files["taxonomy/taxonomy.yaml"].rstrip() + "\n" + COUNTED
     files |= _residents(files)
-    text, changes = re.subn(r"(?m)^  honesty_floor: [0-9.]+", "  honesty_floor: 1.0", files["config/curation.yaml"])
-    assert changes == 1
+    text = files["config/curation.yaml"]
+    # A single query enters by itself, and no floor is filled, so that a story says who else does.
+    for key, value in (("honesty_floor", "1.0"), ("first_floor", "1.0"), ("fill_floor", "false")):
+        text, changes = re.subn(rf"(?m)^  {key}: [a-z0-9.]+", f"  {key}: {value}", text)
+        assert changes == 1
     lines = text.splitlines()
     for key, value in config.items():
         lines = [f"{key}: {value}" if line.startswith(f"{key}:") else line for line in lines]

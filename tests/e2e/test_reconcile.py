@@ -219,7 +219,7 @@ def test_an_exclusion_that_turned_before_the_merge_is_for_a_person(world: World,
     files[f"{BRANCH_LINE}/agent.yaml"] = platform_files()[f"{CARD_LINE}/agent.yaml"]
     pull = world.open_pull_request("quillow", files)
     review = bot.on("pull_request_target", number=pull.number).report["review"]
-    assert [item["reasons"] for item in review["verdicts"]] == [["CLONE"]]
+    assert [item["reasons"][0] for item in review["verdicts"]] == ["CLONE"]
     entry = world.read("main", f"{FOLDER}/{held}.yaml")
     assert entry is not None
     world.push("main", {f"{FOLDER}/{held}.yaml": None})
