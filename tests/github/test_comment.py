@@ -1,0 +1,66 @@
+"""What the comment says of unfamiliar queries, close calls, and what is in the way of the excluded."""
+
+from __future__ import annotations
+
+from bot.github.analysis import QueryFacts
+from tests.github.scenes import PAIR, QUERIES, Hub, make_analysis, make_query
+
+
+def unfamiliar(query: QueryFacts) -> QueryFacts:
+    """``query`` with a classification that says that its text cannot be judged."""
+    assert query.classification is not None
+    known = query.classification.model_copy(update={"unfamiliar": "language"})
+    return query.model_copy(update={"classification": known})
+
+
+def doubtful(query: QueryFacts, capability: str, probability: float) -> QueryFacts:
+    """``query`` which may exercise ``capability`` after all."""
+    assert query.classification is not None
+    judgements = dict(query.classification.judgements)
+    judgements[capability] = judgements[capability].model_copy(update={"confidence": probability})
+    known = query.classification.model_copy(update={"judgements": judgements})
+    return query.model_copy(update={"classification": known})
+
+
+def test_all_queries_that_the_classifier_cannot_judge_are_one_question() -> None:
+    odd = [unfamiliar(make_query(f"u{place}", {"a": 0.7}, text=f"{place} " * 40)) for place in range(3)]
+    hub = Hub()
+    hub.review(make_analysis((*QUERIES, *odd)))
+    (comment,) = hub.ours
+    assert "2 need you" in comment
+    assert "#### Needs you: 3 queries are of a kind that the classifier cannot judge (language 3)" in comment
+    assert "`/incumbent reject u0 u1 u2: REASON`" in comment
+    assert "`/incumbent accept q02` or" in comment
+    hub.say("cora", "/incumbent accept all")
+    hub.review(make_analysis((*QUERIES, *odd)))
+    assert "3 queries are of a kind" in hub.ours[0]
+    hub.say("cora", "/incumbent reject u0 u1 u2: not ours to judge")
+    hub.review(make_analysis((*QUERIES, *odd)))
+    assert "are of a kind" not in hub.ours[0]
+    assert "#### Rejected (3)" in hub.ours[0]
+
+
+def test_a_close_call_is_named_with_the_command_that_admits_it() -> None:
+    close = doubtful(make_query("q05", {"a": 0.6}, line=7), "c", 0.4)
+    hub = Hub()
+    hub.review(make_analysis((*QUERIES, close)))
+    (comment,) = hub.ours
+    assert "1 close call among the excluded" in comment
+    assert "*C* 0.40" in comment
+    assert "`/incumbent accept q05: REASON`" in comment
+
+
+def test_the_excluded_share_their_reason_and_each_has_somebody_in_its_way() -> None:
+    more = [make_query(f"q{place:02d}", {"d": 0.6}, text=f"{place} " * 40) for place in range(5, 8)]
+    hub = Hub()
+    hub.review(make_analysis((*QUERIES, *more)))
+    (comment,) = hub.ours
+    assert comment.count("Covers only what is covered, beats no champion and combines nothing new:") == 1
+    assert comment.count("`q01` covers all of it") == 3
+
+
+def test_an_annotation_stands_where_somebody_is_needed_and_not_on_what_is_excluded() -> None:
+    hub = Hub()
+    hub.review(make_analysis((*QUERIES, make_query("q09", PAIR, text="nine " * 40, line=9))))
+    assert hub.check is not None
+    assert {item.title.partition(":")[0] for item in hub.check.annotations} == {"q01", "q02"}
