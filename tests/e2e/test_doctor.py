@@ -342,7 +342,7 @@ def test_in_a_pipe_it_says_plain_lines(
     assert run(["doctor", "--repository", healthy.full_name]) == 1
     said = capsys.readouterr().out
     assert "error: workflow: no workflow of the default branch runs the Action\n    why: " in said
-    assert "\n    change: run `incumbent init`" in said
+    assert "\n    change: run `incumbent init --action" in said
     assert said.endswith(f"{healthy.full_name}: 1 error, 0 warnings\n")
     assert "\x1b" not in said
 

@@ -111,6 +111,10 @@ def test_who_may_command_and_who_may_not(world: World, bot: Bot) -> None:
     run = bot.on("issue_comment", number=pull.number, comment=comment)
     assert run.codes == (0, 0)
     assert f"Accepted by `{CURATOR}`" in sticky(world, pull.number)
+    # What the classifier cannot judge and the rules would leave out, `all` accepts not: somebody has to say so of each.
+    (left,) = [item["id"] for item in run.report["review"]["verdicts"] if item["reasons"][-1] == "UNFAMILIAR"]
+    comment = world.comment(CURATOR, pull.number, f"/incumbent reject {left} not a language of ours")
+    run = bot.on("issue_comment", number=pull.number, comment=comment)
     assert "needs a curator" not in " ".join(world.labels(pull.number))
     assert {item["by"] for item in run.report["decisions"]} == {CURATOR}
 
@@ -142,7 +146,6 @@ def test_four_hundred_queries_in_one_set(world: World, bot: Bot) -> None:
     assert run.codes == (0, 0)
     body = sticky(world, pull.number)
     assert len(body) <= 65_536
-    assert "/actions/runs/" in body
     assert all(f"`n{n:03d}`" in run.summary for n in range(400))
     assert len(run.calls) <= 20
 
