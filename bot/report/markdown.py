@@ -134,7 +134,7 @@ def _unfamiliar(review: Review, voice: MarkdownVoice, commands: bool) -> list[st
     some = wording.counted(len(ids), "query is", "queries are")
     names = wording.listed([voice.name(id) for id in ids], _COMMANDED)
     about = (
-        f"{names}. Their verdicts mean little. Ways out: a language model as the classifier's backend, exemplars in "
+        f"{names}. Such verdicts mean little. Ways out: a language model as the classifier's backend, exemplars in "
         "that language (`taxonomy/exemplars/translations/`), or your own word on what a query exercises "
         f"(`{'/' * commands}incumbent correct`). What you reject stays out."
     )

@@ -16,6 +16,7 @@ from bot.cli.main import run
 from tests.factories import REPOSITORY
 
 EXAMPLE = REPOSITORY / "examples" / "other-platform"
+FIRST_FLOOR = "first_floor: 0.90"
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,21 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture
 def platform(tmp_path: Path) -> Path:
-    """A committed copy of the example platform repository, with an empty regression set."""
+    """A committed copy of the example platform repository, with an empty regression set.
+
+    ``first_floor`` is as ``honesty_floor``: with the shipped one hardly any of its queries enters without a person.
+    """
     folder = tmp_path / "platform é"
     shutil.copytree(EXAMPLE, folder)
     shutil.rmtree(folder / "regression_set", ignore_errors=True)
+    config = folder / "config" / "curation.yaml"
+    text = config.read_text(encoding="utf-8")
+    assert FIRST_FLOOR in text
+    config.write_text(text.replace(FIRST_FLOOR, "first_floor: 0.60"), encoding="utf-8")
     repository = git.Repo.init(folder)
-    with repository.config_writer() as config:
-        config.set_value("user", "name", "Robin Example")
-        config.set_value("user", "email", "robin@platform.example")
+    with repository.config_writer() as settings:
+        settings.set_value("user", "name", "Robin Example")
+        settings.set_value("user", "email", "robin@platform.example")
     repository.git.add(all=True)
     repository.git.commit(
         message="Begin", date="2026-01-02T03:04:05Z", env={"GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z"}

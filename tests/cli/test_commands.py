@@ -190,10 +190,10 @@ def test_an_empty_folder_is_not_a_platform_repository(command: str, tmp_path: Pa
 
 def test_nothing_comes_alive_on_the_console(platform: Path, incumbent: Incumbent) -> None:
     evals = platform / CARD_LINE / "evals.yaml"
-    hostile = '  - id: "x[red]`|"\n    turns: ["\\e[2J\\u202e[red]hi[/red] | @team <b>"]\n'
+    hostile = '  - id: "x[red]`|"\n    turns: ["\\e[2J\\u202eI lost [red]my card[/red], block it please | @team <b>"]\n'
     evals.write_text(evals.read_text(encoding="utf-8") + hostile, encoding="utf-8")
     for form in ("text", "markdown"):
         outcome = incumbent("review", platform / CARD_LINE, "--repo", platform, "--format", form)
         assert "\x1b" not in outcome.out
         assert "\u202e" not in outcome.out
-        assert "[red]hi[/red]" in outcome.out
+        assert "[red]my card[/red]" in outcome.out

@@ -40,8 +40,8 @@ Edit = Callable[[str], str]
 
 @pytest.fixture
 def grown(platform: Path, incumbent: Incumbent) -> Path:
-    """A platform whose set has entries, on the branch ``main``."""
-    assert incumbent("admit", platform / CARD_LINE, "--repo", platform).code == 0
+    """A platform whose set has entries, one in another language that a person took in, on the branch ``main``."""
+    assert incumbent("admit", platform / CARD_LINE, "--accept", "c08", "--repo", platform).code == 0
     commit(platform, "Grow")
     with git.Repo(platform) as repository:
         repository.git.branch("-M", "main")

@@ -81,30 +81,36 @@ def test_without_git_the_time_must_be_given(platform: Path, incumbent: Incumbent
 
 
 def test_what_waits_for_a_person_enters_when_accepted(platform: Path, incumbent: Incumbent) -> None:
-    incumbent("admit", platform / CARD_LINE, "--repo", platform)
-    review = incumbent("review", platform / BRANCH_LINE, "--repo", platform, "--json").json
-    excluded = [item["id"] for item in review["verdicts"] if item["outcome"] == "excluded"]
-    waiting = [item["id"] for item in review["verdicts"] if item["outcome"] == "waiting-for-review"]
-    assert excluded
-    refused = incumbent(
-        "admit", platform / BRANCH_LINE, "--repo", platform, "--accept", excluded[0], "--accept", "nope"
-    )
+    incumbent("admit", platform / BRANCH_LINE, "--repo", platform)
+    review = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json
+    excluded = next(item for item in review["verdicts"] if item["outcome"] == "excluded")
+    waiting = next(item for item in review["verdicts"] if item["outcome"] == "waiting-for-review")
+    assert waiting["decision"] == "INCLUDE"
+    admit = ("admit", platform / CARD_LINE, "--repo", platform, "--accept", excluded["id"])
+    refused = incumbent(*admit, "--accept", "nope")
     assert refused.code == 1
     assert "nope" in refused.err
-    assert f"--accept {excluded[0]}: its verdict is EXCLUDE" in refused.err
+    assert f"--accept {excluded['id']}: its verdict is EXCLUDE" in refused.err
     assert "give --reason to override" in refused.err
-    accepted = [option for id in waiting[:1] for option in ("--accept", id)]
-    outcome = incumbent(
-        "admit", platform / BRANCH_LINE, "--repo", platform, *accepted, "--accept", excluded[0], "--reason", "audit"
-    )
-    assert outcome.code == 0
-    overridden = [
-        path.read_text(encoding="utf-8")
-        for path in (platform / "regression_set").glob("*.yaml")
-        if "override: audit" in path.read_text(encoding="utf-8")
+    assert incumbent(*admit, "--accept", waiting["id"], "--reason", "audit").code == 0
+    entries = [
+        yaml.safe_load((platform / "regression_set" / f"{item['entry']}.yaml").read_text(encoding="utf-8"))["admitted"]
+        for item in (excluded, waiting)
     ]
-    assert len(overridden) == 1
-    assert "by: Robin Example" in overridden[0]
+    assert [entry["override"] for entry in entries] == ["audit", None]
+    assert {entry["by"] for entry in entries} == {"Robin Example"}
+
+
+def test_what_cannot_be_judged_and_has_no_merit_enters_with_a_reason_only(platform: Path, incumbent: Incumbent) -> None:
+    review = incumbent("review", platform / BRANCH_LINE, "--repo", platform, "--json").json
+    (spanish,) = (item for item in review["verdicts"] if "UNFAMILIAR" in item["reasons"])
+    assert (spanish["outcome"], spanish["decision"]) == ("waiting-for-review", "EXCLUDE")
+    admit = ("admit", platform / BRANCH_LINE, "--repo", platform, "--accept", spanish["id"])
+    refused = incumbent(*admit)
+    assert refused.code == 1
+    assert "give --reason to override" in refused.err
+    assert incumbent(*admit, "--reason", "we serve it").code == 0
+    assert "override: we serve it" in (platform / "regression_set" / f"{spanish['entry']}.yaml").read_text("utf-8")
 
 
 def test_past_the_ceiling_entries_wait_and_enter_freed_slots(platform: Path, incumbent: Incumbent) -> None:
