@@ -44,7 +44,7 @@ def render_markdown(
         _summary(review, voice, table),
         *_lagging(review),
         *_needs_you(review, voice, table, commands),
-        *_unfamiliar(review, voice, commands),
+        *_unfamiliar(review, voice, table, commands),
         *_admitted(review, voice, table),
         *_waiting(review, voice, table),
         *_rejected(review, voice, table),
@@ -124,11 +124,14 @@ def _can_be_typed(id: str) -> bool:
     return _TYPED.fullmatch(id) is not None and redacted(id) == id
 
 
-def _unfamiliar(review: Review, voice: MarkdownVoice, commands: bool) -> list[str]:
+def _unfamiliar(review: Review, voice: MarkdownVoice, table: Table, commands: bool) -> list[str]:
     """One question about all queries that the classifier cannot judge, with the ways out."""
-    ids = [verdict.id for verdict in review.plan.waiting_for_review if not verdict.facts.familiar]
+    waiting = [verdict for verdict in review.plan.waiting_for_review if not verdict.facts.familiar]
+    ids = [verdict.id for verdict in waiting]
     if not ids:
         return []
+    rows = [_row(verdict, review, voice) for verdict in waiting]
+    shown = [folded("What they say", table(("Query", "Verdict", "Why"), rows))] if table.detail.folds else []
     kinds = Counter(review.unfamiliar[id] for id in ids if id in review.unfamiliar)
     told = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
     some = wording.counted(len(ids), "query is", "queries are")
@@ -141,6 +144,7 @@ def _unfamiliar(review: Review, voice: MarkdownVoice, commands: bool) -> list[st
     return [
         f"#### Needs you: {some} of a kind that the classifier cannot judge ({told})",
         about,
+        *shown,
         *([_commands(ids, ": REASON")] if commands else []),
     ]
 
