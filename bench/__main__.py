@@ -5,6 +5,7 @@
 `make bench ARGS=called-tools` how well the tools that a query calls are found, or fits the weights for it
 (bench/called_tools.py),
 `make bench ARGS=classifier` how good the classifier is on texts that its fit has not seen (bench/classifier.py),
+`make bench ARGS=verdicts` how often verdicts on sets of others are right by people's labels (bench/verdicts.py),
 `make bench ARGS=familiarity` which texts are called unfamiliar (bench/familiarity.py),
 `make bench ARGS=background` and `ARGS=structure-scale` fit two data files of the classifier,
 `make bench ARGS=extension` how often a capability that the taxonomy lacks is found (bench/extension.py),
@@ -241,6 +242,10 @@ if __name__ == "__main__":
         from bench import classifier
 
         sys.exit(classifier.main())
+    if sys.argv[1:2] == ["verdicts"]:
+        from bench import verdicts
+
+        sys.exit(verdicts.main(sys.argv[2:]))
     if sys.argv[1:2] == ["called-tools"]:
         from bench import called_tools
 

@@ -224,7 +224,7 @@ def _fills(verdict: Verdict, review: Judged, voice: Voice) -> str:
 
 
 def _novel(verdict: Verdict, review: Judged, voice: Voice) -> str:
-    found = [" + ".join(_scored(names, verdict, voice)) for names in _strongest_first(verdict)]
+    found = [" + ".join(_scored(names, verdict, voice)) for names in strongest_first(verdict)]
     return f"First to combine {listed(found)}; otherwise covered."
 
 
@@ -233,7 +233,7 @@ def _scored(names: Sequence[str], verdict: Verdict, voice: Voice) -> list[str]:
     return [f"{voice.capability(name)} {verdict.facts.scores[name]:.2f}" for name in names]
 
 
-def _strongest_first(verdict: Verdict) -> list[tuple[str, ...]]:
+def strongest_first(verdict: Verdict) -> list[tuple[str, ...]]:
     """The new combinations, the one with the surest weakest part first."""
     scores = verdict.facts.scores
 
