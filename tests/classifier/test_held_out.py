@@ -153,7 +153,7 @@ def test_exemplars_of_one_hand_are_told_by_what_they_say() -> None:
 
 
 @pytest.mark.parametrize("wrong", [np.zeros((1, 4), np.int32), np.full((2, 4), -1, np.int32)])
-def test_counts_that_are_none_are_not_read(wrong: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_counts_that_are_none_are_not_read(wrong: np.ndarray) -> None:
     known = taught()
     arrays = to_arrays(fit_model(known, SETTINGS, SAMPLES)) | {"held_out": wrong}
     assert from_arrays(arrays, known, SAMPLES, None) is None

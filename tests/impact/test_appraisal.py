@@ -90,7 +90,7 @@ def test_a_new_capability_counts_or_goes_on_trial(
     assert tuple(lack.words for lack in found.lacks) == lacks
 
 
-CHANGED = {"description": "about something else"}
+CHANGED: dict[str, Any] = {"description": "about something else"}
 
 
 @pytest.mark.parametrize(
