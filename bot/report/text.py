@@ -14,6 +14,7 @@ from bot.report.console import Printer
 from bot.report.corrections import corrected_lines
 from bot.report.escaping import visible
 from bot.report.evidence import evidence
+from bot.report.excluded import Excluded
 from bot.report.remarks import remarks_on
 from bot.report.voices import PlainVoice
 
@@ -58,6 +59,12 @@ def print_text(review: Review, out: Printer | None = None, admit: str | None = N
     else:
         rows = [_row(outcome, verdict, review, voice) for outcome, _, verdicts in sections for verdict in verdicts]
         out.table("Verdicts", _HEADER, rows)
+    close = Excluded(review, voice).close_calls
+    if close:
+        told = [f"{voice.name(item.id)}: {wording.close_call(item, voice)}" for item in close]
+        out.lines(f"Close calls among the excluded, by what each may exercise ({len(close)})", told)
+        if admit is not None and out.is_terminal:
+            out.command(visible(f"{admit} --accept {shlex.quote(close[0].id)} --reason WHY"))
     for swap in review.swaps:
         gone = wording.listed([voice.name(id) for id in swap.remove])
         out.line(f"possible swap: admit {voice.name(swap.admit)} and evict {gone} together")
