@@ -11,8 +11,8 @@ ROOT = f"https://github.com/{ACTION.replace('@', '/blob/')}"
 TEXT = "# Names: docs/configuration.md, config/paper.yaml.\na: 1 # docs/similarity.md\nconfig/curation.yaml\n"
 
 
-@pytest.mark.parametrize("action", [None, "example/incumbent", "example/incumbent@main", f"{ACTION}\n"])
-def test_without_a_commit_it_is_not_known_where_they_lie(action: str | None) -> None:
+@pytest.mark.parametrize("action", [None, "example/incumbent", "example/incumbent@", f"{ACTION}\n"])
+def test_without_a_version_it_is_not_known_where_they_lie(action: str | None) -> None:
     assert product_files(action, {}) is None
 
 
