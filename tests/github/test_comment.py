@@ -64,3 +64,6 @@ def test_an_annotation_stands_where_somebody_is_needed_and_not_on_what_is_exclud
     hub.review(make_analysis((*QUERIES, make_query("q09", PAIR, text="nine " * 40, line=9))))
     assert hub.check is not None
     assert {item.title.partition(":")[0] for item in hub.check.annotations} == {"q01", "q02"}
+    placeless = QUERIES[0].model_copy(update={"line": None})
+    hub.review(make_analysis((placeless, *QUERIES[1:]), head="2" * 40))
+    assert {item.title.partition(":")[0] for item in hub.check.annotations} == {"q02"}

@@ -8,10 +8,11 @@ import pytest
 
 from bot.curator.store import RegressionSet
 from bot.digests import digest
+from bot.github.corrections import Ended, Recorded
 from bot.github.values import PushCommits, React, WriteLedger
 from bot.ledger.event_files import parsed
-from bot.ledger.events import Closed, Forgotten, events_path
-from bot.ledger.model import RECONCILED, record_path
+from bot.ledger.events import SET_EVENTS, Closed, Forgotten, events_path
+from bot.ledger.model import CORRECTIONS, RECONCILED, Correction, CorrectionRecord, record_path
 from bot.reconcile.admission_plan import Plan
 from bot.reconcile.cases import judged_again
 from tests.factories import make_entry
@@ -281,3 +282,15 @@ def test_what_waits_leaves_the_line_with_its_source() -> None:
     known = world.hub.platform.regression_set
     assert (list(known.waiting), list(known.tombstones)) == ([], [])
     assert world.messages == ["Take out of the line what left its eval set"]
+
+
+def test_a_correction_that_ended_goes_from_the_record_with_an_event() -> None:
+    said = Correction(value=True, by="cora", comment=5, said=digest("/incumbent correct q01 +a"))
+    text = digest("its text")
+    world = after(NEW).seen()
+    ended = (Ended(text=text, capability="a", correction=said),)
+    world.more |= {"corrections": Recorded(record=CorrectionRecord(texts={text: {"a": said}}), ended=ended)}
+    for _ in range(4):
+        world.step()
+    assert [event.kind for event in parsed(world.hub.ledger[SET_EVENTS])] == ["correction-ended"]
+    assert CORRECTIONS in world.hub.ledger

@@ -437,5 +437,7 @@ def test_what_curators_say_of_tags_stands_with_the_responses_to_that_content() -
     told: list[Event] = [shown(), decided(), corrected(), later, corrected("q2"), corrected(capability="b", by="ghost")]
     (found,) = responses_of(told)
     assert found.corrected == {"a": True}
+    (found,) = responses_of([shown(), decided(), later, corrected()])
+    assert found.corrected == {"a": True}
     (found,) = responses_of([*told, correction_ended(later)])
     assert found.corrected == {"a": False}

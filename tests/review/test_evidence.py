@@ -42,6 +42,12 @@ def test_new_coverage_speaks_of_bars_and_shares_its_weight(agrees: bool) -> None
     ]
 
 
+@pytest.mark.parametrize("agrees", [True, False])
+def test_a_filled_floor_speaks_of_how_many_are_enough(agrees: bool) -> None:
+    item = speaking(agrees=agrees, reasons=("FILLS_FLOOR",), facts=facts(fills={"a": 1}))
+    assert said(item) == [(Knob.REDUNDANCY_FLOOR, "a", 1.0, not agrees, 1.0)]
+
+
 @pytest.mark.parametrize(("decision", "reason"), [("REPLACE", "DOMINATES"), ("KEEP-BOTH", "SPLIT_OR_FLOOR")])
 def test_a_win_speaks_of_margins(decision: str, reason: str) -> None:
     item = speaking(decision=decision, reasons=(reason,), facts=WON, agrees=False)
