@@ -160,6 +160,15 @@ class Review:
         """Query → why the classifier cannot judge its kind of text."""
         return {id: item.unfamiliar for id, item in self.classifications.items() if item.unfamiliar is not None}
 
+    @cached_property
+    def alternates(self) -> Mapping[str, tuple[str, ...]]:
+        """Query that waits for a person → those that would take its place, in the cycle's order."""
+        behind: dict[str, list[str]] = {}
+        for verdict in self.verdicts:
+            for leader in verdict.alternate_of:
+                behind.setdefault(leader, []).append(verdict.id)
+        return {leader: tuple(ids) for leader, ids in behind.items()}
+
     @property
     def shortfalls(self) -> Mapping[str, str]:
         """Why those queries have no verdict."""

@@ -148,8 +148,7 @@ def _show(admission: Admission, admit: str, dry_run: bool, out: Printer) -> None
             (voice.name(item.id), first_turn(texts[item.id].turns, voice), why(item, outcome, voice)) for item in asked
         ]
         out.table(f"Waiting for a person ({len(rows)})", ("query", "text", "why"), rows)
-        if asked:
-            print_accepting(admit, [item.id for item in asked], out)
+        print_accepting(admit, asked, out)
     out.table(f"{verb}admitted ({len(staging.admitted)})".capitalize(), _HEADER, list(map(_row, staging.admitted)))
     waiting = f"{verb}waiting for a slot ({len(staging.waiting)})".capitalize()
     out.table(waiting, _HEADER, list(map(_row, staging.waiting)))

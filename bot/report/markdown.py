@@ -100,10 +100,9 @@ def _needs_you(review: Review, voice: MarkdownVoice, table: Table, commands: boo
     waiting = [verdict for verdict in review.plan.waiting_for_review if verdict.facts.familiar]
     if not waiting:
         return []
-    behind = wording.alternates(review)
     rows = []
     for verdict in waiting:
-        followers = behind.get(verdict.id, ())
+        followers = review.alternates.get(verdict.id, ())
         after = f"<br>Alternates: {wording.listed([voice.name(id) for id in followers])}." if followers else ""
         rows.append(_row(verdict, review, voice, after))
     return [

@@ -53,9 +53,8 @@ def print_text(review: Review, out: Printer | None = None, admit: str | None = N
     if out.is_terminal:
         for outcome, title, verdicts in sections:
             _print_section(f"{title} ({len(verdicts)})", verdicts, review, voice, out, whole=outcome != "excluded")
-            offered = [verdict.id for verdict in verdicts if verdict.decision.admits]
-            if outcome == "waiting-for-review" and offered and admit is not None:
-                print_accepting(admit, offered, out)
+            if outcome == "waiting-for-review" and admit is not None:
+                print_accepting(admit, verdicts, out)
     else:
         rows = [_row(outcome, verdict, review, voice) for outcome, _, verdicts in sections for verdict in verdicts]
         out.table("Verdicts", _HEADER, rows)
@@ -95,7 +94,7 @@ def _row(outcome: str, verdict: Verdict, review: Review, voice: PlainVoice) -> t
 
 
 def _why(verdict: Verdict, review: Review, voice: PlainVoice) -> str:
-    behind = wording.alternates(review).get(verdict.id)
+    behind = review.alternates.get(verdict.id)
     reason = wording.why(verdict, review, voice)
     return reason if behind is None else f"{reason} Alternates: {wording.listed([voice.name(id) for id in behind])}."
 
@@ -124,8 +123,14 @@ def _print_section(
     out.rest(len(verdicts))
 
 
-def print_accepting(admit: str, ids: Sequence[str], out: Printer) -> None:
-    """The command ``admit`` with the acceptance of the queries ``ids``, to be copied into a shell."""
+def print_accepting(admit: str, verdicts: Sequence[Verdict], out: Printer) -> None:
+    """The command ``admit`` with the acceptance of those of ``verdicts`` that admit, to be copied into a shell.
+
+    To accept an EXCLUDE takes a reason, and so a command of its own.
+    """
+    ids = [verdict.id for verdict in verdicts if verdict.decision.admits]
+    if not ids:
+        return
     out.line("To accept it:" if len(ids) == 1 else "To accept all of them, or those that you leave in:")
     out.command(visible(" ".join([admit, *(f"--accept {shlex.quote(id)}" for id in ids)])))
 

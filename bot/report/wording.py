@@ -370,12 +370,3 @@ def leaves_out(shown: str) -> bool:
     """Whether these :func:`codes` tell of an EXCLUDE that needs nobody."""
     decision, route, *_ = [*shown.split(), "", ""]
     return (decision, route) == (Decision.EXCLUDE.value, Route.DIRECT.value)
-
-
-def alternates(review: Review) -> dict[str, tuple[str, ...]]:
-    """Waiting leader → the queries that would take its place, in the cycle's order."""
-    behind: dict[str, list[str]] = {}
-    for verdict in review.verdicts:
-        for leader in verdict.alternate_of:
-            behind.setdefault(leader, []).append(verdict.id)
-    return {leader: tuple(ids) for leader, ids in behind.items()}
