@@ -16,7 +16,6 @@ from bot.consolidator.whole_cycle import WholeCycle
 from bot.curator.roles import derive_roles
 from bot.errors import InputError, Problem
 from bot.pipeline import Platform, Review
-from bot.rater.model import ScoredQuery
 from bot.submission import Submission
 from bot.suggest import perhaps
 
@@ -98,8 +97,7 @@ def explain_entry(
         raise InputError([Problem(id, None, f"the entry lags behind: it was {behind.reason}", fix)])
     own = next(item for item in (*entries, *in_line) if item.id == id)
     others = tuple(item for item in (*entries, *in_line) if item is not own)
-    query = ScoredQuery(id=id, turns=own.turns, scores=own.scores, customer=own.customer)
-    turn = Turn(query=query, residents=others)
+    turn = Turn(query=own.query, residents=others)
     (verdict,) = run_cycle([turn.query], others, platform.config)
     return Explained(
         kind="entry",

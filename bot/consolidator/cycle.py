@@ -50,12 +50,10 @@ def run_cycle(
         nearest.settle(place)
         verdict = moment.verdict(ordered[place], profiles[place], nearest.of(place))
         verdicts.append(verdict)
+        moment.follow(ordered[place], profiles[place], verdict.ruling)
         if verdict.admitted:
             admitted.append(verdict.id)
-            live.admit(profiles[place])
             nearest.compare_one(profiles[place])
-        elif verdict.decision.admits and ordered[place].familiar:
-            live.await_review(profiles[place])
     return tuple(verdicts)
 
 

@@ -48,6 +48,13 @@ class Moment:
             close_calls=tuple(self._close_calls(query, similarity)) if redundant else (),
         )
 
+    def follow(self, query: ScoredQuery, profile: Profile, ruling: Ruling) -> None:
+        """Let ``query`` enter, or wait for a person, as ``ruling`` says; one that is not familiar offers nothing."""
+        if ruling.admitted:
+            self.live.admit(profile)
+        elif ruling.decision.admits and query.familiar:
+            self.live.await_review(profile)
+
     def _close_calls(self, query: ScoredQuery, similarity: Similarity) -> Iterator[CloseCall]:
         least = rounded(self.config.options.close_call)
         for doubt in sorted(query.doubts, key=lambda doubt: -rounded(doubt.probability)):

@@ -58,6 +58,11 @@ class Ruling:
     route: Route
     reasons: tuple[Reason, ...]
 
+    @property
+    def admitted(self) -> bool:
+        """Whether the query enters R (or its waiting line) without a person."""
+        return self.decision.admits and self.route is Route.DIRECT
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloseCall:
@@ -110,4 +115,4 @@ class Verdict:
     @property
     def admitted(self) -> bool:
         """Whether the query enters R (or its waiting line) without a person."""
-        return self.decision.admits and self.route is Route.DIRECT
+        return self.ruling.admitted

@@ -223,8 +223,7 @@ def restoration(tombstone: Tombstone, full: bool) -> Staging:
 
 def queued(entry: Entry, taxonomy: Taxonomy) -> ScoredQuery:
     """A waiting entry as a query that a cycle judges, with its comparable scores."""
-    resident, _ = resident_of(entry, taxonomy, None)
-    return ScoredQuery(id=entry.id, turns=entry.turns, scores=resident.scores, customer=resident.customer)
+    return resident_of(entry, taxonomy, None)[0].query
 
 
 def _enter(entry: Entry, verdict: Verdict, occasion: Occasion) -> Entry:

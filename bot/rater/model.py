@@ -55,6 +55,11 @@ class Resident:
     displaces: tuple[str, ...] = ()
     setup_cost: float = 1.0
 
+    @property
+    def query(self) -> ScoredQuery:
+        """It as a query that is judged again."""
+        return ScoredQuery(id=self.id, turns=self.turns, scores=self.scores, customer=self.customer)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationalFacts:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from bot.consolidator.verdict import Reason, Verdict
 from bot.pipeline import Review
-from bot.rater.contextualizer import by_admission
+from bot.rater.contextualizer import LiveSet
 from bot.report.wording import Voice, why
 from bot.rounding import rounded
 
@@ -63,7 +63,10 @@ class Excluded:
     def _coverer(self, competent: frozenset[str]) -> str:
         """The first member of the set, by admission, that covers ``competent``; empty if none does by itself."""
         if competent not in self._coverers:
-            covering = (id for id, covered in self._members if competent and competent <= covered)
+            index = self._live.capabilities.index
+            wanted = sum(1 << index[name] for name in competent if name in index)
+            known = bool(competent) and index.keys() >= competent
+            covering = (member.id for member in self._live.members if known and not wanted & ~member.caps)
             self._coverers[competent] = next(covering, "")
         return self._coverers[competent]
 
@@ -72,14 +75,10 @@ class Excluded:
         return {}
 
     @cached_property
-    def _members(self) -> tuple[tuple[str, frozenset[str]], ...]:
-        """The entries, and then the queries that entered in this cycle, with what each covers competently."""
-        config, review = self.review.platform.config, self.review
-        entered = [review.scored[verdict.id] for verdict in review.verdicts if verdict.admitted]
-        members = [(item.id, item.scores) for item in by_admission(review.residents)]
-        members += [(item.id, item.scores) for item in entered]
-        bars = {name: rounded(config.competence_bar(name)) for _, scores in members for name in scores}
-        return tuple(
-            (id, frozenset(name for name, score in scores.items() if rounded(score) >= bars[name]))
-            for id, scores in members
-        )
+    def _live(self) -> LiveSet:
+        """The set once the direct admissions are in."""
+        entered = [self.review.scored[verdict.id] for verdict in self.review.verdicts if verdict.admitted]
+        live = LiveSet(self.review.residents, entered, self.review.platform.config)
+        for query in entered:
+            live.admit(live.profile(query))
+        return live

@@ -134,10 +134,7 @@ def _review(items: Sequence[_Told], standing: Standing, config: Curation) -> lis
         _, ruling = moment.judge(query, profile, Similarity(told.similarity, told.most_similar))
         uncovered, behind = _shortfalls(live, profile)
         found.append(Replayed(shown=item, ruling=ruling, uncovered=uncovered, behind=behind))
-        if ruling.decision.admits and ruling.route is Route.DIRECT:
-            live.admit(profile)
-        elif ruling.decision.admits and query.familiar:
-            live.await_review(profile)
+        moment.follow(query, profile, ruling)
     return found
 
 
