@@ -37,10 +37,10 @@ test-llm:  ## measure a model of 1.5 billion parameters (1.1 GB, fetched once): 
 	@.venv/bin/python -m tools.weights large >/dev/null
 	@.venv/bin/python -m tools.large_model $(ARGS)
 
-check:  ## the static checks: lint, format, types, and that the installed packages agree
+check:  ## the static checks: lint, format, types, unsafe code, and that the installed packages agree
 	@sh tools/setup.sh dev
 	@failed=0; \
-	for each in "ruff check" "ruff format --check" "mypy" "python -m pip --disable-pip-version-check check"; do \
+	for each in "ruff check" "ruff format --check" "mypy" "bandit --quiet --configfile pyproject.toml --recursive bot tools" "python -m pip --disable-pip-version-check check"; do \
 		echo "$$each"; .venv/bin/$$each || failed=1; \
 	done; \
 	exit $$failed

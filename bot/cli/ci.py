@@ -209,7 +209,7 @@ def _publish(
 
 def _wait(attempt: int) -> None:
     """Some seconds, more after each attempt, and not the same for all that lost the race."""
-    time.sleep(random.uniform(0, 2**attempt))
+    time.sleep(random.SystemRandom().uniform(0, 2**attempt))
 
 
 def _read(document: Path) -> Analysis | Inventory | None:

@@ -39,7 +39,7 @@ def replay(events: Iterable[Event]) -> Standing:
     """
     decisions: dict[tuple[int, str, bool], Decided] = {}
     refused: dict[int, Answered] = {}
-    requests: dict[tuple[str, str], Requested] = {}
+    wanted: dict[tuple[str, str], Requested] = {}
     corrections: dict[tuple[str, str], Corrected] = {}
     ended: set[tuple[str, str, int]] = set()
     for event in events:
@@ -59,11 +59,11 @@ def replay(events: Iterable[Event]) -> Standing:
             case Reopened(pull_request=number):
                 refused.pop(number, None)
             case Requested(entry=entry, action=action):
-                requests[entry, action] = event
+                wanted[entry, action] = event
             case Settled(entry=entry, action=action, comment=comment):
-                asked = requests.get((entry, action))
+                asked = wanted.get((entry, action))
                 if asked is not None and asked.comment == comment:
-                    del requests[entry, action]
+                    del wanted[entry, action]
             case Corrected(text=text, capability=capability):
                 known = corrections.get((text, capability))
                 # Files come by pull request, and a later comment has the greater id.
@@ -79,7 +79,7 @@ def replay(events: Iterable[Event]) -> Standing:
             number: tuple(item for matter, item in decisions.items() if matter[0] == number) for number in numbers
         },
         refused=tuple(item for _, item in sorted(refused.items())),
-        requests=tuple(item for _, item in sorted(requests.items())),
+        requests=tuple(item for _, item in sorted(wanted.items())),
         corrections=tuple(item for key, item in sorted(corrections.items()) if (*key, item.comment) not in ended),
     )
 
