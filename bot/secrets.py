@@ -1,8 +1,15 @@
-"""What looks like a secret is named by its place and never repeated: its author may have overlooked it."""
+"""What looks like a secret is named by its place and never repeated: its author may have overlooked it.
+
+The forms of providers' keys are those of `detect-secrets`, by its named detectors.  Its detectors of entropy and of
+keywords are not used, since they fire on prose, and neither are those whose patterns take quadratic time or whose form
+is also that of an order number: for these, and for what it does not know, the forms are here.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import cache
 
 STAND_IN = "[looks like a secret]"
 
@@ -11,59 +18,185 @@ STAND_IN = "[looks like a secret]"
 _SECRET = re.compile(
     r"""
       (?<![\w-])(?:
-          gh[opsur]_[A-Za-z0-9]{20,255}
-        | github_pat_[A-Za-z0-9_]{20,255}
-        | glpat-[A-Za-z0-9_-]{16,64}
-        | sk-[A-Za-z0-9_-]{16,255}
+          gh[oprsu]_[A-Za-z0-9]{20,}
+        | github_pat_[A-Za-z0-9_]{20,}
+        | glpat-[A-Za-z0-9_-]{16,}
+        | [rs]k_(?:live|test)_[A-Za-z0-9]{16,}
         | (?:AKIA|ASIA)[0-9A-Z]{16}\b
-        | AIza[0-9A-Za-z_-]{30,60}
-        | xox[abeprs]-[A-Za-z0-9-]{10,255}
-        | eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{0,1000}
+        | AIza[0-9A-Za-z_-]{30,}
+        | GOCSPX-[0-9A-Za-z_-]{20,}
+        | ya29\.[0-9A-Za-z_-]{20,}
+        | xox[abeoprs]-[A-Za-z0-9-]{10,}
+        | xapp-[0-9]-[A-Za-z0-9-]{10,}
+        | eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*
+        | npm_[A-Za-z0-9]{36}
+        | sq0[a-z]{3}-[A-Za-z0-9_-]{22,}
+        | hf_[A-Za-z0-9]{30,}
+        | [A-Za-z0-9]{52}JQQJ9[9DH][A-Za-z0-9]{10,}
+        | [A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}
+        | discord(?:app)?\.com/api/webhooks/[0-9]{10,}/[A-Za-z0-9_-]{30,}
       )
-    | -----BEGIN\ [A-Z\ ]{0,40}PRIVATE\ KEY-----.{0,8000}
-    | (?<=://)[^\s/:@]{1,100}:[^\s/@]{1,200}(?=@)
+    | (?<![A-Za-z0-9+/])[A-Za-z0-9+/]{86}==
+    | (?<!\w)(?:(?<=sig=)|(?<=SharedAccessKey=))[A-Za-z0-9%+/=_-]{40,}
+    | (?<=_authToken=)[^\s"']{8,}
+    | -----BEGIN\ [A-Z0-9\ ]{0,40}PRIVATE\ KEY(?:\ BLOCK)?-----
+      (?s:.)*?(?:-----END\ [A-Z0-9\ ]{0,40}PRIVATE\ KEY(?:\ BLOCK)?-----|\Z)
+    | PuTTY-User-Key-File-[0-9]:(?s:.)*?(?:Private-MAC:\s{0,3}[0-9a-f]{1,128}|\Z)
+    | (?<=://)[^\s/:@]{0,100}:[^\s/]{1,200}(?=@)
     | (?i:(?<=password)|(?<=passwd)|(?<=secret)|(?<=api[_-]key)|(?<=apikey)|(?<=token))
       (?i:\s{0,3}(?:=|:|\bis\b)\s{0,3})["']?(?=[^\s"']{0,60}\d)[^\s"']{8,200}
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE,
 )
-# Of these, what hardly anybody makes up: placeholders and examples of documentation have no digits, or say so.
+# `sk` is a language and a part of many names, so this form counts only where it looks as if it were drawn by lot.
+_SHORT_PREFIX = re.compile(r"(?<![\w-])sk-[A-Za-z0-9_-]{16,}")
+
+# Of these, what hardly anybody makes up.
 _KEY = re.compile(
     r"""
-      (?<![\w-])(?!\w{0,60}EXAMPLE)(?=[\w-]{0,255}\d)(?:
-          gh[opsur]_[A-Za-z0-9]{30,255}
-        | github_pat_[A-Za-z0-9_]{30,255}
-        | glpat-[A-Za-z0-9_-]{20,64}
-        | sk-(?=[\w-]{0,255}[A-Z])(?=[\w-]{0,255}[a-z])[A-Za-z0-9_-]{20,255}
-        | (?:AKIA|ASIA)[0-9A-Z]{16}\b
+      (?<![\w-])(?:
+          github_pat_[A-Za-z0-9_]{30,}
+        | sk-[A-Za-z0-9_-]{20,}
         | AIza[0-9A-Za-z_-]{35}
-        | xox[abeprs]-\d{8,20}-[A-Za-z0-9-]{10,255}
-        | eyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{10,1000}
+        | GOCSPX-[0-9A-Za-z_-]{28}
+        | xapp-[0-9]-[A-Z0-9]{8,}-[0-9]{8,}-[a-f0-9]{30,}
+        | eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{10,}
+        | npm_[A-Za-z0-9]{36}
+        | hf_[A-Za-z0-9]{34}
+        | [A-Za-z0-9]{52}JQQJ9[9DH][A-Za-z0-9]{10,}
+        | [A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}
+        | discord(?:app)?\.com/api/webhooks/[0-9]{17,}/[A-Za-z0-9_-]{60,}
       )
-    | -----BEGIN\ [A-Z\ ]{0,40}PRIVATE\ KEY-----\s{0,9}[A-Za-z0-9+/=]{40}
+    | (?<![A-Za-z0-9+/])[A-Za-z0-9+/]{76}\+ASt[A-Za-z0-9+/]{6}==
+    | (?<=[?&]sig=)[A-Za-z0-9%+/=_-]{43,}
+    | (?<=SharedAccessKey=)[A-Za-z0-9+/]{43}=
     """,
     re.VERBOSE,
 )
+_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----\s{0,9}[A-Za-z0-9+/=]{40}")
+_ACCOUNT = re.compile("AC[0-9a-z]{32}")
+"""Names an account at Twilio: to be masked, and no key by itself."""
 
+_MADE_UP = re.compile(
+    r"""
+      (?i:example|your|placeholder|dummy|sample|change|redacted|insert) | (?i:(\w)\1{6}) | (?i:x{4})
+    | eyJzdWIiOiIxMjM0NTY3ODkwI                # the token that jwt.io shows
+    | Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50u # the key of the storage emulator
+    | 16C7e42F292c6912E7710c838347Ae178B4a | SyDaGmWKa4JsXZ-HjGw7ISLn_3namBGewQe | AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw
+    """,
+    re.VERBOSE,
+)
+"""Placeholders, and what the documentation of GitHub, Google, Telegram and others shows as a key."""
 
 # What each of those forms has, and hardly any text: looking for it first is many times quicker.
 _UNBROKEN = re.compile(r"[A-Za-z0-9_-]{15}")
-_WORD = re.compile("passw|secret|api|token")
+_WORD = re.compile("passw|secret|api|token|sig=")
+_OF_PROVIDER = re.compile(
+    r"""
+      A3T | A[BKS]IA | ACCA | ["'][0-9a-zA-Z/+]{40}["'] | AccountKey= | gh[oprsu]_ | gl[a-z]{2,5}- | GR1348941
+    | [0-9a-z]{32}-us | pypi-AgE | SG\. | (?i:xox[a-z]-|hooks\.slack) | sq0csp- | k_live_ | \d{8}:
+    | (?:AC|SK)[a-z0-9]{32} | \.[\w-]{6}\.[\w-]{27}
+    """,
+    re.VERBOSE | re.ASCII,
+)
+# A key may be longer than its form says, and what is left of it would be half a secret.
+_REST = re.compile(r"[\w+/=%~-]*(?:\.[\w+/=%~-]+)*", re.ASCII)
+_CAPITALS = re.compile("[0-9A-Z]+")
+_RUN = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{12}")
 
 
 def redacted(text: str) -> str:
     """``text`` with a stand-in for whatever looks like a secret."""
-    return _SECRET.sub(STAND_IN, text) if _may_hold_secret(text) else text
+    shown, at = [], 0
+    for start, end in sorted(_places(text)):
+        if start >= at:
+            shown += [text[at:start], STAND_IN]
+        at = max(at, end)
+    return "".join([*shown, text[at:]])
 
 
 def holds_secret(text: str) -> bool:
     """Whether something in ``text`` looks like a secret."""
-    return _may_hold_secret(text) and _SECRET.search(text) is not None
+    return next(_places(text), None) is not None
 
 
 def holds_key(text: str) -> bool:
     """Whether ``text`` holds what can hardly be anything else than a key of a provider."""
-    return _may_hold_secret(text) and _KEY.search(text) is not None
+    if not _may_hold_secret(text):
+        return False
+    if _PRIVATE_KEY.search(text):
+        return True
+    found = [*_KEY.finditer(text), *(key for key in _of_providers(text) if not _ACCOUNT.fullmatch(key[0]))]
+    return any(_is_drawn(key[0]) and not _MADE_UP.search(key[0]) for key in found)
+
+
+def _places(text: str) -> Iterator[tuple[int, int]]:
+    if not _may_hold_secret(text):
+        return
+    own = _SECRET.finditer(text)
+    short = (found for found in _SHORT_PREFIX.finditer(text) if _is_drawn(found[0]))
+    for matches in (own, short, _of_providers(text)):
+        end = 0
+        for found in matches:
+            if found.start() >= end:
+                rest = _REST.match(text, found.end())
+                end = found.end() if rest is None else rest.end()
+                yield found.start(), end
+
+
+def _of_providers(text: str) -> Iterator[re.Match[str]]:
+    """Matches of the library's forms, without words in capitals, which have no digit, and parts of longer numbers."""
+    if _OF_PROVIDER.search(text):
+        for form in _forms():
+            for found in form.finditer(text):
+                if re.search("[0-9]", found[0]) and not _is_part_of_number(found):
+                    yield found
+
+
+def _is_part_of_number(found: re.Match[str]) -> bool:
+    around = found.string[max(0, found.start() - 1) : found.end() + 1]
+    return _CAPITALS.fullmatch(found[0]) is not None and _CAPITALS.fullmatch(around) is not None and around != found[0]
+
+
+@cache
+def _forms() -> tuple[re.Pattern[str], ...]:
+    # Loading the library takes long, and few texts need it.
+    from detect_secrets.plugins.aws import AWSKeyDetector
+    from detect_secrets.plugins.azure_storage_key import AzureStorageKeyDetector
+    from detect_secrets.plugins.discord import DiscordBotTokenDetector
+    from detect_secrets.plugins.github_token import GitHubTokenDetector
+    from detect_secrets.plugins.gitlab_token import GitLabTokenDetector
+    from detect_secrets.plugins.mailchimp import MailchimpDetector
+    from detect_secrets.plugins.pypi_token import PypiTokenDetector
+    from detect_secrets.plugins.sendgrid import SendGridDetector
+    from detect_secrets.plugins.slack import SlackDetector
+    from detect_secrets.plugins.square_oauth import SquareOAuthDetector
+    from detect_secrets.plugins.stripe import StripeDetector
+    from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
+    from detect_secrets.plugins.twilio import TwilioKeyDetector
+
+    return (
+        *AWSKeyDetector.denylist,
+        *AzureStorageKeyDetector.denylist,
+        *DiscordBotTokenDetector.denylist,
+        *GitHubTokenDetector.denylist,
+        *GitLabTokenDetector.denylist,
+        *MailchimpDetector.denylist,
+        *PypiTokenDetector.denylist,
+        *SendGridDetector.denylist,
+        *SlackDetector.denylist,
+        *SquareOAuthDetector.denylist,
+        *StripeDetector.denylist,
+        *TelegramBotTokenDetector.denylist,
+        *TwilioKeyDetector.denylist,
+    )
+
+
+def _is_drawn(key: str) -> bool:
+    """Whether ``key`` looks as if it were drawn by lot, and not like words and numbers that hyphens join."""
+    if not re.search("[0-9]", key):
+        return False
+    return (re.search("[a-z]", key) is not None and re.search("[A-Z]", key) is not None) or _RUN.search(key) is not None
 
 
 def _may_hold_secret(text: str) -> bool:
