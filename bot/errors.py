@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, TypeAlias
 
-from bot.secrets import redacted
+from bot.invisible import BLANK
+from bot.masking import masked
 
 _LONGEST: Final = 4_000
 """Characters of a message or a fix: enough for any of ours, and to recognise what it quotes."""
@@ -126,7 +127,7 @@ def _fit(parts: tuple[Part, ...], shown: str) -> tuple[Part, ...]:
 
 def _fit_to_show(text: str) -> str:
     # The first cut is for speed; it leaves whole whatever the second one keeps.
-    shown = redacted(_shortened(text, 4 * _LONGEST))
+    shown = masked(_shortened(text, 4 * _LONGEST))
     return _shortened(shown, _LONGEST)
 
 
@@ -136,7 +137,9 @@ def _shortened(text: str, longest: int) -> str:
 
 
 def _printable(text: str) -> str:
-    return text if text.isprintable() else "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+    if text.isprintable() and BLANK.isdisjoint(text):
+        return text
+    return "".join(sign if sign.isprintable() and sign not in BLANK else "\ufffd" for sign in text)
 
 
 class IncumbentError(Exception):

@@ -13,7 +13,8 @@ BOT = REPOSITORY / "bot"
 
 # From the foundation up: a part may import from its own row and from those before it.
 ROWS = [
-    {"secrets"},
+    {"invisible", "secrets"},
+    {"masking"},
     {"errors", "suggest"},
     {"digests", "limits", "rounding", "text"},
     {"documents", "editing", "json_lines", "json_places", "json_strict", "parsed_once", "yaml_core", "yaml_places"},

@@ -27,13 +27,13 @@ from bot.extension.language_model import named
 from bot.extension.model import Candidate, Core
 from bot.extension.observing import observe_all, observe_entry
 from bot.extension.refused import RefusedCandidates
+from bot.masking import masked
 from bot.opening import open_backend, open_platform
 from bot.pipeline import Platform
 from bot.refusals import refuse_incomplete
 from bot.report.candidates_output import CandidatesOutput
 from bot.report.escaping import shortened, visible
 from bot.report.wording import counted
-from bot.secrets import redacted
 from bot.snapshot import WorkingTree
 from bot.submission import read_package, submission_folders
 from bot.validation import validate
@@ -136,7 +136,7 @@ def _show(found: tuple[Candidate, ...]) -> None:
             )
         for member in item.members[:SHOWN]:
             # Turn by turn, so that none hides the secret of another.
-            turns = shortened(visible(" / ".join(map(redacted, member.turns))))
+            turns = shortened(visible(" / ".join(map(masked, member.turns))))
             say(f"     {_told(member.id)}: {turns}")
         if len(item.members) > SHOWN:
             say(f"     and {len(item.members) - SHOWN} more")
@@ -144,4 +144,4 @@ def _show(found: tuple[Candidate, ...]) -> None:
 
 
 def _told(text: str) -> str:
-    return visible(redacted(text))
+    return visible(masked(text))

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from pydantic import BaseModel
 
-from bot.cli.options import progress_bar, show_usage
+from bot.cli.options import print_json, progress_bar, show_usage
 from bot.documentation import product_files
 from bot.errors import InputError, OutsideError, UsageError
+from bot.masking import masked_data
 from bot.opening import open_backend
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def _report(publication: Publication, environment: Mapping[str, str], dry_run: b
 
     output = CiOutput.of(publication, dry_run)
     if as_json:
-        click.echo(output.model_dump_json(indent=2))
+        print_json(output)
     else:
         if publication.why:
             log(publication.why)
@@ -248,7 +249,7 @@ def _report(publication: Publication, environment: Mapping[str, str], dry_run: b
         _write(Path(summary), publication.summary + "\n", "a")
     if outputs:
         # One line each, since JSON is written in ASCII without line breaks: nothing in it can end the line.
-        report = json.dumps(output.model_dump(mode="json"), ensure_ascii=True, separators=(",", ":"))
+        report = json.dumps(masked_data(output.model_dump(mode="json")), ensure_ascii=True, separators=(",", ":"))
         whole = report if len(report) <= LARGEST_OUTPUT else ""
         _write(Path(outputs), f"conclusion={output.conclusion or 'none'}\nreport={whole}\n", "a")
 

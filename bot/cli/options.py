@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from bot.config import CONFIG_FILE
 from bot.curator.entry import Lag, utc
 from bot.curator.lock import sole_curator
 from bot.errors import InputError, OutsideError, Problem, UsageError
+from bot.masking import masked_json
 from bot.report.escaping import printable, visible
 
 if TYPE_CHECKING:
@@ -164,8 +164,8 @@ def progress_bar(label: str) -> Progress:
 
 
 def print_json(model: BaseModel) -> None:
-    """One JSON document on standard output, keys in the order of the schema."""
-    click.echo(json.dumps(model.model_dump(mode="json"), ensure_ascii=False, indent=2))
+    """One JSON document on standard output, masked, keys in the order of the schema."""
+    click.echo(masked_json(model.model_dump(mode="json")))
 
 
 def say(text: str, err: bool = False) -> None:

@@ -26,8 +26,8 @@ from bot.intake.query_file import SetupFile
 from bot.ledger.keys import content_key
 from bot.ledger.model import CommitId, Digest, StoredClassification
 from bot.limits import ReadingLimits
+from bot.masking import masked
 from bot.pipeline import Classified
-from bot.secrets import redacted
 from bot.settling import in_line, settle
 from bot.submission import Submission
 from bot.taxonomy.model import Taxonomy
@@ -59,8 +59,8 @@ class ProblemFacts(FileModel):
         return ProblemFacts(
             file=whole(problem.file),
             line=problem.line,
-            message=redacted(whole(problem.message)),
-            fix=redacted(whole(problem.fix)),
+            message=masked(whole(problem.message)),
+            fix=masked(whole(problem.fix)),
         )
 
     @property

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
 from bot.github.prose import Backticks, said
+from bot.invisible import is_invisible
 
 LONGEST_LINE: Final = 120
 """Characters of a misspelt line that are shown."""
 
 _COMMAND: Final = re.compile(r" {0,3}/incumbent(?=[\s:,;]|$)(.*)", re.ASCII | re.IGNORECASE | re.DOTALL)
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-# Characters of other categories that show nothing: fillers, joiners, the empty braille cell.
-_BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
 SEPARATOR: Final = re.compile(r":|--|–")
 
 
@@ -53,7 +50,7 @@ def cut(line: str) -> str:
 
 def is_unseen(character: str) -> bool:
     """Whether ``character`` shows nothing."""
-    return character != "\t" and (unicodedata.category(character) in _UNSEEN or character in _BLANK)
+    return character != "\t" and is_invisible(character)
 
 
 def bare(text: str) -> str:

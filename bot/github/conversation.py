@@ -18,9 +18,9 @@ from bot.github.standing import ACTIONS, NOTHING_BEFORE, Court, Former, matter, 
 from bot.github.values import IssueComment
 from bot.ledger.model import Correction as StoredCorrection
 from bot.ledger.model import Decision, Displayed, PullRequestRecord, Release
+from bot.masking import masked
 from bot.report.escaping import code
 from bot.report.voices import quoted
-from bot.secrets import redacted
 from bot.taxonomy.model import Taxonomy
 from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError
 from bot.text import text_key
@@ -187,7 +187,7 @@ def hear(
 def _follow(item: Command | Misspelt, comment: IssueComment, state: _State, first: Judgement, court: Court) -> None:
     if isinstance(item, Misspelt):
         state.followed = False
-        state.lines.append(f"{quoted(item.text)}: {code(redacted(item.message))}")
+        state.lines.append(f"{quoted(item.text)}: {code(masked(item.message))}")
         return
     why = court.refusal(item.verb, comment)
     if why is not None:
@@ -355,7 +355,7 @@ def _values(tags: Sequence[Tag], taxonomy: Taxonomy) -> tuple[dict[str, bool], l
             # To look for what may have been meant takes time.
             capability = names.find(tag.name, helpful=place < _MOST_COMPARED)
         except UnknownCapabilityError as error:
-            lines.append(f"{quoted(redacted(str(tag)))}: {code(redacted(str(error)))}.")
+            lines.append(f"{quoted(masked(str(tag)))}: {code(masked(str(error)))}.")
             continue
         if values.setdefault(capability, tag.value) != tag.value:
             lines.append(f"It says both + and - of {code(capability)}.")

@@ -16,9 +16,9 @@ from bot.documents import Document
 from bot.errors import Problem
 from bot.impact.model import Appraisal, Expected, Lack, OnTexts, Shown, Standing, WithInterval
 from bot.learning_settings import AppraisalSettings
+from bot.masking import masked
 from bot.review.statistics import wilson
 from bot.rounding import rounded
-from bot.secrets import redacted
 from bot.taxonomy.content import lacking_exemplars
 from bot.taxonomy.migration import Migration, carried_definitions, migration_between
 from bot.taxonomy.model import Capability, Taxonomy
@@ -167,6 +167,6 @@ def _on_texts(capability: str, texts: Sequence[Text], most: int) -> OnTexts:
 def _text(item: tuple[bool, float, Text]) -> Shown:
     _, probability, text = item
     # Redacted before it is cut: of a secret no part may stay.
-    whole = redacted("\n".join(text.turns))
+    whole = masked("\n".join(text.turns))
     cut = whole if len(whole) <= TEXT_CHARACTERS else f"{whole[: TEXT_CHARACTERS - 1]}…"
     return Shown(where=text.where, text=cut, probability=probability)

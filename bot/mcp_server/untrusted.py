@@ -20,8 +20,8 @@ from pydantic import BeforeValidator, Field
 from bot.classifier.cleaning import clean
 from bot.digests import digest
 from bot.errors import InputError, Problem
+from bot.masking import masked
 from bot.report.escaping import visible
-from bot.secrets import redacted
 from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
 from bot.validation import Text
@@ -66,7 +66,7 @@ def shown(name: str, length: int = LONGEST_NAME) -> str:
     names look alike, and each may be given back.  The id of an entry is shown as it is, even one that begins like a key
     (`sk-…`).
     """
-    seen = clean(name if _ENTRY.fullmatch(name) else redacted(name), length)
+    seen = clean(name if _ENTRY.fullmatch(name) else masked(name), length)
     return seen if seen == name and not ends_in_digest(name) else f"{seen} #{digest(name)[:_DIGITS]}".strip()
 
 
@@ -77,12 +77,12 @@ def ends_in_digest(name: str) -> bool:
 
 def harmless(text: str) -> str:
     """``text`` of ours, which may quote a name: visible, without a secret, and nothing in it opens or closes a mark."""
-    return html.escape(clean(redacted(text), LONGEST_TEXT), quote=False)
+    return html.escape(clean(masked(text), LONGEST_TEXT), quote=False)
 
 
 def mark_text(text: str, length: int = LONGEST_TEXT) -> str:
     """A turn, or a reason that somebody gave, between the marks: what is visible of it, and is no secret."""
-    return _between(clean(redacted(text), length) or (_NOTHING if text else ""))
+    return _between(clean(masked(text), length) or (_NOTHING if text else ""))
 
 
 def _between(text: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
+from bot.masking import masked
 from bot.review.agreement import Agreement, Overridden, Row, Share
 from bot.rounding import rounded
-from bot.secrets import redacted
 
 
 class ShareOutput(BaseModel):
@@ -139,7 +139,7 @@ class AgreementOutput(BaseModel):
                 for item in agreement.months
             },
             said=[
-                SaidOutput(text=redacted(item.text), count=item.count, overrides=item.overrides)
+                SaidOutput(text=masked(item.text), count=item.count, overrides=item.overrides)
                 for item in agreement.said
             ],
             overridden=[OverriddenOutput.of(item) for item in agreement.overridden],

@@ -1,4 +1,4 @@
-"""What ``incumbent candidates --json`` prints: whatever looks like a secret has a stand-in."""
+"""What ``incumbent candidates --json`` prints, as a model (``incumbent schema candidates-output``)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field
 from bot.classifier.usage import Usage
 from bot.extension.model import Candidate, Exemplar, Kind, Member, Telling
 from bot.report.output import UsageOutput
-from bot.secrets import redacted
 
 
 class MemberOutput(BaseModel):
@@ -23,8 +22,8 @@ class MemberOutput(BaseModel):
     def of(member: Member) -> MemberOutput:
         """``member`` for output."""
         return MemberOutput(
-            id=redacted(member.id),
-            turns=[redacted(turn) for turn in member.turns],
+            id=member.id,
+            turns=list(member.turns),
             signals=[signal.value for signal in member.signals],
         )
 
@@ -42,7 +41,7 @@ class TellingOutput(BaseModel):
     def of(told: Telling) -> TellingOutput:
         """``told`` for output."""
         return TellingOutput(
-            trait=redacted(told.trait.words),
+            trait=told.trait.words,
             members=told.members,
             observed=told.observed,
             expected=told.expected,
@@ -59,7 +58,7 @@ class ExemplarOutput(BaseModel):
     @staticmethod
     def of(exemplar: Exemplar) -> ExemplarOutput:
         """``exemplar`` for output."""
-        return ExemplarOutput(turns=[redacted(turn) for turn in exemplar.turns], source=redacted(exemplar.source))
+        return ExemplarOutput(turns=list(exemplar.turns), source=exemplar.source)
 
 
 class CandidateOutput(BaseModel):
@@ -88,14 +87,14 @@ class CandidateOutput(BaseModel):
         """``candidate`` for output."""
         return CandidateOutput(
             id=candidate.id,
-            name=redacted(candidate.name),
+            name=candidate.name,
             group=candidate.group,
-            description=redacted(candidate.description),
+            description=candidate.description,
             named_by=candidate.named_by,
             kind=candidate.kind,
             belongs_to=list(candidate.belongs_to),
             core=list(candidate.core),
-            customers=[redacted(name) for name in candidate.customers],
+            customers=list(candidate.customers),
             signals={signal.value: count for signal, count in candidate.signals.items()},
             surprise=candidate.surprise,
             excess=candidate.excess,

@@ -10,7 +10,6 @@ from bot.classifier.usage import Usage
 from bot.intake.query import Query
 from bot.report.output import Spent, UsageOutput
 from bot.report.remarks import ContradictionOutput
-from bot.secrets import redacted
 from bot.taxonomy.model import Taxonomy
 
 
@@ -40,7 +39,7 @@ class CallsOutput(BaseModel):
         """``calls`` for output; ``None`` for none."""
         if calls is None:
             return None
-        steps = [CalledToolOutput(tool=redacted(name), probability=share) for name, share in calls.likely]
+        steps = [CalledToolOutput(tool=name, probability=share) for name, share in calls.likely]
         return CallsOutput(probability=calls.probability, steps=steps)
 
 

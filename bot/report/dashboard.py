@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from bot.masking import masked
 from bot.pipeline import Platform
 from bot.report import set_sections
 from bot.report.agreement_section import agreement_sections
@@ -17,7 +18,6 @@ from bot.report.tables import Section
 from bot.report.voices import MarkdownVoice
 from bot.report.wording import SHOWN_NAMES, counted, listed
 from bot.review.agreement import Agreement
-from bot.secrets import redacted
 
 TITLE: Final = "Incumbent: the regression set"
 """The issue's title."""
@@ -148,7 +148,7 @@ class _Body:
             set_sections.summary(status, dashboard.refused),
             *([] if chart is None else [chart]),
         )
-        notices = tuple(code(shortened(visible(redacted(notice)), NOTICE_CHARACTERS)) for notice in dashboard.notices)
+        notices = tuple(code(shortened(visible(masked(notice)), NOTICE_CHARACTERS)) for notice in dashboard.notices)
         voice = MarkdownVoice(platform.taxonomy)
         could_go = dashboard.open_suggestions or dashboard.candidates or status.size < status.ceiling
         losses = losses_overview(platform) if status.waiting and not could_go else []

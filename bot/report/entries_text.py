@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bot.curator.entry import Admitted, Evicted
+from bot.masking import masked
 from bot.report.console import Printer
 from bot.report.entries_output import CoverageOutput, ListOutput, RolesOutput, ShowOutput, State
 from bot.report.escaping import visible
 from bot.report.voices import PlainVoice
 from bot.report.wording import SHOWN_NAMES, counted, listed
-from bot.secrets import redacted
 from bot.taxonomy.model import Taxonomy
 
 _STATES: dict[State, str] = {
@@ -62,7 +62,7 @@ def print_entry(output: ShowOutput, taxonomy: Taxonomy, out: Printer) -> None:
         out.line(f"  {evicted(output.eviction, voice)}")
         out.line(f"  to bring it back: incumbent restore {entry.id}")
     for number, turn in enumerate(entry.turns, 1):
-        turn = visible(redacted(turn))
+        turn = visible(masked(turn))
         out.line(f"  {turn}" if len(entry.turns) == 1 else f"  turn {number}: {turn}")
     out.line(f"  {_source(output, voice)}")
     out.line(f"  {_admitted(entry.admitted, voice)}")

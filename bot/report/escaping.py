@@ -9,6 +9,8 @@ import re
 import unicodedata
 from urllib.parse import quote
 
+from bot.invisible import is_invisible
+
 SHOWN_CHARACTERS = 160
 """A query is shown up to this length; the whole text is in the eval set and in the JSON report."""
 
@@ -18,22 +20,23 @@ LONGEST_BACKTICKS = 8
 LONGEST_ADDRESS = 2000
 """Longer addresses are not linked; browsers and GitHub take at least this."""
 
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_UNASSIGNED = frozenset({"Co", "Cn"})
 _BREAK = "\u200b"
 
 
 def visible(text: str) -> str:
-    """``text`` on one line, with control, format (bidi, zero-width, tag) and unassigned characters made visible."""
+    """``text`` on one line, with blank, control, format (bidi, zero-width, tag) and unassigned signs made visible."""
     flat = " ".join(text.split())
-    return "".join("\ufffd" if unicodedata.category(character) in _UNSEEN else character for character in flat)
+    return "".join("\ufffd" if _is_unseen(character) else character for character in flat)
 
 
 def printable(text: str) -> str:
     """``text`` for a console: its lines and tabs stay, all that could move a cursor is made visible."""
-    return "".join(
-        "\ufffd" if unicodedata.category(character) in _UNSEEN and character not in "\n\t" else character
-        for character in text
-    )
+    return "".join("\ufffd" if _is_unseen(character) and character not in "\n\t" else character for character in text)
+
+
+def _is_unseen(character: str) -> bool:
+    return is_invisible(character) or unicodedata.category(character) in _UNASSIGNED
 
 
 def unlogged(text: str) -> str:

@@ -10,11 +10,11 @@ from typing import Final, Literal
 
 from bot.classifier.held_out import LeftOut
 from bot.impact.model import Appraisal, CapabilitySides, Effect, Impact, Remark, RemarkSides, Shown, VerdictSides
+from bot.masking import masked
 from bot.report.escaping import code, shortened, visible
 from bot.report.tables import Detail, Table, folded
 from bot.report.voices import quoted
 from bot.report.wording import counted, listed
-from bot.secrets import redacted
 
 NAMED = 5
 """Capabilities of one row that are named; the rest is counted."""
@@ -79,7 +79,7 @@ def _blocks(impact: Impact, table: Table, detail: Detail) -> Iterator[str]:
 
 def _sentence(text: str) -> str:
     """Longer than other foreign text: a new wording stands behind the old one."""
-    return code(shortened(visible(redacted(text)), SENTENCE_CHARACTERS))
+    return code(shortened(visible(masked(text)), SENTENCE_CHARACTERS))
 
 
 def _appraisals(appraisals: Sequence[Appraisal], table: Table, detail: Detail) -> Iterator[str]:

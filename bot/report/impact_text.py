@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from bot.impact.model import Appraisal, CapabilitySides, Effect, Impact
+from bot.masking import masked
 from bot.report.escaping import shortened, visible
 from bot.report.impact_markdown import (
     exemplar_words,
@@ -15,7 +16,6 @@ from bot.report.impact_markdown import (
     shown_texts,
 )
 from bot.report.wording import counted
-from bot.secrets import redacted
 
 
 def impact_text(impact: Impact) -> str:
@@ -30,7 +30,7 @@ def appraisals_text(appraisals: Sequence[Appraisal]) -> str:
 
 def _harmless(lines: Iterable[str]) -> str:
     indents = ((len(line) - len(line.lstrip(" ")), line) for line in lines)
-    return "\n".join(" " * indent + visible(redacted(line)) for indent, line in indents)
+    return "\n".join(" " * indent + visible(masked(line)) for indent, line in indents)
 
 
 def _lines(impact: Impact) -> Iterator[str]:

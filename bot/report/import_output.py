@@ -29,7 +29,6 @@ from bot.report.remarks import RemarksOutput, remarks_on
 from bot.report.voices import PlainVoice
 from bot.report.wording import why
 from bot.rounding import rounded
-from bot.secrets import redacted
 
 
 class ImportedAgentOutput(BaseModel):
@@ -149,7 +148,7 @@ def _verdicts(items: Sequence[Item], appraisal: Appraisal) -> list[AppraisedOutp
         AppraisedOutput(
             **VerdictOutput.of(verdict).model_dump(),
             why=why(verdict, appraisal, voice),
-            turns=[redacted(turn) for turn in queries[verdict.id].query.turns],
+            turns=list(queries[verdict.id].query.turns),
             file=queries[verdict.id].query.file,
             line=queries[verdict.id].query.line,
         )

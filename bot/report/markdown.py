@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from bot.consolidator.verdict import Verdict
 from bot.errors import Problem
+from bot.masking import masked
 from bot.pipeline import Review
 from bot.report import wording
 from bot.report.escaping import code, link, plain, shortened, visible
@@ -16,7 +17,6 @@ from bot.report.excluded import Excluded
 from bot.report.remarks import remarks_on
 from bot.report.tables import EVERYTHING, Detail, Table, folded
 from bot.report.voices import MarkdownVoice
-from bot.secrets import redacted
 
 SHOWN_TURNS = 3
 
@@ -118,7 +118,7 @@ def _commands(ids: Sequence[str], reason: str = "") -> str:
 
 def _can_be_typed(id: str) -> bool:
     """Whether ``id`` is shown as it is, and stands for itself in a command."""
-    return _TYPED.fullmatch(id) is not None and redacted(id) == id
+    return _TYPED.fullmatch(id) is not None and masked(id) == id
 
 
 def _unfamiliar(review: Review, voice: MarkdownVoice, table: Table, commands: bool) -> list[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pydantic import BaseModel, Field
 
 from bot.classifier.model import Classification, Contradiction, Unfamiliar
+from bot.masking import masked
 from bot.report.wording import Voice, contradicts, is_unfamiliar
-from bot.secrets import redacted
 
 
 class ContradictionOutput(BaseModel):
@@ -22,8 +22,8 @@ class ContradictionOutput(BaseModel):
     def of(found: Contradiction) -> ContradictionOutput:
         """``found`` for output."""
         return ContradictionOutput(
-            expected=[redacted(name) for name in found.expected],
-            likeliest=[redacted(name) for name in found.likeliest],
+            expected=[masked(name) for name in found.expected],
+            likeliest=[masked(name) for name in found.likeliest],
             probability=found.probability,
         )
 

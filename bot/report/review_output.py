@@ -20,7 +20,6 @@ from bot.report.output import (
 from bot.report.remarks import RemarksOutput, remarks_on
 from bot.report.voices import PlainVoice
 from bot.report.wording import headline, why
-from bot.secrets import redacted
 
 
 class ExpectedToolOutput(BaseModel):
@@ -175,14 +174,13 @@ def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
                 outcome=outcome,
                 why=why(verdict, review, voice),
                 entry=review.targets.get(verdict.id, review.entry_id(verdict.id)),
-                turns=[redacted(turn) for turn in query.turns],
-                attachments=[redacted(name) for name in query.setup.attachments],
+                turns=list(query.turns),
+                attachments=list(query.setup.attachments),
                 scores=dict(review.scored[verdict.id].scores),
                 expected_tools=None
                 if tools is None
                 else [
-                    ExpectedToolOutput(name=redacted(tool.name), unwanted=tool.unwanted, declared=tool.declared)
-                    for tool in tools
+                    ExpectedToolOutput(name=tool.name, unwanted=tool.unwanted, declared=tool.declared) for tool in tools
                 ],
                 file=query.file,
                 line=query.line,

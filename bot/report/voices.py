@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bot.masking import masked
 from bot.report.escaping import code, plain, shortened, visible
-from bot.secrets import redacted
 from bot.taxonomy.model import Taxonomy
 
 
 def quoted(text: str) -> str:
     """Foreign ``text`` in Markdown: a short code span on one line, without what looks like a secret."""
-    return code(shortened(visible(redacted(text))))
+    return code(shortened(visible(masked(text))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class PlainVoice:
     taxonomy: Taxonomy
 
     def name(self, id: str) -> str:
-        return shortened(visible(redacted(id)))
+        return shortened(visible(masked(id)))
 
     def capability(self, id: str) -> str:
         return f"{visible(self.taxonomy.by_id[id].name)}{_on_trial(id, self.taxonomy)}"
 
     def quote(self, text: str) -> str:
-        return shortened(visible(redacted(text)))
+        return shortened(visible(masked(text)))
 
 
 def _on_trial(id: str, taxonomy: Taxonomy) -> str:

@@ -12,6 +12,7 @@ from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import CalledTools, Classification, Contradiction, Judgement
 from bot.github.analysis import classified_of, facts_of
 from bot.ledger.model import StoredClassification
+from bot.masking import masked_json
 from bot.mcp_server.answers import ClassifiedRow, Contradictions
 from bot.mcp_server.cuts import Ids
 from bot.pipeline import Review, judge
@@ -151,7 +152,8 @@ def classification(**more: object) -> Classification:
 def test_the_json_of_classify_has_the_called_tools() -> None:
     item = classification(contradiction=found(("look_up",), (KEY,)), unfamiliar="code")
     result = ClassifierResult(classifications=(item,), unclassified=())
-    (row,) = ClassifyOutput.of(result, (query("q"),), make_taxonomy("a"), None).queries
+    output = ClassifyOutput.of(result, (query("q"),), make_taxonomy("a"), None)
+    (row,) = ClassifyOutput.model_validate_json(masked_json(output.model_dump(mode="json"))).queries
     assert row.values["a"].path == "tool"
     assert row.calls is not None
     assert [(step.tool, step.probability) for step in row.calls.steps] == [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.extension.model import Exemplar, Member, Signal, Telling, Trait
+from bot.masking import masked_json
 from bot.report.candidates_output import CandidatesOutput
 from bot.secrets import STAND_IN
 from tests.extension.builders import make_candidate
@@ -22,8 +23,9 @@ def test_whatever_looks_like_a_secret_has_a_stand_in() -> None:
         positive=(Exemplar(turns=(TURN,), source=TURN),),
         negative=(Exemplar(turns=(TURN,), source="deeds.say"),),
     )
-    output = CandidatesOutput.of(1, [candidate], None)
-    assert "hunter2" not in output.model_dump_json()
+    text = masked_json(CandidatesOutput.of(1, [candidate], None).model_dump(mode="json"))
+    assert "hunter2" not in text
+    output = CandidatesOutput.model_validate_json(text)
     (found,) = output.candidates
     assert found.queries[0].turns == ["well", CLEAN]
     assert [found.name, found.description, found.positive[0].source, found.customers[0]] == [CLEAN] * 4

@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from bot.invisible import is_invisible
 from bot.report.escaping import (
     LONGEST_ADDRESS,
     LONGEST_BACKTICKS,
@@ -25,8 +26,8 @@ from bot.report.escaping import (
 from tests.github.hostile import HALF_CHARACTER, HOSTILE
 
 BREAK = "\u200b"
-UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-MARKS = "`|\\<>!-:#[]@$* \n\r\t\u200b\u202e\x1b"
+UNASSIGNED = {"Co", "Cn"}
+MARKS = "`|\\<>!-:#[]@$* \n\r\t\u200b\u202e\x1b\u3164\u2800"
 PARSER = MarkdownIt("commonmark", {"html": True}).enable("table")
 
 texts = st.one_of(
@@ -38,7 +39,7 @@ texts = st.one_of(
 
 
 def unseen(text: str) -> set[str]:
-    return {sign for sign in text if unicodedata.category(sign) in UNSEEN}
+    return {sign for sign in text if is_invisible(sign) or unicodedata.category(sign) in UNASSIGNED}
 
 
 def inline(markdown: str) -> list[tuple[str, str]]:

@@ -1,0 +1,31 @@
+"""Which characters show nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.errors import Problem
+from bot.intake.eval_sets.identity import fault_of_id
+from bot.invisible import is_invisible
+from bot.report.escaping import code, printable, visible
+
+BLANK = "\u3164\u2800\u115f\u1160\uffa0\u034f\u17b4\u180b\U0001d159\U00013441"
+
+
+@pytest.mark.parametrize("character", [*BLANK, "\u200b", "\u202e", "\U000e0041", "\x1b", "\u2028", "\xad", "\ud800"])
+def test_what_shows_nothing_is_invisible(character: str) -> None:
+    assert is_invisible(character)
+
+
+@pytest.mark.parametrize("character", ["a", " ", "é", "ㄱ", "⠿", "가", "\ufe0f", "\U000e0100", "\ue000", "\u0378"])
+def test_what_shows_something_or_changes_its_look_is_not(character: str) -> None:
+    assert not is_invisible(character)
+
+
+@pytest.mark.parametrize("character", BLANK)
+def test_blank_glyphs_are_made_visible_wherever_text_is_shown(character: str) -> None:
+    text = f"a{character}b"
+    assert visible(text) == printable(text) == "a\ufffdb"
+    assert code(text) == "`a\ufffdb`"
+    assert character not in str(Problem(text, None, text, text))
+    assert fault_of_id(text) is not None
