@@ -15,13 +15,6 @@ from bot.errors import OutsideError, UsageError
 PATH: Final = "/mcp"
 MOST_BYTES: Final = 4 * 1024 * 1024
 """Of one request over HTTP."""
-MOST_SESSIONS: Final = 200
-IDLE: Final = 5 * 60
-"""Seconds until a session of an older client ends of which nothing is heard.
-
-Clients that go without a word would take the sessions of all; one that only paused is told to begin anew, which costs
-it nothing, since no session holds anything.
-"""
 
 
 def serve_stdio(server: MCPServer[None]) -> None:
@@ -64,6 +57,8 @@ def serve_http(server: MCPServer[None], host: str, port: int, announce: Any) -> 
     """
     import uvicorn
 
+    from bot.mcp_server import bounded_http
+
     address = loopback(host)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -78,13 +73,21 @@ def serve_http(server: MCPServer[None], host: str, port: int, announce: Any) -> 
         app = server.streamable_http_app(
             streamable_http_path=PATH,
             max_request_body_size=MOST_BYTES,
-            max_sessions=MOST_SESSIONS,
-            session_idle_timeout=IDLE,
+            # Each session that is being opened has a connection: the bound below is reached before this one.
+            max_sessions=bounded_http.MOST_SESSIONS + bounded_http.MOST_CONNECTIONS,
+            session_idle_timeout=bounded_http.IDLE,
             transport_security=security(address, port),
             host=address,
         )
+        app.add_middleware(bounded_http.BoundedSessions)
         announce(f"http://{_written(address)}:{port}{PATH}")
-        config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
+        config = uvicorn.Config(
+            app,
+            http=bounded_http.PromptProtocol,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=2,
+        )
         anyio.run(lambda: uvicorn.Server(config).serve(sockets=[listener]))
     finally:
         listener.close()

@@ -5,11 +5,14 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Final
 from unittest.mock import patch
 from urllib.parse import urlsplit
 
@@ -18,7 +21,8 @@ import pytest
 from mcp import Client
 
 from bot.errors import UsageError
-from bot.mcp_server.serving import IDLE, loopback
+from bot.mcp_server.bounded_http import ARRIVAL, IDLE, MOST_SESSIONS
+from bot.mcp_server.serving import loopback
 from tests.factories import REPOSITORY
 from tests.mcp_server.conftest import BRANCH_LINE, CARD_LINE, answer_of, ask, command, drive, http_server, in_process
 from tests.mcp_server.slow_model import PAUSE, asks, slow_model
@@ -94,7 +98,7 @@ def test_another_origin_is_refused(origin: str, address: str) -> None:
     assert greet(address, Origin=origin) == 403
 
 
-@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]"])
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "LOCALHOST", "LocalHost", "[::1]"])
 def test_its_own_names_are_welcome(name: str, address: str) -> None:
     port = urlsplit(address).port
     assert greet(address, Host=f"{name}:{port}", Origin=f"http://{name}:{port}") == 200
@@ -119,21 +123,161 @@ def test_a_form_of_a_web_page_is_refused(address: str) -> None:
     assert greet(address, **{"Content-Type": "text/plain"}) == 400
 
 
-FEW_AND_SHORT = """
+BOUNDED = """
 from bot.cli.main import main
-from bot.mcp_server import serving
+from bot.mcp_server import bounded_http
 
-serving.MOST_SESSIONS = 2
-serving.IDLE = 2
+bounded_http.MOST_SESSIONS = 2
+bounded_http.MOST_CONNECTIONS = 5
+bounded_http.ARRIVAL = 2
+bounded_http.IDLE = 3
 main()
 """
 
 
-def test_sessions_that_were_left_make_room_for_others(platform: Path) -> None:
+def open_session(address: str) -> str:
+    """The id of a session that was greeted and left."""
+    return exchange(address, HELLO)[2]
+
+
+def exchange(address: str, message: object, session: str | None = None) -> tuple[int, bytes, str]:
+    """Status, body and session of one message."""
+    place = urlsplit(address)
+    assert place.hostname is not None
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=60)
+    named = {} if session is None else {"Mcp-Session-Id": session}
+    try:
+        connection.request("POST", place.path, json.dumps(message).encode(), {**JSON, **named})
+        response = connection.getresponse()
+        return response.status, response.read(), response.getheader("Mcp-Session-Id") or ""
+    finally:
+        connection.close()
+
+
+def is_open(address: str, session: str) -> bool:
+    """Whether the session answers; a notification is no question."""
+    status = exchange(address, {"jsonrpc": "2.0", "method": "notifications/initialized"}, session)[0]
+    assert status in (202, 404)
+    return status == 202
+
+
+def ping(address: str, session: str) -> int:
+    return exchange(address, {"jsonrpc": "2.0", "id": 2, "method": "ping"}, session)[0]
+
+
+def test_a_newcomer_is_served_however_many_sessions_were_left(address: str) -> None:
+    first = open_session(address)
+    assert ping(address, first) == 200
+    left = [open_session(address) for _ in range(MOST_SESSIONS + 20)]
+    assert all(left)
+    assert is_open(address, first), "it asked something, and the others did not"
+    assert not any(is_open(address, session) for session in left[:20])
+    assert is_open(address, left[-1])
+    assert ask(Client(address, mode="legacy"), "status", limit=1)["size"] == 5
+
+
+def test_the_session_yields_that_asked_nothing_then_the_one_that_is_longest_silent(platform: Path) -> None:
+    with http_server(platform, start=("-c", BOUNDED)) as address:
+        first, second = open_session(address), open_session(address)
+        assert ping(address, first) == 200
+        third = open_session(address)
+        assert [is_open(address, session) for session in (first, second, third)] == [True, False, True]
+        assert ping(address, third) == 200
+        fourth = open_session(address)
+        assert [is_open(address, session) for session in (first, third, fourth)] == [False, True, True]
+
+
+def test_a_session_with_a_call_under_way_yields_to_nobody(platform: Path) -> None:
+    with slow_model() as model, patch.dict(os.environ, {"INCUMBENT_TEST_KEY": "k"}):
+        asks(platform, model)
+        with http_server(platform, start=("-c", BOUNDED)) as address:
+            session = open_session(address)
+            call = {"name": "classify", "arguments": {"queries": [{"turns": ["Where is it?"]}]}}
+            message = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call}
+            with ThreadPoolExecutor(1) as pool:
+                answer = pool.submit(exchange, address, message, session)
+                wait_for(lambda: len(model.asked) > 0)
+                assert all(open_session(address) for _ in range(5))
+                assert answer.result()[0] == 200
+            assert ping(address, session) == 200
+
+
+def test_sessions_of_which_nothing_is_heard_end(platform: Path) -> None:
     assert 60 < IDLE <= 10 * 60
-    with http_server(platform, start=("-c", FEW_AND_SHORT)) as address:
-        assert [greet(address) for _ in range(3)] == [200, 200, 503]
+    with http_server(platform, start=("-c", BOUNDED)) as address:
+        first, second = open_session(address), open_session(address)
+        assert ping(address, first) == 200
+        time.sleep(4)
+        assert not is_open(address, first)
+        third, fourth = open_session(address), open_session(address)
+        assert [is_open(address, session) for session in (second, third, fourth)] == [False, True, True]
+
+
+HALVES: Final = {
+    "nothing": b"",
+    "half a header": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half: ",
+    "half a body": b"POST /mcp HTTP/1.1\r\nHost: HOST\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{",
+}
+
+
+def half_open(address: str, said: bytes) -> socket.socket:
+    place = urlsplit(address)
+    connection = socket.create_connection((str(place.hostname), place.port), timeout=60)
+    connection.sendall(said.replace(b"HOST", place.netloc.encode()))
+    return connection
+
+
+def was_closed(connection: socket.socket) -> bool:
+    """Whether the server ended it; waits for no answer."""
+    connection.settimeout(0.05)
+    try:
+        return connection.recv(1) == b""
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_newcomer_is_served_beside_connections_that_never_ask(half: str, address: str) -> None:
+    held = [half_open(address, HALVES[half]) for _ in range(300)]
+    try:
+        before = time.monotonic()
+        assert greet(address) == 200
+        assert time.monotonic() - before < ARRIVAL / 2
+        time.sleep(max(0.0, ARRIVAL + 1 - (time.monotonic() - before)))
+        assert all(map(was_closed, held))
+        assert greet(address) == 200
+    finally:
+        for connection in held:
+            connection.close()
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_the_oldest_connection_that_never_asked_yields(half: str, platform: Path) -> None:
+    with http_server(platform, start=("-c", BOUNDED.replace("ARRIVAL = 2", "ARRIVAL = 60"))) as address:
+        held = [half_open(address, HALVES[half]) for _ in range(5)]
         wait_for(lambda: greet(address) == 200)
+        assert was_closed(held[0])
+        assert not was_closed(held[-1])
+        for connection in held:
+            connection.close()
+
+
+def test_a_request_that_follows_another_has_its_time_too(platform: Path) -> None:
+    with http_server(platform, start=("-c", BOUNDED)) as address:
+        body = json.dumps(HELLO).encode()
+        lines = [f"{name}: {value}" for name, value in {**JSON, "Host": urlsplit(address).netloc}.items()]
+        head = "\r\n".join(["POST /mcp HTTP/1.1", *lines, f"Content-Length: {len(body)}"]).encode()
+        with half_open(address, head + b"\r\n\r\n" + body) as connection:
+            answer = b""
+            while not answer.endswith(b"0\r\n\r\n"):
+                answer += connection.recv(4096)
+            assert answer.startswith(b"HTTP/1.1 200")
+            connection.sendall(head[:60])
+            before = time.monotonic()
+            wait_for(lambda: was_closed(connection))
+            assert 1 < time.monotonic() - before < 4
 
 
 def test_a_client_that_vanishes_mid_call_costs_nothing_more(platform: Path) -> None:

@@ -1,0 +1,174 @@
+"""Bounds on clients over HTTP: however many open sessions or connections and leave them, a newcomer is served."""
+
+from __future__ import annotations
+
+from asyncio import TimerHandle, Transport
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+MOST_SESSIONS: Final = 200
+"""Sessions of older clients; beyond these the one ends that would miss it least."""
+
+IDLE: Final = 5 * 60
+"""Seconds until a session of an older client ends of which nothing is heard.
+
+A client that only paused is told to begin anew, which costs it nothing, since no session holds anything.
+"""
+
+MOST_CONNECTIONS: Final = 400
+"""Connections open at once, within the files that most systems let a process open."""
+
+ARRIVAL: Final = 10.0
+"""Seconds in which a request must have arrived whole, from its first byte or from the opening of its connection."""
+
+_SESSION: Final = "mcp-session-id"
+_NAMES: Final = (b"host", b"origin")
+
+
+class PromptProtocol(H11Protocol):
+    """One connection: each of its requests arrives in time, and while none is served it yields to a newcomer."""
+
+    _deadline: TimerHandle | None = None
+    _opened: float = 0.0
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        self._opened = monotonic()
+        waiting = [other for other in self.connections if isinstance(other, PromptProtocol) and other._waits]
+        full = len(self.connections) >= MOST_CONNECTIONS
+        super().connection_made(transport)
+        self._set_deadline()
+        if full:
+            min(waiting, key=lambda other: other._opened, default=self)._give_up()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self._waits:
+            self._unset_deadline()
+        elif self._deadline is None:
+            self._set_deadline()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._unset_deadline()
+        super().connection_lost(exc)
+
+    @property
+    def _waits(self) -> bool:
+        """Whether a request is yet to arrive, or the rest of it."""
+        return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
+
+    def _set_deadline(self) -> None:
+        self._deadline = self.loop.call_later(ARRIVAL, self._give_up)
+
+    def _unset_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        # It counts no longer from now on, and not only once the system has closed it.
+        self.connections.discard(self)
+        self.transport.abort()
+
+
+@dataclass(slots=True)
+class _Session:
+    last: float
+    asked: bool = False
+    """Whether it ever asked something, beyond its greeting."""
+    calls: int = 0
+    streams: int = 0
+
+
+class BoundedSessions:
+    """The application within, whose sessions yield to newcomers; names of hosts are compared without case."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._sessions: dict[str, _Session] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope = {**scope, "headers": [(name, _folded(name, value)) for name, value in scope["headers"]]}
+        id = Headers(scope=scope).get(_SESSION)
+        known = None if id is None else self._sessions.get(id)
+        if id is None:
+            await self._open(scope, receive, send)
+        elif known is None:
+            await self._app(scope, receive, send)
+        else:
+            await self._follow(id, known, scope, receive, send)
+
+    async def _follow(self, id: str, session: _Session, scope: Scope, receive: Receive, send: Send) -> None:
+        is_call = scope["method"] == "POST"
+
+        async def note(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                # Notifications are answered by 202, and a session that has ended by 404.
+                done = message["status"] == 200
+                session.asked |= is_call and done
+                if message["status"] == 404 or (scope["method"] == "DELETE" and done):
+                    self._sessions.pop(id, None)
+            await send(message)
+
+        session.calls += is_call
+        session.streams += not is_call
+        try:
+            await self._app(scope, receive, note)
+        finally:
+            session.calls -= is_call
+            session.streams -= not is_call
+            session.last = monotonic()
+
+    async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
+        opened: list[_Session] = []
+
+        async def note(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 200:
+                id = Headers(raw=message["headers"]).get(_SESSION)
+                if id is not None:
+                    opened.append(_Session(monotonic(), calls=1))
+                    self._sessions[id] = opened[0]
+                    await self._make_room(scope)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, note)
+        finally:
+            for session in opened:
+                session.calls -= 1
+
+    async def _make_room(self, scope: Scope) -> None:
+        """End sessions beyond the bound: first those that never asked anything, the longest silent first."""
+        begun = monotonic() - IDLE
+        for id, session in list(self._sessions.items()):
+            if session.last < begun and not session.calls and not session.streams:
+                # It has ended of itself.
+                del self._sessions[id]
+        idle = [(session.asked, session.last, id) for id, session in self._sessions.items() if not session.calls]
+        for _, _, id in sorted(idle)[: max(0, len(self._sessions) - MOST_SESSIONS)]:
+            del self._sessions[id]
+            await self._end(id, scope)
+
+    async def _end(self, id: str, scope: Scope) -> None:
+        """End the session ``id`` as its client would end it."""
+        host = [(name, value) for name, value in scope["headers"] if name == b"host"]
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Message) -> None:
+            pass
+
+        headers = [*host, (_SESSION.encode(), id.encode())]
+        await self._app({**scope, "method": "DELETE", "headers": headers}, receive, send)
+
+
+def _folded(name: bytes, value: bytes) -> bytes:
+    return value.lower() if name in _NAMES else value
