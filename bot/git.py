@@ -108,8 +108,32 @@ def read_top(folder: Path) -> Path | None:
     except (git.InvalidGitRepositoryError, git.NoSuchPathError):
         return None
     if top is None:
-        raise UsageError(f"{folder} is a bare repository: clone it, and go on in the clone")
+        raise _bare(folder)
     return Path(top)
+
+
+def refuse_bare(folder: Path) -> None:
+    """Raise :class:`UsageError` where ``folder`` is a bare repository, or the ``.git`` of one; asks no git."""
+    if (folder / "HEAD").is_file() and (folder / "config").is_file() and (folder / "objects").is_dir():
+        raise _bare(folder)
+
+
+def _bare(folder: Path) -> UsageError:
+    return UsageError(f"{folder} is a bare repository: clone it, and go on in the clone")
+
+
+def read_conflicts(folder: Path) -> tuple[str, ...]:
+    """Files below ``folder`` in which a merge or the like left a conflict; none without git or a repository."""
+    try:
+        git = _library()
+    except OutsideError:
+        return ()
+    try:
+        listed = str(git.Git(folder).ls_files("--unmerged", "-z"))
+    except (git.GitCommandError, git.GitCommandNotFound):
+        return ()
+    # Each file once a side: mode, object and side, a tab, the path.
+    return tuple(dict.fromkeys(side.partition("\t")[2] for side in listed.split("\0") if side))
 
 
 def read_branch(folder: Path) -> str | None:

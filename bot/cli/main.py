@@ -195,12 +195,14 @@ def _show_problems(error: InputError) -> None:
 
 
 def _report_bug(arguments: Sequence[str] | None) -> int:
+    from bot.masking import masked
+
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", prefix="incumbent-bug-", suffix=".txt", delete=False
     ) as report:
         report.write(f"incumbent {metadata.version('incumbent')}, Python {sys.version}, {sys.platform}\n")
-        report.write(f"arguments: {list(sys.argv[1:] if arguments is None else arguments)}\n\n")
-        report.write(traceback.format_exc())
+        report.write(masked(f"arguments: {list(sys.argv[1:] if arguments is None else arguments)}\n\n"))
+        report.write(masked(traceback.format_exc()))
     click.echo(
         f"error: this is a bug of ours, not of your input; please open an issue and attach {report.name}", err=True
     )

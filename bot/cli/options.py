@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 from pydantic import BaseModel
@@ -19,6 +19,7 @@ from bot.config import CONFIG_FILE
 from bot.curator.entry import Lag, utc
 from bot.curator.lock import sole_curator
 from bot.errors import InputError, OutsideError, Problem, UsageError
+from bot.git import read_conflicts, refuse_bare
 from bot.masking import masked_json
 from bot.report.escaping import printable, visible
 
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
     from bot.curator.staging import Occasion
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+_DECIDING: Final = frozenset({"config", "regression_set", "taxonomy"})
+"""Folders on whose files each change of the set depends; a conflict elsewhere is no matter of it."""
+
+
+def _with_files(_: click.Context, __: click.Parameter, value: Path) -> Path:
+    """A folder of files; a bare repository has none, and its own file `config` where a folder is looked for."""
+    refuse_bare(value)
+    return value
 
 
 def repository_options(function: Command) -> Command:
@@ -40,6 +50,7 @@ def repository_options(function: Command) -> Command:
     )(function)
     return click.option(
         "--repo",
+        callback=_with_files,
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         default=Path(),
         metavar="DIR",
@@ -131,10 +142,27 @@ def one_at_a_time(function: Command) -> Command:
 
     @wraps(function)
     def alone(*, repo: Path, dry_run: bool, **rest: Any) -> Any:
+        _refuse_conflicts(repo)
         with nullcontext() if dry_run else sole_curator(repo):
             return function(repo=repo, dry_run=dry_run, **rest)
 
     return cast(Command, alone)
+
+
+def _refuse_conflicts(repo: Path) -> None:
+    """Raise :class:`InputError` where a merge under way left conflicts in what the set is made of."""
+    problems = [
+        Problem(
+            path,
+            None,
+            "the merge under way left a conflict in this file",
+            "resolve it and `git add` it, or abort the merge; then run this again",
+        )
+        for path in read_conflicts(repo)
+        if path.split("/")[0] in _DECIDING
+    ]
+    if problems:
+        raise InputError(problems)
 
 
 def show_usage(*backends: Backend, besides: Usage | None = None) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from bot.cli import status
 from bot.secrets import STAND_IN
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import CARD_LINE
@@ -59,3 +61,22 @@ def test_no_command_repeats_a_secret(platform_with_secrets: Path, incumbent: Inc
     # Data to be used are whole.
     assert SECRET in (repo / "regression_set" / f"{entries[0]['id']}.yaml").read_text(encoding="utf-8")
     assert SECRET in incumbent("export", "--to", "jsonl", "--repo", repo).out
+
+
+def test_the_report_of_a_bug_repeats_no_secret(
+    platform: Path, incumbent: Incumbent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError(f"token={SECRET}")
+
+    monkeypatch.setattr(status, "open_platform", fail)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    outcome = incumbent("status", "--repo", platform, "--config", f"password={SECRET}")
+    assert outcome.code == 70
+    (report,) = tmp_path.glob("incumbent-bug-*.txt")
+    assert report.name in outcome.err
+    text = report.read_text(encoding="utf-8")
+    assert "arguments: ['status', '--repo'" in text
+    assert "RuntimeError: token[looks like a secret]" in text
+    assert SECRET not in text
+    assert report.stat().st_mode & 0o077 == 0
