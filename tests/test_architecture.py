@@ -51,6 +51,8 @@ ROWS = [
 ]
 PURE = [
     "editing.py",
+    "invisible.py",
+    "masking.py",
     "label_tables.py",
     "taxonomy/affected.py",
     "taxonomy/changes.py",

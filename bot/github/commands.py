@@ -22,6 +22,7 @@ from bot.github.command_lines import (
     is_unseen,
     tokens_of,
 )
+from bot.masking import masked
 from bot.suggest import perhaps
 
 MOST_COMMANDS: Final = 20
@@ -388,7 +389,7 @@ def _reason(text: str, known: _Names) -> str | None:
             )
         elif lead and known.resembles(lead):
             raise _MisspeltError(f"{_quoted(bare(lead))} is no query of this pull request{known.hint(lead)}; {fix}")
-    reason = " ".join(text[mark.end() if mark else 0 :].split())
+    reason = masked(" ".join(text[mark.end() if mark else 0 :].split()))
     if len(reason) > LONGEST_REASON:
         raise _MisspeltError(f"the reason has {len(reason)} characters; at most {LONGEST_REASON} are kept")
     return reason or None

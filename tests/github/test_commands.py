@@ -397,6 +397,11 @@ def test_a_misspelt_line_is_shown_as_written_and_cut() -> None:
     assert [item.text for item in found if isinstance(item, Misspelt)] == [short, long[: LONGEST_LINE - 1] + "…"]
 
 
+def test_a_reason_is_kept_without_a_secret() -> None:
+    said = "it is used with token=hunter2secret99 every day"
+    assert command(f"/incumbent reject q01: {said}").reason == "it is used with token[looks like a secret] every day"
+
+
 def test_a_reason_may_have_its_full_length_after_white_space_is_collapsed() -> None:
     reason = "ab " * (LONGEST_REASON // 3) + "ab"
     assert len(reason) <= LONGEST_REASON
