@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from bot.errors import OutsideError
 from bot.github.authority import UNTOLD
+from bot.github.branch_names import parents
 from bot.github.check import NAME
 from bot.github.responses import account, check_body, comment_of, login_of, pull_request_of, remark_of, tree_item
 from bot.github.values import (
@@ -44,6 +45,8 @@ from bot.github.values import (
 from bot.ledger.model import BRANCH
 
 PAGE = 100
+SHOWN = 5
+"""Branches that an error names."""
 GONE: Mapping[int, Any] = {404: {}}
 """Whatever was to be removed or marked is not there any more, which is as good."""
 
@@ -65,6 +68,10 @@ class RefusedError(OutsideError):
 
 class ProtectedBranchError(OutsideError):
     """The rules of a branch take no commits of this token but by a pull request."""
+
+
+class BlockedBranchError(OutsideError):
+    """A branch of ours cannot be made, since git cannot hold it beside another that is there."""
 
 
 class GitHubClient:
@@ -254,12 +261,25 @@ class GitHubClient:
             else:
                 self._ask("PATCH", f"/git/refs/heads/{quote(branch)}", body={"sha": tip, "force": False})
         except OutsideError as error:
+            in_the_way = self._in_the_way(branch) if before is None else ()
+            if in_the_way:
+                names = " and ".join(f"`{name}`" for name in in_the_way)
+                raise BlockedBranchError(
+                    f"git cannot hold the branch `{branch}` beside {names}: "
+                    f"delete or rename the branch {names}, and run this again"
+                ) from None
             # GitHub refuses a lost race and a protected branch with the same codes.
             if self._branch(branch) != before or "not a fast forward" in str(error):
                 raise LostRaceError(f"the branch {branch} has moved") from None
             if _PROTECTED.search(str(error)):
                 raise ProtectedBranchError(str(error)) from None
             raise
+
+    def _in_the_way(self, branch: str) -> tuple[str, ...]:
+        """Branches beside which git cannot hold ``branch``; asked only where GitHub refused to make it."""
+        above = [name for name in parents(branch) if self._branch(name) is not None]
+        below = self._ask("GET", f"/git/matching-refs/heads/{quote(branch)}/")
+        return (*above, *(str(item["ref"]).removeprefix("refs/heads/") for item in below[:SHOWN]))
 
     def _open(self, wanted: OpenPullRequest) -> None:
         """Open a pull request; one that is open already was found by nobody yet, and the next run sees it.

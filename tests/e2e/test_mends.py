@@ -280,3 +280,20 @@ def test_annotations_add_up_and_are_limited(job: Client) -> None:
 def test_only_apps_make_checks(job: Client) -> None:
     run = {"name": "Incumbent", "head_sha": job.world.head("main"), "status": "in_progress"}
     assert person(job.world, OWNER)("POST", "/check-runs", run).status == 403
+
+
+# --- references -------------------------------------------------------------------------------------------------------
+
+
+def test_a_branch_is_no_folder_of_another(job: Client) -> None:
+    world = job.world
+    head = world.head("main")
+    world.push("x", {"x": "1"})
+    world.push("y/z", {"y": "1"})
+    for name in ("x/y", "x/y/z", "y"):
+        made = job("POST", "/git/refs", {"ref": f"refs/heads/{name}", "sha": head})
+        assert (made.status, made.json["message"]) == (422, "Reference update failed"), name
+        assert world.head(name) is None
+    assert job("POST", "/git/refs", {"ref": "refs/heads/x-y", "sha": head}).status == 201
+    with pytest.raises(HarnessError):
+        world.push("x/y", {"x": "2"})

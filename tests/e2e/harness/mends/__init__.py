@@ -11,6 +11,7 @@ from tests.e2e.harness.mends.comments import Comments
 from tests.e2e.harness.mends.issues import Issues
 from tests.e2e.harness.mends.protection import Protection
 from tests.e2e.harness.mends.pulls import Pulls
+from tests.e2e.harness.mends.references import References
 from tests.e2e.harness.mends.trees import Trees
 from tests.e2e.harness.mends.wording import Wording
 
@@ -35,5 +36,6 @@ class Mends:
             Issues(hub, pulls, base_url),
             Wording(hub, base_url),
             Protection(hub),
+            References(hub),
         ]
         return cls(pulls, chain)
