@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.errors import OutsideError, UsageError
-from bot.git import owner_and_name, read_head, read_remote
+from bot.git import is_pushed, owner_and_name, read_head, read_remote
 
 ACTION: Final = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[0-9a-f]{40}")
 """``OWNER/NAME@COMMIT``."""
@@ -42,6 +42,17 @@ def own_action() -> str | None:
         return f"{remote}@{read_head(checkout).commit}"
     except (OutsideError, UsageError):
         return None
+
+
+def own_action_is_pushed() -> bool:
+    """Whether GitHub can know the commit of :func:`own_action`: one of a checkout may never have been pushed."""
+    checkout = Path(__file__).parents[1]
+    if not (checkout / "action.yml").is_file():
+        return True
+    try:
+        return is_pushed(checkout, read_head(checkout).commit)
+    except (OutsideError, UsageError):
+        return True
 
 
 def product_files(action: str | None, environment: Mapping[str, str]) -> str | None:

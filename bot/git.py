@@ -15,6 +15,7 @@ from bot.errors import OutsideError, UsageError
 _OWNER_AND_NAME = re.compile(
     r"(?:(?:https?|ssh|git)://[^/]+/|[^/:@]+@[^/:]+:)([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+?)(?:\.git)?/?"
 )
+_BRANCHES = ("refs/heads/", "refs/remotes/origin/")
 _BRANCH = re.compile(r"refs/(?:heads|remotes/origin)/([A-Za-z0-9][A-Za-z0-9._/-]*)")
 
 
@@ -149,6 +150,27 @@ def read_branch(folder: Path) -> str | None:
         if found:
             return found[1]
     return None
+
+
+def read_branches(folder: Path) -> tuple[str, ...]:
+    """The branches of ``folder``'s repository and those that it knows of ``origin``, also one without a commit."""
+    git = _library()
+    try:
+        repository = git.Repo(folder, search_parent_directories=True)
+    except (git.InvalidGitRepositoryError, git.NoSuchPathError):
+        return ()
+    listed = _asked(lambda: str(repository.git.for_each_ref("--format=%(refname)", *_BRANCHES)), git).splitlines()
+    listed.append(_asked(lambda: str(repository.git.symbolic_ref("--quiet", "HEAD")), git, quiet=True))
+    names = {name.removeprefix(place) for name in listed for place in _BRANCHES if name.startswith(place)}
+    return tuple(sorted(names - {"HEAD"}))
+
+
+def is_pushed(folder: Path, commit: str) -> bool:
+    """Whether the repository that holds ``folder`` knows a branch of a remote that has ``commit``."""
+    git = _library()
+    repository = git.Repo(folder, search_parent_directories=True)
+    words = ("--count=1", f"--contains={commit}", "refs/remotes/")
+    return bool(_asked(lambda: str(repository.git.for_each_ref(*words)), git, quiet=True))
 
 
 def owner_and_name(address: str) -> str | None:

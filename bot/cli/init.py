@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -10,9 +11,10 @@ import click
 from bot.cli.options import say
 from bot.config import CONFIG_FILE
 from bot.curator.changes import FileChange, apply
-from bot.documentation import ACTION, own_action, product_files, without_own_paths
+from bot.documentation import ACTION, own_action, own_action_is_pushed, product_files, without_own_paths
 from bot.errors import UsageError
-from bot.git import read_branch, read_remote, read_top
+from bot.git import read_branch, read_branches, read_remote, read_top
+from bot.github.branch_names import in_the_way
 from bot.github.conversation import COMMANDS
 from bot.setup_files import exemplar_files, setup_file
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
@@ -55,6 +57,7 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
     if action is not None and not ACTION.fullmatch(action):
         raise UsageError("name the Action that the workflow runs by its commit: --action OWNER/NAME@COMMIT (40 digits)")
     remote = read_remote(repo)
+    unpushed = action is None and not own_action_is_pushed()
     action = action or own_action()
     owners = owner or (f"@{remote.split('/')[0]}" if remote else None)
     planned = _planned(action, read_branch(repo) or "main")
@@ -84,7 +87,16 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
         if lacking:
             say(f"add to {present or CODEOWNERS[0]}:")
             say("\n".join(f"    {line}" for line in lacking))
-    _next_steps(remote, guessed=owner is None and CODEOWNERS[0] in missing, has_workflow=has_workflow)
+    if unpushed and action is not None and WORKFLOW in missing:
+        say(f"The workflow runs {action}, a commit that was never pushed: push it, or GitHub cannot find it.")
+    guessed = owner is None and CODEOWNERS[0] in missing
+    _next_steps(
+        remote,
+        in_the_way(read_branches(repo)),
+        product_files(action, os.environ),
+        guessed=guessed,
+        has_workflow=has_workflow,
+    )
 
 
 def _planned(action: str | None, branch: str) -> dict[str, str]:
@@ -106,7 +118,9 @@ def _text(file: Path) -> str:
     return file.read_text(encoding="utf-8", errors="replace")
 
 
-def _next_steps(remote: str | None, guessed: bool, has_workflow: bool) -> None:
+def _next_steps(
+    remote: str | None, blocking: Sequence[str], root: str | None, guessed: bool, has_workflow: bool
+) -> None:
     place = remote or "OWNER/NAME"
     team = f" Where {place.split('/')[0]} is an organisation, name a team of it in {CODEOWNERS[0]} instead."
     steps = [
@@ -123,9 +137,18 @@ def _next_steps(remote: str | None, guessed: bool, has_workflow: bool) -> None:
     ]
     if has_workflow:
         steps += [
+            f"Delete or rename the branch {name}, here and on GitHub: git cannot hold the bot's branches beside it."
+            for name in blocking
+        ]
+        steps += [
             (
                 "Push to the default branch, and require the check “Incumbent” there.\n"
                 f"     `incumbent doctor --repository {place}` names every setting that stands in the way."
+            ),
+            (
+                "Choose how admissions enter, since a branch that requires a check takes no commits of a job's token:\n"
+                "     by pull requests that you merge (`admissions: pull-request`), or by themselves, with the token\n"
+                f"     of a GitHub App that the branch's rules let by ({_page(root)}, “With a GitHub App”)."
             ),
             "Send your customers to CURATION.md.",
         ]
@@ -136,6 +159,10 @@ def _next_steps(remote: str | None, guessed: bool, has_workflow: bool) -> None:
     say("What to do next:")
     for number, step in enumerate(steps, 1):
         say(f"  {number}. {step}")
+
+
+def _page(root: str | None) -> str:
+    return "Incumbent's docs/github.md" if root is None else f"{root}/docs/github.md"
 
 
 def _there(path: Path) -> bool:

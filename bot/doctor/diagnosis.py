@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.doctor.actions_policy import permitted
-from bot.doctor.findings import GENERAL, RULES, Finding, bad, doubtful, good, unchecked
-from bot.doctor.settings import ActionsPolicy, BranchSettings, ConfigFacts, Facts, Files, JobTokens, Unread
+from bot.doctor.findings import BRANCHES, GENERAL, RULES, Finding, bad, doubtful, good, unchecked
+from bot.doctor.push_rights import Writer, diagnose_admissions
+from bot.doctor.settings import FORBIDDING, ActionsPolicy, BranchSettings, ConfigFacts, Facts, Files, JobTokens, Unread
 from bot.doctor.workflow import Workflow
 from bot.doctor.workflow_diagnosis import diagnose_workflow
 from bot.github.check import NAME
@@ -18,17 +19,6 @@ from bot.github.check import NAME
 ACTIONS_APP: Final = 15368
 """The app that a job's own token acts as: GitHub Actions."""
 
-_FORBIDDING: Final = frozenset(
-    {
-        "code_scanning",
-        "merge_queue",
-        "pull_request",
-        "required_deployments",
-        "required_status_checks",
-        "update",
-        "workflows",
-    }
-)
 _RESTRICTING: Final = frozenset(
     {
         "commit_author_email_pattern",
@@ -47,13 +37,17 @@ def diagnose(facts: Facts) -> tuple[Finding, ...]:
     """One finding or more for everything that was examined, in the order in which people would mend it."""
     files = facts.files if isinstance(facts.files, Files) else None
     config = None if files is None else files.config
+    workflow = None if files is None else files.workflow
+    writer = Writer.of(workflow, facts.token)
     return (
         *_repository(facts),
-        *_actions(facts.actions, None if files is None else files.workflow, facts.name),
-        *_job_tokens(facts.job_tokens),
+        *_actions(facts.actions, workflow, facts.name),
+        *_job_tokens(facts.job_tokens, writer),
         *_files(facts),
-        *_required_check(facts.branch, config),
-        *_ledger(facts.ledger),
+        *_required_check(facts.branch, config, writer),
+        *_blocking(facts),
+        *_ledger(facts.ledger, writer),
+        *diagnose_admissions(facts, config, workflow),
         *_curators(facts, config),
         *_code_owners(facts, files),
         *_token(facts),
@@ -108,7 +102,7 @@ def _actions(policy: ActionsPolicy | Unread, workflow: Workflow | None, name: st
         yield good("actions", "Actions are enabled, and the policy allows what the workflow uses")
 
 
-def _job_tokens(policy: JobTokens | Unread) -> Iterator[Finding]:
+def _job_tokens(policy: JobTokens | Unread, writer: Writer) -> Iterator[Finding]:
     place = f"{GENERAL} → Workflow permissions"
     if isinstance(policy, Unread):
         yield unchecked(
@@ -122,7 +116,8 @@ def _job_tokens(policy: JobTokens | Unread) -> Iterator[Finding]:
             "ours says what it needs, but a workflow without a `permissions` block gets all of it",
             f"{place}: “Read repository contents and packages permissions”",
         )
-    if not policy.opens_pull_requests:
+    opens = policy.opens_pull_requests or writer.own
+    if not opens:
         yield doubtful(
             "job token",
             "jobs may not create pull requests",
@@ -130,8 +125,8 @@ def _job_tokens(policy: JobTokens | Unread) -> Iterator[Finding]:
             f"{place}: tick “Allow GitHub Actions to create and approve pull requests”, or give the Action an App's "
             "token (input `token`)",
         )
-    if policy.default == "read" and policy.opens_pull_requests:
-        yield good("job token", "a job's token reads by default, and may create pull requests")
+    if policy.default == "read" and opens:
+        yield good("job token", f"a job's token reads by default, and {writer.name} may create pull requests")
 
 
 def _files(facts: Facts) -> Iterator[Finding]:
@@ -156,20 +151,22 @@ def _files(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _required_check(branch: BranchSettings, config: ConfigFacts | None) -> Iterator[Finding]:
+def _required_check(branch: BranchSettings, config: ConfigFacts | None, writer: Writer) -> Iterator[Finding]:
     about, why = "required check", f"without it a pull request merges whatever the check {NAME} says"
     rules = branch.rules if isinstance(branch.rules, tuple) else ()
     checks = [check for rule in rules for check in rule.checks]
     checks += () if branch.protection is None or isinstance(branch.protection, Unread) else branch.protection.checks
     ours = [check for check in checks if check.name == NAME]
-    foreign = sorted({check.app for check in ours if check.app not in (None, ACTIONS_APP)}, key=str)
+    # An App's id cannot be told from the token that the workflow hands over: only that it is not the job's own.
+    foreign = sorted(
+        {check.app for check in ours if check.app is not None and (check.app == ACTIONS_APP) is writer.own}
+    )
     if foreign:
         yield doubtful(
             about,
             f"{branch.name} takes the check {NAME} from the app {', '.join(map(str, foreign))} only",
-            "a job's own token posts it as GitHub Actions, so that it would never arrive",
-            f"{RULES} → the branch's rule → Require status checks: choose “GitHub Actions” or “any source”, "
-            "unless the Action has that App's token",
+            f"{writer.name} posts it as {'its App' if writer.own else 'GitHub Actions'}, so that it would never arrive",
+            f"{RULES} → the branch's rule → Require status checks: choose “any source”, or the app of that token",
         )
     elif ours:
         yield good(about, f"{branch.name} requires the check {NAME}")
@@ -190,14 +187,34 @@ def _required_check(branch: BranchSettings, config: ConfigFacts | None) -> Itera
     )
 
 
-def _ledger(branch: BranchSettings) -> Iterator[Finding]:
+def _blocking(facts: Facts) -> Iterator[Finding]:
+    why = "git cannot hold a branch and another below it, so that no review could be written"
+    if isinstance(facts.blocking, Unread):
+        yield unchecked("branches", "whether a branch is in the way of the bot's", facts.blocking, why)
+        return
+    for name in facts.blocking:
+        yield bad(
+            "branches",
+            f"the branch {name} is in the way of the bot's branches, such as {facts.ledger.name}",
+            why,
+            f"delete or rename the branch {name} (Code → Branches)",
+        )
+
+
+def _ledger(branch: BranchSettings, writer: Writer) -> Iterator[Finding]:
     about, why = "ledger", "the bot keeps facts and decisions there, and writes to it at every review"
     exclude = f"{RULES} → {{}}: exclude the branch {branch.name} from its targets"
     hindered = False
     for rule in branch.rules if isinstance(branch.rules, tuple) else ():
         known = f"the rule `{rule.kind}` of {rule.ruleset}"
-        if rule.kind in _FORBIDDING or (rule.kind == "creation" and not branch.exists):
+        if rule.kind in FORBIDDING or (rule.kind == "creation" and not branch.exists):
+            passes = writer.may_pass(rule)
+            if passes is True:
+                continue
             hindered = True
+            if isinstance(passes, Unread):
+                yield unchecked(about, f"whether {known} lets {writer.name} write to {branch.name}", passes, why)
+                continue
             verb = "created" if rule.kind == "creation" else "written to"
             yield bad(about, f"{known} keeps {branch.name} from being {verb}", why, exclude.format(rule.ruleset))
         elif rule.kind in _RESTRICTING or (rule.kind in _CREATING and not branch.exists):
@@ -210,13 +227,13 @@ def _ledger(branch: BranchSettings) -> Iterator[Finding]:
     protection = branch.protection
     if isinstance(protection, Unread):
         yield unchecked(about, f"whether the branch protection lets {branch.name} be written to", protection, why)
-    elif protection is not None and protection.forbids:
+    elif protection is not None and not writer.passes(protection):
         hindered = True
         yield bad(
             about,
             f"the branch protection of {branch.name} forbids direct writes ({', '.join(protection.forbids)})",
             why,
-            f"Settings → Branches: narrow the pattern so that it does not match {branch.name}",
+            f"{BRANCHES}: narrow the pattern so that it does not match {branch.name}",
         )
     if not hindered and not isinstance(branch.rules, Unread) and not isinstance(protection, Unread):
         yield good(about, f"no rule that can be read keeps the bot from writing to {branch.name}")

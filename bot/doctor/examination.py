@@ -13,8 +13,11 @@ from urllib.parse import quote
 
 from bot.doctor.examined_files import read_files, shipped_workflow
 from bot.doctor.settings import (
+    FORBIDDING,
+    NOBODY,
     ActionsPolicy,
     BranchSettings,
+    Bypass,
     Facts,
     Files,
     JobTokens,
@@ -25,12 +28,15 @@ from bot.doctor.settings import (
     Unread,
 )
 from bot.errors import OutsideError
+from bot.github.branch_names import BEGINNING, in_the_way
 from bot.ledger.model import BRANCH
 from bot.snapshot import Snapshot
 
 ADMINISTRATION = "Administration: read"
 CONTENTS = "Contents: read"
 METADATA = "Metadata: read"
+_PUSHING = ("always", "exempt")
+"""Modes of a bypass that hold for a push, and not in a pull request alone."""
 MOST_CURATORS = 100
 """So many configured curators are looked up, each with a request."""
 
@@ -126,6 +132,7 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot]) -> Fact
         workflow_state=state,
         branch=branch,
         ledger=_branch(ask, BRANCH),
+        blocking=_read(lambda: in_the_way(_branches(ask, BEGINNING)), CONTENTS),
         files=files,
         outsiders=outsiders,
         owner_faults=owner_faults,
@@ -194,33 +201,58 @@ def _branch(ask: Ask, name: str) -> BranchSettings:
 
 def _exists(ask: Ask, name: str) -> bool:
     # To ask for the branch itself would not tell one that is absent from one that the token may not see.
+    return name in _branches(ask, name)
+
+
+def _branches(ask: Ask, beginning: str) -> tuple[str, ...]:
     try:
-        found = ask(f"/git/matching-refs/heads/{quote(name)}")
+        found = ask(f"/git/matching-refs/heads/{quote(beginning)}")
     except RefusedError as error:
         if error.status == 409:  # The repository is empty.
-            return False
+            return ()
         raise
-    return any(item["ref"] == f"refs/heads/{name}" for item in found)
+    return tuple(item["ref"].removeprefix("refs/heads/") for item in found)
 
 
 def _rules(ask: Ask, place: str) -> tuple[Rule, ...]:
-    found: list[Rule] = []
+    found: list[Any] = []
     page = 1
     while True:
         items = ask(f"/rules/branches/{place}?per_page=100&page={page}")
-        found += [_rule(item) for item in items]
+        found += items
         if len(items) < 100:
-            return tuple(sorted(found, key=lambda rule: (rule.kind, rule.ruleset)))
+            break
         page += 1
+    # Only who may push past what forbids a push is of interest.
+    kinds = FORBIDDING | {"creation"}
+    ids = sorted({item["ruleset_id"] for item in found if item["type"] in kinds and item.get("ruleset_id")})
+    passes = {id: _read(partial(_bypass, ask, id), ADMINISTRATION) for id in ids}
+    rules = [_rule(item, passes.get(item.get("ruleset_id"), NOBODY)) for item in found]
+    return tuple(sorted(rules, key=lambda rule: (rule.kind, rule.ruleset)))
 
 
-def _rule(item: Any) -> Rule:
+def _rule(item: Any, bypass: Bypass | Unread) -> Rule:
     settings = item.get("parameters") or {}
     return Rule(
         kind=item["type"],
         ruleset=f"the ruleset {item.get('ruleset_id')} of {item.get('ruleset_source')}",
         checks=_checks(settings.get("required_status_checks"), "integration_id"),
         needs_code_owners=bool(settings.get("require_code_owner_review")),
+        bypass=bypass,
+    )
+
+
+def _bypass(ask: Ask, ruleset: int) -> Bypass:
+    found = ask(f"/rulesets/{ruleset}")
+    actors = found.get("bypass_actors")
+    apps = [
+        item["actor_id"]
+        for item in actors or ()
+        if item["actor_type"] == "Integration" and item["bypass_mode"] in _PUSHING and item["actor_id"]
+    ]
+    return Bypass(
+        here=found.get("current_user_can_bypass") in _PUSHING,
+        apps=None if actors is None else tuple(sorted(apps)),
     )
 
 
@@ -242,21 +274,30 @@ def _protection(ask: Ask, place: str) -> Protection | Unread | None:
             return None
         return Unread(right=ADMINISTRATION, reason=error.reason)
     checks = found.get("required_status_checks") or {}
-    reviews = found.get("required_pull_request_reviews")
+    reviews, restrictions = found.get("required_pull_request_reviews"), found.get("restrictions")
     known = _checks(checks.get("checks"), "app_id")
     named = {check.name for check in known}
+    # Each setting that forbids a push, and the apps that it lets by all the same.
     forbids = {
-        "Require a pull request before merging": reviews is not None,
-        "Require status checks to pass before merging": bool(found.get("required_status_checks")),
-        "Restrict who can push to matching branches": bool(found.get("restrictions")),
-        "Lock branch": bool((found.get("lock_branch") or {}).get("enabled")),
+        "Require a pull request before merging": _apps((reviews or {}).get("bypass_pull_request_allowances"))
+        if reviews is not None
+        else None,
+        "Require status checks to pass before merging": frozenset() if found.get("required_status_checks") else None,
+        "Restrict who can push to matching branches": _apps(restrictions) if restrictions else None,
+        "Lock branch": frozenset() if (found.get("lock_branch") or {}).get("enabled") else None,
     }
+    passing = [apps for apps in forbids.values() if apps is not None]
     return Protection(
         checks=known
         + tuple(RequiredCheck(name=name, app=None) for name in checks.get("contexts") or () if name not in named),
         needs_code_owners=bool((reviews or {}).get("require_code_owner_reviews")),
-        forbids=tuple(name for name, forbidden in forbids.items() if forbidden),
+        forbids=tuple(name for name, apps in forbids.items() if apps is not None),
+        apps=tuple(sorted(frozenset.intersection(*passing))) if passing else (),
     )
+
+
+def _apps(allowed: Any) -> frozenset[str]:
+    return frozenset(str(item["slug"]) for item in (allowed or {}).get("apps") or ())
 
 
 def _files(open_files: Callable[[str], Snapshot], branch: str) -> Files | Unread:

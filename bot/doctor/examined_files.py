@@ -56,6 +56,7 @@ def _facts(config: Curation) -> ConfigFacts:
         mode=config.mode,
         curators=tuple(config.curators),
         model_key=None if model is None else model.key_variable,
+        admissions=config.admissions,
     )
 
 

@@ -11,6 +11,7 @@ Severity: TypeAlias = Literal["error", "warning", "ok"]
 
 GENERAL: Final = "Settings → Actions → General"
 RULES: Final = "Settings → Rules → Rulesets"
+BRANCHES: Final = "Settings → Branches"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from bot.doctor.workflow import Workflow
 from bot.errors import Problem
+
+FORBIDDING: Final = frozenset(
+    {
+        "code_scanning",
+        "merge_queue",
+        "pull_request",
+        "required_deployments",
+        "required_status_checks",
+        "update",
+        "workflows",
+    }
+)
+"""Rules, by GitHub's names, that let nobody push to a branch but whom their ruleset lets by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +58,21 @@ class RequiredCheck:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bypass:
+    """Who may push past a ruleset.
+
+    ``here`` tells whether the token at hand may; ``apps`` are the ids of apps that may, None where the list is not
+    shown to this token.
+    """
+
+    here: bool
+    apps: tuple[int, ...] | None
+
+
+NOBODY: Final = Bypass(here=False, apps=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """One rule of a ruleset that holds for a branch; ``kind`` as GitHub's API names it, ``ruleset`` for people."""
 
@@ -52,15 +80,20 @@ class Rule:
     ruleset: str
     checks: tuple[RequiredCheck, ...] = ()
     needs_code_owners: bool = False
+    bypass: Bypass | Unread = NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:
-    """A classic branch protection; ``forbids`` names its settings that let nobody write without a pull request."""
+    """A classic branch protection.
+
+    ``forbids`` names its settings that let nobody write without a pull request, but for the ``apps`` (by their names).
+    """
 
     checks: tuple[RequiredCheck, ...] = ()
     needs_code_owners: bool = False
     forbids: tuple[str, ...] = ()
+    apps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +113,7 @@ class ConfigFacts:
     mode: Literal["curate", "observe"]
     curators: tuple[str, ...]
     model_key: str | None
+    admissions: Literal["commit", "pull-request", "by-hand"] = "commit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +150,7 @@ class Facts:
     """Everything that was read about the repository ``name``; ``shipped`` is the workflow as we hand it out.
 
     ``workflow_state`` is GitHub's word (``active``, ``disabled_manually``, …), None where it knows no such workflow.
+    ``blocking`` are branches beside which git cannot hold the bot's own.
     ``outsiders`` are configured curators who are no collaborators, ``owner_faults`` lines of CODEOWNERS that GitHub
     cannot follow.
     """
@@ -129,6 +164,7 @@ class Facts:
     workflow_state: str | Unread | None
     branch: BranchSettings
     ledger: BranchSettings
+    blocking: tuple[str, ...] | Unread
     files: Files | Unread
     outsiders: tuple[str, ...] | Unread
     owner_faults: tuple[str, ...] | Unread

@@ -17,16 +17,23 @@ EVERYTHING: Final = "*"
 
 _LEVELS: Final = ("none", "read", "write")
 _COMMIT: Final = re.compile(r"@[0-9a-f]{40}$")
+_JOBS_TOKEN: Final = re.compile(r"\s*\$\{\{\s*(github\.token|secrets\.GITHUB_TOKEN)\s*\}\}\s*", re.IGNORECASE)
 _IMAGE: Final = re.compile(r"^docker://.+@sha256:[0-9a-f]{64}$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """One ``uses:`` of a job; ``step`` is the Action's step that it asks for, where it asks for one."""
+    """One ``uses:`` of a job; ``step`` is the Action's step that it asks for, where it asks for one.
+
+    ``own_token`` tells whether it is handed another token than the job's own, ``login`` is the account that it says
+    the token acts as.
+    """
 
     action: str
     line: int | None
     step: str | None
+    own_token: bool = False
+    login: str | None = None
 
     @property
     def is_pinned(self) -> bool:
@@ -84,6 +91,16 @@ class Workflow:
         """The jobs that run ``step`` of the Action."""
         return tuple(job for job in self.jobs if step in job.steps)
 
+    @property
+    def writers(self) -> tuple[Use, ...]:
+        """Where the Action's step that writes is used."""
+        return tuple(use for job in self.jobs for use in job.uses if use.step == STEPS[-1])
+
+    @property
+    def own_token(self) -> bool:
+        """Whether all that writes is handed another token than the job's own, such as an App's."""
+        return bool(self.writers) and all(use.own_token for use in self.writers)
+
 
 def read_workflow(document: Document, file: str) -> Workflow:
     """The workflow in ``document``; what has another shape than GitHub asks for counts as absent."""
@@ -120,12 +137,15 @@ def _job(document: Document, name: str, job: Mapping[str, object], workflow: Map
         settings = as_mapping(step)
         variables |= set(as_mapping(settings.get("env")))
         if isinstance(settings.get("uses"), str):
-            asked = as_mapping(settings.get("with")).get("step")
+            given = as_mapping(settings.get("with"))
+            asked, token, login = given.get("step"), given.get("token"), given.get("login")
             uses.append(
                 Use(
                     action=str(settings["uses"]),
                     line=document.line((*place, "steps", number, "uses")),
                     step=asked if isinstance(asked, str) else None,
+                    own_token=isinstance(token, str) and not _JOBS_TOKEN.fullmatch(token),
+                    login=login if isinstance(login, str) else None,
                 )
             )
     return Job(

@@ -33,7 +33,7 @@ def diagnose_workflow(
             )
         return tuple(found)
     found += [*_state(workflow, state), *_triggers(workflow, shipped, merge_queue), *_jobs(workflow, shipped)]
-    found += [*_pins(workflow), *_model_key(workflow, files)]
+    found += [*_pins(workflow), *_login(workflow), *_model_key(workflow, files)]
     if not any(item.severity == "error" for item in found):
         found.append(good(_ABOUT, f"{workflow.file} runs both jobs, with the rights they need and no more"))
     return tuple(found)
@@ -149,6 +149,18 @@ def _pins(workflow: Workflow) -> Iterator[Finding]:
                     "a tag or branch can be moved to other code, which would run with the job's rights",
                     f"write {name}@ and the 40 digits of a commit, the version in a comment behind it",
                 )
+
+
+def _login(workflow: Workflow) -> Iterator[Finding]:
+    for use in workflow.writers:
+        if use.own_token and use.login is None:
+            place = f"{workflow.file}:{use.line}" if use.line else workflow.file
+            yield bad(
+                _ABOUT,
+                f"{place}: the step is handed a token of its own, and no `login`",
+                "the bot finds its own comments and pull requests by the account that the token acts as",
+                "add `login: APP[bot]` to its `with:`, APP being the App's name in its address",
+            )
 
 
 def _model_key(workflow: Workflow, files: Files) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import metadata
 from pathlib import Path
 
 import git
@@ -141,6 +142,59 @@ def test_who_owns_an_organisation_is_said(empty: Path, incumbent: Incumbent) -> 
     assert said not in incumbent("init", "--repo", empty, "--action", ACTION, "--owner", "@acme/team", "--dry-run").out
     assert said in incumbent("init", "--repo", empty, "--action", ACTION).out
     assert said not in incumbent("init", "--repo", empty, "--action", ACTION).out
+
+
+@pytest.mark.parametrize("name", ["incumbent", "incumbent/evict", "incumbent-candidates"])
+@pytest.mark.parametrize("place", ["at hand", "local", "of origin"])
+def test_a_branch_in_the_way_of_the_bots_is_named(name: str, place: str, empty: Path, incumbent: Incumbent) -> None:
+    with git.Repo(empty) as repository:
+        if place == "at hand":
+            repository.git.symbolic_ref("HEAD", f"refs/heads/{name}")
+        else:
+            repository.index.commit("One")
+            folder = "refs/heads" if place == "local" else "refs/remotes/origin"
+            repository.git.update_ref(f"{folder}/{name}", "HEAD")
+    out = incumbent("init", "--repo", empty, "--action", ACTION).out
+    assert f"Delete or rename the branch {name}, here and on GitHub" in out
+    assert out.index("Delete or rename") < out.index("Push to the default branch")
+
+
+def test_other_branches_are_in_nobodys_way(empty: Path, incumbent: Incumbent) -> None:
+    with git.Repo(empty) as repository:
+        repository.index.commit("One")
+        repository.git.update_ref("refs/remotes/origin/incumbent/ledger", "HEAD")
+        repository.git.update_ref("refs/heads/set-up-incumbent", "HEAD")
+    assert "Delete or rename" not in incumbent("init", "--repo", empty, "--action", ACTION).out
+
+
+def test_both_ways_in_which_admissions_enter_are_named(empty: Path, incumbent: Incumbent) -> None:
+    out = incumbent("init", "--repo", empty, "--action", ACTION).out
+    assert "`admissions: pull-request`" in out
+    root = f"https://github.com/{ACTION.replace('@', '/blob/')}"
+    assert f"{root}/docs/github.md, “With a GitHub App”" in out
+
+
+@pytest.mark.parametrize("pushed", [True, False])
+def test_an_action_that_github_cannot_find_is_said(
+    pushed: bool, empty: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with git.Repo.init(tmp_path / "product") as product:
+        product.create_remote("origin", "https://github.com/acme/incumbent.git")
+        (tmp_path / "product/action.yml").touch()
+        product.index.add(["action.yml"])
+        commit = product.index.commit("One").hexsha
+        if pushed:
+            product.git.update_ref("refs/remotes/origin/main", "HEAD")
+    monkeypatch.setattr("bot.documentation.__file__", str(tmp_path / "product/bot/documentation.py"))
+    monkeypatch.setattr("bot.documentation.metadata.distribution", _not_installed)
+    out = incumbent("init", "--repo", empty).out
+    assert f"uses: acme/incumbent@{commit}" in (empty / ".github/workflows/incumbent.yml").read_text()
+    assert ("was never pushed" in out) is not pushed
+    assert "was never pushed" not in incumbent("init", "--repo", empty).out
+
+
+def _not_installed(name: str) -> metadata.Distribution:
+    raise metadata.PackageNotFoundError(name)
 
 
 def test_a_code_owners_file_in_another_encoding_is_no_bug(empty: Path, incumbent: Incumbent) -> None:

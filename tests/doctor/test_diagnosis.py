@@ -17,6 +17,7 @@ from bot.doctor.output import DoctorOutput
 from bot.doctor.settings import (
     ActionsPolicy,
     BranchSettings,
+    Bypass,
     ConfigFacts,
     Facts,
     Files,
@@ -56,7 +57,7 @@ def make_branch(name: str, *rules: Rule, exists: bool = True, **settings: Any) -
 
 REQUIRED = Rule(kind="required_status_checks", ruleset=RULESET, checks=(RequiredCheck(name="Incumbent", app=None),))
 REVIEWED = Rule(kind="pull_request", ruleset=RULESET, needs_code_owners=True)
-CONFIG = ConfigFacts(mode="curate", curators=("cora",), model_key=None)
+CONFIG = ConfigFacts(mode="curate", curators=("cora",), model_key=None, admissions="pull-request")
 FILES = Files(
     workflow=workflow(),
     workflow_faults=(),
@@ -75,6 +76,7 @@ HEALTHY = Facts(
     workflow_state="active",
     branch=make_branch("main", REQUIRED, REVIEWED),
     ledger=make_branch("incumbent/ledger"),
+    blocking=(),
     files=FILES,
     outsiders=(),
     owner_faults=(),
@@ -94,6 +96,17 @@ def main(*rules: Rule, **settings: Any) -> dict[str, Any]:
     return {"branch": make_branch("main", *rules, **settings)}
 
 
+def committing(*rules: Rule, own: bool = False, **settings: Any) -> dict[str, Any]:
+    """Admissions by commit to a main with ``rules``; the workflow hands over an ``own`` token, or the job's."""
+    changes = BY_APP if own else {}
+    return files(config=replace(CONFIG, admissions="commit"), **changes) | main(*rules, **settings)
+
+
+def passed_by(*apps: int, here: bool = False) -> tuple[Rule, ...]:
+    """The healthy rules, by a ruleset that lets ``apps`` by, and perhaps the token ``here``."""
+    return tuple(replace(rule, bypass=Bypass(here=here, apps=apps or None)) for rule in (REQUIRED, REVIEWED))
+
+
 def ledger(*rules: Rule | str, **settings: Any) -> dict[str, Any]:
     named = [Rule(kind=rule, ruleset=RULESET) if isinstance(rule, str) else rule for rule in rules]
     return {"ledger": make_branch("incumbent/ledger", *named, **settings)}
@@ -107,6 +120,13 @@ MODELS = "      models: read # GitHub Models, where the config names it\n"
 MODEL = replace(CONFIG, model_key="MODEL_KEY")
 STEP = "          step: analyse\n"
 KEY = "        env:\n          MODEL_KEY: ${{ secrets.MODEL_KEY }}\n"
+
+PUBLISH = "          step: publish\n"
+OWN = "          token: ${{ steps.app.outputs.token }}\n"
+BY_APP = edited((PUBLISH, f"{PUBLISH}{OWN}          login: acme-curator[bot]\n"))
+LOCKED = Protection(checks=REQUIRED.checks, needs_code_owners=True, forbids=("Lock branch",))
+LETS_US_BY = Protection(checks=REQUIRED.checks, needs_code_owners=True, forbids=("Restrict",), apps=("acme-curator",))
+APP = {"token": TokenFacts(kind="app", writes=True, unread=())}
 
 CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
     ("archived", {"archived": True}, "error", "repository", "archived", "Unarchive"),
@@ -346,6 +366,114 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
         "Lock branch",
         "Settings → Branches",
     ),
+    ("no App", ledger("update") | files(**BY_APP), "error", "ledger", "rule `update`", "exclude"),
+    (
+        "bypass unread",
+        ledger(Rule(kind="update", ruleset=RULESET, bypass=UNREAD)) | files(**BY_APP),
+        "warning",
+        "ledger",
+        "could not be checked",
+        "Administration",
+    ),
+    # Branches in the way
+    (
+        "in the way",
+        {"blocking": ("incumbent",)},
+        "error",
+        "branches",
+        "the branch incumbent is in the way",
+        "delete or rename the branch incumbent",
+    ),
+    ("unread", {"blocking": UNREAD}, "warning", "branches", "could not be checked", "Administration"),
+    # Admissions
+    (
+        "a job's token",
+        committing(REQUIRED, REVIEWED),
+        "warning",
+        "admissions",
+        "will be offered by pull request: main refuses commits of a job's own token (the rule `required_status_checks`",
+        "With a GitHub App",
+    ),
+    (
+        "the other way out",
+        committing(REQUIRED, REVIEWED),
+        "warning",
+        "admissions",
+        "the rule `pull_request` of the ruleset 7",
+        "`admissions: pull-request` in config/curation.yaml",
+    ),
+    (
+        "a list that no job is on",
+        committing(*passed_by(99)),
+        "warning",
+        "admissions",
+        "will be offered",
+        "App's token",
+    ),
+    (
+        "an App that is on no list",
+        committing(REQUIRED, REVIEWED, own=True),
+        "warning",
+        "admissions",
+        "commits of the token that the workflow hands over",
+        "bypass list",
+    ),
+    (
+        "classic",
+        committing(protection=LOCKED, own=True),
+        "warning",
+        "admissions",
+        "branch protection: Lock branch",
+        "in place of Settings → Branches",
+    ),
+    (
+        "another App",
+        committing(protection=replace(LETS_US_BY, apps=("other",)), own=True),
+        "warning",
+        "admissions",
+        "branch protection: Restrict",
+        "bypass list",
+    ),
+    (
+        "list not shown",
+        committing(*passed_by(), own=True),
+        "warning",
+        "admissions",
+        "could not be checked: the bypass list is not shown",
+        "Administration: read",
+    ),
+    (
+        "list unread",
+        committing(replace(REQUIRED, bypass=UNREAD), replace(REVIEWED, bypass=UNREAD), own=True),
+        "warning",
+        "admissions",
+        "could not be checked: Resource not accessible",
+        "Administration: read",
+    ),
+    (
+        "rules unread",
+        committing(rules=UNREAD),
+        "warning",
+        "admissions",
+        "whether main takes commits of a job's own token could not be checked",
+        "Administration: read",
+    ),
+    (
+        "no login",
+        files(**edited((PUBLISH, f"{PUBLISH}{OWN}"))),
+        "error",
+        "workflow",
+        "no `login`",
+        "login: APP[bot]",
+    ),
+    (
+        "check of the job's",
+        files(**BY_APP) | main(REVIEWED, replace(REQUIRED, checks=(RequiredCheck(name="Incumbent", app=15368),))),
+        "warning",
+        "required check",
+        "the app 15368",
+        "any source",
+    ),
     # People
     ("outsider", {"outsiders": ("ola",)}, "warning", "curators", "curator ola is no collaborator", "add ola"),
     ("unread", {"outsiders": UNREAD}, "warning", "curators", "could not be checked", "Administration"),
@@ -424,12 +552,31 @@ def test_each_misconfiguration_is_named_with_the_setting_to_change(
         files(config=MODEL, **edited((STEP, STEP + KEY))),
         config(curators=()),
         {"workflow_state": None},
+        config(admissions="by-hand"),
+        committing(*passed_by(20001), own=True),
+        committing(*passed_by(here=True), own=True) | APP,
+        committing(protection=LETS_US_BY, own=True),
+        ledger(Rule(kind="update", ruleset=RULESET, bypass=Bypass(here=False, apps=(20001,)))) | files(**BY_APP),
+        files(**BY_APP) | {"job_tokens": JobTokens(default="read", opens_pull_requests=False)},
+        files(**edited((PUBLISH, f"{PUBLISH}          token: ${{{{ github.token }}}}\n"))),
+        main(REVIEWED, replace(REQUIRED, checks=(RequiredCheck(name="Incumbent", app=99),))) | files(**BY_APP),
     ],
 )
 def test_what_is_well_gets_no_error_and_no_warning(changes: dict[str, Any]) -> None:
     findings = diagnose(replace(HEALTHY, **changes))
     assert [item.what for item in findings if item.severity != "ok"] == []
     assert all(not item.why and not item.change for item in findings)
+
+
+def test_where_jobs_may_open_no_pull_requests_either_it_is_said_who_has_to() -> None:
+    closed = committing(REQUIRED, REVIEWED) | {"job_tokens": JobTokens(default="read", opens_pull_requests=False)}
+    (found,) = [item for item in diagnose(replace(HEALTHY, **closed)) if item.about == "admissions"]
+    assert "people have to open them from the dashboard" in found.why
+
+
+def test_while_the_bot_observes_nothing_is_said_of_admissions() -> None:
+    facts = replace(HEALTHY, **(main(REQUIRED, REVIEWED) | config(mode="observe", admissions="commit")))
+    assert not [item for item in diagnose(facts) if item.about == "admissions"]
 
 
 def test_what_could_not_be_read_is_never_called_well() -> None:
@@ -439,6 +586,7 @@ def test_what_could_not_be_read_is_never_called_well() -> None:
         job_tokens=UNREAD,
         branch=make_branch("main", rules=UNREAD, protection=UNREAD),
         ledger=make_branch("incumbent/ledger", rules=UNREAD, protection=UNREAD),
+        blocking=UNREAD,
         files=UNREAD,
         token=TokenFacts(kind="app", writes=None, unread=(UNREAD,)),
     )

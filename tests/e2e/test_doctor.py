@@ -15,7 +15,7 @@ import pytest
 from bot.cli.main import COMMANDS, run
 from bot.setup_files import setup_file
 from tests.e2e.bot import platform_files
-from tests.e2e.harness.people import CURATOR, OUTSIDER, OWNER, STRANGER, token_of
+from tests.e2e.harness.people import CURATOR, OUR_APP, OUTSIDER, OWNER, STRANGER, token_of
 from tests.e2e.harness.world import World
 
 ACTION = "acme/incumbent@0123456789012345678901234567890123456789"
@@ -73,7 +73,7 @@ def set_up(world: World, path: str, answer: Any, status: int = 200) -> None:
 @pytest.fixture
 def healthy(world: World) -> World:
     """A repository as `incumbent init` and an administrator leave it."""
-    files = platform_files() | {
+    files = platform_files(admissions="pull-request") | {
         WORKFLOW: workflow(),
         ".github/CODEOWNERS": setup_file("CODEOWNERS").replace("OWNERS", "@acme/platform"),
     }
@@ -255,6 +255,69 @@ def test_a_rule_that_keeps_the_bot_from_its_ledger(healthy: World, doctor: Docto
     healthy.push("incumbent/ledger", {"README.md": "x"})
     set_up(healthy, f"/rules/branches/{LEDGER}", [rule("creation")])
     assert doctor()[0] == 0
+
+
+def test_a_branch_in_the_way_of_the_bots(healthy: World, doctor: Doctor) -> None:
+    healthy.push("incumbent", {"notes.txt": "set up here"})
+    code, findings = doctor()
+    assert code == 1
+    found = one(findings, "error", "branches")
+    assert found["what"] == "the branch incumbent is in the way of the bot's branches, such as incumbent/ledger"
+    assert "delete or rename the branch incumbent" in found["change"]
+
+
+def ruleset(actors: list[dict[str, Any]] | None, here: str) -> dict[str, Any]:
+    """A ruleset as GitHub shows it; who may see its list of those who pass is an administrator."""
+    times = dict.fromkeys(("created_at", "updated_at"), "2026-11-01T00:00:00Z")
+    place = {"id": 7, "name": "main", "target": "branch", "source_type": "Repository", "source": "here"}
+    shown = {} if actors is None else {"bypass_actors": actors}
+    return {**place, "enforcement": "active", "current_user_can_bypass": here, **shown, **times}
+
+
+def by_app() -> str:
+    """The workflow as docs/github.md has it with a GitHub App."""
+    step = "          step: publish\n"
+    own = "          token: ${{ steps.app.outputs.token }}\n          login: incumbent-acme[bot]\n"
+    return workflow().replace(step, step + own)
+
+
+def test_rules_that_refuse_admissions_and_both_ways_out(healthy: World, doctor: Doctor) -> None:
+    config = {"config/curation.yaml": platform_files()["config/curation.yaml"]}
+    healthy.push("main", config)
+    set_up(healthy, "/rulesets/7", ruleset([], "never"))
+    code, findings = doctor()
+    found = one(findings, "warning", "admissions")
+    assert code == 0
+    assert found["what"].startswith("admissions will be offered by pull request: main refuses commits of a job's own")
+    assert "required_status_checks" in found["what"]
+    assert "pull_request" in found["what"]
+    assert "bypass list" in found["change"]
+    assert "`admissions: pull-request`" in found["change"]
+    # An App's token alone does not help: it has to be let by.
+    healthy.push("main", {WORKFLOW: by_app()})
+    assert "the token that the workflow hands over" in one(doctor()[1], "warning", "admissions")["what"]
+    app = {"actor_id": 20001, "actor_type": "Integration", "bypass_mode": "pull_request"}
+    set_up(healthy, "/rulesets/7", ruleset([app], "never"))
+    assert "will be offered" in one(doctor()[1], "warning", "admissions")["what"]
+    set_up(healthy, "/rulesets/7", ruleset([app | {"bypass_mode": "always"}], "never"))
+    assert "enters main by itself" in one(doctor()[1], "ok", "admissions")["what"]
+    # Who is no administrator does not see the list, and the App itself is told whether it passes.
+    set_up(healthy, "/rulesets/7", ruleset(None, "never"))
+    assert "could not be checked" in one(doctor()[1], "warning", "admissions")["what"]
+    set_up(healthy, "/rulesets/7", ruleset(None, "always"))
+    rights = {"contents": "write", "checks": "write", "pull-requests": "write", "issues": "write"}
+    found = one(doctor(healthy.app_token(OUR_APP, rights))[1], "ok", "admissions")
+    assert "by itself" in found["what"]
+
+
+def test_a_ledger_that_only_the_app_may_write(healthy: World, doctor: Doctor) -> None:
+    app = {"actor_id": 20001, "actor_type": "Integration", "bypass_mode": "always"}
+    set_up(healthy, "/rulesets/7", ruleset([app], "never"))
+    set_up(healthy, f"/rules/branches/{LEDGER}", [rule("update"), rule("creation")])
+    assert doctor()[0] == 1
+    healthy.push("main", {WORKFLOW: by_app()})
+    code, findings = doctor()
+    assert (code, told(findings, "error")) == (0, [])
 
 
 def test_files_that_do_not_load(healthy: World, doctor: Doctor) -> None:

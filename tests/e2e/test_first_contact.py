@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from tests.e2e.bot import Bot, customer_files, platform_files
-from tests.e2e.harness.people import CURATOR
 from tests.e2e.harness.world import World
-from tests.e2e.test_suggestions import TEXT, check, dashboard, ours, settled, spare
+from tests.e2e.test_suggestions import TEXT, check, ours, spare
 
 
 @pytest.fixture

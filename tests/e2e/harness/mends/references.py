@@ -1,4 +1,4 @@
-"""Branches that git cannot hold together (`x` and `x/y`): the emulator would take both, and git none after the other."""
+"""Branches that git cannot hold together (`x` and `x/y`): the emulator takes both."""
 
 from __future__ import annotations
 

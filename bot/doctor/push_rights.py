@@ -1,0 +1,113 @@
+"""Whether the rules of a branch let the bot push to it, and so whether admissions enter by themselves (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from bot.doctor.findings import BRANCHES, RULES, Finding, doubtful, good, unchecked
+from bot.doctor.settings import (
+    FORBIDDING,
+    BranchSettings,
+    ConfigFacts,
+    Facts,
+    JobTokens,
+    Protection,
+    Rule,
+    TokenFacts,
+    Unread,
+)
+from bot.doctor.workflow import Workflow
+
+_ABOUT: Final = "admissions"
+_RECIPE: Final = "docs/github.md, “With a GitHub App”"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """Who pushes: ``own`` tells whether the workflow hands over another token than the job's own.
+
+    ``app`` is the name of the app that it says that token is of; ``here`` whether the token at hand is of an app, and
+    so perhaps of that one.
+    """
+
+    own: bool
+    app: str | None
+    here: bool
+
+    @staticmethod
+    def of(workflow: Workflow | None, token: TokenFacts) -> Writer:
+        """The writer of ``workflow``; without one it is the job's own token."""
+        own = workflow is not None and workflow.own_token
+        logins = {use.login for use in workflow.writers} if workflow is not None else set()
+        login = next(iter(logins)) if len(logins) == 1 else None
+        app = login.removesuffix("[bot]") if login is not None and login.endswith("[bot]") else None
+        return Writer(own=own, app=app, here=token.kind == "app")
+
+    @property
+    def name(self) -> str:
+        """What it is called in a sentence."""
+        return "the token that the workflow hands over" if self.own else "a job's own token"
+
+    def may_pass(self, rule: Rule) -> bool | Unread:
+        """Whether the ruleset of ``rule`` lets it by; a job's own token can be on no list."""
+        if not self.own:
+            return False
+        if isinstance(rule.bypass, Unread):
+            return rule.bypass
+        if rule.bypass.here and self.here:
+            return True
+        if rule.bypass.apps is None:
+            return Unread(right="Administration: read", reason="the bypass list is not shown to this token")
+        return bool(rule.bypass.apps)
+
+    def passes(self, protection: Protection) -> bool:
+        """Whether a classic branch protection lets it push."""
+        return not protection.forbids or (self.own and self.app in protection.apps)
+
+
+def diagnose_admissions(facts: Facts, config: ConfigFacts | None, workflow: Workflow | None) -> Iterator[Finding]:
+    """How what people saw admitted gets into the regression set, and whether the rules let it."""
+    if config is None or config.mode == "observe" or not facts.branch.exists:
+        return
+    if config.admissions != "commit":
+        how = "by `incumbent admit`" if config.admissions == "by-hand" else "by pull requests that people merge"
+        yield good(_ABOUT, f"admissions enter {how}, as the config says")
+        return
+    branch, writer = facts.branch, Writer.of(workflow, facts.token)
+    why = "`admissions: commit` promises that what people saw admitted enters by itself after the merge"
+    refusing, unread = _refusing(branch, writer)
+    if refusing:
+        opens = facts.job_tokens
+        if not writer.own and isinstance(opens, JobTokens) and not opens.opens_pull_requests:
+            why += "; and jobs may open no pull requests, so that people have to open them from the dashboard"
+        classic = any("branch protection" in item for item in refusing)
+        instead = f" (in place of {BRANCHES}, which knows no such list)" if classic else ""
+        yield doubtful(
+            _ABOUT,
+            f"admissions will be offered by pull request: {branch.name} refuses commits of {writer.name} "
+            f"({', '.join(refusing)})",
+            f"{why}; so each pull request of a customer is followed by another that people merge",
+            f"give the Action an App's token ({_RECIPE}), and add the App to the bypass list in {RULES}{instead}; or "
+            "say `admissions: pull-request` in config/curation.yaml, if that is how you want it",
+        )
+    for item in unread:
+        yield unchecked(_ABOUT, f"whether {branch.name} takes commits of {writer.name}", item, why)
+    if not refusing and not unread:
+        yield good(_ABOUT, f"what people saw admitted enters {branch.name} by itself: no rule refuses {writer.name}")
+
+
+def _refusing(branch: BranchSettings, writer: Writer) -> tuple[list[str], list[Unread]]:
+    """The rules and settings that refuse the ``writer``, and what could not be read of them."""
+    refusing: list[str] = []
+    unread = [item for item in (branch.rules, branch.protection) if isinstance(item, Unread)]
+    for rule in branch.rules if isinstance(branch.rules, tuple) else ():
+        passes = writer.may_pass(rule) if rule.kind in FORBIDDING else True
+        if isinstance(passes, Unread):
+            unread.append(passes)
+        elif not passes:
+            refusing.append(f"the rule `{rule.kind}` of {rule.ruleset}")
+    if isinstance(branch.protection, Protection) and not writer.passes(branch.protection):
+        refusing.append(f"branch protection: {', '.join(branch.protection.forbids)}")
+    return refusing, list(dict.fromkeys(unread))
