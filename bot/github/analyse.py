@@ -28,6 +28,7 @@ from bot.github.analysis import (
     whole,
 )
 from bot.github.commands import Command, Verb, parse
+from bot.github.departures import departing_entries
 from bot.github.events import FIRST_TIME_ASSOCIATIONS, TRUSTED_ASSOCIATIONS, Event
 from bot.github.impact import UNTOUCHED, Measured
 from bot.github.known import key_of, with_findings
@@ -56,11 +57,13 @@ def analyse(
     backend: Backend,
     progress: Progress,
     measured: Measured = UNTOUCHED,
+    former: CommitSnapshot | None = None,
 ) -> Analysis:
     """The facts of the head's ``snapshot``: only folders that ``changes`` touch, only queries that are not settled.
 
-    ``at`` is the time of the head.  ``known`` are the ledger's classifications by key: what is among them is not
-    classified again.  ``measured`` is what a change of taxonomy or config would do.
+    ``former`` are the files where the head left the base, if it did; ``at`` is the time of the head.  ``known`` are the
+    ledger's classifications by key: what is among them is not classified again.  ``measured`` is what a change of
+    taxonomy or config would do.
     """
     problems: list[Problem] = list(measured.problems)
     held = _held(event, platform, record)
@@ -68,6 +71,12 @@ def analyse(
     touches = tuple(place for place in _PLACES if any(_inside(change, place) for change in changes))
     if any(place in touches for place in ("taxonomy", "config", "regression_set")):
         problems += _faults_of_reviewed_files(snapshot)
+    departing = {}
+    if former is not None and not held:
+        folders = _touched(changes)
+        departing = departing_entries(
+            platform.regression_set, former, snapshot, packages, folders, platform.config.limits
+        )
     found = classify_all(
         platform, told_apart(refuse_shared_ids(packages, platform.regression_set)), known, backend, progress
     )
@@ -92,6 +101,7 @@ def analyse(
         usage=UsageFacts.of(total([backend.usage, measured.usage])),
         impact=measured.impact,
         remembered=dict(measured.remembered),
+        departing=departing,
     )
 
 
@@ -187,14 +197,14 @@ def _packages(
         for path in snapshot.links(EVAL_SETS)
         if path in changed
     ]
-    present = {_folder(path) for path in snapshot.paths(EVAL_SETS)}
-    touched = {_folder(change.path) for change in changes} | {_folder(change.before or "") for change in changes}
+    present = {folder for path in snapshot.paths(EVAL_SETS) if (folder := _folder(path)) is not None}
+    touched = _touched(changes)
     problems += [
         Problem(path, None, "the file lies in no agent's folder", "move it to eval_sets/<customer>/<agent>/")
         for path in sorted(changed)
         if path.startswith(f"{EVAL_SETS}/") and _folder(path) is None and snapshot.exists(path) and path.endswith(_DATA)
     ]
-    for folder in sorted(folder for folder in touched & present if folder is not None):
+    for folder in sorted(touched & present):
         if whole(folder) != folder:
             problems.append(Problem(whole(folder), None, "the folder's name is not UTF-8", "rename the folder"))
             continue
@@ -207,6 +217,12 @@ def _packages(
         moved = moved_from(folder, present, changes)
         packages.append(replace(package, submission=replace(package.submission, moved_from=moved)))
     return packages
+
+
+def _touched(changes: Sequence[Change]) -> set[str]:
+    """The folders of agents in which something changes, or from which something is moved away."""
+    found = {_folder(path) for change in changes for path in (change.path, change.before or "")}
+    return {folder for folder in found if folder is not None}
 
 
 def _folder(path: str) -> str | None:

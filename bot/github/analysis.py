@@ -265,6 +265,9 @@ class Analysis(FileModel):
     remembered: dict[Digest, StoredClassification] = Field(
         default_factory=dict, description="what a language model said to find that out, so that nobody asks it twice"
     )
+    departing: dict[EntryId, Literal["source-deleted", "customer-left"]] = Field(
+        default_factory=dict, description="entries whose queries the head takes out of the eval sets"
+    )
 
     @model_validator(mode="after")
     def _ids_are_told_apart(self) -> Analysis:

@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.consolidator.verdict import Verdict
 from bot.digests import digest
 from bot.errors import IncompleteError, InputError
 from bot.github.judgement import Judgement
 from bot.github.values import Annotation, CheckConclusion, CheckRun, Level, Operation, PostCheck
 from bot.report.escaping import shortened, visible
 from bot.report.impact_markdown import impact_headline
+from bot.report.losses import departure_headline
 from bot.report.voices import PlainVoice
 from bot.report.wording import codes, headline, verdict_words, why
 
@@ -61,6 +61,8 @@ def result_of(judgement: Judgement, decided: bool = False) -> Result:
             labels.append(Label.NEEDS_CURATOR)
     if analysis.impact is not None:
         titles.append(impact_headline(analysis.impact))
+    if judgement.departure is not None:
+        titles.append(departure_headline(judgement.departure))
     if analysis.held:
         titles.append("A first contribution: waits for a curator's `/incumbent run`")
         labels.append(Label.NEEDS_CURATOR)
@@ -128,7 +130,7 @@ def post_check(
 
 
 def annotations_of(judgement: Judgement) -> tuple[Annotation, ...]:
-    """The most important remarks on lines of the head: faults, then what needs a person, then admissions."""
+    """The most important remarks on lines of the head: faults, then what needs a person; the comment has the rest."""
     found: list[tuple[int, Annotation]] = []
     review = judgement.review
     problems = [item.problem for item in judgement.analysis.problems]
@@ -140,21 +142,14 @@ def annotations_of(judgement: Judgement) -> tuple[Annotation, ...]:
     if review is not None:
         voice = PlainVoice(review.platform.taxonomy)
         for verdict in review.verdicts:
-            if not (verdict.decision.admits or verdict.asks):
-                continue
             query = review.queries[verdict.id]
-            if query.line is None:
+            if query.line is None or not verdict.asks:
                 continue
             title = f"{voice.name(verdict.id)}: {verdict_words(verdict)}"
             message = f"{why(verdict, review, voice)} [{codes(verdict)}]"
-            rank, level = _rank(verdict)
-            found.append((rank, _annotation(query.file, query.line, level, title, message)))
+            found.append((1, _annotation(query.file, query.line, "warning", title, message)))
     found.sort(key=lambda item: (item[0], item[1].path, item[1].line, item[1].title))
     return tuple(annotation for _, annotation in found[:MOST_ANNOTATIONS])
-
-
-def _rank(verdict: Verdict) -> tuple[int, Level]:
-    return (1, "warning") if verdict.asks else (2, "notice")
 
 
 def _annotation(path: str, line: int, level: Level, title: str, message: str) -> Annotation:

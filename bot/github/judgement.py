@@ -10,6 +10,8 @@ from typing import Final
 from bot.classifier.model import CERTAIN
 from bot.consolidator.trust import TrustGate
 from bot.curator.answers import Answer
+from bot.curator.losses import Departure, departure
+from bot.curator.prune import EvictionKind
 from bot.digests import digest
 from bot.github.analysis import Analysis, SetChange, classified_of
 from bot.github.events import TRUSTED_ASSOCIATIONS
@@ -97,6 +99,13 @@ class Judgement:
         if self.analysis.set_changes:
             found[SET_NAME] = Shown(verdict=self.contents[SET_NAME], codes="regression set changed by hand")
         return found
+
+    @cached_property
+    def departure(self) -> Departure | None:
+        """What the regression set would lose since the head takes queries out of the eval sets."""
+        kinds = {id: EvictionKind(kind) for id, kind in self.analysis.departing.items()}
+        platform = self.platform
+        return departure(kinds, platform.regression_set, platform.taxonomy, platform.config)
 
     @property
     def removed_for_good(self) -> tuple[SetChange, ...]:

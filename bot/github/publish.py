@@ -124,6 +124,7 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
         product=scene.product,
         commands=not observing,
         impact=analysis.impact,
+        departure=None if judgement.departure is None else (judgement.departure, platform.taxonomy),
     )
     operations: list[Operation] = []
     if sticky is None and not hearing.replies and not report.says_something:

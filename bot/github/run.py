@@ -95,6 +95,7 @@ def analyse_event(
             progress,
             rejected={item.decision.content for item in rejections_of(ledger)},
         )
+    left = world.store.common_ancestor(commits.base, commits.head)
     return analyse(
         event,
         commits.base,
@@ -108,6 +109,7 @@ def analyse_event(
         backend(platform),
         progress,
         measured,
+        None if left is None else world.store.snapshot(left),
     )
 
 
@@ -270,6 +272,7 @@ def _publish_group(
         review=judgement.review,
         run=world.run,
         product=world.product,
+        departure=None if judgement.departure is None else (judgement.departure, platform.taxonomy),
     )
     operations = check_operations(judgement, result, render_summary(report, CHECK_BYTES), github.check(analysis.head))
     apply_all(operations, github, dry_run)

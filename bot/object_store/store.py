@@ -122,6 +122,10 @@ class ObjectStore:
             found.append(Change(next(fields), _KINDS[letter[0]], former, _present(before), _present(after)))
         return tuple(sorted(found, key=lambda change: change.path))
 
+    def common_ancestor(self, old: str, new: str) -> str | None:
+        """Where ``new`` left ``old``; ``None`` where their histories never met."""
+        return self._related(checked(old), checked(new))
+
     def is_ancestor(self, commit: str, of: str) -> bool:
         """Whether ``commit`` is ``of``, or among its ancestors."""
         return self._related("--is-ancestor", checked(commit), checked(of)) is not None

@@ -1,4 +1,4 @@
-"""Who confirmed an eviction, and when: told by the merge of its pull request, written into the tombstone (pure)."""
+"""Evictions that people merged: who confirmed them, and whether their grounds still held (pure)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from bot.curator import changes
 from bot.curator.entry import Tombstone
+from bot.curator.losses import Losses, lost_since
 from bot.curator.store import tombstone_path
-from bot.github.values import PullRequest
+from bot.github.values import CreateComment, IssueComment, PullRequest
+from bot.ledger.events import Answered, Event
 from bot.pipeline import Platform
 from bot.reconcile.offers import Step
 from bot.reconcile.proposals import EVICT, SWAP, grounds_in, is_about
+from bot.report.losses import NO_LONGER_TRUE, render_no_longer_true
 
 
 def confirmed(
@@ -36,6 +39,32 @@ def confirmed(
     if not files:
         return None
     return Step(message="Say who confirmed evictions", file_changes=tuple(files))
+
+
+def no_longer_true(
+    platform: Platform,
+    merged: Sequence[PullRequest],
+    known: Sequence[Event],
+    login: str,
+    comments: Callable[[int], Sequence[IssueComment]],
+) -> tuple[tuple[int, CreateComment], ...]:
+    """What is said, once, on those of ``merged`` whose grounds had gone when people merged them.
+
+    ``known`` are the events so far: on what was answered before, nothing is said any more.
+    """
+    told = {item.pull_request for item in known if isinstance(item, Answered)}
+    fresh = [pull for pull in merged if pull.number not in told]
+    lost: dict[int, dict[str, Losses]] = {}
+    for id, tombstone in sorted(platform.regression_set.tombstones.items()):
+        pull = _merged_with(tombstone, fresh) if tombstone.evicted.at is None else None
+        found = lost_since(tombstone, platform.regression_set, platform.taxonomy, platform.config) if pull else None
+        if pull is not None and found is not None:
+            lost.setdefault(pull.number, {})[id] = found
+    return tuple(
+        (number, CreateComment(body=render_no_longer_true(found, platform.taxonomy)))
+        for number, found in sorted(lost.items())
+        if not any(item.author == login and item.body.startswith(NO_LONGER_TRUE) for item in comments(number))
+    )
 
 
 def _merged_with(tombstone: Tombstone, merged: Sequence[PullRequest]) -> PullRequest | None:

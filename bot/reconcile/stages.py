@@ -21,7 +21,7 @@ from bot.reconcile.admission_scene import Scene
 from bot.reconcile.answers import closed_by_bots
 from bot.reconcile.by_hand import SetChange, Witnesses, changed_by_hand, set_change
 from bot.reconcile.cases import Case, cases_of, has_merit, judged_again, settled_in
-from bot.reconcile.confirmations import confirmed
+from bot.reconcile.confirmations import confirmed, no_longer_true
 from bot.reconcile.inventory import MergeFacts
 from bot.reconcile.offers import turned_down
 from bot.reconcile.origins import origins
@@ -228,25 +228,27 @@ def _single(tip: Tip) -> tuple[tuple[int, Operation], ...]:
 
 
 def confirm_evictions(tip: Tip) -> Staged:
-    """Tombstones of merged evictions say who confirmed them, and when."""
+    """Tombstones of merged evictions say who confirmed them, and when; one whose grounds had gone is reported."""
     branch, offer = tip.event.default_branch, tip.carried.offer
-    nothing = Staged(carried=tip.carried)
+    unsaid = [item for item in tip.platform.regression_set.tombstones.values() if item.evicted.at is None]
+    if not unsaid:
+        return Staged(carried=tip.carried)
+    merged = [pull for pull in own(tip.github.closed_pull_requests(branch)) if pull.merge is not None]
+    known = parsed(text_of(tip.ledger, SET_EVENTS))
+    told = Staged(
+        writes=no_longer_true(tip.platform, merged, known, tip.github.login, tip.github.comments), carried=tip.carried
+    )
     offering = tip.offering or tip.suggestions.takes_no_commits
     if tip.platform.config.admissions == "by-hand" or (offering and offer is None):
         # No pull request is opened for this alone.
-        return nothing
-    unsaid = [item for item in tip.platform.regression_set.tombstones.values() if item.evicted.at is None]
-    if not unsaid:
-        return nothing
-    pulls = own(tip.github.closed_pull_requests(branch))
-    merged = [pull for pull in pulls if pull.merge is not None]
+        return told
     step = confirmed(tip.platform, merged, tip.github.merged_by, tip.read)
     if step is None:
-        return nothing
+        return told
     if offer is not None:
-        return Staged(carried=replace(tip.carried, offer=offer.joined_by(step)))
+        return replace(told, carried=replace(tip.carried, offer=offer.joined_by(step)))
     push = PushCommits(branch=branch, parent=tip.commit, commits=(step.commit,))
-    return Staged(writes=((None, push),), carried=tip.carried)
+    return replace(told, writes=(*told.writes, (None, push)))
 
 
 def _files(ledger: CommitSnapshot | None, numbers: Collection[int]) -> dict[str, str]:

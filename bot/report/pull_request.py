@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bot.curator.losses import Departure
 from bot.errors import Problem
 from bot.impact.model import Impact
 from bot.pipeline import Review
 from bot.report.escaping import code
 from bot.report.impact_markdown import render_impact
+from bot.report.losses import render_departure
 from bot.report.markdown import problem_list, render_markdown
 from bot.report.tables import EVERYTHING, Detail
+from bot.taxonomy.model import Taxonomy
 
 COMMENT_CHARACTERS = 65_536
 """GitHub takes no longer comment."""
@@ -34,7 +37,8 @@ class PullRequestReport:
     ``notices`` are sentences of ours that come first, in Markdown; ``problems`` faults that left something unread;
     ``commit`` the head that it speaks of; ``digest`` what it displays, for the marker; ``run`` the page of the run;
     ``product`` the address below which the product's files lie, if it is known; ``commands`` whether commands are
-    followed; ``impact`` what a change of taxonomy or config would do.
+    followed; ``impact`` what a change of taxonomy or config would do; ``departure`` what the regression set would lose
+    with queries that are taken out, and the taxonomy that names it.
     """
 
     commit: str
@@ -46,11 +50,13 @@ class PullRequestReport:
     product: str | None = None
     commands: bool = True
     impact: Impact | None = None
+    departure: tuple[Departure, Taxonomy] | None = None
 
     @property
     def says_something(self) -> bool:
         """Whether there is anything to say but that there is nothing."""
-        return bool(self.notices or self.problems or self.review is not None or self.impact is not None)
+        parts = (self.review, self.impact, self.departure)
+        return bool(self.notices or self.problems or any(part is not None for part in parts))
 
 
 def marker(digest: str) -> str:
@@ -78,6 +84,8 @@ def _render(report: PullRequestReport, detail: Detail) -> str:
     blocks = [f"> {notice}" for notice in report.notices]
     if report.impact is not None:
         blocks.append(render_impact(report.impact, detail, more))
+    if report.departure is not None:
+        blocks.append(render_departure(*report.departure, detail, more))
     if report.review is not None:
         blocks.append(render_markdown(report.review, detail, more, report.product, report.commands))
     if report.problems:

@@ -14,9 +14,10 @@ import pytest
 
 from bot.cli.main import COMMANDS, run
 from bot.setup_files import setup_file
-from tests.e2e.bot import platform_files
-from tests.e2e.harness.people import CURATOR, OUR_APP, OUTSIDER, OWNER, STRANGER, token_of
+from tests.e2e.bot import Bot, customer_files, platform_files
+from tests.e2e.harness.people import CURATOR, JOB, OUR_APP, OUTSIDER, OWNER, STRANGER, token_of
 from tests.e2e.harness.world import World
+from tests.e2e.test_reconcile import entries, merged
 
 ACTION = "acme/incumbent@0123456789012345678901234567890123456789"
 WORKFLOW = ".github/workflows/incumbent.yml"
@@ -318,6 +319,27 @@ def test_a_ledger_that_only_the_app_may_write(healthy: World, doctor: Doctor) ->
     healthy.push("main", {WORKFLOW: by_app()})
     code, findings = doctor()
     assert (code, told(findings, "error")) == (0, [])
+
+
+@pytest.mark.parametrize("login", [JOB, OUR_APP])
+def test_what_is_said_of_a_protected_branch_is_what_happens(
+    world: World, doctor: Doctor, tmp_path: Path, login: str
+) -> None:
+    world.push("main", platform_files() | {WORKFLOW: workflow() if login == JOB else by_app()})
+    app = {"actor_id": 20001, "actor_type": "Integration", "bypass_mode": "always"}
+    set_up(world, "/rulesets/1", ruleset([app], "never"))
+    world.protect("main", past=[OUR_APP])
+    said = one(doctor()[1], "warning" if login == JOB else "ok", "admissions")["what"]
+    assert ("will be offered by pull request" if login == JOB else "enters main by itself") in said
+    bot, known = Bot(world, tmp_path / "runs", login=login), entries(world)
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    assert merged(world, bot, pull.number).codes == (0, 0)
+    offers = [item for item in world.pages("/pulls?state=open") if item["head"]["ref"].startswith("incumbent/admit/")]
+    assert (len(offers), len(entries(world) - known)) == ((1, 0) if login == JOB else (0, 1))
+    if offers:
+        assert merged(world, bot, offers[0]["number"]).codes == (0, 0)
+    assert len(entries(world) - known) == 1
 
 
 def test_files_that_do_not_load(healthy: World, doctor: Doctor) -> None:

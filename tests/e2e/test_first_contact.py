@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.bot import Bot, customer_files, platform_files
+from tests.e2e.bot import ADMITTED, EVALS, Bot, customer_files, platform_files
+from tests.e2e.harness.people import CURATOR
 from tests.e2e.harness.world import World
-from tests.e2e.test_suggestions import TEXT, check, ours, spare
+from tests.e2e.test_reconcile import entries, merged, read, sticky
+from tests.e2e.test_suggestions import TEXT, check, ours, settled, spare, suggested
 
 
 @pytest.fixture
@@ -56,3 +58,128 @@ def test_a_branch_in_the_way_of_a_suggestion_is_named(
     assert bot.on("schedule").codes == (0, 4)
     assert "delete or rename the branch `incumbent/evict`" in capsys.readouterr().err
     assert ours(world) == []
+
+
+# --- eval sets that go again ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def entry(world: World, bot: Bot) -> str:
+    """The entry that came with a customer's pull request; it alone covers what it covers of pictures."""
+    known = entries(world)
+    pull = world.open_pull_request("quillow", customer_files())
+    bot.on("pull_request_target", number=pull.number)
+    assert merged(world, bot, pull.number).codes == (0, 0)
+    (new,) = entries(world) - known
+    return new
+
+
+def offered(world: World, bot: Bot, branch: str, files: dict[str, str | None]) -> tuple[int, str]:
+    """A pull request with ``files``, reviewed: its number and what the bot says on it."""
+    number = world.open_pull_request(branch, files).number
+    assert bot.on("pull_request_target", number=number).codes == (0, 0)
+    again = bot.on("pull_request_target", number=number, action="synchronize")
+    assert writes(again.calls) == []
+    return number, sticky(world, number)
+
+
+def test_a_pull_request_that_removes_a_customer_says_what_the_merge_costs(world: World, bot: Bot, entry: str) -> None:
+    number, said = offered(world, bot, "leave", dict.fromkeys(customer_files()))
+    told = check(world, number)
+    assert told["conclusion"] == "success"
+    assert told["output"]["title"].startswith("1 entry would lose its source; ")
+    assert f"suggests to evict `{entry}` (`customer-left`" in said
+    assert "| *Picture* | 1 → 0 | nobody would cover it |" in said
+    assert world.labels(number) == []
+    assert merged(world, bot, number).codes == (0, 0)
+    (left,) = ours(world)
+    assert left["title"] == f"Evict {entry}: customer-left"
+    settled(bot)
+
+
+def test_a_pull_request_that_removes_queries_says_what_the_merge_costs(world: World, bot: Bot, entry: str) -> None:
+    whole = customer_files()[EVALS]
+    head, _, rest = whole.partition(f"  - id: {ADMITTED}\n")
+    assert rest
+    left = head + "  - id: " + rest.partition("  - id: ")[2]
+    number, said = offered(world, bot, "fewer", {EVALS: left})
+    assert f"suggests to evict `{entry}` (`source-deleted`" in said
+    assert "*Picture*" in said
+    assert check(world, number)["conclusion"] == "success"
+    # What comes back costs nothing.
+    world.push("fewer", {EVALS: whole + "# as it was\n"})
+    assert bot.on("pull_request_target", number=number, action="synchronize").codes == (0, 0)
+    assert "suggests to evict" not in sticky(world, number)
+    assert "would lose" not in check(world, number)["output"]["title"]
+
+
+def test_what_others_brought_meanwhile_is_not_taken_for_removed(world: World, bot: Bot) -> None:
+    whole = customer_files()[EVALS]
+    head, _, rest = whole.partition(f"  - id: {ADMITTED}\n")
+    without = head + "  - id: " + rest.partition("  - id: ")[2]
+    world.push("main", customer_files() | {EVALS: without})
+    world.push("later", {"eval_sets/quillow-savings/branch-line/notes.md": "words"})
+    known = entries(world)
+    pull = world.open_pull_request("quillow", {EVALS: whole})
+    bot.on("pull_request_target", number=pull.number)
+    merged(world, bot, pull.number)
+    assert len(entries(world) - known) == 1
+    number = world.open_pull_request("later").number
+    assert bot.on("pull_request_target", number=number).codes == (0, 0)
+    assert "would lose" not in check(world, number)["output"]["title"]
+
+
+def test_a_revert_says_what_it_costs_and_its_own_revert_puts_things_right(world: World, bot: Bot, entry: str) -> None:
+    number, said = offered(world, bot, "revert", dict.fromkeys(customer_files()))
+    assert "`customer-left`" in said
+    assert merged(world, bot, number).codes == (0, 0)
+    (eviction,) = ours(world)
+    known = entries(world)
+    number, said = offered(world, bot, "revert-revert", dict(customer_files()))
+    assert "would lose" not in said
+    assert merged(world, bot, number).codes == (0, 0)
+    assert ours(world) == []
+    assert world.pull(eviction["number"])["state"] == "closed"
+    assert entries(world) == known
+    assert writes(bot.on("schedule").calls) == []
+
+
+def test_a_pinned_entry_is_not_said_to_go(world: World, bot: Bot, entry: str) -> None:
+    path = f"regression_set/{entry}.yaml"
+    text = world.read("main", path) or ""
+    world.push("main", {path: text.replace("pin: null", "pin: an audit wants it")})
+    _, said = offered(world, bot, "leave", dict.fromkeys(customer_files()))
+    assert f"Pinned by a person, and so not suggested: `{entry}`" in said
+    assert "suggests to evict" not in said
+
+
+# --- an eviction whose grounds have gone ------------------------------------------------------------------------------
+
+
+def test_an_eviction_that_is_safe_no_more_when_it_is_merged_says_so(world: World, bot: Bot) -> None:
+    pull = suggested(world, bot)
+    (other,) = [id for id in entries(world) if "c05" in id]
+    world.push("main", {f"regression_set/{other}.yaml": None}, message="Take the other one out by hand")
+    assert merged(world, bot, pull["number"]).codes == (0, 0)
+    assert read(world, "evicted/spare-one")["evicted"]["by"] == CURATOR
+    (said,) = [item["body"] for item in world.comments(pull["number"]) if "No longer true" in item["body"]]
+    assert "short of 2" in said
+    assert "`/incumbent restore spare-one`" in said
+    assert bot.on("schedule").codes == (0, 0)
+    assert len([item for item in world.comments(pull["number"]) if "No longer true" in item["body"]]) == 1
+    comment = world.comment(CURATOR, pull["number"], "/incumbent restore spare-one")
+    assert bot.on("issue_comment", number=pull["number"], comment=comment).codes == (0, 0)
+    assert "spare-one" in entries(world)
+    settled(bot)
+
+
+def test_a_run_that_dies_after_it_said_so_says_it_once(world: World, bot: Bot) -> None:
+    pull = suggested(world, bot)
+    (other,) = [id for id in entries(world) if "c05" in id]
+    world.push("main", {f"regression_set/{other}.yaml": None})
+    before, after = world.head("main"), world.merge(pull["number"], user=CURATOR)
+    world.gateway.fail(lambda call: call.method == "PATCH" and call.path.endswith("/heads/main"), "409", 9)
+    assert bot.on("push", before=before, after=after).codes == (0, 4)
+    world.gateway.faults.clear()
+    assert bot.on("schedule").codes == (0, 0)
+    assert len([item for item in world.comments(pull["number"]) if "No longer true" in item["body"]]) == 1

@@ -78,5 +78,8 @@ def test_protection_shows(job: Client) -> None:
     assert {each["name"]: each["protected"] for each in world.get("/branches")} == {"main": True, "topic": False}
     assert [rule["type"] for rule in job("GET", "/rules/branches/main").json] == ["pull_request"]
     assert job("GET", "/rules/branches/topic").json == []
+    classic = person(world, OWNER)("GET", "/branches/main/protection")
+    assert (classic.status, classic.json["message"]) == (404, "Branch not protected")
+    assert "not protected" not in person(world, CUSTOMER)("GET", "/branches/main/protection").json["message"]
     world.protect("main", False)
     assert job("GET", "/branches/main").json["protected"] is False

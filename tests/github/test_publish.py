@@ -65,12 +65,12 @@ def test_a_push_edits_the_comment_in_place() -> None:
     assert not any(isinstance(item, CreateComment) for item in plan.operations)
 
 
-def test_annotations_are_on_the_lines_of_the_eval_set_the_most_important_first() -> None:
+def test_annotations_are_on_the_lines_of_the_eval_set_that_need_somebody_and_on_no_others() -> None:
     hub = Hub()
     hub.review()
     assert hub.check is not None
     found = [(item.line, item.level, item.title) for item in hub.check.annotations]
-    assert found[:2] == [(4, "warning", "q02: Admit?"), (3, "notice", "q01: Admit")]
+    assert found == [(4, "warning", "q02: Admit?")]
     assert {item.path for item in hub.check.annotations} == {"eval_sets/acme/desk/evals.yaml"}
 
 
@@ -99,6 +99,56 @@ def test_a_strangers_comment_with_our_marker_is_not_ours() -> None:
     hub.review()
     assert len(hub.comments) == 2
     assert hub.comments[0].author == "mallory"
+
+
+# What the merge would cost
+
+
+def leaving(**departing: str) -> Analysis:
+    return make_analysis((), departing=departing)
+
+
+def test_what_leaves_the_eval_sets_is_said_with_what_it_costs() -> None:
+    hub = Hub()
+    hub.review(leaving(ra1="customer-left", rb1="source-deleted", unknown="customer-left"))
+    (comment,) = hub.ours
+    assert "### 2 entries would lose their source; 2 capabilities would fall short" in comment
+    assert "suggests to evict `ra1` (`customer-left`" in comment
+    assert "suggests to evict `rb1` (`source-deleted`" in comment
+    assert "| *A* | 2 → 1 | short of 2 |" in comment
+    assert hub.check is not None
+    assert (hub.check.conclusion, hub.labels) == ("success", set())
+    assert hub.check.title == "2 entries would lose their source; 2 capabilities would fall short"
+    assert hub.plan(leaving(ra1="customer-left", rb1="source-deleted")).operations == ()
+
+
+def test_what_leaves_and_is_covered_all_the_same() -> None:
+    hub = Hub(platform=make_platform(redundancy_floor=1))
+    hub.review(leaving(ra1="source-deleted"))
+    assert hub.check is not None
+    assert hub.check.title == "1 entry would lose its source"
+    assert "every capability that they cover keeps its floor" in hub.ours[0]
+
+
+def test_what_leaves_and_is_pinned_or_no_entry() -> None:
+    platform = make_platform()
+    pinned = make_entry("kept", {"a": 0.9}, pin="an audit")
+    known = RegressionSet({**platform.regression_set.entries, "kept": pinned}, {}, {})
+    hub = Hub(platform=replace(platform, regression_set=known))
+    hub.review(leaving(kept="customer-left"))
+    assert "Pinned by a person, and so not suggested: `kept`" in hub.ours[0]
+    assert "Without them" not in hub.ours[0]
+    other = Hub()
+    other.review(leaving(unknown="customer-left"))
+    assert other.ours == []
+
+
+def test_combinations_that_leave_are_counted() -> None:
+    platform = make_platform()
+    known = RegressionSet({**platform.regression_set.entries, "pair": make_entry("pair", {"a": 0.9, "b": 0.9})}, {}, {})
+    hub = Hub(platform=replace(platform, regression_set=known))
+    hub.review(leaving(pair="source-deleted"))
+    assert "1 combination of capabilities would be carried by no entry." in hub.ours[0]
 
 
 # Commands
@@ -993,12 +1043,12 @@ def test_a_change_of_the_set_by_hand_is_allowed_with_a_reason_and_that_is_taken_
 
 
 def test_what_has_no_line_is_annotated_nowhere() -> None:
-    rows = (*QUERIES[:2], QUERIES[2].model_copy(update={"line": None}))
+    rows = (QUERIES[0], QUERIES[1].model_copy(update={"line": None}))
     fault = ProblemFacts(file="eval_sets/acme/desk/agent", line=None, message="no agent", fix="add one")
     hub = Hub()
     hub.review(make_analysis(rows, rows=(fault,)))
     assert hub.check is not None
-    assert [item.line for item in hub.check.annotations] == [4, 3]
+    assert hub.check.annotations == ()
 
 
 def test_a_taxonomy_that_comes_along_is_said_to_count_later() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -10,11 +11,13 @@ import yaml
 from bot.curator import changes
 from bot.curator.entry import Evicted, Tombstone
 from bot.curator.store import tombstone_path
-from bot.reconcile.confirmations import confirmed
+from bot.github.values import IssueComment
+from bot.ledger.events import Answered
+from bot.reconcile.confirmations import confirmed, no_longer_true
 from bot.reconcile.proposals import EVICT, SWAP, branch_of
 from tests.factories import make_entry
 from tests.github.scenes import make_platform
-from tests.reconcile.merges import make_pull, with_set
+from tests.reconcile.merges import BOT, make_pull, with_set
 
 DIGEST = "0123456789abcdef"
 WHEN = "2026-11-23T12:00:00Z"
@@ -106,3 +109,72 @@ def test_all_of_them_are_one_step() -> None:
         "regression_set/evicted/x.yaml": "person-5",
         "regression_set/evicted/y.yaml": "person-6",
     }
+
+
+# Grounds that have gone
+
+
+def said(
+    *graves: Tombstone,
+    branches: dict[int, str],
+    known: tuple[Answered, ...] = (),
+    comments: tuple[IssueComment, ...] = (),
+) -> dict[int, str]:
+    """By pull request what is said on it; R covers a, b and c twice each."""
+    pulls = [make_pull(number, branch=branch) for number, branch in branches.items()]
+    platform = with_set(make_platform(redundancy_floor=2), gone=graves)
+    found = no_longer_true(platform, pulls, known, BOT, lambda number: comments)
+    return {number: operation.body for number, operation in found}
+
+
+def lacking(id: str, *names: str) -> Tombstone:
+    """The grave of an entry that covers ``names``."""
+    usual = {"kind": "redundant", "yields_to": [], "digest": DIGEST}
+    evicted = Evicted(reason="redundant", grounds=usual)
+    entry = make_entry(id, dict.fromkeys(names, 0.6))
+    return Tombstone(id=id, evicted=evicted, restore=f"incumbent restore {id}", entry=entry)
+
+
+def test_an_eviction_that_was_true_is_not_spoken_of() -> None:
+    assert said(lacking("x", "a"), branches={5: branch_of(EVICT, "x", DIGEST)}) == {}
+    assert said(lacking("x", "d"), branches={5: branch_of(EVICT, "y", DIGEST)}) == {}
+
+
+def test_an_eviction_that_is_true_no_longer_says_who_is_short_of_what() -> None:
+    body = said(lacking("x", "a", "b", "d"), branches={5: branch_of(EVICT, "x", DIGEST)})[5]
+    assert body.splitlines() == [
+        "<!-- incumbent:no-longer-true -->",
+        "**No longer true.** The regression set has changed since this was suggested:",
+        "",
+        "- *D* has 0 competent coverers without `x`: short of 2",
+        "- `x` was the best test of *D*",
+        "- no entry carries *A* + *B* and 2 other combinations, as `x` did",
+        "",
+        "To bring it back, a curator says `/incumbent restore x`.",
+    ]
+
+
+def test_a_swap_that_is_true_no_longer_is_spoken_of_once() -> None:
+    swapped = {"kind": "displaced", "yields_to": ["new"], "digest": DIGEST}
+    graves = [
+        grave.model_copy(update={"evicted": grave.evicted.model_copy(update={"grounds": swapped})})
+        for grave in (lacking("x", "d"), lacking("y", "e"))
+    ]
+    branches = {6: branch_of(SWAP, "new", OTHER)}
+    body = said(*graves, branches=branches)[6]
+    assert "without `x`" in body
+    assert "without `y`" in body
+    assert "To bring them back, a curator says `/incumbent restore x y`." in body
+    mine = IssueComment(id=1, author=BOT, is_bot=True, body=body, created_at=WHEN, updated_at=WHEN)
+    assert said(*graves, branches=branches, comments=(mine,)) == {}
+    assert said(*graves, branches=branches, comments=(dataclasses.replace(mine, author="mallory"),)) != {}
+
+
+def test_what_was_answered_before_is_not_spoken_of() -> None:
+    answer = Answered(
+        at=WHEN, pull_request=5, branch="b", suggestion="redundant", entries=("x",), agrees=True, by="p", by_bot=False
+    )
+    branches = {5: branch_of(EVICT, "x", DIGEST)}
+    assert said(lacking("x", "d"), branches=branches, known=(answer,)) == {}
+    confirmed_before = grave_of(at=WHEN)
+    assert said(confirmed_before, branches=branches) == {}

@@ -13,6 +13,7 @@ from tests.e2e.harness.hub import REPOSITORY_PATH, Actor, Hosted, Hub, Unchanged
 from tests.e2e.harness.messages import Request, Response, error, json_response
 
 REFERENCE = re.compile(r"^/git/refs/heads/(?P<branch>.+)$")
+CLASSIC = re.compile(r"^/branches/(?P<branch>.+)/protection$")
 RULES = re.compile(r"^/rules/branches/(?P<branch>.+)$")
 VIOLATED = "Repository rule violations found\n\n{}\n\n"
 BY_PULL_REQUEST = VIOLATED.format("Changes must be made through a pull request.")
@@ -53,10 +54,13 @@ class Protection(Unchanged):
         return refusal if not past and self._hub.may_push(hosted.full_name, actor) else None
 
     def after(self, request: Request, actor: Actor | None, response: Response) -> Response:
-        """Show which branches are protected."""
-        del actor
+        """Show which branches are protected, and to administrators that it is by no branch protection."""
         place = REPOSITORY_PATH.match(request.path)
         hosted = self._hub.repositories.get(place["name"]) if place else None
+        asked = CLASSIC.match(unquote(place["rest"] or "")) if place else None
+        if hosted and asked and actor and asked["branch"] in hosted.protected and response.status == 404:
+            administers = self._hub.permission(hosted.full_name, actor.login) == "admin"
+            return error(404, "Branch not protected") if administers else response
         if place is None or hosted is None or not hosted.protected or not response.ok or request.method != "GET":
             return response
         if not re.fullmatch(r"/branches(?:/[^/]+)?", place["rest"] or ""):

@@ -1,0 +1,111 @@
+"""What the regression set loses with entries: floors, combinations and the best tests (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bot.config import Curation
+from bot.curator.entry import Tombstone
+from bot.curator.prune import EvictionKind
+from bot.curator.roles import derive_roles
+from bot.curator.store import RegressionSet
+from bot.rater.contextualizer import LiveSet
+from bot.rater.model import Resident
+from bot.rater.profile import bits
+from bot.taxonomy.model import Taxonomy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortage:
+    """A capability with fewer competent coverers than its floor, ``after`` entries have gone."""
+
+    capability: str
+    before: int
+    after: int
+    floor: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Losses:
+    """What goes with entries.
+
+    ``combinations`` are those that no other entry carries; ``best_of`` capabilities whose champion, at or above the
+    bar, is among what goes.
+    """
+
+    shortages: tuple[Shortage, ...]
+    combinations: tuple[tuple[str, ...], ...]
+    best_of: tuple[str, ...]
+
+
+def losses(leaving: Collection[str], residents: Sequence[Resident], config: Curation) -> Losses:
+    """What R, the ``residents``, loses with those ``leaving``; sorted by capability."""
+    live = LiveSet(residents, (), config)
+    names, floors = live.capabilities.names, live.capabilities.floors
+    going = [member for member in live.members if member.id in leaving]
+    staying = [member for member in live.members if member.id not in leaving]
+    after = [0] * len(names)
+    for member in staying:
+        for index in bits(member.caps):
+            after[index] += 1
+    covered = {index for member in going for index in bits(member.caps)}
+    carried = {mask for member in staying for mask in live.capabilities.carried(member)}
+    lost = {mask for member in going for mask in member.combinations} - carried
+    champions = [(index, champion) for index, champion in enumerate(live.champions) if champion is not None]
+    return Losses(
+        shortages=tuple(
+            Shortage(capability=names[index], before=live.coverers[index], after=after[index], floor=floors[index])
+            for index in sorted(covered)
+            if after[index] < floors[index]
+        ),
+        combinations=tuple(sorted(map(live.capabilities.named, lost))),
+        best_of=tuple(
+            names[index] for index, champion in champions if champion.id in leaving and champion.caps >> index & 1
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departure:
+    """What becomes of R when queries leave the eval sets.
+
+    ``entries`` are those that will be suggested for eviction, and how they lost their source; ``pinned`` those that
+    stay since a person pinned them; ``losses`` is what R loses with the first.
+    """
+
+    entries: Mapping[str, EvictionKind]
+    pinned: tuple[str, ...]
+    losses: Losses
+
+
+def departure(
+    departing: Mapping[str, EvictionKind], known: RegressionSet, taxonomy: Taxonomy, config: Curation
+) -> Departure | None:
+    """What it would cost that the entries ``departing`` lose their source; ``None`` where none of R does."""
+    present = {id: kind for id, kind in sorted(departing.items()) if id in known.entries}
+    if not present:
+        return None
+    pinned = tuple(id for id in present if known.entries[id].pin is not None)
+    entries = {id: kind for id, kind in present.items() if id not in pinned}
+    residents, _ = known.residents(taxonomy)
+    return Departure(entries=entries, pinned=pinned, losses=losses(entries, residents, config))
+
+
+def lost_since(tombstone: Tombstone, known: RegressionSet, taxonomy: Taxonomy, config: Curation) -> Losses | None:
+    """What R lacks without an entry that was evicted since others made it needless, if they do so no longer.
+
+    ``None`` where its grounds still hold, where they were others, and where its scores are comparable no more.
+    """
+    kind = (tombstone.evicted.grounds or {}).get("kind")
+    id = tombstone.id
+    if kind not in (EvictionKind.DISPLACED, EvictionKind.REDUNDANT) or id in known.entries:
+        return None
+    back = RegressionSet({**known.entries, id: tombstone.entry}, {}, {})
+    residents, lags = back.residents(taxonomy, known.identity)
+    if any(lag.id == id for lag in lags):
+        return None
+    found = losses({id}, residents, config)
+    if id in derive_roles(residents, config).displaced:
+        found = replace(found, combinations=())
+    return found if found.shortages or found.combinations or found.best_of else None

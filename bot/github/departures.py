@@ -1,0 +1,64 @@
+"""Which entries of the regression set a pull request leaves without a source: it takes their queries out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Literal
+
+from bot.config import Limits
+from bot.curator.store import RegressionSet
+from bot.errors import InputError
+from bot.object_store import CommitSnapshot
+from bot.settling import settle
+from bot.submission import (
+    EVAL_SETS,
+    Package,
+    called_by_agent,
+    read_package,
+    refuse_shared_ids,
+    submission_folders,
+)
+
+
+def departing_entries(
+    known: RegressionSet,
+    before: CommitSnapshot,
+    after: CommitSnapshot,
+    packages: Sequence[Package],
+    folders: Collection[str],
+    limits: Limits,
+) -> dict[str, Literal["source-deleted", "customer-left"]]:
+    """The entries whose query was in ``before`` and is not in ``after``, of the ``folders`` that differ.
+
+    ``packages`` are those of ``after``; of a folder that cannot be read nobody knows.
+    """
+    there = set(submission_folders(after))
+    read = {package.submission.folder for package in packages}
+    sources = {
+        id: f"{EVAL_SETS}/{entry.source.customer}/{entry.source.agent}"
+        for id, entry in known.entries.items()
+        if entry.source is not None
+    }
+    concerned = {folder for folder in sources.values() if folder in folders and (folder in read or folder not in there)}
+    former = []
+    for folder in sorted(concerned.intersection(submission_folders(before))):
+        customer, agent = folder.split("/")[1:]
+        try:
+            former.append(read_package(before.within(folder), customer, agent, folder, limits))
+        except InputError:
+            continue
+    if not former:
+        return {}
+    gone = _present(former, known) - _present(packages, known)
+    customers = {folder.split("/")[1] for folder in there}
+    return {
+        id: "source-deleted" if source.split("/")[1] in customers else "customer-left"
+        for id, source in sorted(sources.items())
+        if id in gone
+    }
+
+
+def _present(packages: Sequence[Package], known: RegressionSet) -> set[str]:
+    """The entries that queries of ``packages`` are, or edit."""
+    found = settle([called_by_agent(item).submission for item in refuse_shared_ids(packages, known)], known)
+    return {item.id for item in (*found.settled.values(), *found.edited.values())}

@@ -1,0 +1,106 @@
+"""What the regression set loses with entries, and whether evictions still rest on what they rested on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.curator.entry import Entry, Evicted, Tombstone
+from bot.curator.losses import Shortage, departure, losses, lost_since
+from bot.curator.prune import EvictionKind
+from bot.curator.store import RegressionSet
+from tests.factories import make_config, make_entry, make_taxonomy, resident
+
+TAXONOMY = make_taxonomy("a", "b", "c")
+CONFIG = make_config(redundancy_floor=2)
+BEST = make_entry("best", {"a": 0.9, "b": 0.9})
+NEXT = make_entry("next", {"a": 0.8, "b": 0.8})
+THIRD = make_entry("third", {"a": 0.7, "b": 0.7})
+SPARE = make_entry("spare", {"a": 0.6, "b": 0.6})
+
+
+def make_set(*entries: Entry, gone: tuple[Tombstone, ...] = ()) -> RegressionSet:
+    return RegressionSet({item.id: item for item in entries}, {}, {item.id: item for item in gone})
+
+
+def grave(kind: str | None = "redundant", entry: Entry = SPARE) -> Tombstone:
+    grounds = None if kind is None else {"kind": kind, "yields_to": [], "digest": "0" * 16}
+    evicted = Evicted(reason="as suggested", grounds=grounds)
+    return Tombstone(id=entry.id, evicted=evicted, restore=f"incumbent restore {entry.id}", entry=entry)
+
+
+def test_what_stays_covered_is_no_loss() -> None:
+    residents = [resident(id, {"a": 0.9, "b": score}) for id, score in {"d": 0.9, "e": 0.8, "c": 0.1}.items()]
+    found = losses({"c"}, residents, CONFIG)
+    assert (found.shortages, found.combinations, found.best_of) == ((), (), ())
+
+
+def test_floors_combinations_and_champions_that_go() -> None:
+    others = [resident("x", {"a": 0.8}), resident("y", {"b": 0.9}), resident("z", {"b": 0.9})]
+    found = losses({"q"}, [resident("q", {"a": 0.9, "b": 0.7, "c": 0.6}), *others], CONFIG)
+    assert found.shortages == (
+        Shortage(capability="a", before=2, after=1, floor=2),
+        Shortage(capability="c", before=1, after=0, floor=2),
+    )
+    assert found.combinations == (("a", "b"), ("a", "c"), ("b", "c"))
+    assert found.best_of == ("a", "c")
+
+
+def test_a_departure_spares_what_a_person_pinned() -> None:
+    pinned = make_entry("kept", {"c": 0.9}, pin="an audit")
+    known = make_set(BEST, NEXT, pinned)
+    kinds = dict.fromkeys(("next", "kept", "unknown"), EvictionKind.SOURCE_DELETED)
+    found = departure(kinds, known, TAXONOMY, CONFIG)
+    assert found is not None
+    assert (dict(found.entries), found.pinned) == ({"next": EvictionKind.SOURCE_DELETED}, ("kept",))
+    assert [item.capability for item in found.losses.shortages] == ["a", "b"]
+    assert departure({"unknown": EvictionKind.SOURCE_DELETED}, known, TAXONOMY, CONFIG) is None
+
+
+@pytest.mark.parametrize(
+    ("entries", "tombstone", "lost"),
+    [
+        ((BEST, NEXT), grave(), None),
+        ((BEST,), grave(), ("shortages",)),
+        ((), grave(), ("shortages", "combinations", "best_of")),
+        ((THIRD, make_entry("fourth", {"a": 0.5}), make_entry("fifth", {"b": 0.5})), grave(), None),
+        (
+            (
+                make_entry("x", {"a": 0.9}),
+                make_entry("y", {"a": 0.9}),
+                make_entry("z", {"b": 0.9}),
+                make_entry("w", {"b": 0.9}),
+            ),
+            grave(),
+            ("combinations",),
+        ),
+        ((BEST,), grave("customer-left"), None),
+        ((BEST,), grave(None), None),
+        ((BEST, SPARE), grave(), None),
+    ],
+    ids=["holds", "short", "all", "weak ones count", "a pair", "other grounds", "no grounds", "is back"],
+)
+def test_whether_an_eviction_still_rests_on_its_grounds(
+    entries: tuple[Entry, ...], tombstone: Tombstone, lost: tuple[str, ...] | None
+) -> None:
+    found = lost_since(tombstone, make_set(*entries, gone=(tombstone,)), TAXONOMY, CONFIG)
+    assert (found and tuple(name for name in ("shortages", "combinations", "best_of") if getattr(found, name))) == lost
+
+
+def test_what_was_displaced_may_take_its_combinations_along() -> None:
+    first = [make_entry(f"a{copy}", {"a": 0.9}) for copy in "12"]
+    second = [make_entry(f"b{copy}", {"b": 0.9}) for copy in "12"]
+    known: Any = [*first, *second, make_entry("newcomer", {"a": 0.9, "b": 0.9, "c": 0.9})]
+    swapped = known[-1].model_copy(update={"admitted": known[-1].admitted.model_copy(update={"displaces": ("old",)})})
+    old = make_entry("old", {"a": 0.6, "b": 0.6})
+    assert lost_since(grave("displaced", old), make_set(*known[:-1], swapped), TAXONOMY, CONFIG) is None
+    # Without the newcomer nobody carries the pair.
+    found = lost_since(grave("displaced", old), make_set(*known[:-1]), TAXONOMY, CONFIG)
+    assert found is not None
+    assert found.combinations == (("a", "b"),)
+
+
+def test_of_scores_that_are_comparable_no_more_nobody_knows() -> None:
+    lagging = SPARE.model_copy(update={"classified": SPARE.classified.model_copy(update={"model": "m0"})})
+    assert lost_since(grave(entry=lagging), make_set(BEST), TAXONOMY, CONFIG) is None
