@@ -81,11 +81,17 @@ class GitHubClient:
         # Imported here: only the Action needs it, and it is slow to load.
         from github import Auth, Github
 
+        from bot.github.waiting import Patience, PatientRetry
+
         self.login = login
         self._owner = repository.partition("/")[0]
         self._place = f"/repos/{repository}"
         self._requester = Github(
-            auth=Auth.Token(token), base_url=api_url, seconds_between_requests=None, seconds_between_writes=None
+            auth=Auth.Token(token),
+            base_url=api_url,
+            retry=PatientRetry(Patience()),
+            seconds_between_requests=None,
+            seconds_between_writes=None,
         ).requester
 
     def account(self) -> str:
@@ -348,6 +354,8 @@ class GitHubClient:
         import requests
         from github import GithubException
 
+        from bot.github.waiting import TooLongError
+
         try:
             _, data = self._requester.requestJsonAndCheck(
                 verb, place + path, dict(parameters) if parameters else None, input=dict(body) if body else None
@@ -357,6 +365,11 @@ class GitHubClient:
                 return instead[error.status]
             kind = RefusedError if error.status == 403 else OutsideError
             raise kind(_refusal(verb, path, error)) from None
+        except TooLongError as error:
+            raise OutsideError(
+                f"GitHub's rate limit for this token is used up ({verb} {path}): it asks to wait for "
+                f"{error.seconds / 60:.0f} minutes, longer than a run does; run this again after that"
+            ) from None
         except (requests.RequestException, OSError) as error:
             raise OutsideError(f"GitHub cannot be reached: {verb} {path}: {type(error).__name__}") from None
         return data

@@ -1,0 +1,53 @@
+"""How long a run waits where GitHub lets its token ask no more: never so long that the job's own time runs out.
+
+PyGithub's own waits until a rate limit ends, which may take an hour.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Self
+
+from github import GithubRetry
+from urllib3 import BaseHTTPResponse
+
+SECONDS: Final = 480
+"""So long one run waits in all; the shipped workflow ends a job after twenty minutes."""
+
+
+class TooLongError(Exception):
+    """GitHub asks to wait for so many ``seconds``, which is more than is left."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+class Patience:
+    """The seconds that are left to wait, of all requests together."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._left = seconds
+
+    def spend(self, seconds: float) -> None:
+        """Count ``seconds`` that are about to be waited; raises :class:`TooLongError` where so many are not left."""
+        if seconds > self._left:
+            raise TooLongError(seconds)
+        self._left -= seconds
+
+
+class PatientRetry(GithubRetry):
+    """PyGithub's retries, whose waits come out of one ``patience``."""
+
+    def __init__(self, patience: Patience, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._patience = patience
+
+    def new(self, **changes: Any) -> Self:
+        """The same patience for the next attempt."""
+        return super().new(patience=self._patience, **changes)
+
+    def sleep(self, response: BaseHTTPResponse | None = None) -> None:
+        """Wait as GitHub asks, if patience lasts."""
+        asked = None if response is None else self.get_retry_after(response)
+        self._patience.spend(asked or self.get_backoff_time())
+        super().sleep(response)
