@@ -28,8 +28,8 @@ _RECIPE: Final = "docs/github.md, “With a GitHub App”"
 class Writer:
     """Who pushes: ``own`` tells whether the workflow hands over another token than the job's own.
 
-    ``app`` is the name of the app that it says that token is of; ``here`` whether the token at hand is of an app, and
-    so perhaps of that one.
+    ``app`` is the name of the app that it says that token is of, None where only the run knows; ``here`` whether the
+    token at hand is of an app, and so perhaps of that one.
     """
 
     own: bool
@@ -42,7 +42,8 @@ class Writer:
         own = workflow is not None and workflow.own_token
         logins = {use.login for use in workflow.writers} if workflow is not None else set()
         login = next(iter(logins)) if len(logins) == 1 else None
-        app = login.removesuffix("[bot]") if login is not None and login.endswith("[bot]") else None
+        literal = login is not None and login.endswith("[bot]") and "${{" not in login
+        app = login.removesuffix("[bot]") if login is not None and literal else None
         return Writer(own=own, app=app, here=token.kind == "app")
 
     @property
@@ -64,7 +65,8 @@ class Writer:
 
     def passes(self, protection: Protection) -> bool:
         """Whether a classic branch protection lets it push."""
-        return not protection.forbids or (self.own and self.app in protection.apps)
+        passes = bool(protection.apps) if self.app is None else self.app in protection.apps
+        return not protection.forbids or (self.own and passes)
 
 
 def diagnose_admissions(facts: Facts, config: ConfigFacts | None, workflow: Workflow | None) -> Iterator[Finding]:

@@ -123,6 +123,7 @@ KEY = "        env:\n          MODEL_KEY: ${{ secrets.MODEL_KEY }}\n"
 
 PUBLISH = "          step: publish\n"
 OWN = "          token: ${{ steps.app.outputs.token }}\n"
+SLUG = "          login: ${{ steps.app.outputs.app-slug }}[bot]\n"
 BY_APP = edited((PUBLISH, f"{PUBLISH}{OWN}          login: acme-curator[bot]\n"))
 LOCKED = Protection(checks=REQUIRED.checks, needs_code_owners=True, forbids=("Lock branch",))
 LETS_US_BY = Protection(checks=REQUIRED.checks, needs_code_owners=True, forbids=("Restrict",), apps=("acme-curator",))
@@ -556,6 +557,8 @@ def test_each_misconfiguration_is_named_with_the_setting_to_change(
         committing(*passed_by(20001), own=True),
         committing(*passed_by(here=True), own=True) | APP,
         committing(protection=LETS_US_BY, own=True),
+        committing(protection=LETS_US_BY)
+        | files(config=replace(CONFIG, admissions="commit"), **edited((PUBLISH, f"{PUBLISH}{OWN}{SLUG}"))),
         ledger(Rule(kind="update", ruleset=RULESET, bypass=Bypass(here=False, apps=(20001,)))) | files(**BY_APP),
         files(**BY_APP) | {"job_tokens": JobTokens(default="read", opens_pull_requests=False)},
         files(**edited((PUBLISH, f"{PUBLISH}          token: ${{{{ github.token }}}}\n"))),
