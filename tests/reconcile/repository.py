@@ -116,6 +116,9 @@ class Repository(ObjectStore):
         found += [Change(path, "deleted", None, self._blob(text.encode())) for path, text in gone.items()]
         return tuple(sorted(found, key=lambda change: change.path))
 
+    def common_ancestor(self, old: str, new: str) -> str | None:
+        return self.base_of(old, new)
+
     def is_ancestor(self, commit: str, of: str) -> bool:
         return commit in self.commits[of].line
 
