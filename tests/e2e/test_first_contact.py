@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.bot import ADMITTED, EVALS, Bot, customer_files, platform_files
+from tests.e2e.harness.messages import json_response
 from tests.e2e.harness.people import CURATOR
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import entries, merged, read, sticky
@@ -58,6 +59,23 @@ def test_a_branch_in_the_way_of_a_suggestion_is_named(
     assert bot.on("schedule").codes == (0, 4)
     assert "delete or rename the branch `incumbent/evict`" in capsys.readouterr().err
     assert ours(world) == []
+
+
+# --- a rate limit -----------------------------------------------------------------------------------------------------
+
+
+def test_a_rate_limit_that_outlasts_the_job_ends_it_with_a_word(
+    world: World, bot: Bot, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pull = world.open_pull_request("quillow", customer_files())
+    said = {"message": "You have exceeded a secondary rate limit. Please wait.", "documentation_url": "https://x"}
+    world.gateway.fail(lambda call: True, json_response(403, said, retry_after="3600"), 99)
+    run = bot.on("pull_request_target", number=pull.number)
+    world.gateway.faults.clear()
+    assert run.codes == (0, 4)
+    assert "it asks to wait for 60 minutes, longer than a run does" in capsys.readouterr().err
+    assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
+    assert check(world, pull.number)["conclusion"] == "success"
 
 
 # --- eval sets that go again ------------------------------------------------------------------------------------------
