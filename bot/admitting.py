@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.usage import Usage
 from bot.curator.answers import Answer
+from bot.curator.entry import Entry
 from bot.curator.staging import Occasion, Staging, stage_waiting
 from bot.errors import InputError, Problem, foreign_list
 from bot.pipeline import Platform, Review, classify_package, judge, stage_admissions
@@ -93,6 +94,11 @@ def admit_package(
     )
 
 
+def entered_before(outcome: Review) -> dict[str, str]:
+    """Query → the entry, in the set or waiting for a slot, that its content is already."""
+    return {name: record.id for name, record in outcome.settled.items() if isinstance(record, Entry)}
+
+
 def admit_waiting(platform: Platform, now: Occasion) -> Staging:
     """Those of the entries in line that find a slot, judged again.
 
@@ -131,10 +137,12 @@ def _refuse_without_effect(outcome: Review, answers: Sequence[Answer], words: Wo
     def refused(id: str, message: str, fix: str) -> Problem:
         return Problem(f"{words.accept} {id}", None, message, fix)
 
+    # Who runs the same again, after an interruption for example, is told that it is done and not that it is wrong.
+    admitted = entered_before(outcome)
     problems = [
         refused(id, "there is no such query that is not settled", f"use one of: {foreign_list(sorted(outcome.scored))}")
         for id in dict.fromkeys(answer.id for answer in answers)
-        if id not in outcome.scored
+        if id not in outcome.scored and id not in admitted
     ]
     verdicts = {verdict.id: verdict for verdict in outcome.verdicts}
     for answer in outcome.derivation.unheard:

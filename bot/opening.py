@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from bot.classifier.model import Backend, Stages, silent
+from bot.curator.journal import refuse_half_written
 from bot.curator.staging import Occasion
 from bot.curator.store import entry_path
 from bot.pipeline import Platform, load_platform
@@ -16,6 +17,7 @@ from bot.user_cache import CheckedFiles, user_cache_folder
 
 def open_platform(repo: Path, config_path: str) -> Platform:
     """The platform repository in the working tree at ``repo``."""
+    refuse_half_written(repo)
     tree = WorkingTree(repo, "" if repo == Path() else repo.as_posix())
     return load_platform(tree, config_path, CheckedFiles(user_cache_folder(os.environ)))
 

@@ -15,7 +15,7 @@ BOT = REPOSITORY / "bot"
 ROWS = [
     {"invisible", "secrets"},
     {"masking"},
-    {"errors", "suggest"},
+    {"errors", "stopping", "suggest"},
     {"digests", "limits", "rounding", "text"},
     {"documents", "editing", "json_lines", "json_places", "json_strict", "parsed_once", "yaml_core", "yaml_places"},
     {"label_tables"},

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bot.admitting import Admission, Words, admit_package, admit_waiting
+from bot.admitting import Admission, Words, admit_package, admit_waiting, entered_before
 from bot.cli.options import (
     admit_command,
     agent_options,
@@ -125,6 +125,10 @@ def command(
     else:
         accept = admit_command(eval_set_dir or Path(), customer, agent, repo, config_path)
         _show(admission, accept, dry_run, Printer(everything))
+        before = {} if admission.outcome is None else entered_before(admission.outcome)
+        for id in dict.fromkeys(accepted):
+            if id in before:
+                say(f"--accept {id}: it is there already, as {before[id]}")
         for remark in output.lines(PlainVoice(platform.taxonomy)):
             say(remark)
     show_problems(admission.problems)

@@ -32,6 +32,7 @@ from bot.report.entries_text import evicted as evicted_when
 from bot.report.escaping import visible
 from bot.report.output import AdmissionOutput
 from bot.report.voices import PlainVoice
+from bot.snapshot import WorkingTree
 
 
 @click.command("evict")
@@ -62,7 +63,14 @@ def command(
       incumbent evict contoso-repairs-q07-1a2b3c4d --reason "covered by contoso-repairs-q09"
       incumbent evict contoso-repairs-q07-1a2b3c4d --reason "customer left" --dry-run
     """
+    if not dry_run:
+        changes.apply(changes.half_evicted(WorkingTree(repo), id), repo)
     platform = open_platform(repo, config_path)
+    gone = platform.regression_set.tombstones.get(id)
+    if gone is not None and gone.evicted.reason == reason.strip():
+        # A run that was stopped before it could say what it did is run again.
+        _tell(id, (), dry_run, as_json, f"{id} was evicted for this reason already, and nothing changes")
+        return
     refuse_evicted(id, platform)
     one_of(id, tuple(platform.regression_set.entries), "entry")
     residents, lags = platform.regression_set.residents(platform.taxonomy)
@@ -83,13 +91,23 @@ def command(
     plan = changes.evict(platform.regression_set.entries[id], evicted)
     if not dry_run:
         changes.apply(plan, repo)
+    waiting = len(platform.regression_set.waiting)
+    _tell(
+        id,
+        plan,
+        dry_run,
+        as_json,
+        f"{'would be ' if dry_run else ''}evicted: {id}; to bring it back: incumbent restore {id}",
+        *([f"{waiting} waiting for a slot: incumbent admit --waiting"] if waiting else []),
+    )
+
+
+def _tell(id: str, plan: tuple[changes.FileChange, ...], dry_run: bool, as_json: bool, *lines: str) -> None:
     if as_json:
         print_json(AdmissionOutput.of(Staging(admitted=(), waiting=(), file_changes=plan), dry_run=dry_run))
         return
-    say(f"{'would be ' if dry_run else ''}evicted: {id}; to bring it back: incumbent restore {id}")
-    waiting = len(platform.regression_set.waiting)
-    if waiting:
-        say(f"{waiting} waiting for a slot: incumbent admit --waiting")
+    for line in lines:
+        say(line)
 
 
 def _loss(id: str, platform: Platform, behind: set[str]) -> str:

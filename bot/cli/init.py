@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import say
+from bot.cli.options import one_at_a_time, say
 from bot.config import CONFIG_FILE
 from bot.curator.changes import FileChange, apply
 from bot.documentation import ACTION, own_action, own_action_is_pushed, product_files, without_own_paths
@@ -41,6 +41,7 @@ CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
     "--owner", metavar="@NAME", help="Who reviews taxonomy, config and set (default: the repository's owner)."
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
+@one_at_a_time
 def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) -> None:
     """Write taxonomy, config, an empty regression set, workflow, CODEOWNERS and CURATION.md into a repository.
 

@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module, metadata
 from io import TextIOWrapper
@@ -16,6 +16,7 @@ from pathlib import Path
 import click
 
 from bot.errors import IncumbentError, InputError, OutsideError
+from bot.stopping import orderly_stops
 
 # name: (one line for --help). The module is bot.cli.<name> unless _MODULES says otherwise, the command in it is called
 # `command`; modules are loaded when called, so that `incumbent --help` stays as quick as click itself.
@@ -111,6 +112,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     _write_what_can_be_written()
+    with orderly_stops() as stopped:
+        return _run(arguments, stopped)
+
+
+def _run(arguments: Sequence[str] | None, stopped: Callable[[], int]) -> int:
     try:
         # Not click's own `main`, which takes a reader that went away for a fault.
         with incumbent.make_context("incumbent", list(sys.argv[1:] if arguments is None else arguments)) as context:
@@ -122,9 +128,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        return 130
+    except (click.Abort, KeyboardInterrupt) as stop:
+        # A terminal that closed hears nothing.
+        with suppress(OSError):
+            click.echo(f"interrupted: {stop}" if str(stop) else "interrupted", err=True)
+        return stopped()
     except InputError as error:
         _show_problems(error)
         return error.exit_code

@@ -11,6 +11,7 @@ from bot.cli.evaluation_sources import LABELS_FOLDER, read_label_file
 from bot.cli.former_taxonomy import taxonomy_at
 from bot.cli.options import dry_run_option, json_option, one_at_a_time, print_json, repository_options, say
 from bot.curator.changes import apply
+from bot.curator.journal import refuse_half_written
 from bot.errors import UsageError
 from bot.evaluation.reading import DOCUMENTS
 from bot.migrating.plan import MigrationPlan, plan_migration
@@ -51,6 +52,7 @@ def command(
     """
     if more and not labels:
         raise UsageError(f"there is no place for {more[0].as_posix()!r}: label files come after --labels")
+    refuse_half_written(repo)
     commit, old = taxonomy_at(repo, since)
     contents = {_path(path, repo): read_label_file(path) for path in _label_files((*labels, *more), repo)}
     plan = plan_migration(WorkingTree(repo, "" if repo == Path() else repo.as_posix()), old, contents, config_path)

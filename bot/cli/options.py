@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -17,6 +16,7 @@ from bot.classifier.model import Backend, Progress, silent
 from bot.classifier.usage import Usage, total
 from bot.config import CONFIG_FILE
 from bot.curator.entry import Lag, utc
+from bot.curator.journal import was_changed
 from bot.curator.lock import sole_curator
 from bot.errors import InputError, OutsideError, Problem, UsageError
 from bot.git import read_conflicts, refuse_bare
@@ -138,13 +138,22 @@ def admit_command(folder: Path, customer: str | None, agent: str | None, repo: P
 
 
 def one_at_a_time(function: Command) -> Command:
-    """For commands that change the regression set: no other one may between their reading and their writing."""
+    """For commands that change the regression set: no other one may between their reading and their writing.
+
+    One that is interrupted says what became of it.
+    """
 
     @wraps(function)
     def alone(*, repo: Path, dry_run: bool, **rest: Any) -> Any:
         _refuse_conflicts(repo)
-        with nullcontext() if dry_run else sole_curator(repo):
+        if dry_run:
             return function(repo=repo, dry_run=dry_run, **rest)
+        with sole_curator(repo, lambda said: say(f"note: {said}", err=True)):
+            try:
+                return function(repo=repo, dry_run=dry_run, **rest)
+            except KeyboardInterrupt:
+                state = "the change is complete" if was_changed(repo) else "nothing was changed"
+                raise KeyboardInterrupt(state) from None
 
     return cast(Command, alone)
 

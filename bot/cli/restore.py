@@ -16,11 +16,12 @@ from bot.cli.options import (
     say,
 )
 from bot.curator import changes
-from bot.curator.staging import restoration
+from bot.curator.staging import Staging, restoration
 from bot.curator.store import tombstone_path, unknown_scores
 from bot.errors import InputError, Problem
 from bot.opening import open_platform
 from bot.report.output import AdmissionOutput
+from bot.snapshot import WorkingTree
 
 
 @click.command("restore")
@@ -38,8 +39,18 @@ def command(id: str, dry_run: bool, repo: Path, config_path: str, as_json: bool)
     Examples:
       incumbent restore contoso-repairs-q07-1a2b3c4d
     """
+    if not dry_run:
+        changes.apply(changes.half_restored(WorkingTree(repo), id), repo)
     platform = open_platform(repo, config_path)
     known = platform.regression_set
+    if id not in known.tombstones and (id in known.entries or id in known.waiting):
+        # A run that was stopped before it could say what it did is run again.
+        if as_json:
+            print_json(AdmissionOutput.of(Staging(admitted=(), waiting=(), file_changes=()), dry_run=dry_run))
+        else:
+            where = "in the regression set" if id in known.entries else "waiting for a slot"
+            say(f"{id} is {where} already, and nothing changes")
+        return
     one_of(id, tuple(known.tombstones), "tombstone", "see `incumbent list --evicted` for the ids")
     unknown = unknown_scores(known.tombstones[id].entry, platform.taxonomy)
     if unknown:

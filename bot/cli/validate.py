@@ -10,6 +10,7 @@ from bot.cli.former_taxonomy import taxonomy_at
 from bot.cli.options import json_option, print_json, repository_options, say
 from bot.config import REVIEWED_FILES, load_config
 from bot.curator.corrections import load_corrections
+from bot.curator.journal import refuse_half_written
 from bot.curator.store import load_regression_set
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
@@ -43,6 +44,7 @@ def command(since: str | None, repo: Path, config_path: str, as_json: bool) -> i
       incumbent validate --from main
       incumbent validate --repo ../platform --json
     """
+    refuse_half_written(repo)
     old = None if since is None else taxonomy_at(repo, since)[1]
     snapshot = WorkingTree(repo, "" if repo == Path() else repo.as_posix())
     refuse_other_folders(snapshot)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import re
-import stat
-import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,9 +13,11 @@ from pydantic import BaseModel
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
 
+from bot.config import REVIEWED_FILES
 from bot.curator.entry import Entry, Evicted, Tombstone
-from bot.curator.store import FOLDER, entry_path, read_back, tombstone_path, waiting_path
-from bot.errors import OutsideError
+from bot.curator.journal import State, write_all
+from bot.curator.store import FOLDER, entry_path, read_back, read_tombstone, tombstone_path, waiting_path
+from bot.snapshot import Snapshot
 from bot.yaml_writing import dumped, round_trip
 
 # Mappings and lists this short are written on one line, as people write them.
@@ -72,6 +69,26 @@ def evict(entry: Entry, evicted: Evicted) -> tuple[FileChange, ...]:
 def restore(entry: Entry, wait: bool) -> tuple[FileChange, ...]:
     """Bring the evicted ``entry`` back, with its first admission time; ``wait`` when the set is full."""
     return (let_wait(entry) if wait else admit(entry), FileChange(tombstone_path(entry.id), None))
+
+
+def half_evicted(snapshot: Snapshot, id: str) -> tuple[FileChange, ...]:
+    """What is left of evicting ``id``, where a version without a journal was killed after it wrote the tombstone."""
+    return (FileChange(entry_path(id), None),) if _lives_in(snapshot, id, (entry_path(id),)) else ()
+
+
+def half_restored(snapshot: Snapshot, id: str) -> tuple[FileChange, ...]:
+    """Likewise of restoring it."""
+    return (forget(id),) if _lives_in(snapshot, id, (entry_path(id), waiting_path(id))) else ()
+
+
+def _lives_in(snapshot: Snapshot, id: str, places: Sequence[str]) -> bool:
+    """Whether a file of ``places`` is as written from the tombstone of ``id``, so that no word of people is lost."""
+    found = [path for path in places if snapshot.exists(path)]
+    tombstone = read_tombstone(snapshot, id) if found else None
+    if tombstone is None:
+        return False
+    texts = {render(entry).encode() for entry in (tombstone.entry, tombstone.restored)}
+    return all(snapshot.read(path, REVIEWED_FILES) in texts for path in found)
 
 
 def render(model: BaseModel) -> str:
@@ -139,107 +156,14 @@ def _fits(value: Any) -> bool:
 
 
 def apply(changes: Sequence[FileChange], root: Path) -> None:
-    """Apply ``changes`` below ``root``, all of them or none: new contents are first written aside, and what was there
-    is put back when the file system refuses one, or the user stops the run.
+    """Apply ``changes`` below ``root``, all of them or none; of two changes of one file the last one counts.
 
-    Raises :class:`OutsideError` when the file system refuses something, and :class:`InputError` before anything is
-    written where a file of the regression set could not be read again.
+    Raises :class:`bot.errors.OutsideError` when the file system refuses something, and :class:`bot.errors.InputError`
+    before anything is written where a file of the regression set could not be read again.
     """
     for change in changes:
         if change.content is not None and change.path.startswith(f"{FOLDER}/") and change.path.endswith(".yaml"):
             read_back(change.path, change.content)
-    aside: list[Path | None] = []
-    before: dict[Path, _State | None] = {}
-    made: list[Path] = []
-    try:
-        for change in changes:
-            target = _place(root, change.path)
-            before[target] = _state(target)
-            aside.append(None if change.content is None else _write_aside(target, change.content.encode(), made))
-        for change, written in zip(changes, aside, strict=True):
-            target = root / change.path
-            if written is None:
-                target.unlink(missing_ok=True)
-            else:
-                written.replace(target)
-    except BaseException as error:
-        left = _put_back(before)
-        if not isinstance(error, OSError) and not left:
-            raise
-        state = f"see `git status`, these could not be put back: {', '.join(left)}" if left else "nothing was changed"
-        reason = str(error) or "the run was stopped"
-        raise OutsideError(f"the files could not be written: {reason}; {state}") from error
-    finally:
-        for written in filter(None, aside):
-            with suppress(OSError):
-                written.unlink(missing_ok=True)
-        # What was written keeps its folder; one that is still empty was made in vain.
-        for folder in reversed(made):
-            with suppress(OSError):
-                folder.rmdir()
-
-
-def _place(root: Path, path: str) -> Path:
-    """``path`` below ``root``, unless a link on the way leads elsewhere."""
-    target = root / path
-    if target.resolve() != root.resolve() / path:
-        raise OSError(errno.ELOOP, "a symbolic link stands in the way", target.as_posix())
-    return target
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    """What a file holds, and its permissions."""
-
-    content: bytes
-    mode: int
-
-
-def _state(path: Path) -> _State | None:
-    try:
-        return _State(path.read_bytes(), stat.S_IMODE(path.stat().st_mode))
-    except FileNotFoundError:
-        return None
-
-
-def _write_aside(target: Path, content: bytes, made: list[Path], mode: int = 0o644) -> Path:
-    """``content`` in a file beside ``target``; the folders that this takes are added to ``made``."""
-    for folder in reversed((target.parent, *target.parent.parents)):
-        if not folder.exists():
-            folder.mkdir()
-            made.append(folder)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".incumbent-")
-    path = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        path.chmod(mode)
-    except BaseException:
-        with suppress(OSError):
-            path.unlink(missing_ok=True)
-        raise
-    return path
-
-
-def _put_back(before: Mapping[Path, _State | None]) -> list[str]:
-    """Give every file its state of ``before``, each at once or not at all; returns those that are refused."""
-    left = []
-    for path, state in before.items():
-        try:
-            if state is None:
-                path.unlink(missing_ok=True)
-            elif _state(path) != state:
-                _replace_file(path, state)
-        except OSError:
-            left.append(path.as_posix())
-    return left
-
-
-def _replace_file(path: Path, state: _State) -> None:
-    aside = _write_aside(path, state.content, [], state.mode)
-    try:
-        aside.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
-        raise
+    write_all(
+        {change.path: None if change.content is None else State(change.content.encode()) for change in changes}, root
+    )

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bot.curator.journal import settle
 from bot.errors import OutsideError
 
 
 @contextmanager
-def sole_curator(root: Path) -> Iterator[None]:
+def sole_curator(root: Path, tell: Callable[[str], None]) -> Iterator[None]:
     """Hold the platform repository at ``root`` from reading the set to writing it; ends with the process at the latest.
 
+    A change that was interrupted is finished first; ``tell`` is given a sentence of it.
     Raises :class:`OutsideError` while another command holds it.  No file is left behind: the folder itself is locked.
     """
+    with _locked(root):
+        said = settle(root)
+        if said is not None:
+            tell(said)
+        yield
+
+
+@contextmanager
+def _locked(root: Path) -> Iterator[None]:
     if sys.platform == "win32":
         # There folders cannot be locked; people who share a working tree there take care themselves.
         yield
         return
     import fcntl
-    import os
 
     descriptor = os.open(root, os.O_RDONLY)
     try:

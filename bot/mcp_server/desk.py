@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend
+from bot.curator.journal import refuse_half_written
 from bot.errors import InputError, Problem
 from bot.mcp_server.inputs import LONGEST_FOLDER, AgentInput, QueryInput, inline_package, one_of_both
 from bot.mcp_server.made_once import MadeOnce
@@ -70,6 +71,7 @@ class Desk:
             message = "there is no such file, so the server was not started on a platform repository"
             fix = "ask the person to start it with --repo DIR; DIR holds taxonomy/, config/ and regression_set/"
             raise InputError([Problem(TAXONOMY_FILE, None, message, fix)])
+        refuse_half_written(self.root)
         return load_platform(self.files, self.config_path, CheckedFiles(user_cache_folder(self.environment)))
 
     def backend(self, platform: Platform, late: Callable[[Future[Backend]], None]) -> Backend:

@@ -117,7 +117,8 @@ class Writing:
         """
 
         def work(progress: Report) -> StageAnswer:
-            with nullcontext() if dry_run else sole_curator(self._desk.root):
+            said: list[str] = []
+            with nullcontext() if dry_run else sole_curator(self._desk.root, said.append):
                 platform = self._desk.platform()
                 if (folder is None) != waiting:
                     raise UsageError("give either `folder` or `waiting`")
@@ -134,7 +135,7 @@ class Writing:
                     admission = self._admission(
                         platform, folder, accept or [], reason, by, customer, agent_name, progress
                     )
-                return self._staged(admission, dry_run=dry_run, offered=pull_request)
+                return self._staged(admission, said, dry_run=dry_run, offered=pull_request)
 
         return await self._workers.answer(ctx, work)
 
@@ -214,7 +215,7 @@ class Writing:
         places = {config: config, FOLDER: "the regression set", "taxonomy": "the taxonomy"}
         return places | {source.eval_set: "the eval set" for source in sources}
 
-    def _staged(self, admission: Admission, *, dry_run: bool, offered: bool) -> StageAnswer:
+    def _staged(self, admission: Admission, said: list[str], *, dry_run: bool, offered: bool) -> StageAnswer:
         staging = admission.staging
         number: int | None = None
         written: Literal["nothing", "working tree", "pull request"] = "nothing"
@@ -248,7 +249,7 @@ class Writing:
             ),
             written=written,
             pull_request=number,
-            to_do=to_do,
+            to_do="; ".join([*said, to_do]),
             unclassified=Unclassified.of(admission.shortfalls),
             unread=Unread.of(admission.problems),
             usage=spent(admission.usage),
@@ -260,7 +261,8 @@ class Writing:
         if decision == "pin" and not (reason or "").strip():
             raise UsageError("to pin needs a `reason`")
         root = self._desk.root
-        with sole_curator(root):
+        said: list[str] = []
+        with sole_curator(root, said.append):
             known = self._desk.platform().regression_set.entries
             found = known[find_name(entry, known, "entry", "take an id that `find_entries` answers")]
             pin = " ".join(clean(reason or "", 500).split()) if decision == "pin" else None
@@ -275,7 +277,7 @@ class Writing:
             recorded="working tree",
             by=mark(user or "a person"),
             said=mark_text(change.path),
-            to_do="a person looks at `git diff` and commits, on a branch of their own",
+            to_do="; ".join([*said, "a person looks at `git diff` and commits, on a branch of their own"]),
         )
 
 

@@ -176,7 +176,7 @@ def test_what_files_say_moves_no_cursor(filled: Path, incumbent: Incumbent) -> N
 
 def test_two_that_change_the_set_at_once_are_one_too_many(filled: Path, incumbent: Incumbent) -> None:
     entry = entry_file(filled)
-    with sole_curator(filled):
+    with sole_curator(filled, print):
         refused = incumbent("evict", entry.stem, "--reason", "x", "--repo", filled)
         assert incumbent("status", "--repo", filled).code == 0
         assert incumbent("evict", entry.stem, "--reason", "x", "--dry-run", "--repo", filled).code == 0

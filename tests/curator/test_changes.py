@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ from bot.config import REVIEWED_FILES
 from bot.curator import changes
 from bot.curator.changes import FileChange, apply, edit, render
 from bot.curator.entry import Entry, Evicted, Tombstone
+from bot.curator.journal import refuse_half_written, settle
 from bot.documents import parse_yaml
-from bot.errors import OutsideError
+from bot.errors import InputError, OutsideError
 from bot.validation import validate
 from bot.yaml_writing import amend
 from tests.factories import make_entry
@@ -372,39 +372,50 @@ def test_a_failure_in_the_middle_is_undone(repository: Path, monkeypatch: pytest
 
     def refuse_the_third(path: Path, target: Path) -> Path:
         done.append(target)
-        if len(done) == 3:
+        if target.name == "x.yaml":
             raise OSError(28, "No space left on device")
         return replace(path, target)
 
     monkeypatch.setattr(Path, "replace", refuse_the_third)
     with pytest.raises(OutsideError, match=r"No space left on device.*nothing was changed"):
         apply(PLAN, repository)
-    assert [path.name for path in done] == ["old.yaml", "fresh.yaml", "x.yaml", "old.yaml", "gone.yaml"]
+    plan = "plan.json"
+    assert [path.name for path in done] == [plan, "old.yaml", "fresh.yaml", "x.yaml", plan, "old.yaml", "gone.yaml"]
     assert tree(repository) == before
     assert (repository / "set/old.yaml").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("step", ["replace", "chmod"])
-def test_what_cannot_be_put_back_keeps_what_was_written(
+def test_what_can_neither_go_on_nor_be_taken_back_is_finished_later(
     step: str, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk is full from the second file on."""
+    """The disk refuses everything from the second file on, for a while."""
     replace = Path.replace
 
     def refuse(path: Path, *_: object) -> Path:
         raise OSError(28, "No space left on device")
 
     def refuse_the_second(path: Path, target: Path) -> Path:
-        if target.name != "old.yaml":
+        if target.name == "fresh.yaml":
             monkeypatch.setattr(Path, step, refuse)
             refuse(path)
         return replace(path, target)
 
     monkeypatch.setattr(Path, "replace", refuse_the_second)
-    with pytest.raises(OutsideError, match=r"could not be put back: [^,]*set/old\.yaml$"):
+    with pytest.raises(OutsideError, match=r"a part of them is: .*No space left.*; run this again to finish"):
         apply(PLAN, repository)
     assert (repository / "set/old.yaml").read_bytes() == b"new\n"
-    assert not list(repository.rglob(".incumbent-*"))
+    assert (repository / "set/gone.yaml").exists()
+    with pytest.raises(InputError, match="a change of these files was interrupted"):
+        refuse_half_written(repository)
+    monkeypatch.undo()
+    assert settle(repository) == "a change that was interrupted is finished now: 4 file(s), see `git status`"
+    refuse_half_written(repository)
+    assert settle(repository) is None
+    after = tree(repository)
+    apply(PLAN, repository)
+    assert tree(repository) == after
+    assert sorted(after) == ["set/deep/er/x.yaml", "set/fresh.yaml", "set/old.yaml", "set/other.yaml"]
 
 
 @pytest.mark.parametrize("step", [Path.replace, Path.chmod, Path.unlink])
@@ -428,30 +439,17 @@ def test_a_run_that_the_user_stops_is_undone(
     assert not (repository / "set/deep").exists()
 
 
-def test_of_a_stopped_run_what_cannot_be_undone_is_named(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_run_that_cannot_be_taken_back_says_so(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     replace = Path.replace
 
-    def stop_the_second(path: Path, target: Path) -> Path:
-        if target.name == "fresh.yaml":
-            monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    def stop_from_the_second_on(path: Path, target: Path) -> Path:
+        if target.name != "old.yaml" and (repository / "set/old.yaml").read_bytes() == b"new\n":
             raise KeyboardInterrupt
         return replace(path, target)
 
-    def refuse(*_: object, **__: object) -> tuple[int, str]:
-        raise OSError(30, "Read-only file system")
-
-    monkeypatch.setattr(Path, "replace", stop_the_second)
-    with pytest.raises(OutsideError, match=r"the run was stopped; .*could not be put back: .*set/old\.yaml"):
+    monkeypatch.setattr(Path, "replace", stop_from_the_second_on)
+    with pytest.raises(OutsideError, match=r"a part of them is: the run was stopped; run this again"):
         apply(PLAN, repository)
-
-
-def test_what_cannot_be_undone_is_named(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: Path, *_: object, **__: object) -> None:
-        raise OSError(30, "Read-only file system")
-
-    monkeypatch.setattr(Path, "unlink", refuse)
-    with pytest.raises(OutsideError, match=r"could not be put back: .*set/fresh\.yaml"):
-        apply([FileChange("set/fresh.yaml", "x"), FileChange("set/gone.yaml", None)], repository)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,362 @@
+"""Changing several files as if they were one, whatever ends the process in between.
+
+All new contents are first written into a folder that git does not see, together with a plan, which says of each file
+what it held and what it is to hold.  Once the plan is there the change is decided: files are moved into place, each at
+once, and the folder is removed.  Where the process ends before, :func:`settle` finishes a change that was begun.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import shutil
+import stat
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from bot.errors import InputError, OutsideError, Problem
+from bot.stopping import uninterrupted
+from bot.whole_file import read_model
+
+_NAME: Final = "incumbent"
+_PLAN: Final = "plan.json"
+_LARGEST: Final = 64 * 1024 * 1024
+"""Bytes of a plan: some hundred for each file of a change."""
+
+# What versions without a plan wrote beside the files, and what is put there still when a file lies on another disk.
+_ASIDE: Final = re.compile(r"\.incumbent-[a-z0-9_]{8}")
+_FOLDERS: Final = ("regression_set", "config", "taxonomy", "labels", ".github")
+
+_changed: set[Path] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a file holds, and its permissions."""
+
+    content: bytes
+    mode: int = 0o644
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
+
+
+class _Step(BaseModel):
+    """One file of a change: digests of what it held and is to hold (``None``: no file), which lies in ``aside``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: str
+    before: str | None
+    after: str | None
+    aside: str
+
+
+class _Plan(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    steps: tuple[_Step, ...]
+
+
+class _Progress(Enum):
+    """How far a change came: ``LEFT`` has files that somebody else wrote since."""
+
+    NOT_BEGUN = 0
+    HALF = 1
+    DONE = 2
+    LEFT = 3
+
+
+def write_all(wanted: Mapping[str, State | None], root: Path) -> None:
+    """Give the files of ``wanted`` (paths below ``root``) these states, all of them or none; ``None`` deletes one.
+
+    Raises :class:`OutsideError` when the file system refuses something; the message says what holds then.
+    """
+    folder = _folder(root)
+    try:
+        before = {path: _state(_place(root, path)) for path in wanted}
+        steps = _prepare(folder, "new", before, wanted)
+        if steps:
+            with uninterrupted():
+                _carry_through(folder, root, steps, before)
+                _changed.add(root)
+    except OSError as error:
+        raise OutsideError(f"the files could not be written: {error}; nothing was changed") from error
+    finally:
+        if not (folder / _PLAN).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def settle(root: Path) -> str | None:
+    """Finish a change below ``root`` that was interrupted, and remove what it left; returns what a person is to know.
+
+    Whoever calls this is the only one that changes files there.
+    """
+    _changed.discard(root)
+    _remove(_left_aside(root))
+    folder = _folder(root)
+    said = None
+    plan = _read(folder, root)
+    if plan is not None:
+        _remove([_beside(root / step.path) for step in plan.steps])
+        progress = _progress(plan, root)
+        if progress is _Progress.HALF:
+            try:
+                with uninterrupted():
+                    _carry_out(folder, root, plan.steps)
+            except OSError as error:
+                message = f"a change that was interrupted could not be finished: {error}; mend that, and run this again"
+                raise OutsideError(message) from error
+            said = f"a change that was interrupted is finished now: {len(plan.steps)} file(s), see `git status`"
+        elif progress is _Progress.LEFT:
+            said = "a change was interrupted, and is not finished: its files were changed since; see `git status`"
+    elif (folder / _PLAN).exists():
+        said = "a change was interrupted, and what it left cannot be read; see `git status`"
+    _clear(folder)
+    return said
+
+
+def refuse_half_written(root: Path) -> None:
+    """Raise :class:`InputError` where a change below ``root`` was begun and is not finished: a part would be read."""
+    plan = _read(_folder(root), root)
+    if plan is not None and _progress(plan, root) is _Progress.HALF:
+        message = "a change of these files was interrupted, or is being made, and a part of them is written"
+        fix = "run the command that was interrupted again; any that changes the regression set finishes it first"
+        raise InputError([Problem("regression_set", None, message, fix)])
+
+
+def was_changed(root: Path) -> bool:
+    """Whether this process changed files below ``root`` since it settled what others left there."""
+    return root in _changed
+
+
+def _folder(root: Path) -> Path:
+    """Where changes of ``root`` are prepared: in git's own folder, which nobody commits to and no clone brings along;
+    without git beside the files.
+    """
+    top = root.resolve()
+    for place in (top, *top.parents):
+        git = _git_folder(place / ".git")
+        if git is not None:
+            own = top.relative_to(place).as_posix()
+            return git / (_NAME if own == "." else f"{_NAME}-{hashlib.sha256(own.encode()).hexdigest()[:12]}")
+    return top / f".{_NAME}"
+
+
+def _git_folder(path: Path) -> Path | None:
+    """The folder that ``.git`` at ``path`` is, or names, as in a linked working tree."""
+    with suppress(OSError, ValueError):
+        named = path.read_text(encoding="utf-8").removeprefix("gitdir:").strip() if path.is_file() else ""
+        found = (path.parent / named) if named else path
+        if (found / "HEAD").exists():
+            return found.resolve()
+    return None
+
+
+def _place(root: Path, path: str) -> Path:
+    """``path`` below ``root``, unless a link on the way leads elsewhere."""
+    target = root / path
+    if target.resolve() != root.resolve() / path:
+        raise OSError(errno.ELOOP, "a symbolic link stands in the way", target.as_posix())
+    return target
+
+
+def _state(path: Path) -> State | None:
+    try:
+        mode = path.stat().st_mode
+        # To read anything else, a pipe for example, could take for ever.
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "this is no ordinary file", path.as_posix())
+        return State(path.read_bytes(), stat.S_IMODE(mode))
+    except FileNotFoundError:
+        return None
+
+
+def _digest(path: Path) -> str | None:
+    found = _state(path)
+    return None if found is None else found.digest
+
+
+def _prepare(
+    folder: Path, part: str, before: Mapping[str, State | None], wanted: Mapping[str, State | None]
+) -> tuple[_Step, ...]:
+    """The steps from ``before`` to ``wanted``, their contents written to ``folder``; the same content is no step."""
+    steps: list[_Step] = []
+    for number, (path, state) in enumerate(wanted.items()):
+        was, after = before[path], None if state is None else state.digest
+        step = _Step(path=path, before=None if was is None else was.digest, after=after, aside=f"{part}-{number}")
+        if step.before == step.after:
+            continue
+        if not steps:
+            _make(folder)
+            if folder.is_symlink():
+                raise OSError(errno.ELOOP, "a symbolic link stands in the way", folder.as_posix())
+        if state is not None:
+            _write(folder / step.aside, state)
+        steps.append(step)
+    return tuple(steps)
+
+
+def _carry_through(folder: Path, root: Path, steps: Sequence[_Step], before: Mapping[str, State | None]) -> None:
+    """Decide on ``steps`` and carry them out, or bring back what was there ``before``."""
+    made: list[Path] = []
+    try:
+        _decide(folder, steps)
+        _carry_out(folder, root, steps, made)
+        (folder / _PLAN).unlink()
+    except BaseException as error:
+        try:
+            _take_back(folder, root, steps, before)
+        except BaseException as other:  # noqa: BLE001 - a second interrupt is told like any other fault
+            reason = str(error) or str(other) or "the run was stopped"
+            message = f"the files could not be written, and a part of them is: {reason}; run this again to finish"
+            raise OutsideError(message) from error
+        # What was written keeps its folder; one that is still empty was made in vain.
+        for place in reversed(made):
+            with suppress(OSError):
+                place.rmdir()
+        raise
+
+
+def _take_back(folder: Path, root: Path, steps: Sequence[_Step], before: Mapping[str, State | None]) -> None:
+    """Bring back what was there before ``steps``: a change like any other, which takes the place of theirs."""
+    now = {step.path: _state(root / step.path) for step in steps}
+    back = _prepare(folder, "old", now, {step.path: before[step.path] for step in steps})
+    if back:
+        _decide(folder, back)
+        _carry_out(folder, root, back)
+    (folder / _PLAN).unlink(missing_ok=True)
+
+
+def _decide(folder: Path, steps: Sequence[_Step]) -> None:
+    """From here on what is in ``folder`` is to be carried out, by whoever finds it."""
+    written = folder / "plan"
+    _write(written, State(_Plan(steps=tuple(steps)).model_dump_json().encode()))
+    written.replace(folder / _PLAN)
+    _keep(folder)
+
+
+def _carry_out(folder: Path, root: Path, steps: Sequence[_Step], made: list[Path] | None = None) -> None:
+    """Move every file of ``steps`` into place that is not there yet; folders that this takes are added to ``made``."""
+    for step in steps:
+        target = _place(root, step.path)
+        if step.after is None:
+            target.unlink(missing_ok=True)
+        elif _digest(target) != step.after:
+            _make(target.parent, made)
+            _move(folder / step.aside, target)
+    for place in dict.fromkeys((root / step.path).parent for step in steps):
+        _keep(place)
+
+
+def _move(source: Path, target: Path) -> None:
+    try:
+        source.replace(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        # On another disk a file is moved by writing it: beside its place, so that it comes there at once all the same.
+        aside = _beside(target)
+        try:
+            _write(aside, State(source.read_bytes(), stat.S_IMODE(source.stat().st_mode)))
+            aside.replace(target)
+        except BaseException:
+            with suppress(OSError):
+                aside.unlink(missing_ok=True)
+            raise
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".incumbent-{hashlib.sha256(target.name.encode()).hexdigest()[:8]}")
+
+
+def _write(path: Path, state: State) -> None:
+    with path.open("wb") as stream:
+        stream.write(state.content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    path.chmod(state.mode)
+
+
+def _make(folder: Path, made: list[Path] | None = None) -> None:
+    for place in reversed((folder, *folder.parents)):
+        if not place.exists():
+            place.mkdir()
+            if made is not None:
+                made.append(place)
+
+
+def _keep(folder: Path) -> None:
+    """Have the disk remember what was moved in ``folder``, where a system can be told so of folders."""
+    if sys.platform == "win32":
+        return
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _read(folder: Path, root: Path) -> _Plan | None:
+    plan = None if folder.is_symlink() else read_model(folder / _PLAN, _Plan, _LARGEST)
+    if plan is None or folder.parent != root.resolve():
+        return plan
+    # Without git anybody may have put it there, who may have chosen files below the root and no others.
+    return None if any(Path(step.path).is_absolute() for step in plan.steps) else plan
+
+
+def _progress(plan: _Plan, root: Path) -> _Progress:
+    found = [_reached(step, root) for step in plan.steps]
+    if _Progress.DONE not in found:
+        return _Progress.NOT_BEGUN
+    if _Progress.LEFT in found:
+        return _Progress.LEFT
+    return _Progress.HALF if _Progress.NOT_BEGUN in found else _Progress.DONE
+
+
+def _reached(step: _Step, root: Path) -> _Progress:
+    try:
+        now = _digest(_place(root, step.path))
+    except OSError:
+        return _Progress.LEFT
+    if now == step.after:
+        return _Progress.DONE
+    return _Progress.NOT_BEGUN if now == step.before else _Progress.LEFT
+
+
+def _clear(folder: Path) -> None:
+    if not folder.is_symlink():
+        # The plan goes first: what is left without it is swept, and never carried out.
+        _remove([folder / _PLAN])
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _left_aside(root: Path) -> Iterable[Path]:
+    """The temporary files that an interrupted run left beside the files."""
+    with suppress(OSError):
+        yield from (path for path in root.iterdir() if _is_aside(path))
+    for name in _FOLDERS:
+        if not (root / name).is_symlink():
+            for folder, _, files in os.walk(root / name):
+                yield from (path for path in (Path(folder, file) for file in files) if _is_aside(path))
+
+
+def _is_aside(path: Path) -> bool:
+    return _ASIDE.fullmatch(path.name) is not None and path.is_file() and not path.is_symlink()

@@ -1,0 +1,62 @@
+"""Being told to stop: by Ctrl-C, by a system that ends a job, or by a terminal that closes."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Final
+
+_OTHERS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_ALL: Final = (signal.SIGINT, *_OTHERS)
+
+
+@contextmanager
+def orderly_stops() -> Iterator[Callable[[], int]]:
+    """Within, SIGTERM and SIGHUP end the work as Ctrl-C does, by :class:`KeyboardInterrupt`.
+
+    What is given says which of them came last, as the exit code that shells expect.
+    """
+    last = signal.SIGINT
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal last
+        last = signal.Signals(number)
+        # Whoever has a way of their own to end at Ctrl-C, as asyncio has, ends in this way.
+        interrupt = signal.getsignal(signal.SIGINT)
+        if not callable(interrupt):
+            raise KeyboardInterrupt
+        interrupt(signal.SIGINT, frame)
+
+    with _handled(_OTHERS, stop):
+        yield lambda: 128 + last
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Within, what tells the process to stop waits until the end."""
+    waiting: list[int] = []
+    with _handled(_ALL, lambda number, _: waiting.append(number)):
+        yield
+    for number in waiting[:1]:
+        signal.raise_signal(number)
+
+
+@contextmanager
+def _handled(numbers: tuple[signal.Signals, ...], handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
+    """Within, ``handler`` hears of those of ``numbers`` that are not ignored; only the main thread can say so."""
+    before: dict[signal.Signals, Any] = {}
+    try:
+        if threading.current_thread() is threading.main_thread():
+            for number in numbers:
+                found = signal.getsignal(number)
+                # Ignored, as `nohup` has it, or not Python's.
+                if found not in (signal.SIG_IGN, None):
+                    before[number] = found
+                    signal.signal(number, handler)
+        yield
+    finally:
+        for number, found in before.items():
+            signal.signal(number, found)
