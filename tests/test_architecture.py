@@ -180,6 +180,23 @@ PURE = [
 WORLD = {"os", "sys", "io", "pathlib", "time", "datetime", "random", "socket", "subprocess", "tempfile", "urllib"}
 WORLD |= {"yaml", "ruamel", "openai", "git", "github", "requests", "click", "rich"}
 
+# Who changes files, and which; whatever changes those of a platform repository goes through the journal, so that no
+# interrupt leaves a part of a change.
+WRITERS = {
+    "curator/journal.py": "the platform repository",
+    "cli/evaluation_sources.py": "an output that a person names",
+    "cli/export.py": "an output that a person names",
+    "classifier/embedded/cache.py": "a cache",
+    "user_cache.py": "a cache",
+    "whole_file.py": "a cache",
+    "object_store/store.py": "a folder of git's objects that a run throws away",
+    "cli/ci.py": "what one job hands to another",
+    "cli/main.py": "the report of a bug, and the stream that nobody reads",
+}
+CHANGING = {"write_text", "write_bytes", "unlink", "rmdir", "mkdir", "makedirs", "touch", "rename", "chmod", "rmtree"}
+CHANGING |= {"symlink_to", "hardlink_to", "truncate", "remove_file", "mkstemp", "NamedTemporaryFile", "copyfile"}
+CHANGING |= {"copytree", "copy2", "fdopen"}
+
 
 def modules(place: str = "") -> list[Path]:
     path = BOT / place
@@ -217,6 +234,30 @@ def test_the_pure_core_touches_no_world(place: str) -> None:
     for path in modules(place):
         touched = {name.split(".")[0] for name in imports(path)} & WORLD
         assert not touched, f"{path.relative_to(BOT)} imports {touched}"
+
+
+def test_files_are_changed_in_few_places() -> None:
+    found = {path.relative_to(BOT).as_posix() for path in modules() if changes_files(path)}
+    assert found == set(WRITERS)
+
+
+def changes_files(path: Path) -> bool:
+    calls = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
+    return any(is_change(call) for call in calls)
+
+
+def is_change(call: ast.Call) -> bool:
+    function = call.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if name == "open":
+        words = [item.value for item in (*call.args, *(word.value for word in call.keywords)) if is_text(item)]
+        return any(set(word) <= set("rwaxbt+") and set(word) & set("wax+") for word in words)
+    # Texts replace one thing by another; a path replaces one thing.
+    return name in CHANGING or (name == "replace" and len(call.args) == 1 and not call.keywords)
+
+
+def is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(BOT).as_posix())

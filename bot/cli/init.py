@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -72,8 +72,8 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
     if present is None and owners is not None:
         planned[CODEOWNERS[0]] = "\n".join([*block, ""])
     missing = {path: text for path, text in planned.items() if not _there(repo / path)}
-    # A taxonomy that is there has exemplars of its own.
-    new = TAXONOMY_FILE in missing and not _there(repo / EXEMPLARS_FOLDER)
+    # A taxonomy that is there has exemplars of its own; empty folders are what is left of a run that was killed.
+    new = TAXONOMY_FILE in missing and not any(not path.is_dir() for path in _below(repo / EXEMPLARS_FOLDER))
     exemplars = {f"{EXEMPLARS_FOLDER}/{path}": text for path, text in exemplar_files().items()} if new else {}
     if not dry_run:
         apply([FileChange(path, text) for path, text in (missing | exemplars).items()], repo)
@@ -164,6 +164,11 @@ def _next_steps(
 
 def _page(root: str | None) -> str:
     return "Incumbent's docs/github.md" if root is None else f"{root}/docs/github.md"
+
+
+def _below(folder: Path) -> Iterable[Path]:
+    """All that stands in ``folder``; itself where it is none."""
+    return folder.rglob("*") if folder.is_dir() else (folder,) if _there(folder) else ()
 
 
 def _there(path: Path) -> bool:

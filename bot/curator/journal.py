@@ -291,9 +291,9 @@ def _write(path: Path, state: State) -> None:
 def _make(folder: Path, made: list[Path] | None = None) -> None:
     for place in reversed((folder, *folder.parents)):
         if not place.exists():
-            place.mkdir()
             if made is not None:
                 made.append(place)
+            place.mkdir()
 
 
 def _keep(folder: Path) -> None:

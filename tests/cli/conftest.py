@@ -50,7 +50,11 @@ def platform(tmp_path: Path) -> Path:
     Its knobs are ``BY_HAND``, with ``first_floor`` as ``honesty_floor``: with what ships hardly any of its queries
     enters without a person.
     """
-    folder = tmp_path / "platform é"
+    return make_platform(tmp_path / "platform é")
+
+
+def make_platform(folder: Path) -> Path:
+    """That platform at ``folder``."""
     shutil.copytree(EXAMPLE, folder)
     shutil.rmtree(folder / "regression_set", ignore_errors=True)
     config = folder / "config" / "curation.yaml"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import git
 import pytest
 import yaml
 from hypothesis import example, given
@@ -490,3 +493,94 @@ def test_other_readers_of_yaml_see_the_same_turns(turns: list[str]) -> None:
 )
 def test_amending_changes_what_is_named_and_keeps_every_word_of_people(text: str, wanted: str) -> None:
     assert amend(text, {"chosen": {"a": {"x": 0.5}}}) == wanted
+
+
+# Where a change is prepared
+
+
+def prepared_in(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that the plan of a change of ``root`` lay in."""
+    found: list[Path] = []
+    replace = Path.replace
+
+    def note(path: Path, target: Path) -> Path:
+        if target.name == "plan.json":
+            found.append(target.parent)
+        return replace(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", note)
+        apply([FileChange("set/fresh.yaml", "x")], root)
+    (folder,) = found
+    assert not folder.exists()
+    return folder
+
+
+def test_a_change_is_prepared_where_git_does_not_look(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert prepared_in(repository, monkeypatch) == repository / ".incumbent"
+    # A folder of this name alone is no repository.
+    (repository / ".git").mkdir()
+    (repository / "set/fresh.yaml").unlink()
+    assert prepared_in(repository, monkeypatch) == repository / ".incumbent"
+    (repository / ".git").rmdir()
+    with git.Repo.init(repository.parent) as parent:
+        (repository / "set/fresh.yaml").unlink()
+        inner = prepared_in(repository, monkeypatch)
+        assert inner.parent == repository.parent / ".git"
+        parent.git.add(all=True)
+        parent.git.commit(message="Begin", author="a <a@b.example>", env={"EMAIL": "a@b.example"})
+        parent.git.worktree("add", "../linked")
+    linked = repository.parent.with_name("linked")
+    folder = prepared_in(linked, monkeypatch)
+    assert folder.parent.parent == repository.parent / ".git" / "worktrees"
+    # Two platforms in one repository do not meet.
+    assert prepared_in(linked / repository.name / "set", monkeypatch).name != folder.name
+
+
+def test_a_link_in_place_of_that_folder_is_not_followed(repository: Path) -> None:
+    elsewhere = repository.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "plan.json").write_text("kept")
+    (repository / ".incumbent").symlink_to(elsewhere, target_is_directory=True)
+    before = tree(repository)
+    with pytest.raises(OutsideError, match=r"a symbolic link stands in the way: .*; nothing was changed"):
+        apply(PLAN, repository)
+    settle(repository)
+    assert tree(repository) == before
+    assert [path.name for path in elsewhere.iterdir()] == ["plan.json"]
+
+
+def test_files_on_another_disk_are_changed_likewise(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace, stopped = Path.replace, []
+
+    def other_disk(path: Path, target: Path) -> Path:
+        if path.parent != target.parent:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        if target.name == "x.yaml" and not stopped:
+            stopped.append(target)
+            raise KeyboardInterrupt
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", other_disk)
+    before = tree(repository)
+    with pytest.raises(KeyboardInterrupt):
+        apply(PLAN, repository)
+    assert tree(repository) == before
+    apply(PLAN, repository)
+    assert sorted(tree(repository)) == ["set/deep/er/x.yaml", "set/fresh.yaml", "set/old.yaml", "set/other.yaml"]
+
+
+def test_a_pipe_in_place_of_a_file_is_not_waited_for(repository: Path) -> None:
+    os.mkfifo(repository / "set/fresh.yaml")
+    with pytest.raises(OutsideError, match=r"no ordinary file.*nothing was changed"):
+        apply(PLAN, repository)
+
+
+def test_a_plan_that_cannot_be_read_is_told_and_forgotten(repository: Path) -> None:
+    (repository / ".incumbent").mkdir()
+    (repository / ".incumbent" / "plan.json").write_text('{"steps": 1}')
+    before = tree(repository / "set")
+    refuse_half_written(repository)
+    assert settle(repository) == "a change was interrupted, and what it left cannot be read; see `git status`"
+    assert settle(repository) is None
+    assert tree(repository) == {f"set/{path}": content for path, content in before.items()}

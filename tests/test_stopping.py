@@ -1,0 +1,83 @@
+"""What tells a process to stop: an orderly end, and what waits for one."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from bot.stopping import orderly_stops, uninterrupted
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Tests that run in a shell's background ignore interrupts; afterwards all is as it was."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    found = {number: signal.getsignal(number) for number in before}
+    for number, handler in before.items():
+        signal.signal(number, handler)
+    assert {**found, signal.SIGINT: before[signal.SIGINT]} == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_each_ends_the_work_as_an_interrupt_does(number: signal.Signals) -> None:
+    with orderly_stops() as code:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+        assert code() == 128 + number
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_what_must_not_be_interrupted_is_done_first(number: signal.Signals) -> None:
+    done = []
+
+    def work() -> None:
+        with uninterrupted():
+            signal.raise_signal(number)
+            done.append(1)
+
+    with orderly_stops() as code:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        assert (done, code()) == ([1], 128 + number)
+
+
+def test_what_is_ignored_stays_ignored() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with orderly_stops(), uninterrupted():
+        signal.raise_signal(signal.SIGHUP)
+    assert signal.signal(signal.SIGHUP, signal.SIG_DFL) is signal.SIG_IGN
+
+
+def test_where_interrupts_are_ignored_the_others_are_heard() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with orderly_stops(), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGTERM)
+
+
+def test_whoever_has_an_end_of_their_own_ends_in_this_way() -> None:
+    heard: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    with orderly_stops() as code:
+        signal.raise_signal(signal.SIGTERM)
+        assert (heard, code()) == ([signal.SIGINT], 128 + signal.SIGTERM)
+
+
+def test_other_threads_leave_signals_alone() -> None:
+    done = []
+
+    def work() -> None:
+        with orderly_stops(), uninterrupted():
+            done.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == [signal.getsignal(signal.SIGTERM)]
