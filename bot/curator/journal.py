@@ -77,6 +77,14 @@ class _Progress(Enum):
     LEFT = 3
 
 
+_HOLDS: Final = {
+    _Progress.NOT_BEGUN: "nothing was changed",
+    _Progress.HALF: "a part of them is written: run this again to finish",
+    _Progress.DONE: "the change is complete",
+    _Progress.LEFT: "others change them too: see `git status`",
+}
+
+
 def write_all(wanted: Mapping[str, State | None], root: Path) -> None:
     """Give the files of ``wanted`` (paths below ``root``) these states, all of them or none; ``None`` deletes one.
 
@@ -219,8 +227,8 @@ def _carry_through(folder: Path, root: Path, steps: Sequence[_Step], before: Map
             _take_back(folder, root, steps, before)
         except BaseException as other:  # noqa: BLE001 - a second interrupt is told like any other fault
             reason = str(error) or str(other) or "the run was stopped"
-            message = f"the files could not be written, and a part of them is: {reason}; run this again to finish"
-            raise OutsideError(message) from error
+            holds = _HOLDS[_progress(_Plan(steps=tuple(steps)), root)]
+            raise OutsideError(f"the files could not be written in order: {reason}; {holds}") from error
         # What was written keeps its folder; one that is still empty was made in vain.
         for place in reversed(made):
             with suppress(OSError):

@@ -51,12 +51,13 @@ class Calls:
         return wrapped
 
     def _counts(self, name: str, target: Any, rest: tuple[Any, ...], more: dict[str, Any]) -> bool:
-        if name == "open":
-            mode = str(rest[0] if rest else more.get("mode", "r"))
-            if not set(mode) & set("wax+"):
-                return False
-        # A descriptor is synchronised; names relative to a descriptor are those of a folder that is removed.
-        if isinstance(target, int) or more.get("dir_fd") is not None:
+        # Pipes to other programs are opened by their descriptor, and files are synchronised by it.
+        if isinstance(target, int):
+            return name == "fsync"
+        if name == "open" and not set(str(rest[0] if rest else more.get("mode", "r"))) & set("wax+"):
+            return False
+        # Names relative to a descriptor are those of a folder that is removed.
+        if more.get("dir_fd") is not None:
             return True
         return str(Path(target).absolute()).startswith(self.root)
 

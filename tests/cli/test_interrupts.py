@@ -154,6 +154,8 @@ def judge(scene: Scene, folder: Path, command: tuple[str, ...], said: str, incum
         assert state == "after", said
     # Whoever commits now commits nothing of ours.
     assert {path for path in status(folder) if "incumbent-" in path or ".incumbent" in path} == set()
+    if "a part of them is written" in said:
+        assert state == "mixed", said
     if state == "mixed":
         refused = incumbent("validate", "--repo", folder)
         assert (refused.code, "was interrupted" in refused.err) == (1, True), refused.err
@@ -174,7 +176,9 @@ def test_an_interrupt_at_every_call_that_changes_a_file_is_taken_back_or_finishe
         raise KeyboardInterrupt
 
     scene = scenes(name)
-    step = 1 if THOROUGH or name in ("evict", "restore", "pin", "unpin", "correct") else 7
+    # What ships with `init` is several dozen files.
+    step = {"init": 17, "import": 7, "admit": 7, "reclassify": 7, "migrate": 7}.get(name, 2)
+    step = 1 + step // 8 if THOROUGH else step
     total, at, found = 1, 0, Counter[str]()
     while at < total:
         folder, command = scene.begin(tmp_path / str(at))
@@ -188,7 +192,7 @@ def test_an_interrupt_at_every_call_that_changes_a_file_is_taken_back_or_finishe
     assert not found["mixed"], "what is interrupted and not killed is whole"
 
 
-@pytest.mark.parametrize("name", COMMANDS if THOROUGH else ("evict", "admit"))
+@pytest.mark.parametrize("name", COMMANDS[:6] if THOROUGH else ("evict", "admit"))
 def test_a_disk_that_refuses_everything_from_some_call_on_leaves_what_can_be_finished(
     name: str, scenes: Callable[[str], Scene], incumbent: Incumbent, tmp_path: Path
 ) -> None:
@@ -203,7 +207,7 @@ def test_a_disk_that_refuses_everything_from_some_call_on_leaves_what_can_be_fin
             stopped = incumbent(*command)
         assert stopped.code in (0, 4), stopped.err
         if stopped.code == 4:
-            assert "nothing was changed" in stopped.err or "run this again to finish" in stopped.err
+            assert re.search("; (nothing was changed|a part of them is written|the change is complete)", stopped.err)
         found[judge(scene, folder, command, stopped.err, incumbent)] += 1
         shutil.rmtree(folder)
         if stopped.code == 0 and len(calls.names) <= at:
@@ -230,7 +234,7 @@ def cases() -> list[tuple[str, signal.Signals, str]]:
             for _ in range(4 if number is signal.SIGKILL else 2):
                 found.append((name, number, f"begun {draw.uniform(0, 0.08):.4f}"))
             found.append((name, number, f"started {draw.uniform(0.1, 2.5):.4f}"))
-    return found if THOROUGH else draw.sample(found, 12)
+    return found if THOROUGH else draw.sample(found, 10)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")

@@ -405,7 +405,7 @@ def test_what_can_neither_go_on_nor_be_taken_back_is_finished_later(
         return replace(path, target)
 
     monkeypatch.setattr(Path, "replace", refuse_the_second)
-    with pytest.raises(OutsideError, match=r"a part of them is: .*No space left.*; run this again to finish"):
+    with pytest.raises(OutsideError, match=r"No space left.*; a part of them is written: run this again to finish"):
         apply(PLAN, repository)
     assert (repository / "set/old.yaml").read_bytes() == b"new\n"
     assert (repository / "set/gone.yaml").exists()
@@ -451,7 +451,7 @@ def test_a_stopped_run_that_cannot_be_taken_back_says_so(repository: Path, monke
         return replace(path, target)
 
     monkeypatch.setattr(Path, "replace", stop_from_the_second_on)
-    with pytest.raises(OutsideError, match=r"a part of them is: the run was stopped; run this again"):
+    with pytest.raises(OutsideError, match=r"the run was stopped; a part of them is written: run this again"):
         apply(PLAN, repository)
 
 

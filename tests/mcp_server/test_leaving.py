@@ -101,8 +101,9 @@ def interruptible() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_an_interrupt_ends_it_though_the_client_stays(platform: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_though_the_client_stays(number: signal.Signals, platform: Path) -> None:
     with greeted(platform) as process:
         time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 130
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == 128 + number
