@@ -45,13 +45,14 @@ t4,"Put me through to a human being, please."
 
 @dataclass(frozen=True)
 class Scene:
-    """A repository before a ``command``, and the files that it has after an undisturbed run of it."""
+    """A repository before a ``command``, and what it has after an undisturbed run of it, which makes these ``calls``."""
 
     base: Path
     command: tuple[str, ...]
     before: dict[str, bytes]
     after: dict[str, bytes]
     status: frozenset[str]
+    calls: tuple[str, ...]
 
     def begin(self, folder: Path) -> tuple[Path, tuple[str, ...]]:
         """A copy of the repository, and the command on it."""
@@ -122,11 +123,12 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Scene]:
             commit(folder)
         done = top / name / "done"
         shutil.copytree(folder, done, symlinks=True)
-        do(done, *command)
+        with counted(Calls(done, -1, False, lambda: None)) as calls:
+            do(done, *command)
         before, after = tree(folder), tree(done)
         assert before != after
         assert nothing_is_left(done)
-        return Scene(folder, command, before, after, status(done))
+        return Scene(folder, command, before, after, status(done), tuple(calls.names))
 
     return scene
 
@@ -252,9 +254,8 @@ def test_a_process_that_is_ended_at_any_time_leaves_what_the_same_command_finish
     folder, command = scene.begin(tmp_path / "platform")
     kind, _, seconds = when.partition(" ")
     if kind not in ("begun", "started"):
-        calls = rehearse(scene, incumbent, tmp_path / "rehearsal")
         at, _, side = kind.partition("-")
-        kind = f"{int(at) % len(calls)}-{side}"
+        kind = f"{int(at) % len(scene.calls)}-{side}"
     process = start(folder, "begun" if kind == "started" else kind, number, command)
     with process:
         if kind == "begun":
@@ -356,24 +357,15 @@ def test_a_disk_that_is_really_full_changes_nothing_and_keeps_no_leftovers(
 
 
 @pytest.fixture
-def half(scenes: Callable[[str], Scene], incumbent: Incumbent, tmp_path: Path) -> tuple[Path, tuple[str, ...]]:
+def half(scenes: Callable[[str], Scene], tmp_path: Path) -> tuple[Path, tuple[str, ...]]:
     """A platform on which an eviction was killed between its two files."""
     scene = scenes("evict")
-    names = rehearse(scene, incumbent, tmp_path / "rehearsal")
     folder, command = scene.begin(tmp_path / "platform")
     # The tombstone is the last file that is moved into place.
-    last = max(number for number, name in enumerate(names) if name == "replace")
+    last = max(number for number, name in enumerate(scene.calls) if name == "replace")
     start(folder, f"{last}-after", signal.SIGKILL, command).communicate(timeout=60)
     assert scene.state(folder) == "mixed"
     return folder, command
-
-
-def rehearse(scene: Scene, incumbent: Incumbent, folder: Path) -> list[str]:
-    """The calls of an undisturbed run, by name."""
-    folder, command = scene.begin(folder)
-    with counted(Calls(folder, -1, False, lambda: None)) as calls:
-        assert incumbent(*command).code == 0
-    return calls.names
 
 
 def test_readers_name_a_half_written_change_and_the_next_that_writes_finishes_it(
