@@ -45,7 +45,7 @@ t4,"Put me through to a human being, please."
 
 @dataclass(frozen=True)
 class Scene:
-    """A repository before a ``command``, and what it has after an undisturbed run of it, which makes these ``calls``."""
+    """A repository before a ``command``; what it has after an undisturbed run; the ``calls`` that this makes."""
 
     base: Path
     command: tuple[str, ...]
