@@ -642,6 +642,7 @@ class Server(ThreadingHTTPServer):
         self.failures = 0
         self.moved_to = ""
         self.seen: list[list[str]] = []
+        self.bytes = 0
 
     @property
     def url(self) -> str:
@@ -693,6 +694,7 @@ class Handler(BaseHTTPRequestHandler):
         return self.reply(status, headers, content)
 
     def reply(self, status: int, headers: list[tuple[str, str]], content: bytes) -> None:
+        self.server.bytes += len(content)
         self.send_response(status)
         for name, value in headers:
             self.send_header(name, value)
@@ -782,6 +784,109 @@ def test_a_redirection_does_not_get_the_token(origin: Origin, copy: ObjectStore,
         server.moved_to = elsewhere.url.removesuffix("/origin.git")
         assert "302" in refusal(copy, server, TOKEN)
         assert len(server.seen) == 1
+
+
+LARGE = 400_000
+OURS = ("config", "eval_sets")
+
+
+def mono_repo(origin: Origin) -> tuple[str, str]:
+    """A base and a head of a pull request, in a history full of large files that are none of ours."""
+    parents: tuple[str, ...] = ()
+    files: dict[str, bytes | tuple[str, str]] = {
+        "config/a.yaml": b"a: 1",
+        "eval_sets/x/y/old.yaml": TEXT,
+        "assets/former": TEXT,
+    }
+    for number in range(5):
+        files[f"assets/{number}"] = os.urandom(LARGE)
+        parents = (origin.commit(files, *parents, ref=MAIN),)
+    del files["eval_sets/x/y/old.yaml"], files["assets/former"]
+    edited = TEXT.replace(b"line 7\n", b"line seven\n")
+    more: dict[str, bytes | tuple[str, str]] = {
+        "eval_sets/x/y/new.yaml": edited,
+        "assets/latter": edited,
+        "assets/9": os.urandom(LARGE),
+        "docs/a.md": b"# A",
+        "docs/b.md": b"# B",
+    }
+    return parents[0], origin.commit(files | more, *parents, ref="refs/pull/1/head")
+
+
+REFS = {"base": MAIN, "head": "refs/pull/1/head"}
+FOLDERS = dict.fromkeys(REFS, OURS)
+
+
+@pytest.mark.parametrize("can_filter", [True, False])
+def test_of_a_large_repository_only_our_folders_are_fetched_where_the_server_can_choose(
+    origin: Origin, copy: ObjectStore, server: Server, can_filter: bool
+) -> None:
+    base, head = mono_repo(origin)
+    origin.git("config", "uploadpack.allowFilter", str(can_filter).lower())
+    assert copy.fetch(server.url, REFS, TOKEN, sleep=unwaited, folders=FOLDERS) == {"base": base, "head": head}
+    assert (server.bytes < LARGE) == can_filter
+    requests, limits = len(server.seen), ReadingLimits(10 * LARGE, 5, 50)
+    assert copy.snapshot(base).read("config/a.yaml", limits) == b"a: 1"
+    assert copy.snapshot(head, "eval_sets").read("x/y/new.yaml", limits).startswith(b"line 0")
+    assert [(change.path, change.kind, change.before) for change in copy.changes(base, head)] == [
+        ("assets/9", "added", None),
+        ("assets/former", "deleted", None),
+        ("assets/latter", "added", None),
+        ("docs/a.md", "added", None),
+        ("docs/b.md", "added", None),
+        ("eval_sets/x/y/new.yaml", "renamed", "eval_sets/x/y/old.yaml"),
+    ]
+    assert len(server.seen) == requests, "all of that had been fetched, in one lot"
+    assert copy.snapshot(head).read("docs/a.md", limits) == b"# A"
+    assert copy.snapshot(head).read("docs/b.md", limits) == b"# B"
+    assert len(server.seen) - requests == (2 if can_filter else 0), "one more lot: what is said, what is asked for"
+    copy.close()
+    with pytest.raises(InputError, match="more than the limit"):
+        copy.snapshot(head).read("assets/9", LIMITS)
+
+
+def test_a_file_that_moves_into_our_folders_unchanged_is_a_rename_and_an_edited_one_is_new(
+    origin: Origin, copy: ObjectStore, server: Server
+) -> None:
+    origin.git("config", "uploadpack.allowFilter", "true")
+    other = TEXT + b"other"
+    base = origin.commit({"drafts/a": TEXT, "drafts/b": other, "eval_sets/c": TEXT * 2}, ref=MAIN)
+    moved = {"eval_sets/a": TEXT, "eval_sets/b": other + b"edited", "eval_sets/d": TEXT * 2 + b"edited"}
+    head = origin.commit(moved, base, ref="refs/pull/1/head")
+    copy.fetch(server.url, REFS, TOKEN, sleep=unwaited, folders=FOLDERS)
+    assert [(change.path, change.kind, change.before) for change in copy.changes(base, head)] == [
+        ("drafts/b", "deleted", None),
+        ("eval_sets/a", "renamed", "drafts/a"),
+        ("eval_sets/b", "added", None),
+        ("eval_sets/d", "renamed", "eval_sets/c"),
+    ]
+
+
+def test_a_server_that_fails_when_contents_are_asked_for_is_named(
+    origin: Origin, copy: ObjectStore, server: Server
+) -> None:
+    origin.git("config", "uploadpack.allowFilter", "true")
+    base, _ = mono_repo(origin)
+    waits: list[float] = []
+    copy.fetch(server.url, REFS, TOKEN, sleep=waits.append)
+    server.failures = 1_000
+    with pytest.raises(OutsideError, match=r"cannot fetch 1 files from .*503") as caught:
+        copy.snapshot(base).read("config/a.yaml", LIMITS)
+    assert TOKEN not in str(caught.value)
+    assert waits == [1.0, 4.0, 16.0]
+
+
+@pytest.mark.parametrize("name", ["GIT_TRACE", "GIT_TRACE_CURL", "GIT_TRACE2_EVENT", "GIT_TRACE_PACKET"])
+def test_what_git_does_is_traced_for_nobody(
+    origin: Origin, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    origin.commit({}, ref=MAIN)
+    trace = tmp_path / "trace"
+    for variable, value in {name: str(trace), "GIT_TRACE_REDACT": "0", "GIT_CURL_VERBOSE": "1"}.items():
+        monkeypatch.setenv(variable, value)
+    with ObjectStore.create(tmp_path / "store.git") as store:
+        store.fetch(server.url, {"base": MAIN}, TOKEN, sleep=unwaited)
+    assert not trace.exists()
 
 
 def test_credentials_of_the_repository_itself_do_not_go_along(origin: Origin, server: Server, tmp_path: Path) -> None:

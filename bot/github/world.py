@@ -26,6 +26,9 @@ from bot.ledger.model import (
 from bot.ledger.store import load_candidates, load_corrections, load_reconciled, load_record
 from bot.object_store import CommitSnapshot, ObjectStore
 
+FOLDERS = ("config", "eval_sets", "regression_set", "taxonomy")
+"""What is read of a platform repository: the rest of it, of whatever size, is not even fetched."""
+
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 
 
@@ -55,7 +58,8 @@ class World:
             refs["head"] = event.head
         elif head and event.pull_request is not None:
             refs["head"] = f"refs/pull/{event.pull_request}/head"
-        found = self.store.fetch(self.url, refs, self.token, optional=("ledger",))
+        folders = {local: () if local == "ledger" else FOLDERS for local in refs}
+        found = self.store.fetch(self.url, refs, self.token, optional=("ledger",), folders=folders)
         return Commits(base=found["base"], head=found.get("head"), ledger=found.get("ledger"))
 
     def fetch_branches(self, names: Collection[str]) -> dict[str, str]:

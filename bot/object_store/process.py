@@ -24,6 +24,7 @@ _ENVIRONMENT = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_PARAMETERS": "",
+    "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
@@ -36,6 +37,8 @@ _CONFIG = (
     ("http.lowSpeedLimit", "1"),
     ("http.lowSpeedTime", "60"),
 )
+# Whoever sets these wants to see what git does; its requests carry the token.  The second counts whatever its value.
+_TRACES = re.compile(r"GIT_TRACE\w*|GIT_CURL_VERBOSE|GIT_REDIRECT_STD\w+")
 _ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NOT_IN_REFS = re.compile(r"[\0- \x7f~^:?*\[\\\ud800-\udfff]|\.\.|@\{|\.lock(/|\Z)|\.\Z")
 
@@ -91,6 +94,8 @@ class GitProcess:
     def __init__(self, process: Any, folder: Path, output_bytes: int = OUTPUT_BYTES) -> None:
         self._process = process
         self._output_bytes = output_bytes
+        for name in filter(_TRACES.fullmatch, tuple(os.environ)):
+            del os.environ[name]
         # Named outright, the folder is neither searched for, nor refused for belonging to another user.
         process.update_environment(GIT_DIR=str(folder.resolve()), **environment())
 

@@ -1,11 +1,17 @@
-"""Fetching from a remote repository, with a token that nobody gets to see."""
+"""Fetching from a remote repository, with a token that nobody gets to see.
+
+Of the whole history come commits and trees; contents only of the folders that are asked for, each lot in one request:
+what else lies in the repository may be of any size.  A server that knows no such choice sends everything.
+"""
 
 from __future__ import annotations
 
 import base64
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from bot.errors import OutsideError, UsageError
 from bot.object_store.process import REASON_LENGTH, GitProcess, environment, is_id, is_ref_name
@@ -16,55 +22,95 @@ PAUSES = (1.0, 4.0, 16.0)
 """Seconds before each further attempt."""
 
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head")
+_REMOTE = "incumbent"
+_WITHOUT_CONTENTS = "--filter=blob:none"
+_MOST_AT_ONCE = 10_000
+"""So many ids go into one command: the machine takes about two million bytes of arguments."""
 _ADDRESS = re.compile(r"https?://[!-.0-?A-~]+(/[!-~]*)?|(file://)?/[^\0]+")
 _NOT_THERE = re.compile(r"(?:not our ref|unadvertised object|couldn't find remote ref) (\S+)")
 _HOPELESS = re.compile(r"Authentication failed|could not read Username|error: (30.|40[134])\b|not found|not allowed")
+
+
+Result = TypeVar("Result")
 
 
 class RemoteError(Exception):
     """A remote repository that does not answer as it should; another attempt may succeed."""
 
 
-def fetch(
-    git: GitProcess,
-    url: str,
-    refs: Mapping[str, str],
-    token: str | None,
-    optional: Collection[str],
-    sleep: Callable[[float], None],
-) -> dict[str, str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remote:
+    """A repository to fetch from; ``partial`` leaves out what nobody asked for, which changes our own one for good."""
+
+    url: str
+    token: str | None
+    sleep: Callable[[float], None]
+    partial: bool
+
+
+def fetch(git: GitProcess, remote: Remote, refs: Mapping[str, str], optional: Collection[str]) -> dict[str, str]:
     """See :meth:`bot.object_store.ObjectStore.fetch`."""
+    url = remote.url
     if not _ADDRESS.fullmatch(url):
         raise UsageError("there is no fetching from this address: give https://HOST/PATH, without user and password")
-    for local, remote in refs.items():
-        known = is_id(remote) or remote == "HEAD" or (remote.startswith("refs/") and is_ref_name(remote))
+    for local, name in refs.items():
+        known = is_id(name) or name == "HEAD" or (name.startswith("refs/") and is_ref_name(name))
         if not known or not is_ref_name(f"{PLACE}{local}"):
-            raise UsageError(f"{remote!r} cannot be fetched as {local!r}: name a reference (refs/…) or a commit id")
+            raise UsageError(f"{name!r} cannot be fetched as {local!r}: name a reference (refs/…) or a commit id")
+    wanted = ", ".join(sorted(set(refs.values())))
+    return _repeat(remote, wanted, lambda secret: _attempt(git, remote, refs, secret, optional))
+
+
+def bring(git: GitProcess, remote: Remote, folders: Mapping[str, Sequence[str]]) -> None:
+    """Fetch what is missing of ``folders``: of each commit the folders and files at its top, without any all of it."""
+    missing: set[str] = set()
+    for commit, tops in folders.items():
+        places = [f":(literal){top}" for top in tops]
+        options = ("--objects", "--no-object-names", "--missing=print", "--no-walk")
+        # Of the tree: a commit that leaves these places as they were would be passed over.
+        listed = git.ask("rev-list", *options, f"{commit}^{{tree}}", "--", *places).decode("ascii").split()
+        missing |= {name[1:] for name in listed if name.startswith("?")}
+    ids = sorted(missing)
+    for start in range(0, len(ids), _MOST_AT_ONCE):
+        lot = ids[start : start + _MOST_AT_ONCE]
+        _repeat(remote, f"{len(lot)} files", lambda secret, lot=lot: _take(git, lot, secret))  # type: ignore[misc]
+
+
+def _take(git: GitProcess, ids: Sequence[str], secret: Mapping[str, str]) -> None:
+    status, _, reason = git.run(*_FETCH, _WITHOUT_CONTENTS, _REMOTE, *ids, environment=secret)
+    if status:
+        raise RemoteError(reason)
+
+
+def _repeat(remote: Remote, wanted: str, attempt: Callable[[Mapping[str, str]], Result]) -> Result:
+    """What ``attempt`` returns, given an environment with the token, after further attempts where there is hope."""
+    url, token = remote.url, remote.token
     # Credentials that the repository's own configuration keeps would go along: an empty value drops them.
     header = base64.b64encode(f"x-access-token:{token}".encode()).decode()
     key = f"http.{url}.extraheader"
-    secret = environment((key, ""), (key, f"Authorization: Basic {header}")) if token else environment()
+    known = (f"remote.{_REMOTE}.url", url)
+    secret = environment(known, (key, ""), (key, f"Authorization: Basic {header}")) if token else environment(known)
     reason = ""
     for pause in (*PAUSES, None):
         try:
-            return _attempt(git, url, refs, secret, optional)
+            return attempt(secret)
         except RemoteError as error:
             reason = str(error)
         for hidden in (header, token) if token else ():
             reason = reason.replace(hidden, "***")
         if pause is None or _HOPELESS.search(reason):
             break
-        sleep(pause)
-    names = ", ".join(sorted(set(refs.values())))
+        remote.sleep(pause)
     raise OutsideError(
-        f"cannot fetch {names} from {url}: {reason[-REASON_LENGTH:]}; check the network and the token, and run again"
+        f"cannot fetch {wanted} from {url}: {reason[-REASON_LENGTH:]}; check the network and the token, and run again"
     )
 
 
 def _attempt(
-    git: GitProcess, url: str, refs: Mapping[str, str], secret: Mapping[str, str], optional: Collection[str]
+    git: GitProcess, remote: Remote, refs: Mapping[str, str], secret: Mapping[str, str], optional: Collection[str]
 ) -> dict[str, str]:
-    named = sorted({remote for remote in refs.values() if not is_id(remote)})
+    url = remote.url
+    named = sorted({name for name in refs.values() if not is_id(name)})
     missing: set[str] = set()
     if named:
         status, listed, reason = git.run("ls-remote", "--quiet", "--", url, *named, environment=secret)
@@ -73,12 +119,12 @@ def _attempt(
         rows = [os.fsdecode(row).partition("\t") for row in listed.split(b"\n")]
         there = {name: commit for commit, _, name in rows}
         missing = set(named) - there.keys()
-        known = {local: there[remote] for local, remote in refs.items() if remote in there}
-        if known and all(remote in there or local in optional for local, remote in refs.items()) and _has(git, known):
+        known = {local: there[name] for local, name in refs.items() if name in there}
+        if known and all(name in there or local in optional for local, name in refs.items()) and _has(git, known):
             return known
     while True:
-        wanted = {local: remote for local, remote in sorted(refs.items()) if remote not in missing}
-        absent = sorted({remote for local, remote in refs.items() if remote in missing and local not in optional})
+        wanted = {local: name for local, name in sorted(refs.items()) if name not in missing}
+        absent = sorted({name for local, name in refs.items() if name in missing and local not in optional})
         if absent:
             raise OutsideError(f"{url} has no {', '.join(absent)}: check that it was not deleted, and run again")
         if not wanted:
@@ -86,8 +132,9 @@ def _attempt(
         # Without the whole history there would be no common ancestors.
         shallow = git.ask("rev-parse", "--is-shallow-repository").strip() == b"true"
         depth = "--unshallow" if shallow else "--update-shallow"
-        specs = [f"+{remote}:{PLACE}{local}" for local, remote in wanted.items()]
-        status, _, reason = git.run(*_FETCH, depth, "--", url, *specs, environment=secret)
+        place = (_WITHOUT_CONTENTS, _REMOTE) if remote.partial else ("--", url)
+        specs = [f"+{name}:{PLACE}{local}" for local, name in wanted.items()]
+        status, _, reason = git.run(*_FETCH, depth, *place, *specs, environment=secret)
         if status == 0:
             return {local: git.ask_id(f"{PLACE}{local}^{{commit}}") for local in wanted}
         # An id is found missing only now, and a reference may have gone since it was listed.

@@ -22,7 +22,7 @@ _LINKS = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What stands at a path of a tree; ``size`` in bytes, absent where git cannot read the object or need not."""
+    """What stands at a path of a tree; ``size`` in bytes, absent where git cannot read the object, or was not asked."""
 
     mode: str
     object_id: str
@@ -32,16 +32,23 @@ class Item:
 class Listing:
     """All that stands in one commit, which the snapshots of its folders share."""
 
-    def __init__(self, output: bytes) -> None:
-        """``output``: what ``git ls-tree -r -l -z`` says."""
-        self.items: dict[str, Item] = {}
-        for line in filter(None, output.split(b"\0")):
-            head, _, path = line.partition(b"\t")
-            mode, _, object_id, size = head.decode().split()
-            self.items[path.decode("utf-8", "surrogateescape")] = Item(
-                mode, object_id, int(size) if size.isdigit() else None
-            )
+    def __init__(self, output: bytes, bring: Callable[[str], bytes] | None = None) -> None:
+        """``output``: what ``git ls-tree -r -z`` says, with ``-l`` unless the contents have still to be fetched.
+
+        ``bring`` fetches those of a folder or file at the top, and says what ``git ls-tree -r -l -z`` says of it then.
+        """
+        self.items = _items(output)
         self._paths = sorted(self.items)
+        self._bring = bring
+        self._brought: set[str] = set()
+
+    def item(self, path: str) -> Item:
+        """What stands at ``path``, which must be listed; with all that lies beside it its content is fetched first."""
+        top = path.partition("/")[0]
+        if self._bring is not None and top not in self._brought:
+            self._brought.add(top)
+            self.items |= _items(self._bring(top))
+        return self.items[path]
 
     def below(self, folder: str) -> list[str]:
         """The paths in ``folder``, sorted; all without a folder."""
@@ -67,6 +74,16 @@ class Listing:
     def is_link(self, path: str) -> bool:
         """Whether a symbolic link or a submodule stands at ``path``, which must be listed."""
         return self.items[path].mode in _LINKS
+
+
+def _items(output: bytes) -> dict[str, Item]:
+    found: dict[str, Item] = {}
+    for line in filter(None, output.split(b"\0")):
+        head, _, path = line.partition(b"\t")
+        mode, _, object_id, *size = head.decode().split()
+        known = int(size[0]) if size and size[0].isdigit() else None
+        found[path.decode("utf-8", "surrogateescape")] = Item(mode, object_id, known)
+    return found
 
 
 class CommitSnapshot:
@@ -103,7 +120,7 @@ class CommitSnapshot:
         refusal = self._listing.refusal(self._at(clean))
         if refusal is not None:
             raise InputError([Problem(shown, None, *refusal)])
-        item = self._listing.items[self._at(clean)]
+        item = self._listing.item(self._at(clean))
         if item.size is None:
             raise damaged(item.object_id)
         if item.size > limits.file_bytes:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from bot.errors import OutsideError, UsageError
 from bot.object_store.process import OUTPUT_BYTES, GitProcess, checked, is_ref_name, library, refused
-from bot.object_store.remote import fetch
+from bot.object_store.remote import Remote, bring, fetch
 from bot.object_store.snapshot import CommitSnapshot, Listing
 
 _DIFF = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
 # Where more files than that appear and vanish, only those with the same content are paired.
 _RENAMES = ("--find-renames=50%", "-l1000")
+_SAME_CONTENT = ("--find-renames=100%",)
+_LIST = ("ls-tree", "-r", "-z", "--full-tree")
 _KINDS: Mapping[str, Literal["added", "modified", "deleted", "renamed"]] = {
     "A": "added",
     "M": "modified",
@@ -47,13 +51,19 @@ class ObjectStore:
     :class:`IncompleteError` for trees that are too large to list.
     """
 
-    def __init__(self, git: GitProcess) -> None:
+    def __init__(self, git: GitProcess, is_partial: bool = False) -> None:
         self._git = git
+        self._is_partial = is_partial
+        self._remote: Remote | None = None
+        self._folders: set[str] = set()
         self._listings: dict[str, Listing] = {}
 
     @classmethod
     def create(cls, folder: Path) -> ObjectStore:
-        """A new, empty, bare repository in ``folder``, which must be absent or empty."""
+        """A new, empty, bare repository in ``folder``, which must be absent or empty.
+
+        Of what is fetched into it come commits and trees, and the contents of files only where they are asked for.
+        """
         library()
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -63,7 +73,7 @@ class ObjectStore:
             raise OutsideError(f"{folder} cannot be made: {error.strerror}; name another folder") from None
         git = GitProcess(library().Git(folder.resolve()), folder)
         git.ask("init", "--quiet", "--bare", "--template=", "--object-format=sha1", "--initial-branch=main")
-        return cls(git)
+        return cls(git, is_partial=True)
 
     @classmethod
     def open(cls, folder: Path, output_bytes: int = OUTPUT_BYTES) -> ObjectStore:
@@ -92,13 +102,22 @@ class ObjectStore:
         token: str | None,
         optional: Collection[str] = (),
         sleep: Callable[[float], None] = time.sleep,
+        folders: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> dict[str, str]:
         """Fetch what ``refs`` map their local names to: full names of references at ``url``, or commit ids.
 
         Returns local name → commit id, without those ``optional`` local names that ``url`` does not have.  ``token`` is
         that of a job or an app; neither arguments nor errors show it.  ``sleep`` waits before another attempt.
+        ``folders`` names, by local name, what at the top is about to be read (everything where it names none), so that
+        one request brings it; what else is read of a new store is fetched then, with all of its top folder.
         """
-        return fetch(self._git, url, refs, token, optional, sleep)
+        remote = Remote(url=url, token=token, sleep=sleep, partial=self._is_partial)
+        found = fetch(self._git, remote, refs, optional)
+        if self._is_partial:
+            self._remote = remote
+            self._folders.update(*folders.values())
+            bring(self._git, remote, {found[local]: tops for local, tops in folders.items() if local in found})
+        return found
 
     def snapshot(self, commit: str, folder: str = "") -> CommitSnapshot:
         """The files of ``commit``, or of a ``folder`` of it."""
@@ -112,15 +131,35 @@ class ObjectStore:
         """
         self._list(new)  # A tree too large to list is too large to compare.
         ancestor = self._related(checked(old), new)
-        options = ("--no-renames", "--diff-filter=d") if ancestor is None else _RENAMES
-        output = self._git.ask(*_DIFF, *options, ancestor or old, new)
+        if ancestor is None:
+            return self._differ(("--no-renames", "--diff-filter=d"), old, new)
+        if self._remote is None:
+            return self._differ(_RENAMES, ancestor, new)
+        found = self._differ(_SAME_CONTENT, ancestor, new)
+        # To compare contents they must be here: those of our folders, never what else a pull request moves about.
+        kinds = {change.kind for change in found if self._is_ours(change)}
+        if not {"added", "deleted"} <= kinds:
+            return found
+        ours = sorted(self._folders)
+        bring(self._git, self._remote, {ancestor: ours, new: ours})
+        near = self._differ(_RENAMES, ancestor, new, *(f":(literal){folder}" for folder in ours))
+        kept = [change for change in found if not self._is_ours(change)]
+        taken = {path for change in kept for path in (change.path, change.before)}
+        return _sorted([*kept, *(item for item in near if not taken & {item.path, item.before or item.path})])
+
+    def _is_ours(self, change: Change) -> bool:
+        """Whether all that ``change`` is about lies in the folders that are read."""
+        return all(path.partition("/")[0] in self._folders for path in (change.path, change.before or change.path))
+
+    def _differ(self, options: Sequence[str], old: str, new: str, *places: str) -> tuple[Change, ...]:
+        output = self._git.ask(*_DIFF, *options, old, new, "--", *places)
         fields = iter(output.decode("utf-8", "surrogateescape").split("\0"))
         found = []
         for head in filter(None, fields):
             before, after, letter = head.split(" ")[2:]
             former = next(fields) if letter.startswith("R") else None
             found.append(Change(next(fields), _KINDS[letter[0]], former, _present(before), _present(after)))
-        return tuple(sorted(found, key=lambda change: change.path))
+        return _sorted(found)
 
     def common_ancestor(self, old: str, new: str) -> str | None:
         """Where ``new`` left ``old``; ``None`` where their histories never met."""
@@ -175,9 +214,17 @@ class ObjectStore:
 
     def _list(self, commit: str) -> Listing:
         if commit not in self._listings:
-            output = self._git.ask("ls-tree", "-r", "-l", "-z", "--full-tree", f"{checked(commit)}^{{commit}}")
-            self._listings[commit] = Listing(output)
+            tree, remote = f"{checked(commit)}^{{commit}}", self._remote
+            if remote is None:
+                self._listings[commit] = Listing(self._git.ask(*_LIST, "-l", tree))
+            else:
+                self._listings[commit] = Listing(self._git.ask(*_LIST, tree), partial(self._bring, remote, commit))
         return self._listings[commit]
+
+    def _bring(self, remote: Remote, commit: str, top: str) -> bytes:
+        """Fetch what stands at ``top`` in ``commit``; what ``git ls-tree`` says of it then."""
+        bring(self._git, remote, {commit: (top,)})
+        return self._git.ask(*_LIST, "-l", commit, "--", top)
 
     def _related(self, *arguments: str) -> str | None:
         """What ``git merge-base`` says, or ``None`` where it finds no relation."""
@@ -187,6 +234,10 @@ class ObjectStore:
         if status and self._git.ask("rev-parse", "--is-shallow-repository").strip() == b"true":
             raise OutsideError("the repository holds only the end of its history: fetch the whole (fetch-depth: 0)")
         return None if status else output.decode().strip()
+
+
+def _sorted(changes: Iterable[Change]) -> tuple[Change, ...]:
+    return tuple(sorted(changes, key=lambda change: change.path))
 
 
 def _present(object_id: str) -> str | None:

@@ -70,7 +70,9 @@ class BareRepository:
         folder.mkdir(parents=True)
         repository.git("init", "--quiet", "--bare", "--initial-branch=main")
         with (folder / "config").open("a", encoding="utf-8") as config:
-            config.write("[http]\n\treceivepack = true\n[uploadpack]\n\tallowAnySHA1InWant = true\n")
+            config.write(
+                "[http]\n\treceivepack = true\n[uploadpack]\n\tallowAnySHA1InWant = true\n\tallowFilter = true\n"
+            )
             config.write("[receive]\n\tdenyDeleteCurrent = ignore\n")
         return repository
 
