@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ _OWNER_AND_NAME = re.compile(
     r"(?:(?:https?|ssh|git)://[^/]+/|[^/:@]+@[^/:]+:)([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+?)(?:\.git)?/?"
 )
 _BRANCHES = ("refs/heads/", "refs/remotes/origin/")
-_BRANCH = re.compile(r"refs/(?:heads|remotes/origin)/([A-Za-z0-9][A-Za-z0-9._/-]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,21 +133,6 @@ def read_conflicts(folder: Path) -> tuple[str, ...]:
         return ()
     # Each file once a side: mode, object and side, a tab, the path.
     return tuple(dict.fromkeys(side.partition("\t")[2] for side in listed.split("\0") if side))
-
-
-def read_branch(folder: Path) -> str | None:
-    """The default branch that ``origin`` told, or else the branch at hand, of ``folder``'s repository."""
-    git = _library()
-    try:
-        repository = git.Repo(folder, search_parent_directories=True)
-    except (git.InvalidGitRepositoryError, git.NoSuchPathError):
-        return None
-    for reference in ("refs/remotes/origin/HEAD", "HEAD"):
-        said = _asked(partial(repository.git.symbolic_ref, "--quiet", reference), git, quiet=True)
-        found = _BRANCH.fullmatch(str(said))
-        if found:
-            return found[1]
-    return None
 
 
 def read_branches(folder: Path) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ compile() {
 # dev.txt holds everything; the others are parts of it, at the same versions.
 compile requirements/dev.txt pyproject.toml --group dev
 compile requirements/run.txt pyproject.toml --constraint requirements/dev.txt
+compile requirements/publish.txt --group publish --constraint requirements/dev.txt
 compile requirements/mcp.txt pyproject.toml --extra mcp --constraint requirements/dev.txt
 compile requirements/build.txt --group build --constraint requirements/dev.txt
 compile requirements/model_server.txt --group model_server --constraint requirements/dev.txt

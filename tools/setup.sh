@@ -1,9 +1,11 @@
 #!/bin/sh
 # Make the virtual environment .venv, or mend it, or find it ready.
 #
-#   tools/setup.sh run    what the product needs
-#   tools/setup.sh mcp    that, and what `incumbent mcp` needs
-#   tools/setup.sh dev    all that, and what the tests and checks need
+#   tools/setup.sh publish    what the job that writes needs: the product without what classifies
+#   tools/setup.sh run        what the product needs
+#   tools/setup.sh mcp        that, and what `incumbent mcp` needs
+#   tools/setup.sh dev        all that, and what the tests and checks need
+#   tools/setup.sh place      nothing is made: prints `folder=` and `key=` of a .venv for `run`, by which to keep it
 #
 # PYTHON=/path/to/python chooses the interpreter; otherwise the first that is new enough and can make environments.
 # Everything installed is pinned and hashed in requirements/.  A .venv that this script did not make is set aside,
@@ -99,17 +101,19 @@ choose_python() {
 
 fingerprint() { cat "$@" | cksum | tr ' \t' '--'; }
 
-write_state() {                     # $1: building, run, mcp or dev
+write_state() {                     # $1: building, publish, run, mcp or dev
     (cd "$venv"/lib/python3*/site-packages && ls) >"$contents"
     printf '%s\n' "$1" "$packages" "$project" "$(describe "$venv/bin/python")" "$(pwd -P)" >"$state"
 }
 
 recorded() { sed -n "$1p" "$state" 2>/dev/null || true; }
 
-# Whether .venv is whole, of these pins, at this place, and of the Python asked for.
+# Whether .venv is whole, of these pins, and of the Python asked for.  Its scripts name their interpreter by the whole
+# path: one for tests and checks is of use where it was made alone; of the others only ours is called, and written anew.
 current() {
-    case $(recorded 1) in run | mcp | dev) ;; *) return 1 ;; esac
-    [ "$(recorded 2)" = "$packages" ] && [ "$(recorded 5)" = "$(pwd -P)" ] || return 1
+    case $(recorded 1) in publish | run | mcp | dev) ;; *) return 1 ;; esac
+    case $(recorded 1)/$(recorded 5) in */"$(pwd -P)" | publish/* | run/*) ;; *) return 1 ;; esac
+    [ "$(recorded 2)" = "$packages" ] || return 1
     about=$(describe "$venv/bin/python") && [ "$(recorded 4)" = "$about" ] || return 1
     [ -x "$venv/bin/incumbent" ] && [ -s "$contents" ] || return 1
     (installed=$(cat "$contents") && cd "$venv"/lib/python3*/site-packages && ls -d $installed) >/dev/null 2>&1 || return 1
@@ -117,10 +121,10 @@ current() {
 }
 
 holds() {
-    case $(recorded 1)/$1 in dev/* | mcp/mcp | */run) ;; *) return 1 ;; esac
+    case $(recorded 1)/$1 in dev/* | mcp/mcp | mcp/run | run/run | */publish) ;; *) return 1 ;; esac
 }
 
-ready() { current && holds "$kind" && [ "$(recorded 3)" = "$project" ]; }
+ready() { current && holds "$kind" && [ "$(recorded 3)" = "$project" ] && [ "$(recorded 5)" = "$(pwd -P)" ]; }
 
 # One set-up at a time: a second one waits for the first.
 take_turn() {
@@ -162,9 +166,9 @@ pip_install() {
     }
 }
 
-install_packages() {                # $1: run, mcp or dev
+install_packages() {                # $1: publish, run, mcp or dev
     case $1 in
-        run | mcp) set -- --requirement "requirements/$1.txt" --requirement requirements/build.txt ;;
+        publish | run | mcp) set -- --requirement "requirements/$1.txt" --requirement requirements/build.txt ;;
         dev) set -- --requirement requirements/dev.txt ;;
     esac
     pip_install --require-hashes --only-binary :all: "$@"
@@ -182,13 +186,20 @@ install_project() {
 
 kind=${1:-}
 case $kind in
-    run | mcp | dev) ;;
-    *) missing "say what to set up." "Usage: tools/setup.sh run|mcp|dev" ;;
+    publish | run | mcp | dev | place) ;;
+    *) missing "say what to set up." "Usage: tools/setup.sh publish|run|mcp|dev|place" ;;
 esac
 
 check_git
 packages=$(fingerprint requirements/*.txt)
 project=$(fingerprint pyproject.toml)
+
+if [ "$kind" = place ]; then
+    choose_python
+    what=$(printf '%s\n' "$packages" "$(fingerprint tools/setup.sh)" "$(describe "$python")" | fingerprint -)
+    printf 'folder=%s\nkey=%s\n' "$(pwd -P)/$venv" "$what"
+    exit 0
+fi
 
 ready && exit 0
 take_turn

@@ -88,12 +88,12 @@ def command(
       incumbent ci analyse
       incumbent ci publish
     """
-    from bot.github.events import read_event
+    from bot.github.events import read_event, with_repository
 
     if event_name is None or event_file is None:
         raise UsageError("say which event: --event-name NAME and --event FILE, as GitHub sends them")
-    event = read_event(event_name, _payload(event_file))
     environment = dict(os.environ)
+    event = read_event(event_name, with_repository(event_name, _payload(event_file), environment))
     with tempfile.TemporaryDirectory(prefix="incumbent-") as folder:
         world = _world(Path(folder), event, environment)
         try:
@@ -126,15 +126,20 @@ def _world(folder: Path, event: Event, environment: Mapping[str, str]) -> World:
     from bot.object_store import ObjectStore
 
     server = environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
-    run = environment.get("GITHUB_RUN_ID")
-    page = f"{server}/{event.repository}/actions/runs/{run}" if run and run.isdigit() else None
     return World(
         store=ObjectStore.create(folder / "objects.git"),
         url=f"{server}/{event.repository}",
         token=environment.get("GITHUB_TOKEN") or None,
-        run=page,
+        run=_page(event, environment),
         product=product_files(environment.get("INCUMBENT_ACTION"), environment),
     )
+
+
+def _page(event: Event, environment: Mapping[str, str]) -> str | None:
+    """The page of this run."""
+    server = environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
+    run = environment.get("GITHUB_RUN_ID", "")
+    return f"{server}/{event.repository}/actions/runs/{run}" if run.isdigit() else None
 
 
 def _client(event: Event, login: str, environment: Mapping[str, str]) -> GitHubClient:
@@ -143,7 +148,8 @@ def _client(event: Event, login: str, environment: Mapping[str, str]) -> GitHubC
     token = environment.get("GITHUB_TOKEN")
     if not token:
         raise UsageError("there is no token: set GITHUB_TOKEN")
-    return GitHubClient(event.repository, token, environment.get("GITHUB_API_URL", "https://api.github.com"), login)
+    api_url = environment.get("GITHUB_API_URL", "https://api.github.com")
+    return GitHubClient(event.repository, token, api_url, login, _page(event, environment))
 
 
 def _analyse(

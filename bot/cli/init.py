@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from bot.config import CONFIG_FILE
 from bot.curator.changes import FileChange, apply
 from bot.documentation import ACTION, own_action, own_action_is_pushed, product_files, without_own_paths
 from bot.errors import UsageError
-from bot.git import read_branch, read_branches, read_remote, read_top
+from bot.git import read_branches, read_remote, read_top
 from bot.github.branch_names import in_the_way
 from bot.github.conversation import COMMANDS
 from bot.setup_files import exemplar_files, setup_file
@@ -21,6 +22,13 @@ from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE
 
 WORKFLOW = ".github/workflows/incumbent.yml"
+_MACHINES = "ubuntu-latest"
+# GitHub Enterprise Server has the older store of artifacts, to which the newer actions do not speak.
+_ENTERPRISE_SERVER = {
+    "actions/upload-artifact": "actions/upload-artifact@c6a366c94c3e0affe28c06c8df20a878f24da3cf # v3.2.2",
+    "actions/download-artifact": "actions/download-artifact@a9bc5e6ef2cb54c177f32aa5726adaa15e7e2d59 # v3.1.0",
+}
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 
 
@@ -40,9 +48,19 @@ CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 @click.option(
     "--owner", metavar="@NAME", help="Who reviews taxonomy, config and set (default: the repository's owner)."
 )
+@click.option(
+    "--enterprise-server", is_flag=True, help="The workflow is for GitHub Enterprise Server, on machines of your own."
+)
+@click.option(
+    "--runner",
+    metavar="LABEL",
+    help="The label of the machines that the jobs run on (default: ubuntu-latest; for Enterprise Server self-hosted).",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
 @one_at_a_time
-def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) -> None:
+def command(
+    repo: Path, action: str | None, owner: str | None, enterprise_server: bool, runner: str | None, dry_run: bool
+) -> None:
     """Write taxonomy, config, an empty regression set, workflow, CODEOWNERS and CURATION.md into a repository.
 
     Nothing that is there is overwritten. Where it is not known which Action to run, all but the workflow is written.
@@ -57,11 +75,13 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
         raise UsageError(f"{repo} lies inside a repository, whose top GitHub looks at: run init with --repo {top}")
     if action is not None and not ACTION.fullmatch(action):
         raise UsageError("name the Action that the workflow runs by its commit: --action OWNER/NAME@COMMIT (40 digits)")
+    if runner is not None and not _LABEL.fullmatch(runner):
+        raise UsageError("name the machines by one label of theirs, as in --runner self-hosted")
     remote = read_remote(repo)
     unpushed = action is None and not own_action_is_pushed()
     action = action or own_action()
     owners = owner or (f"@{remote.split('/')[0]}" if remote else None)
-    planned = _planned(action, read_branch(repo) or "main")
+    planned = _planned(action, enterprise_server, runner)
     has_workflow = WORKFLOW in planned or _there(repo / WORKFLOW)
     block = [
         line.replace("OWNERS", owners or "@YOUR-TEAM")
@@ -100,7 +120,7 @@ def command(repo: Path, action: str | None, owner: str | None, dry_run: bool) ->
     )
 
 
-def _planned(action: str | None, branch: str) -> dict[str, str]:
+def _planned(action: str | None, enterprise_server: bool, runner: str | None) -> dict[str, str]:
     """What a platform repository has, by path; what it says of the product's own files leads to where they lie."""
     root = product_files(action, os.environ)
     planned = {
@@ -111,8 +131,17 @@ def _planned(action: str | None, branch: str) -> dict[str, str]:
     }
     if action is not None:
         workflow = setup_file("incumbent.yml").replace("uses: ACTION", f"uses: {action}")
-        planned[WORKFLOW] = workflow.replace("DEFAULT_BRANCH", branch)
+        planned[WORKFLOW] = _placed(workflow, enterprise_server, runner)
     return planned
+
+
+def _placed(workflow: str, enterprise_server: bool, runner: str | None) -> str:
+    """``workflow`` for the machines of ``runner``, and for a server that lacks what github.com has."""
+    if enterprise_server:
+        for newer, older in _ENTERPRISE_SERVER.items():
+            workflow = re.sub(rf"{re.escape(newer)}@\S+ # \S+", older, workflow)
+    machines = runner or ("self-hosted" if enterprise_server else _MACHINES)
+    return workflow.replace(f"runs-on: {_MACHINES}", f"runs-on: {machines}")
 
 
 def _text(file: Path) -> str:

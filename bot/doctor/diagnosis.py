@@ -136,7 +136,7 @@ def _files(facts: Facts) -> Iterator[Finding]:
             yield unchecked("files", "the default branch's files", files, "what the bot decides by is in them")
         return
     queue = isinstance(facts.branch.rules, tuple) and any(rule.kind == "merge_queue" for rule in facts.branch.rules)
-    yield from diagnose_workflow(files, facts.shipped, facts.workflow_state, queue)
+    yield from diagnose_workflow(files, facts.shipped, facts.workflow_state, queue, facts.default_branch)
     for fault in files.faults:
         place = fault.file if fault.line is None else f"{fault.file}:{fault.line}"
         yield bad("files", f"{place}: {fault.message}", "every review fails until it is mended", fault.fix)

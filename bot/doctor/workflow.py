@@ -11,7 +11,7 @@ from bot.documents import Document, Path, as_list, as_mapping
 
 STEPS: Final = ("analyse", "publish")
 """The Action's two steps, each in a job of its own."""
-FILTERS: Final = ("branches", "branches-ignore", "paths", "paths-ignore")
+FILTERS: Final = ("branches", "branches-ignore", "paths", "paths-ignore", "tags", "tags-ignore")
 EVERYTHING: Final = "*"
 """Stands for all rights where a block says ``read-all`` or ``write-all``."""
 
@@ -73,10 +73,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:
-    """One event of ``on:``; no ``types`` means GitHub's own choice."""
+    """One event of ``on:``; no ``types`` means GitHub's own choice, ``filters`` go by name with their values."""
 
     types: frozenset[str]
-    filters: tuple[str, ...]
+    filters: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,15 +117,17 @@ def _triggers(data: object) -> dict[str, Trigger]:
     if isinstance(data, str):
         data = [data]
     if isinstance(data, list):
-        return {str(name): Trigger(types=frozenset(), filters=()) for name in data}
+        return {str(name): Trigger(types=frozenset(), filters={}) for name in data}
     found = {}
     for name, settings in as_mapping(data).items():
         given = as_mapping(settings)
-        types = given.get("types")
-        listed = [types] if isinstance(types, str) else as_list(types)
-        filters = tuple(item for item in FILTERS if item in given)
-        found[str(name)] = Trigger(types=frozenset(str(item) for item in listed), filters=filters)
+        filters = {item: _words(given[item]) for item in FILTERS if item in given}
+        found[str(name)] = Trigger(types=frozenset(_words(given.get("types"))), filters=filters)
     return found
+
+
+def _words(value: object) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(str(item) for item in as_list(value))
 
 
 def _job(document: Document, name: str, job: Mapping[str, object], workflow: Mapping[str, object]) -> Job:

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.doctor.findings import Finding, bad, doubtful, good, unchecked
+from bot.doctor.ref_filters import lets_through
 from bot.doctor.settings import Files, Unread
-from bot.doctor.workflow import STEPS, Job, Workflow
+from bot.doctor.workflow import STEPS, Job, Trigger, Workflow
 
 _ABOUT: Final = "workflow"
 _OPTIONAL: Final = frozenset({"models"})
-"""Rights of the shipped workflow that only some need."""
+"""Rights to read that only some need, and the shipped workflow does without: whose model is one of GitHub's."""
 
 
 def diagnose_workflow(
-    files: Files, shipped: Workflow, state: str | Unread | None, merge_queue: bool
+    files: Files, shipped: Workflow, state: str | Unread | None, merge_queue: bool, branch: str
 ) -> tuple[Finding, ...]:
-    """Everything about the workflow file of the default branch, compared with the ``shipped`` one."""
+    """Everything about the workflow file of the default ``branch``, compared with the ``shipped`` one."""
     found = [*_faults(files)]
     workflow = files.workflow
     if workflow is None:
@@ -32,7 +33,7 @@ def diagnose_workflow(
                 )
             )
         return tuple(found)
-    found += [*_state(workflow, state), *_triggers(workflow, shipped, merge_queue), *_jobs(workflow, shipped)]
+    found += [*_state(workflow, state), *_triggers(workflow, shipped, merge_queue, branch), *_jobs(workflow, shipped)]
     found += [*_pins(workflow), *_login(workflow), *_model_key(workflow, files)]
     if not any(item.severity == "error" for item in found):
         found.append(good(_ABOUT, f"{workflow.file} runs both jobs, with the rights they need and no more"))
@@ -53,7 +54,7 @@ def _state(workflow: Workflow, state: str | Unread | None) -> Iterator[Finding]:
         yield bad(_ABOUT, f"{workflow.file} is disabled ({state})", why, "Actions → Incumbent → Enable workflow")
 
 
-def _triggers(workflow: Workflow, shipped: Workflow, merge_queue: bool) -> Iterator[Finding]:
+def _triggers(workflow: Workflow, shipped: Workflow, merge_queue: bool, branch: str) -> Iterator[Finding]:
     reasons = {
         "pull_request_target": "pull requests are not reviewed without it; `pull_request` gets no rights for forks",
         "issue_comment": "commands in comments are answered only when the next push comes",
@@ -73,13 +74,34 @@ def _triggers(workflow: Workflow, shipped: Workflow, merge_queue: bool) -> Itera
         if missing:
             what = f"`{name}` in {workflow.file} lacks the types {', '.join(missing)}"
             yield doubtful(_ABOUT, what, "such events are not reviewed", f"add them to its `types:` in {workflow.file}")
-        if present.filters and not trigger.filters:
-            yield doubtful(
-                _ABOUT,
-                f"`{name}` in {workflow.file} has the filters {', '.join(present.filters)}",
-                "a required check that a filter leaves out blocks the merge for ever",
-                f"remove them from {workflow.file}: what there is nothing to curate of passes quickly",
-            )
+        yield from _filters(name, present, f"{why}: nothing on {branch} starts it", workflow.file, branch)
+
+
+def _filters(name: str, trigger: Trigger, why: str, file: str, branch: str) -> Iterator[Finding]:
+    known = [f"{key}: [{', '.join(values)}]" for key, values in trigger.filters.items()]
+    refs = [item for item in known if not item.startswith("paths")]
+    if not lets_through(trigger.filters, branch):
+        yield bad(
+            _ABOUT,
+            f"`{name}` in {file} leaves out the default branch {branch} ({', '.join(refs)})",
+            why,
+            f"let it through: `branches: [{branch}]`, or take the workflow that `incumbent init` writes now, "
+            "which names no branch",
+        )
+    if len(known) > len(refs) and name == "push":
+        yield doubtful(
+            _ABOUT,
+            f"`push` in {file} has the filters {', '.join(item for item in known if item not in refs)}",
+            "what waits for a merge that touches no such file waits until the clock strikes",
+            f"remove them from {file}",
+        )
+    elif known and name != "push" and lets_through(trigger.filters, branch):
+        yield doubtful(
+            _ABOUT,
+            f"`{name}` in {file} has the filters {', '.join(known)}",
+            "a required check that a filter leaves out blocks the merge for ever",
+            f"remove them from {file}: what there is nothing to curate of passes quickly",
+        )
 
 
 def _jobs(workflow: Workflow, shipped: Workflow) -> Iterator[Finding]:
@@ -115,7 +137,8 @@ def _rights(job: Job, model: Job, place: str) -> Iterator[Finding]:
             f"set {block} to {_written(model)}",
         )
         return
-    beyond = job.beyond(model)
+    allowed = {f"{right}: read" for right in _OPTIONAL if "analyse" in model.steps}
+    beyond = tuple(item for item in job.beyond(model) if item not in allowed)
     if beyond:
         yield bad(
             _ABOUT,
@@ -123,7 +146,7 @@ def _rights(job: Job, model: Job, place: str) -> Iterator[Finding]:
             "each right more is one more for whoever tricks it",
             f"set {block} to {_written(model)}",
         )
-    lacking = tuple(item for item in model.beyond(job) if item.partition(":")[0] not in _OPTIONAL)
+    lacking = model.beyond(job)
     if lacking:
         yield bad(
             _ABOUT,

@@ -66,9 +66,9 @@ def analyse(
     taxonomy or config would do.
     """
     problems: list[Problem] = list(measured.problems)
-    held = _held(event, platform, record)
-    packages = [] if held else _packages(platform, snapshot, changes, problems)
     touches = tuple(place for place in _PLACES if any(_inside(change, place) for change in changes))
+    held = bool(touches) and _held(event, platform, record)
+    packages = [] if held else _packages(platform, snapshot, changes, problems)
     if any(place in touches for place in ("taxonomy", "config", "regression_set")):
         problems += _faults_of_reviewed_files(snapshot)
     departing = {}

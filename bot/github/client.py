@@ -75,15 +75,16 @@ class BlockedBranchError(OutsideError):
 
 
 class GitHubClient:
-    """One repository, seen with one token; ``login`` is the account that the token acts as."""
+    """One repository, seen with one token; ``login`` is the account that it acts as, ``page`` that of this run."""
 
-    def __init__(self, repository: str, token: str, api_url: str, login: str) -> None:
+    def __init__(self, repository: str, token: str, api_url: str, login: str, page: str | None = None) -> None:
         # Imported here: only the Action needs it, and it is slow to load.
         from github import Auth, Github
 
         from bot.github.waiting import Patience, PatientRetry
 
         self.login = login
+        self._page = page
         self._owner = repository.partition("/")[0]
         self._place = f"/repos/{repository}"
         self._requester = Github(
@@ -214,7 +215,7 @@ class GitHubClient:
             case RemoveLabel(name=name):
                 self._ask("DELETE", f"/issues/{number}/labels/{quote(name, safe='')}", instead=GONE)
             case PostCheck():
-                self._ask("POST", "/check-runs", body=check_body(operation))
+                self._ask("POST", "/check-runs", body=check_body(operation, self._page))
             case WriteLedger():
                 commit = Commit(files=operation.files, message=operation.message)
                 self._push(BRANCH, operation.parent, [commit], tree)

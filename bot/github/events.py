@@ -75,6 +75,14 @@ def is_own(branch: str | None) -> bool:
     return branch is not None and branch.startswith(OWN_BRANCHES)
 
 
+def with_repository(name: str, payload: Mapping[str, Any], environment: Mapping[str, str]) -> Mapping[str, Any]:
+    """``payload``, and of which repository it is where GitHub does not say so: the clock runs on the default branch."""
+    if name != "schedule" or "repository" in payload:
+        return payload
+    branch = environment.get("GITHUB_REF", "").removeprefix("refs/heads/")
+    return {**payload, "repository": {"full_name": environment.get("GITHUB_REPOSITORY"), "default_branch": branch}}
+
+
 def read_event(name: str, payload: Mapping[str, Any]) -> Event:
     """The event ``name`` with ``payload`` as GitHub sends it; raises :class:`UsageError` for one that is not whole."""
     try:

@@ -72,8 +72,8 @@ def login_of(item: Mapping[str, Any]) -> str:
     return str((item.get("user") or {}).get("login") or NOBODY)
 
 
-def check_body(operation: PostCheck) -> dict[str, Any]:
-    """What is sent to post a check."""
+def check_body(operation: PostCheck, page: str | None = None) -> dict[str, Any]:
+    """What is sent to post a check; ``page`` is that of the run, as GitHub lists checks below any workflow's name."""
     output: dict[str, Any] = {"title": operation.title, "summary": operation.summary}
     if operation.annotations:
         output["annotations"] = [
@@ -94,4 +94,5 @@ def check_body(operation: PostCheck) -> dict[str, Any]:
         "conclusion": operation.conclusion,
         "external_id": operation.external_id,
         "output": output,
+        **({"details_url": page} if page else {}),
     }

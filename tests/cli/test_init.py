@@ -41,7 +41,7 @@ def test_an_empty_repository_becomes_a_valid_platform(empty: Path, incumbent: In
     for path in EXEMPLARS:
         assert (empty / path).read_bytes() == (REPOSITORY / path).read_bytes()
     assert incumbent("validate", "--repo", empty).code == 0
-    assert "branches: [trunk]" in (empty / ".github/workflows/incumbent.yml").read_text()
+    assert "trunk" not in (empty / ".github/workflows/incumbent.yml").read_text(), "no branch is named, none is guessed"
     assert f"uses: {ACTION}" in (empty / ".github/workflows/incumbent.yml").read_text()
     assert "| `/incumbent unpin ID…` |" in (empty / "CURATION.md").read_text(encoding="utf-8")
     assert "/taxonomy/ @acme" in (empty / ".github/CODEOWNERS").read_text()
@@ -227,3 +227,30 @@ def test_what_stands_in_the_way_is_named_and_nothing_is_left_behind(empty: Path,
     assert outcome.code == 4
     assert "the files could not be written" in outcome.err
     assert sorted(path.name for path in empty.iterdir()) == [".git", "config"]
+
+
+@pytest.mark.parametrize(
+    ("options", "machines", "artifacts"),
+    [
+        ((), "ubuntu-latest", "v7.0.1"),
+        (("--runner", "our-linux"), "our-linux", "v7.0.1"),
+        (("--enterprise-server",), "self-hosted", "v3.2.2"),
+        (("--enterprise-server", "--runner", "our-linux"), "our-linux", "v3.2.2"),
+    ],
+)
+def test_the_workflow_is_for_the_server_and_the_machines_that_are_there(
+    empty: Path, incumbent: Incumbent, options: tuple[str, ...], machines: str, artifacts: str
+) -> None:
+    assert incumbent("init", "--repo", empty, "--action", ACTION, *options).code == 0
+    text = (empty / ".github/workflows/incumbent.yml").read_text()
+    assert text.count(f"runs-on: {machines}\n") == text.count("runs-on:") == 2
+    assert re.findall(r"actions/upload-artifact@[0-9a-f]{40} # (.*)", text) == [artifacts]
+    assert len(re.findall(r"actions/download-artifact@[0-9a-f]{40} # v3.1.0\n", text)) == (
+        "--enterprise-server" in options
+    )
+
+
+def test_machines_are_named_by_one_label(empty: Path, incumbent: Incumbent) -> None:
+    outcome = incumbent("init", "--repo", empty, "--action", ACTION, "--runner", "a, b")
+    assert outcome.code == 2
+    assert "one label" in outcome.err

@@ -14,6 +14,7 @@ from bot.doctor.diagnosis import diagnose
 from bot.doctor.examined_files import WORKFLOW, shipped_workflow
 from bot.doctor.findings import unreachable
 from bot.doctor.output import DoctorOutput
+from bot.doctor.ref_filters import lets_through
 from bot.doctor.settings import (
     ActionsPolicy,
     BranchSettings,
@@ -49,6 +50,14 @@ def edited(*edits: tuple[str, str]) -> dict[str, Any]:
         assert old in text
         text = text.replace(old, new)
     return {"workflow": workflow(text)}
+
+
+IGNORED = 'branches-ignore: ["incumbent/**", "incumbent-candidates/**", "gh-readonly-queue/**"]'
+
+
+def filtered(filters: str) -> dict[str, Any]:
+    """The shipped workflow with other filters of pushes, as older ones have them."""
+    return edited((IGNORED, filters))
 
 
 def make_branch(name: str, *rules: Rule, exists: bool = True, **settings: Any) -> BranchSettings:
@@ -116,7 +125,8 @@ def allowing(*patterns: str, **settings: Any) -> dict[str, Any]:
     return {"actions": ActionsPolicy(enabled=True, allowed="selected", patterns=patterns, **settings)}
 
 
-MODELS = "      models: read # GitHub Models, where the config names it\n"
+READS = "      contents: read # the reviewed"
+MODELS = f"      models: read # GitHub Models\n{READS}"
 MODEL = replace(CONFIG, model_key="MODEL_KEY")
 STEP = "          step: analyse\n"
 KEY = "        env:\n          MODEL_KEY: ${{ secrets.MODEL_KEY }}\n"
@@ -142,7 +152,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
         "disabled",
         "Settings → Actions",
     ),
-    ("none allowed", allowing(), "error", "actions", "actions/upload-artifact@330a", "add to the list"),
+    ("none allowed", allowing(), "error", "actions", "actions/upload-artifact@043f", "add to the list"),
     (
         "nested action",
         allowing("actions/upload-*", "actions/download-*"),
@@ -214,8 +224,25 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
         files(**edited(("    types: [opened", "    paths: [eval_sets/**]\n    types: [opened"))),
         "warning",
         "workflow",
-        "filters paths",
+        "filters paths: [eval_sets/**]",
         "remove them",
+    ),
+    ("pushes of paths", files(**filtered("paths: [eval_sets/**]")), "warning", "workflow", "filters paths", "remove"),
+    (
+        "pushes elsewhere",
+        files(**filtered("branches: [setup-incumbent]")),
+        "error",
+        "workflow",
+        "leaves out the default branch main (branches: [setup-incumbent])",
+        "`branches: [main]`",
+    ),
+    (
+        "reviews elsewhere",
+        files(**edited(("    types: [opened", "    branches: [trunk]\n    types: [opened"))),
+        "error",
+        "workflow",
+        "`pull_request_target` in .github/workflows/incumbent.yml leaves out the default branch main",
+        "names no branch",
     ),
     (
         "no publish",
@@ -239,7 +266,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
         "error",
         "workflow",
         "more rights than it needs: contents: write",
-        "contents: read, models: read",
+        "contents: read, pull-requests: read",
     ),
     (
         "another right",
@@ -300,7 +327,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
     ),
     (
         "models",
-        files(config=replace(CONFIG, model_key="GITHUB_TOKEN"), **edited((MODELS, ""))),
+        config(model_key="GITHUB_TOKEN"),
         "error",
         "workflow",
         "lacks models: read",
@@ -549,7 +576,9 @@ def test_each_misconfiguration_is_named_with_the_setting_to_change(
         main(protection=Protection(checks=(RequiredCheck(name="Incumbent", app=15368),), needs_code_owners=True)),
         ledger("creation"),
         ledger("non_fast_forward", "deletion", "required_linear_history", "required_signatures"),
-        files(**edited((MODELS, ""))),
+        files(**edited((READS, MODELS))),
+        files(config=replace(CONFIG, model_key="GITHUB_TOKEN"), **edited((READS, MODELS))),
+        files(**filtered("branches: [main]")),
         files(config=MODEL, **edited((STEP, STEP + KEY))),
         config(curators=()),
         {"workflow_state": None},
@@ -608,6 +637,49 @@ def test_the_shipped_workflow_is_as_it_says_it_should_be() -> None:
 )
 def test_a_workflow_of_any_shape_can_be_read(text: str) -> None:
     assert diagnose(replace(HEALTHY, files=replace(FILES, workflow=workflow(text))))
+
+
+@pytest.mark.parametrize(
+    ("filters", "passes"),
+    [
+        ({}, True),
+        ({"branches": ["main"]}, True),
+        ({"branches": ["setup-incumbent"]}, False),
+        ({"branches": ["mai"]}, False),
+        ({"branches": ["**"]}, True),
+        ({"branches": ["*"]}, True),
+        ({"branches": ["release/*"]}, False),
+        ({"branches": ["m?ain"]}, True),
+        ({"branches": ["mm?ain"]}, True),
+        ({"branches": ["m+ain"]}, True),
+        ({"branches": ["[m-n]ain"]}, True),
+        ({"branches": ["[a-l]ain"]}, False),
+        ({"branches": ["[z-a]ain"]}, False),
+        ({"branches": ["m.in"]}, False),
+        ({"branches": ["\\main"]}, True),
+        ({"branches": ["**", "!main"]}, False),
+        ({"branches": ["!main", "**"]}, True),
+        ({"branches": []}, False),
+        ({"branches-ignore": ["main"]}, False),
+        ({"branches-ignore": ["m*"]}, False),
+        ({"branches-ignore": ["incumbent/**"]}, True),
+        ({"tags": ["v*"]}, False),
+        ({"tags": ["v*"], "branches": ["main"]}, True),
+        ({"paths": ["eval_sets/**"]}, True),
+    ],
+)
+def test_filters_of_branches_are_read_as_github_reads_them(filters: dict[str, list[str]], passes: bool) -> None:
+    assert lets_through(filters, "main") is passes
+
+
+def test_one_star_stops_at_a_slash_and_two_do_not() -> None:
+    found = [lets_through({"branches": [pattern]}, "release/1/2") for pattern in ("release/*", "release/**", "**/2")]
+    assert found == [False, True, True]
+
+
+def test_a_filter_may_be_one_word() -> None:
+    trigger = workflow("on: {push: {branches: trunk, tags: [v1, 2]}}\n").triggers["push"]
+    assert trigger.filters == {"branches": ("trunk",), "tags": ("v1", "2")}
 
 
 def test_a_job_that_does_both_steps_is_told_once() -> None:

@@ -117,6 +117,8 @@ class Bot:
                 "GITHUB_SERVER_URL": self.server,
                 "GITHUB_EVENT_NAME": name,
                 "GITHUB_EVENT_PATH": str(event),
+                "GITHUB_REF": "refs/heads/main",
+                "GITHUB_REPOSITORY": self.world.full_name,
                 "GITHUB_RUN_ID": str(1000 + self.runs),
                 "GITHUB_OUTPUT": str(place / "output"),
                 "GITHUB_STEP_SUMMARY": str(place / "summary.md"),

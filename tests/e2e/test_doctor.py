@@ -149,10 +149,7 @@ def test_a_job_with_more_rights_than_shipped(healthy: World, doctor: Doctor) -> 
     found = one(findings, "error", "workflow")
     assert code == 1
     assert "contents: write" in found["what"]
-    assert (
-        found["change"]
-        == "set `permissions:` of the job `analyse` to contents: read, models: read, pull-requests: read"
-    )
+    assert found["change"] == "set `permissions:` of the job `analyse` to contents: read, pull-requests: read"
 
 
 def test_an_action_that_is_not_pinned(healthy: World, doctor: Doctor) -> None:

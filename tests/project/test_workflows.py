@@ -15,6 +15,7 @@ from tests.factories import REPOSITORY
 
 TEMPLATE = REPOSITORY / "bot" / "setup_files" / "incumbent.yml"
 ACTION = REPOSITORY / "action.yml"
+DEPENDABOT = REPOSITORY / ".github" / "dependabot.yml"
 OWN = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
 OURS = "example/incumbent@0123456789012345678901234567890123456789"
 
@@ -39,7 +40,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def test_the_strictest_auditor_finds_nothing_but_the_one_explained_ignore(workflow: Path) -> None:
-    found = tool("zizmor", "--offline", "--persona=auditor", "--no-progress", workflow, ACTION, *OWN)
+    found = tool("zizmor", "--offline", "--persona=auditor", "--no-progress", workflow, ACTION, DEPENDABOT, *OWN)
     assert found.returncode == 0, found.stdout
     ignores = [line for line in workflow.read_text().splitlines() if "zizmor: ignore" in line]
     assert len(ignores) == 1
@@ -48,8 +49,9 @@ def test_the_strictest_auditor_finds_nothing_but_the_one_explained_ignore(workfl
 
 
 def test_they_are_what_github_takes(workflow: Path) -> None:
-    for schema, paths in (("vendor.github-workflows", [workflow, *OWN]), ("vendor.github-actions", [ACTION])):
-        found = tool("check-jsonschema", "--builtin-schema", schema, *paths)
+    kinds = {"github-workflows": [workflow, *OWN], "github-actions": [ACTION], "dependabot": [DEPENDABOT]}
+    for schema, paths in kinds.items():
+        found = tool("check-jsonschema", "--builtin-schema", f"vendor.{schema}", *paths)
         assert found.returncode == 0, found.stdout + found.stderr
 
 
@@ -57,13 +59,38 @@ def test_every_action_is_pinned_by_its_commit(workflow: Path) -> None:
     texts = [path.read_text(encoding="utf-8") for path in (workflow, ACTION, *OWN)]
     used = re.findall(r"uses: (\S+)", "".join(texts))
     assert used
-    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}", name) for name in used)
+    assert all(re.fullmatch(r"[\w.-]+(/[\w.-]+)+@[0-9a-f]{40}", name) for name in used)
+
+
+def test_new_versions_are_looked_for_wherever_an_action_is_named() -> None:
+    (updates,) = load(DEPENDABOT)["updates"]
+    found = {path.parent for path in (ACTION, TEMPLATE)} | {REPOSITORY}
+    assert {(REPOSITORY / place.strip("/")).resolve() for place in updates["directories"]} == found
+
+
+def test_no_branch_is_named() -> None:
+    push = load(TEMPLATE)["on"]["push"]
+    assert list(push) == ["branches-ignore"]
+    assert all(name.startswith(("incumbent", "gh-readonly-queue/")) for name in push["branches-ignore"])
+
+
+def test_the_job_that_writes_restores_nothing_and_only_runs_without_a_pull_request_keep_packages() -> None:
+    steps = load(ACTION)["runs"]["steps"]
+    names = [step["name"] for step in steps]
+    (restore,) = (step for step in steps if "cache/restore@" in step.get("uses", ""))
+    (save,) = (step for step in steps if "cache/save@" in step.get("uses", ""))
+    assert not [step for step in steps if "actions/cache@" in step.get("uses", "")]
+    for step in (restore, save):
+        assert "inputs.step == 'analyse'" in step["if"]
+        assert "restore-keys" not in step["with"]
+    assert re.findall(r"github.event_name == '(\w+)'", save["if"]) == ["push", "schedule", "workflow_dispatch"]
+    assert names.index(restore["name"]) < names.index(save["name"]) < names.index("Run") == len(names) - 1
 
 
 def test_the_job_that_reads_hostile_data_can_write_nothing(workflow: Path) -> None:
     jobs = load(workflow)["jobs"]
     assert load(workflow)["permissions"] == {}
-    assert jobs["analyse"]["permissions"] == {"contents": "read", "models": "read", "pull-requests": "read"}
+    assert jobs["analyse"]["permissions"] == {"contents": "read", "pull-requests": "read"}
     assert jobs["publish"]["permissions"] == {
         "actions": "read",
         "contents": "write",

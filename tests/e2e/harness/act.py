@@ -20,6 +20,7 @@ from tests.e2e.harness.bare import ENVIRONMENT
 from tests.e2e.harness.errors import HarnessError
 from tests.e2e.harness.joblog import Log, read_log
 from tests.e2e.harness.needs import FOLDER, MODULES, act_binary
+from tests.e2e.harness.people import OWNER
 from tests.e2e.harness.workflow import PROBE, Ended, Workflow, local_repositories, read_report
 from tests.e2e.harness.world import World
 
@@ -74,6 +75,11 @@ class Runner:
     folder: Path
     actions: Mapping[str, Path]
 
+    @property
+    def caches(self) -> Path:
+        """Where caches are kept, by key, and in the file ``restores`` which were asked for."""
+        return self.folder.with_name(f"{self.folder.name}-caches")
+
     def run(
         self,
         world: World,
@@ -104,6 +110,7 @@ class Runner:
             raise HarnessError(f"{workflow} is not in {revision}")
         parsed = Workflow(content)
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.caches.mkdir(exist_ok=True)
         place = self.folder / f"run-{len(list(self.folder.iterdir()))}"
         artifacts = earlier.artifacts if earlier else place / "artifacts"
         artifacts.mkdir(parents=True, exist_ok=True)
@@ -122,7 +129,8 @@ class Runner:
             (place / f"{name}.yml").write_text(text, encoding="utf-8")
             stand_ins = local_repositories(parsed.jobs[name], {**STAND_INS, **self.actions})
             command = [
-                *_command(world, place, name, event, str(payload["sender"]["login"])),
+                *_command(world, place, name, event, str(payload.get("sender", {"login": OWNER})["login"])),
+                f"--env=INCUMBENT_E2E_CACHES={self.caches}",
                 *([f"--env=GITHUB_REF={group['head_ref']}"] if event == "merge_group" else []),
                 *("--artifact-server-path", str(artifacts)),
                 *(f"--local-repository={use}={folder}" for use, folder in sorted(stand_ins.items())),

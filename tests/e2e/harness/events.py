@@ -138,8 +138,8 @@ class Events:
         return self._finished(payload, sender, inputs=inputs or {}, ref="refs/heads/main", workflow=workflow)
 
     def schedule(self, schedule: str = "0 3 * * *") -> dict[str, Any]:
-        """About the clock: all that such a payload tells is the line that was due, and where."""
-        return self._finished({}, "olive", schedule=schedule, workflow=".github/workflows/incumbent.yml")
+        """About the clock: all that such a payload tells is the line that was due; not even the repository."""
+        return {"schedule": schedule, "workflow": ".github/workflows/incumbent.yml"}
 
     def _commit(self, commit: str) -> dict[str, Any]:
         bare = self._world.hosted.bare

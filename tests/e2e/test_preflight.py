@@ -1,0 +1,242 @@
+"""Before anything is installed: what needs no run ends, with the check where one is due; whatever is in doubt runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.error import HTTPError
+from urllib.parse import quote
+
+import pytest
+
+from bot.github import preflight
+from bot.github.check import NAME, Label
+from bot.github.events import Event, Flow
+from bot.github.output import CiOutput
+from bot.github.world import FOLDERS
+from bot.ledger.model import BRANCH, record_path
+from tests.e2e.bot import WORKFLOW, Bot, customer_files, platform_files
+from tests.e2e.harness.people import CURATOR, OUTSIDER
+from tests.e2e.harness.workflow import Workflow
+from tests.e2e.harness.world import World
+from tests.factories import REPOSITORY
+
+Look = Callable[..., dict[str, str]]
+DOCS = {"docs/page.md": "Hello\n"}
+
+
+@pytest.fixture
+def platform(world: World) -> World:
+    world.push("main", platform_files())
+    return world
+
+
+@pytest.fixture
+def look(world: World, tmp_path: Path) -> Look:
+    """The Action's first step in both jobs, with their tokens, as a process that has the standard library alone."""
+    permissions = Workflow(WORKFLOW.read_text(encoding="utf-8")).permissions
+
+    def run(step: str, name: str, payload: Mapping[str, Any], document: bool = False) -> dict[str, str]:
+        event, output, facts = (tmp_path / each for each in ("event.json", "output", "facts.json"))
+        event.write_text(json.dumps(payload), encoding="utf-8")
+        output.write_text("", encoding="utf-8")
+        facts.write_text("{}") if document else facts.unlink(missing_ok=True)
+        environment = {
+            "PYTHONPATH": str(REPOSITORY),
+            "GITHUB_API_URL": world.url,
+            "GITHUB_SERVER_URL": world.url,
+            "GITHUB_REPOSITORY": world.full_name,
+            "GITHUB_REF": "refs/heads/main",
+            "GITHUB_RUN_ID": "77",
+            "GITHUB_EVENT_NAME": name,
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_OUTPUT": str(output),
+            "GITHUB_TOKEN": world.job_token(permissions(step)),
+            "INCUMBENT_STEP": step,
+            "INCUMBENT_ANALYSIS": str(facts),
+        }
+        command = [sys.executable, "-S", "-P", "-m", "bot.github.preflight"]
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+        if done.returncode:
+            assert "all of it runs" in done.stderr, done.stderr
+            return {"needed": "unknown"}
+        return dict(line.split("=", 1) for line in output.read_text(encoding="utf-8").splitlines())
+
+    return run
+
+
+def needed(look: Look, name: str, payload: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Whether each of the jobs has to run."""
+    found = [look(step, name, payload)["needed"] for step in ("analyse", "publish")]
+    return found[0] != "false", found[1] != "false"
+
+
+def test_what_is_known_here_is_what_the_product_knows() -> None:
+    assert (preflight.PLACES, preflight.CHECK) == (FOLDERS, NAME)
+    assert all(label.startswith(preflight.LABELS) for label in Label)
+    assert preflight.RECORD.format(12) == f"/contents/{record_path(12)}?ref={BRANCH}"
+
+
+def test_a_pull_request_of_nothing_of_ours_gets_its_check_and_no_more(platform: World, look: Look) -> None:
+    pull = platform.open_pull_request("docs", DOCS)
+    opened = platform.event("pull_request_target", number=pull.number)
+    assert look("analyse", "pull_request_target", opened)["needed"] == "false"
+    assert platform.checks(pull.head) == []
+    done = look("publish", "pull_request_target", opened)
+    assert (done["needed"], done["conclusion"]) == ("false", "success")
+    (check,) = platform.checks(pull.head)
+    assert (check["name"], check["conclusion"], check["output"]["title"]) == (NAME, "success", "Nothing to curate")
+    assert check["details_url"] == f"{platform.url}/{platform.full_name}/actions/runs/77"
+    assert json.loads(done["report"])["writes"] == [f"check on {pull.head[:12]}: success, Nothing to curate"]
+    CiOutput.model_validate_json(done["report"], strict=True)
+    assert json.loads(look("publish", "pull_request_target", opened)["report"])["writes"] == []
+    assert platform.comments(pull.number) == []
+    assert platform.head(BRANCH) is None
+
+
+def test_the_whole_run_has_nothing_to_add_to_that_check(platform: World, look: Look, tmp_path: Path) -> None:
+    pull = platform.open_pull_request("docs", DOCS)
+    look("publish", "pull_request_target", platform.event("pull_request_target", number=pull.number))
+    whole = Bot(platform, tmp_path / "whole").on("pull_request_target", number=pull.number)
+    assert whole.codes == (0, 0)
+    assert whole.report["writes"] == []
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"eval_sets/a/b/evals.yaml": "x: 1\n"},
+        {"docs/page.md": "Hello\n", "config/curation.yaml": "x: 1\n"},
+        {"taxonomy/notes.txt": "x\n"},
+        {"regression_set/README.md": "x\n"},
+        {".github/workflows/incumbent.yml": "x: 1\n"},
+    ],
+)
+def test_a_pull_request_of_something_of_ours_runs(platform: World, look: Look, files: dict[str, str]) -> None:
+    pull = platform.open_pull_request("ours", files)
+    event = platform.event("pull_request_target", number=pull.number)
+    assert needed(look, "pull_request_target", event) == (True, True)
+    assert platform.checks(pull.head) == []
+
+
+def test_a_file_that_leaves_our_folders_is_ours(platform: World, look: Look) -> None:
+    files = {"eval_sets/a/b/notes.md": "a line\n" * 40}
+    platform.push("main", files)
+    pull = platform.open_pull_request("leaves", {"eval_sets/a/b/notes.md": None, "docs/notes.md": "a line\n" * 40})
+    event = platform.event("pull_request_target", number=pull.number)
+    assert needed(look, "pull_request_target", event) == (True, True)
+
+
+def test_a_pull_request_that_was_spoken_of_runs(platform: World, look: Look, tmp_path: Path) -> None:
+    """Once an eval set was in it, comment, labels and ledger have to be made true again, whatever is in it now."""
+    pull = platform.open_pull_request("changes", customer_files())
+    Bot(platform, tmp_path / "bot").on("pull_request_target", number=pull.number)
+    platform.push("changes", {**dict.fromkeys(customer_files()), **DOCS})
+    event = platform.event("pull_request_target", number=pull.number, action="synchronize")
+    assert needed(look, "pull_request_target", event) == (True, True)
+    for comment in platform.comments(pull.number):
+        platform.act(CURATOR, "DELETE", f"/issues/comments/{comment['id']}")
+    for label in platform.labels(pull.number):
+        platform.act(CURATOR, "DELETE", f"/issues/{pull.number}/labels/{quote(label)}")
+    assert needed(look, "pull_request_target", event) == (True, True), "the ledger has a record of it"
+
+
+def test_a_command_that_was_not_heard_yet_runs(platform: World, look: Look) -> None:
+    pull = platform.open_pull_request("docs", DOCS)
+    said = platform.comment(CURATOR, pull.number, "/incumbent help")
+    opened = platform.event("pull_request_target", number=pull.number)
+    assert needed(look, "pull_request_target", opened) == (True, True)
+    command = platform.event("issue_comment", number=pull.number, comment=said)
+    assert needed(look, "issue_comment", command) == (True, True)
+
+
+def test_a_head_that_moved_runs_and_so_do_facts_that_are_there(platform: World, look: Look) -> None:
+    pull = platform.open_pull_request("docs", DOCS)
+    event = platform.event("pull_request_target", number=pull.number)
+    assert look("publish", "pull_request_target", event, document=True)["needed"] == "true"
+    platform.push("docs", {"docs/more.md": "x\n"})
+    assert needed(look, "pull_request_target", event) == (True, True)
+
+
+def test_a_stranger_from_a_fork_with_a_page_is_not_held(platform: World, look: Look, tmp_path: Path) -> None:
+    """Nothing of ours is touched, so that there is nothing to hold: neither beforehand nor in the whole run."""
+    platform.push("main", platform_files(hold_first_time_contributors="true"))
+    pull = platform.open_pull_request("docs", DOCS, user=OUTSIDER)
+    event = platform.event("pull_request_target", number=pull.number)
+    event["pull_request"]["author_association"] = "NONE"
+    assert needed(look, "pull_request_target", event) == (False, False)
+    assert [check["conclusion"] for check in platform.checks(pull.head)] == ["success"]
+    whole = Bot(platform, tmp_path / "whole").on("pull_request_target", number=pull.number)
+    assert whole.codes == (0, 0)
+
+
+def test_a_merge_group_of_nothing_of_ours_gets_its_check(platform: World, look: Look) -> None:
+    docs = platform.open_pull_request("docs", DOCS).number
+    head, reference = platform.queue(docs)
+    group = platform.event("merge_group", head=head, head_ref=reference)
+    assert needed(look, "merge_group", group) == (False, False)
+    assert [check["name"] for check in platform.checks(head)] == [NAME]
+    head, reference = platform.queue(docs, platform.open_pull_request("ours", customer_files()).number)
+    group = platform.event("merge_group", head=head, head_ref=reference)
+    assert needed(look, "merge_group", group) == (True, True)
+    assert platform.checks(head) == []
+
+
+def test_another_base_needs_no_analysis_and_a_label_nothing(platform: World, look: Look) -> None:
+    platform.push("release", {"x": "1"})
+    pull = platform.open_pull_request("docs", DOCS, base="release")
+    event = platform.event("pull_request_target", number=pull.number)
+    assert needed(look, "pull_request_target", event) == (False, True)
+    event["action"] = "labeled"
+    assert needed(look, "pull_request_target", event) == (False, False)
+
+
+def test_the_clock_runs_though_its_event_names_no_repository(platform: World, look: Look) -> None:
+    assert needed(look, "schedule", platform.event("schedule")) == (True, True)
+
+
+@pytest.mark.parametrize("payload", [{}, {"repository": {"full_name": "a/b", "default_branch": "main"}}, []])
+def test_an_event_that_is_not_whole_runs(platform: World, look: Look, payload: Any) -> None:
+    assert look("publish", "pull_request_target", payload)["needed"] == "unknown"
+
+
+def test_a_github_that_fails_lets_all_of_it_run(platform: World, look: Look) -> None:
+    pull = platform.open_pull_request("docs", DOCS)
+    event = platform.event("pull_request_target", number=pull.number)
+    platform.gateway.settings[f"/repos/{platform.full_name}/pulls/{pull.number}"] = (500, {})
+    assert look("publish", "pull_request_target", event)["needed"] == "unknown"
+    assert platform.checks(pull.head) == []
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Sends questions about pull requests elsewhere, where an answer would wait."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        elsewhere = "/pulls/" in self.path
+        self.send_response(301 if elsewhere else 200)
+        self.send_header("Location", "/elsewhere")
+        self.end_headers()
+        self.wfile.write(b"[]")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def test_the_token_is_not_taken_elsewhere() -> None:
+    event = Event(flow=Flow.REVIEW, repository="a/b", default_branch="main", pull_request=1, head="1" * 40)
+    with HTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        hub = preflight.Hub("a/b", "secret", f"http://127.0.0.1:{server.server_address[1]}")
+        with pytest.raises(HTTPError):
+            preflight.quiet_commit(event, hub)
+        server.shutdown()
+    assert Answers.asked == ["/repos/a/b/pulls/1/files?per_page=100&page=1"]
