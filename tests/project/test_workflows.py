@@ -59,7 +59,7 @@ def test_every_action_is_pinned_by_its_commit(workflow: Path) -> None:
     texts = [path.read_text(encoding="utf-8") for path in (workflow, ACTION, *OWN)]
     used = re.findall(r"uses: (\S+)", "".join(texts))
     assert used
-    assert all(re.fullmatch(r"[\w.-]+(/[\w.-]+)+@[0-9a-f]{40}", name) for name in used)
+    assert all(re.fullmatch(r"\./|[\w.-]+(/[\w.-]+)+@[0-9a-f]{40}", name) for name in used)
 
 
 def test_new_versions_are_looked_for_wherever_an_action_is_named() -> None:
