@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.errors import UsageError
-from bot.github.events import Flow, read_event
+from bot.github.events import Flow, read_event, with_repository
 
 REPOSITORY = {"full_name": "acme/platform", "default_branch": "main"}
 HEAD = "1" * 40
@@ -128,3 +128,12 @@ def test_a_deleted_commenter_is_a_ghost() -> None:
 def test_a_payload_that_is_not_whole_is_refused(name: str, payload: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=f"the payload of the event {name} is not whole"):
         read_event(name, payload)
+
+
+def test_the_clock_is_of_the_repository_and_branch_that_it_runs_on() -> None:
+    environment = {"GITHUB_REPOSITORY": "acme/platform", "GITHUB_REF": "refs/heads/trunk"}
+    event = read_event("schedule", with_repository("schedule", {"schedule": "37 3 * * *"}, environment))
+    assert (event.flow, event.repository, event.default_branch) == (Flow.RECONCILE, "acme/platform", "trunk")
+    told = {"schedule": "37 3 * * *", "repository": REPOSITORY}
+    assert with_repository("schedule", told, environment) is told
+    assert with_repository("push", {}, environment) == {}

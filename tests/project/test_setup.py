@@ -36,9 +36,9 @@ class Machine:
         path.write_text(f"#!{found('sh')}\n{script}\n", encoding="utf-8")
         path.chmod(0o755)
 
-    def set_up(self, **environment: str) -> subprocess.CompletedProcess[str]:
+    def set_up(self, kind: str = "run", **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [found("sh"), "tools/setup.sh", "run"],
+            [found("sh"), "tools/setup.sh", kind],
             cwd=self.checkout,
             env={"PATH": str(self.commands), **environment},
             capture_output=True,
@@ -132,6 +132,33 @@ def test_packages_that_cannot_be_fetched_are_the_outside_worlds_fault(machine: M
     assert ended.returncode == 4
     assert "the packages could not be installed" in ended.stderr
     assert (machine.checkout / ".venv" / "incumbent-setup").read_text(encoding="utf-8").startswith("building")
+
+
+def test_the_place_of_packages_is_told_with_a_key_that_changes_with_them(machine: Machine) -> None:
+    machine.has("python3", Path(sys.executable))
+
+    def place() -> dict[str, str]:
+        ended = machine.set_up("place")
+        assert ended.returncode == 0, ended.stderr
+        return dict(line.split("=", 1) for line in ended.stdout.splitlines())
+
+    first = place()
+    assert first["folder"] == str(machine.checkout / ".venv")
+    assert place() == first
+    for name in ("requirements/run.txt", "tools/setup.sh"):
+        with (machine.checkout / name).open("a", encoding="utf-8") as file:
+            file.write("# another\n")
+        second = place()
+        assert second["folder"] == first["folder"]
+        assert second["key"] != first["key"]
+        first = second
+    assert machine.untouched()
+
+
+def test_what_it_is_to_set_up_must_be_said(machine: Machine) -> None:
+    ended = machine.set_up("everything")
+    assert ended.returncode == 2
+    assert "publish|run|mcp|dev|place" in ended.stderr
 
 
 def test_an_environment_of_somebody_else_is_set_aside(machine: Machine) -> None:

@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from bot.object_store import Change, CommitSnapshot, ObjectStore
 from bot.object_store.snapshot import Listing
@@ -80,6 +81,7 @@ class Repository(ObjectStore):
         token: str | None,
         optional: Collection[str] = (),
         sleep: Callable[[float], None] = lambda _: None,
+        folders: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> dict[str, str]:
         found = {name: self.branches.get(ref.removeprefix("refs/heads/"), ref) for name, ref in refs.items()}
         missing = [name for name, commit in found.items() if commit not in self.commits]
