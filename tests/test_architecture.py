@@ -191,6 +191,7 @@ WRITERS = {
     "whole_file.py": "a cache",
     "object_store/store.py": "a folder of git's objects that a run throws away",
     "cli/ci.py": "what one job hands to another",
+    "github/preflight.py": "what one step of the Action hands to the next",
     "cli/main.py": "the report of a bug, and the stream that nobody reads",
 }
 CHANGING = {"write_text", "write_bytes", "unlink", "rmdir", "mkdir", "makedirs", "touch", "rename", "chmod", "rmtree"}
