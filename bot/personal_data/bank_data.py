@@ -1,0 +1,145 @@
+"""Numbers of payment cards and of bank accounts, by prefix, length and check digits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from stdnum import iban, luhn
+
+from bot.personal_data.model import Candidate, Kind, Sureness
+
+CARD_STAND_INS: Final = (
+    "4242 4242 4242 4242",
+    "5555 5555 5555 4444",
+    "3782 822463 10005",
+    "4111 1111 1111 1111",
+    "5105 1051 0510 5100",
+    "6011 1111 1111 1117",
+    "3714 496353 98431",
+    "4000 0566 5566 5556",
+    "2223 0031 2200 3222",
+    "6011 0009 9013 9424",
+    "3566 0020 2036 0505",
+    "3056 9300 0902 0004",
+    "5200 8282 8282 8210",
+    "4012 8888 8888 1881",
+)
+"""Numbers of cards that providers publish for tests."""
+_PUBLISHED_CARDS: Final = frozenset(number.replace(" ", "") for number in CARD_STAND_INS) | {
+    "4222222222222",
+    "378734493671000",
+    "30569309025904",
+    "38520000023237",
+    "36227206271667",
+    "6200000000000005",
+    "6205500000000000004",
+    "6011981111111113",
+    "6011000400000000",
+    "3530111333300000",
+    "4000000000000002",
+    "4000000000009995",
+    "4000002500003155",
+    "4000000000003220",
+    "4000000000000077",
+    "4000000000000341",
+    "4000000000000069",
+    "4000000000000127",
+    "4000000000000119",
+    "4000008260000000",
+    "4000002760000016",
+    "4000000760000002",
+    "5454545454545454",
+    "5431111111111111",
+    "4444333322221111",
+    "4917610000000000",
+    "4988438843884305",
+    "4166676667666746",
+    "4007000000027",
+    "4012000033330026",
+    "5424000000000015",
+    "6011000000000012",
+    "370000000000002",
+    "4005519200000004",
+    "4009348888881881",
+    "4500600000000061",
+    "2222405343248877",
+    "2720994326581252",
+    "4026000000000002",
+    "4508750015741019",
+    "5100000000000008",
+    "6759649826438453",
+}
+# First digits and lengths of the networks: Visa, Mastercard, American Express, Discover, Diners Club, JCB, UnionPay,
+# Mir, Maestro, RuPay, Troy, Elo, Hipercard.
+_NETWORK: Final = re.compile(
+    r"""
+      4(?:\d{12}|\d{15}|\d{18})
+    | 5[1-5]\d{14} | 2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}
+    | 3[47]\d{13}
+    | (?:6011\d\d|64[4-9]\d{3}|65\d{4})\d{10,13}
+    | 3(?:0[0-5]|095|[689]\d)\d{11} | 3[68]\d{14}
+    | 35(?:2[89]|[3-8]\d)\d{12,15}
+    | (?:62|8[12])\d{14,17}
+    | 220[0-4]\d{12,15}
+    | (?:5018|5020|5038|5893|6304|6759|676[1-3])\d{8,15}
+    | 508[5-9]\d{12} | 60\d{14} | 9792\d{12} | (?:5067|6362)\d{12}
+    """,
+    re.VERBOSE,
+)
+_PIECES: Final = re.compile(r"(?<![^\W_])(?<![\d][.,])\d+(?:[ .\-/_]{1,2}\d+){0,20}(?![^\W_])(?![.,]\d)")
+_GROUP: Final = re.compile(r"\d+")
+_SHAPES: Final = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (8, 8), (6, 13), (4, 4, 4, 1)})
+"""Digits in each group, as cards are printed and typed."""
+
+_PUBLISHED_ACCOUNTS: Final = frozenset({"GB82WEST12345698765432", "DE89370400440532013000"})
+_ACCOUNT: Final = re.compile(r"(?<![a-z0-9])[a-z]{2}[ -]?\d[ -]?\d(?:[ .-]{0,2}[a-z0-9]){11,40}")
+_LEAST_ACCOUNT: Final = 15
+_LONGEST_ACCOUNT: Final = 34
+
+
+def cards(lower: str) -> Iterator[Candidate]:
+    """Numbers of payment cards in a plain text."""
+    for run in _PIECES.finditer(lower):
+        if run.end() - run.start() >= 13:
+            yield from _cards_in(lower, [group.span() for group in _GROUP.finditer(lower, *run.span())])
+
+
+def _cards_in(lower: str, groups: list[tuple[int, int]]) -> Iterator[Candidate]:
+    for first in range(len(groups)):
+        digits, shape = "", []
+        for start, end in groups[first : first + 20]:
+            digits += lower[start:end]
+            shape.append(end - start)
+            if len(digits) > 19:
+                break
+            whole = first == 0 and len(shape) == len(groups)
+            if (whole or tuple(shape) in _SHAPES or len(shape) == 1) and _is_card(digits):
+                yield Candidate(Kind.CARD, groups[first][0], end, Sureness.CHECKED)
+
+
+def _is_card(digits: str) -> bool:
+    return bool(_NETWORK.fullmatch(digits)) and digits not in _PUBLISHED_CARDS and bool(luhn.is_valid(digits))
+
+
+def accounts(lower: str) -> Iterator[Candidate]:
+    """International bank account numbers in a plain text."""
+    for begun in _ACCOUNT.finditer(lower):
+        compact, ends = "", []
+        for place in range(begun.start(), begun.end()):
+            if lower[place].isalnum():
+                compact += lower[place].upper()
+                ends.append(place + 1)
+        for length in range(_LEAST_ACCOUNT, min(len(compact), _LONGEST_ACCOUNT) + 1):
+            end = ends[length - 1]
+            if end < len(lower) and lower[end].isascii() and lower[end].isalnum():
+                continue
+            if _is_account(compact[:length]):
+                yield Candidate(Kind.IBAN, begun.start(), end, Sureness.CHECKED)
+
+
+def _is_account(compact: str) -> bool:
+    # The remainder first: it is quicker, and few texts pass it.
+    remainder = int("".join(str(int(sign, 36)) for sign in compact[4:] + compact[:4])) % 97
+    return remainder == 1 and compact not in _PUBLISHED_ACCOUNTS and bool(iban.is_valid(compact))

@@ -1,0 +1,59 @@
+"""The kinds of personal data, and where they are in a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+
+class Kind(StrEnum):
+    """What a span of text tells of a person."""
+
+    CARD = "card"
+    IBAN = "iban"
+    NATIONAL_ID = "national-id"
+    E_MAIL = "e-mail"
+    PHONE = "phone"
+    ADDRESS = "address"
+    NAME = "name"
+
+    @property
+    def words(self) -> str:
+        """The kind as people say it."""
+        return _WORDS.get(self, self.value)
+
+
+_WORDS = {
+    Kind.CARD: "payment card",
+    Kind.IBAN: "bank account",
+    Kind.NATIONAL_ID: "national id",
+    Kind.PHONE: "phone number",
+}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Found:
+    """Personal data in a text: ``text[start:end]``."""
+
+    kind: Kind
+    start: int
+    end: int
+
+
+class Sureness(IntEnum):
+    """Which of two spans that overlap is kept: the surer one, then the longer one."""
+
+    WORDS = 0
+    FORM = 1
+    CHECKED = 2
+    NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A span of the plain text that may be personal data."""
+
+    kind: Kind
+    start: int
+    end: int
+    sureness: Sureness

@@ -1,0 +1,70 @@
+"""Text without the ways of writing that hide digits and words, with the places of its characters in the original."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
+
+_DASHES = frozenset("\u2212\u30fc\uff70\u2043\u02d7")
+"""Signs that are written as dashes, beside those that Unicode calls so."""
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """A text as the finders read it: one form of digit, blank, dash and letter; nothing invisible, no accents."""
+
+    original: str
+
+    @cached_property
+    def text(self) -> str:
+        """The plain text, its case kept."""
+        return self.original if self.original.isascii() else self.original.translate(_PLAIN)
+
+    @cached_property
+    def lower(self) -> str:
+        """The plain text in lower case, of the same length."""
+        return self.text.lower()
+
+    def place(self, index: int) -> int:
+        """Where the character ``index`` of the plain text is in the original."""
+        return self._places[index] if self._places else index
+
+    @cached_property
+    def _places(self) -> list[int]:
+        if len(self.text) == len(self.original):
+            return []
+        return [place for place, sign in enumerate(self.original) if _PLAIN[ord(sign)]]
+
+
+def plain(text: str) -> str:
+    """``text`` in the form in which it is compared with others: plain and in lower case."""
+    return PlainText(text).lower
+
+
+class _Plain(dict[int, str]):
+    """What each character becomes: one character or none."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = plain_sign = _plain_sign(chr(code))
+        return plain_sign
+
+
+def _plain_sign(sign: str) -> str:
+    category = unicodedata.category(sign)
+    if category in ("Cf", "Mn", "Me") or sign in "\u3164\u2800\u115f\u1160\uffa0":
+        return ""
+    if category == "Zs":
+        return " "
+    if category == "Nd":
+        return str(unicodedata.decimal(sign))
+    if category == "Pd" or sign in _DASHES:
+        return "-"
+    compatible = unicodedata.normalize("NFKC", sign)
+    letter, *marks = unicodedata.normalize("NFD", compatible) if len(compatible) == 1 else sign
+    if any(unicodedata.category(mark) != "Mn" for mark in marks):
+        return sign
+    return {"ı": "i", "\u2028": "\n", "\u2029": "\n"}.get(letter, letter)
+
+
+_PLAIN = _Plain()

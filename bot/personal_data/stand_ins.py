@@ -1,0 +1,50 @@
+"""What is written in place of personal data: a placeholder, or a value of the same form that belongs to nobody."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.personal_data.bank_data import CARD_STAND_INS
+from bot.personal_data.model import Kind
+from bot.personal_data.plain_text import plain
+
+PLACEHOLDER: Final = re.compile(rf"\[(?:{'|'.join(kind.words for kind in Kind)}) \d{{1,5}}\]")
+_AMERICAN: Final = re.compile(r"(?:\+?1[ .-]?)?\(?[2-9]\d\d\)?[ .-]?[2-9]\d\d[ .-]?\d{4}")
+_FICTION: Final = range(100, 200)
+"""The last digits of numbers of fiction: 555-0100 to 555-0199."""
+_LEFT_OUT: Final = re.compile(r"[\s()\[\]/-]")
+
+
+def comparable(value: str) -> str:
+    """``value`` without case, blanks, brackets and dashes."""
+    return _LEFT_OUT.sub("", plain(value))
+
+
+def placeholder(kind: Kind, number: int) -> str:
+    """What stands for the value ``number`` of ``kind`` where it may not be shown."""
+    return f"[{kind.words} {number}]"
+
+
+class Numbering:
+    """The numbers of values, by order of first appearance among those of their kind."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Kind, dict[str, int]] = {}
+
+    def of(self, kind: Kind, value: str) -> int:
+        """The number of ``value``; the same value has the same number."""
+        known = self._numbers.setdefault(kind, {})
+        return known.setdefault(comparable(value), len(known) + 1)
+
+
+def stand_in(kind: Kind, value: str, number: int) -> str:
+    """A value of the form of ``value`` that is reserved for examples, else the placeholder."""
+    if kind is Kind.E_MAIL:
+        return f"person{number}@example.com"
+    if kind is Kind.CARD and number <= len(CARD_STAND_INS):
+        return CARD_STAND_INS[number - 1]
+    if kind is Kind.PHONE and number <= len(_FICTION) and _AMERICAN.fullmatch(plain(value)):
+        country = "+1 " if plain(value).startswith("+") else ""
+        return f"{country}202-555-{_FICTION[number - 1]:04d}"
+    return placeholder(kind, number)

@@ -1,0 +1,66 @@
+"""What is found, what is written in its place, and what a customer allows."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.personal_data.detector import Detector
+from bot.personal_data.model import Kind
+
+DETECTOR = Detector()
+
+
+def found(text: str, detector: Detector = DETECTOR) -> list[tuple[str, str]]:
+    return [(it.kind.value, text[it.start : it.end]) for it in detector.find(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("Charge 4539 1488 0343 6467 now", "card", "4539 1488 0343 6467"),
+        ("４５３９－１４８８－０３４３－６４６７", "card", "４５３９－１４８８－０３４３－６４６７"),
+        ("4539\u200b14880\u00ad3436467.", "card", "4539\u200b14880\u00ad3436467"),
+        ("Pay to NL91 ABNA 0417 1643 00, please", "iban", "NL91 ABNA 0417 1643 00"),
+        ("write to jane.roe@gmail.com.", "e-mail", "jane.roe@gmail.com"),
+        ("联系zhang.wei@qq.com吧", "e-mail", "zhang.wei@qq.com"),
+        ("write jane (at) gmail (dot) com", "e-mail", "jane (at) gmail (dot) com"),
+        ("it is jane dot roe at gmail dot com", "e-mail", "jane dot roe at gmail dot com"),
+    ],
+)
+def test_it_is_found(text: str, kind: str, value: str) -> None:
+    assert found(text) == [(kind, value)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4242 4242 4242 4242",
+        "GB82 WEST 1234 5698 7654 32",
+        "4539 1488 0343 6468",
+        "jane@example.com, support@contoso.com, <email>, git@github.com:org/repo.git, ssh deploy@build.host.net",
+        "postgres://admin2@db.northwind.net/orders",
+        "meet me at the dot",
+    ],
+)
+def test_it_is_not_personal(text: str) -> None:
+    assert found(text) == []
+
+
+def test_a_placeholder_counts_distinct_values_of_a_kind() -> None:
+    assert DETECTOR.all_masked(("ann@x.org or Bob@x.org?", "bob@X.ORG, 4539148803436467")) == (
+        "[e-mail 1] or [e-mail 2]?",
+        "[e-mail 2], [payment card 1]",
+    )
+
+
+def test_a_replacement_is_personal_no_more() -> None:
+    text = DETECTOR.replaced("ann@x.org pays NL91ABNA0417164300 with 4539 1488 0343 6467")
+    assert text == "person1@example.com pays [bank account 1] with 4242 4242 4242 4242"
+    assert found(text) == []
+
+
+def test_what_a_customer_allows_is_not_personal() -> None:
+    detector = Detector(allowed=frozenset({"@Contoso.com", "4539-1488-0343-6467"}))
+    assert found("ann@contoso.com 4539 1488 0343 6467 ann@sub.contoso.com", detector) == [
+        (Kind.E_MAIL.value, "ann@sub.contoso.com")
+    ]
