@@ -9,6 +9,7 @@ from typing import Final
 from stdnum import iban, luhn
 
 from bot.personal_data.model import Candidate, Kind, Sureness
+from bot.personal_data.near import said_to_be_other
 
 CARD_STAND_INS: Final = (
     "4242 4242 4242 4242",
@@ -90,7 +91,9 @@ _NETWORK: Final = re.compile(
 )
 _PIECES: Final = re.compile(r"(?<![^\W_])(?<![\d][.,])\d+(?:[ .\-/_]{1,2}\d+){0,20}(?![^\W_])(?![.,]\d)")
 _GROUP: Final = re.compile(r"\d+")
-_SHAPES: Final = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (8, 8), (6, 13), (4, 4, 4, 1)})
+_LEAST_DIGITS: Final = 13
+_MOST_DIGITS: Final = 19
+_SHAPES: Final = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (8, 8), (6, 13), (4, 4, 4, 1)})
 """Digits in each group, as cards are printed and typed."""
 
 _PUBLISHED_ACCOUNTS: Final = frozenset({"GB82WEST12345698765432", "DE89370400440532013000"})
@@ -102,21 +105,25 @@ _LONGEST_ACCOUNT: Final = 34
 def cards(lower: str) -> Iterator[Candidate]:
     """Numbers of payment cards in a plain text."""
     for run in _PIECES.finditer(lower):
-        if run.end() - run.start() >= 13:
+        if run.end() - run.start() >= _LEAST_DIGITS and not said_to_be_other(lower, run.start()):
             yield from _cards_in(lower, [group.span() for group in _GROUP.finditer(lower, *run.span())])
 
 
 def _cards_in(lower: str, groups: list[tuple[int, int]]) -> Iterator[Candidate]:
+    found = False
     for first in range(len(groups)):
         digits, shape = "", []
-        for start, end in groups[first : first + 20]:
+        for start, end in groups[first : first + _MOST_DIGITS]:
             digits += lower[start:end]
             shape.append(end - start)
-            if len(digits) > 19:
+            if len(digits) > _MOST_DIGITS:
                 break
-            whole = first == 0 and len(shape) == len(groups)
-            if (whole or tuple(shape) in _SHAPES or len(shape) == 1) and _is_card(digits):
+            if (len(shape) == 1 or tuple(shape) in _SHAPES) and _is_card(digits):
+                found = True
                 yield Candidate(Kind.CARD, groups[first][0], end, Sureness.CHECKED)
+    # However it is divided, if nothing else is beside it.
+    if not found and _is_card("".join(lower[start:end] for start, end in groups)):
+        yield Candidate(Kind.CARD, groups[0][0], groups[-1][1], Sureness.CHECKED)
 
 
 def _is_card(digits: str) -> bool:
@@ -142,4 +149,4 @@ def accounts(lower: str) -> Iterator[Candidate]:
 def _is_account(compact: str) -> bool:
     # The remainder first: it is quicker, and few texts pass it.
     remainder = int("".join(str(int(sign, 36)) for sign in compact[4:] + compact[:4])) % 97
-    return remainder == 1 and compact not in _PUBLISHED_ACCOUNTS and bool(iban.is_valid(compact))
+    return remainder == 1 and compact not in _PUBLISHED_ACCOUNTS and bool(iban.is_valid(compact, check_country=False))

@@ -8,14 +8,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from bot.personal_data.addresses import addresses
 from bot.personal_data.bank_data import accounts, cards
 from bot.personal_data.mail import mails
 from bot.personal_data.model import Candidate, Found, Kind
+from bot.personal_data.names import names
+from bot.personal_data.national_ids import national_ids
+from bot.personal_data.phones import phones
 from bot.personal_data.plain_text import PlainText
 from bot.personal_data.stand_ins import PLACEHOLDER, Numbering, comparable, placeholder, stand_in
 
-_POSSIBLE: Final = re.compile(r"[0-9@]|[\[({<] ?at ?[\])}>]| dot ")
-"""What every kind of personal data has, names apart; most texts have none of it."""
+# Most texts have nothing of what every kind needs, and are done with at once.
+_MAIL: Final = re.compile(r"[\[({<] ?at ?[\])}>]| dot ")
+_DIGIT: Final = re.compile(r"\d")
+_LEAST_DIGITS: Final = 4
+"""So many digits has every number of a person."""
+
+
+Written = Callable[[Kind, str, int], str]
+"""What is written for a value of a kind with its number."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +43,11 @@ class Detector:
     def find(self, text: str) -> tuple[Found, ...]:
         """What is personal in ``text``, in order; spans do not overlap."""
         given = PlainText(text)
-        if not _POSSIBLE.search(given.lower):
-            return ()
-        return tuple(
-            found
+        spans = (
+            Found(kept.kind, given.place(kept.start), given.place(kept.end - 1) + 1)
             for kept in _surest(self._candidates(given))
-            if not self._is_allowed(
-                found := Found(kept.kind, given.place(kept.start), given.place(kept.end - 1) + 1), text
-            )
         )
+        return tuple(found for found in spans if not self._is_allowed(text[found.start : found.end], found.kind))
 
     def masked(self, text: str) -> str:
         """``text`` with a placeholder for all that is personal; a value has the same one wherever it is."""
@@ -48,8 +55,7 @@ class Detector:
 
     def all_masked(self, texts: Sequence[str]) -> tuple[str, ...]:
         """``texts`` masked under one numbering, as the turns of a query are."""
-        numbers = Numbering()
-        return tuple(self._with(text, numbers, lambda kind, _, number: placeholder(kind, number)) for text in texts)
+        return self._changed(texts, _placeholder)
 
     def replaced(self, text: str) -> str:
         """``text`` with values of the same form that belong to nobody; nothing in it is found personal."""
@@ -57,16 +63,19 @@ class Detector:
 
     def all_replaced(self, texts: Sequence[str]) -> tuple[str, ...]:
         """``texts`` replaced under one numbering."""
-        numbers = Numbering()
-        replaced = [self._with(text, numbers, stand_in) for text in texts]
-        # What takes the place of a value may, beside what is around it, look like another.
-        for place, text in enumerate(replaced):
-            while self.find(text):
-                text = self._with(text, numbers, lambda kind, _, number: placeholder(kind, number))
-            replaced[place] = text
-        return tuple(replaced)
+        return self._changed(texts, stand_in)
 
-    def _with(self, text: str, numbers: Numbering, written: Callable[[Kind, str, int], str]) -> str:
+    def _changed(self, texts: Sequence[str], written: Written) -> tuple[str, ...]:
+        numbers = Numbering()
+        changed = [self._with(text, numbers, written) for text in texts]
+        # What takes the place of a value may, beside what is around it, look like another.
+        for place, text in enumerate(changed):
+            while (again := self._with(text, numbers, _placeholder)) != text:
+                text = again
+            changed[place] = text
+        return tuple(changed)
+
+    def _with(self, text: str, numbers: Numbering, written: Written) -> str:
         parts, end = [], 0
         for found in self.find(text):
             value = text[found.start : found.end]
@@ -75,19 +84,34 @@ class Detector:
         return "".join([*parts, text[end:]])
 
     def _candidates(self, given: PlainText) -> Iterator[Candidate]:
-        # A placeholder stays what it is, whatever is beside it.
-        lower = PLACEHOLDER.sub(lambda match: "\0" * len(match[0]), given.lower)
-        yield from cards(lower)
-        yield from accounts(lower)
-        yield from mails(lower)
+        text, lower = given.text, given.lower
+        digits = len(_DIGIT.findall(lower))
+        if digits:
+            # A placeholder stays what it is, whatever is beside it.
+            text, lower = (PLACEHOLDER.sub(lambda match: "\0" * len(match[0]), it) for it in (text, lower))
+        if self.names:
+            yield from names(text)
+        if "@" in lower or _MAIL.search(lower):
+            yield from mails(lower)
+        if digits:
+            yield from addresses(text)
+        if digits >= _LEAST_DIGITS:
+            yield from national_ids(lower)
+            yield from phones(lower)
+            yield from cards(lower)
+            yield from accounts(lower)
 
-    def _is_allowed(self, found: Found, text: str) -> bool:
-        value = comparable(text[found.start : found.end])
-        return value in self._allowed or (found.kind is Kind.E_MAIL and "@" + value.rpartition("@")[2] in self._allowed)
+    def _is_allowed(self, value: str, kind: Kind) -> bool:
+        written = comparable(value)
+        return written in self._allowed or (kind is Kind.E_MAIL and "@" + written.rpartition("@")[2] in self._allowed)
 
     @cached_property
     def _allowed(self) -> frozenset[str]:
         return frozenset(map(comparable, self.allowed))
+
+
+def _placeholder(kind: Kind, _: str, number: int) -> str:
+    return placeholder(kind, number)
 
 
 def _surest(candidates: Iterator[Candidate]) -> list[Candidate]:

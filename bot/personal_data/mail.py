@@ -77,7 +77,7 @@ def _domain(written: str) -> str:
 
 
 def _of_person(local: str, domain: str) -> bool:
-    base = local.split("+")[0].strip(".-_'")
+    base = local.split("+")[0].strip(".-_'0123456789")
     return (
         base not in _ROLES and not _ROLE_PART.fullmatch(re.split(r"[._-]", base)[0]) and not _RESERVED.fullmatch(domain)
     )

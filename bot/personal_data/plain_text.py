@@ -42,6 +42,9 @@ def plain(text: str) -> str:
     return PlainText(text).lower
 
 
+_ALIKE = {"\u0131": "i", "\u2028": "\n", "\u2029": "\n"}
+
+
 class _Plain(dict[int, str]):
     """What each character becomes: one character or none."""
 
@@ -60,11 +63,10 @@ def _plain_sign(sign: str) -> str:
         return str(unicodedata.decimal(sign))
     if category == "Pd" or sign in _DASHES:
         return "-"
-    compatible = unicodedata.normalize("NFKC", sign)
-    letter, *marks = unicodedata.normalize("NFD", compatible) if len(compatible) == 1 else sign
-    if any(unicodedata.category(mark) != "Mn" for mark in marks):
-        return sign
-    return {"ı": "i", "\u2028": "\n", "\u2029": "\n"}.get(letter, letter)
+    letters = [letter for letter in unicodedata.normalize("NFKD", sign) if unicodedata.category(letter) != "Mn"]
+    compatible = letters[0] if len(letters) == 1 else unicodedata.normalize("NFKC", sign)
+    # A sign that stands for several stays, so that places can be told.
+    return _ALIKE.get(compatible, compatible) if len(compatible) == 1 else sign
 
 
 _PLAIN = _Plain()

@@ -1,0 +1,152 @@
+"""Street addresses: only where street, number of the house, and town or post code are all there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from bot.personal_data.model import Candidate, Kind, Sureness
+
+_REACH: Final = 90
+"""So far before the number of a house its street begins at most."""
+
+_CAPITAL: Final = r"(?=[^\W\d_])[^a-zß-ÿа-я][\w'’-]{0,29}\w"
+_JOIN: Final = r"[ ]?[,;\n-]?[ ]?\n?[ ]?"
+_TOWN: Final = rf"{_CAPITAL}(?:[ -](?:{_CAPITAL}|am|an|der|im|sur|upon|de|la|les|on|sous|nad))?(?:[ -]{_CAPITAL})?"
+_STREETS: Final = (
+    "street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|court|ct|way|place|pl|terrace|circle|cir|square|sq|"
+    "parkway|pkwy|highway|hwy|close|crescent|cres|gardens|gdns|grove|row|mews|hill|broadway|trail|loop|walk|quay|rise|view|"
+    "park|parade|esplanade|plaza|alley|bend|run|pike|crossing|strand"
+)
+_STATES: Final = (
+    "AL|AK|AZ|AR|CA|CO|CT|DC|DE|FL|GA|HI|IA|ID|IL|IN|KS|KY|LA|MA|MD|ME|MI|MN|MO|MS|MT|NC|ND|NE|NH|NJ|NM|NV|NY|OH|OK|OR|PA|"
+    "RI|SC|SD|TN|TX|UT|VA|VT|WA|WI|WV|WY|ON|QC|BC|AB|MB|SK|NS|NB|NL|NSW|VIC|QLD|TAS|ACT"
+)
+_STATE_NAMES: Final = (
+    "Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Florida|Georgia|Hawaii|Idaho|Illinois|Indiana|Iowa|"
+    "Kansas|Kentucky|Louisiana|Maine|Maryland|Massachusetts|Michigan|Minnesota|Mississippi|Missouri|Montana|Nebraska|"
+    "Nevada|New Hampshire|New Jersey|New Mexico|New York|North Carolina|Ohio|Oklahoma|Oregon|Pennsylvania|Tennessee|"
+    "Texas|Utah|Vermont|Virginia|Washington|Wisconsin|Wyoming|Ontario|Quebec|Ireland|UK|USA|England|Scotland|Wales"
+)
+_CODE: Final = (
+    r"(?:\d{5}(?:-\d{4})?|[A-Za-z]{1,2}\d[A-Za-z\d]?[ ]?\d[A-Za-z]{2}|[A-Za-z]\d[A-Za-z][ ]?\d[A-Za-z]\d|[A-Z]\d\d[ ][A-Z\d]{4})"
+)
+_HOUSE: Final = r"(?<![\w$€£.,/#-])\d{1,5}(?:[ ]?[-/][ ]?\d{1,4})?[A-Za-z]?\b"
+_UNIT: Final = r"(?:,?[ ]?(?:apt|apartment|unit|suite|ste|flat|floor|room|rm|building|bldg|no|\#)\b\.?[ ]?\#?[\w-]{1,8}|[ ]?\#[\w-]{1,6})?"
+_AFTER_HOUSE: Final = (
+    r"(?:[ ](?:bis|ter|[A-Z][ ]\d{1,3}))?(?:[ ]?[/m.][ ]?\d{1,4})?"
+    r"(?:,?[ ](?:\d{1,2}[.°oa][ ]?\w{0,12}|(?i:wohnung|whg\.?|apto?\.?|piso|puerta|m\.?|lok\.?|bus|bte|lgh|app\.?|stiege|top|tür|et\.?|h)[ ]?\w{1,6})){0,3}"
+)
+_STREET_NAME: Final = (
+    rf"(?:(?<![\w.])(?:{_CAPITAL}[ ]){{0,2}}" r"[\w.'’-]{0,22}(?i:strasse|straße|str\.?|gasse|weg|platz|allee|ring|damm|ufer|chaussee|steig|markt|"
+    r"straat|laan|plein|gracht|kade|dijk|singel|dreef|gade|vej|vang|torv|gate|gata|vei|veien|gaten|vagen|gatan|stigen|"
+    r"torget|katu|tie|kuja|polku|utca|út|ut|tér|ter|körút)"
+    r"|(?<![\w.])(?i:via|viale|piazza|corso|vicolo|largo|calle|c/|c\.|avenida|av\.?|avda\.?|plaza|paseo|ronda|carrer|rua|r\.|travessa|praca|"
+    r"alameda|estrada|ul\.|ulica|ulicy|al\.|aleja|aleje|os\.|plac|pl\.|rue|ulice|str\.|strada|bulevardul)[ ]?(?:[\w.'’-]{1,25}[ ]){0,4}[\w.'’-]{1,25})"
+)
+_CAPITALS: Final = rf"(?<![\w.]){_CAPITAL}(?:[ ](?:{_CAPITAL}|an|am|auf|der|dem|den|in|im|zum|zur|unter|von|van|de|het)){{0,3}}"
+_NUMBER_WORD: Final = r",?[ ](?:(?i:nr|no|n[°o]|num|numero)\.?[ ]?)?"
+_LONG_CODE: Final = r"(?:[A-Z]{1,2}-)?(?:\d{5}(?:-\d{3})?|\d{4}[ ]?[A-Z]{2}|\d{3}[ ]\d\d|\d\d-\d{3}|\d{4}-\d{3})"
+_SHORT_CODE: Final = r"(?:[A-Z]{1,2}-)?\d{4}"
+_RUSSIAN_STREET: Final = (
+    r"(?<![\w.])(?i:ул\.?|улица|улице|улицы|проспект|просп\.|пр\.|пр-т|пер\.|переулок|бульвар|б-р|шоссе|наб\.|набережная|пл\.|площадь)[ ]?"
+    r"(?:[\w.-]{2,25}[ ]){0,3}[\w.-]{2,25}"
+)
+_RUSSIAN_TOWN: Final = r"(?:(?:\d{6},?[ ])?(?:(?i:г\.|город)[ ]?)?[А-Я][\w-]{2,25}(?:[ -][А-Я][\w-]{2,25})?,[ ]?)?"
+
+
+# What people write when any address will do, and what follows a comma and is no town.
+_MADE_UP: Final = re.compile(
+    r"(?i)\b(?:123|1234|456|789|100) (?:main|elm|oak|fake|maple|any|first) (?:st|street|ave|avenue|rd|road)\b(?!.*\d{5})|\b123 main\b"
+    r"|\b(?:anytown|anywhere|anycity|example\w*|sample\w*|placeholder|your (?:city|town|street)|city name|cityville|townsville|musterstadt|"
+    r"musterhausen|musterstrasse|musterstraße|musterweg)\b|, (?:please|thanks|thank|and|but|then|also|or|we|the|my|if|so|can|could|which|where)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Addresses of one form: what begins with the number of the house, and the street before it if it comes first."""
+
+    rest: str
+    street: str = ""
+
+
+_RULES: Final = (
+    # 742 Maple St Apt 3, Springfield, IL 62704
+    Rule(rf"""
+        {_HOUSE},?[ ](?:[\w.'’-]{{1,20}}[ ]){{1,4}}(?i:{_STREETS})\b\.?(?:[ ](?:[NSEW]{{1,2}}|North|South|East|West)\b\.?)?(?i:{_UNIT})
+        (?:
+            [ ]?[,\n]?[ ]?\n?(?:(?!to[ ]|and[ ]|at[ ]|on[ ]|by[ ])[\w.'’-]{{2,20}}[ ,]{{1,2}}){{0,5}}{_CODE}\b
+          | [ ]?[,\n][ ]?\n?{_TOWN},?[ ](?:(?:{_STATES}|{_STATE_NAMES})\b(?:,?[ ]\d{{4}}\b)?)
+          | [ ]?,[ ]?{_TOWN}(?=[ ]?(?:[.!?;)"]|$))
+        )
+    """),
+    # 12 bis rue de la Paix, 75002 Paris; 12 rue de la Paix à Paris
+    Rule(rf"""
+        {_HOUSE}(?:[ ](?:bis|ter|quater)\b)?,?[ ](?i:rue|avenue|av\.?|boulevard|bd\.?|blvd\.?|place|pl\.?|chemin|ch\.|allees?|impasse|quai|cours|route|square|
+        passage|villa|faubourg|sentier|promenade|hameau)[ ](?:[\w.'’-]{{1,25}}[ ]){{0,5}}[\w.'’-]{{1,25}}
+        (?:{_JOIN}(?:(?i:apt|appt|bat|etage|esc)[\w. ]{{1,12}},[ ])?(?:[A-Z]{{1,2}}-)?(?:\d{{5}}|\d{{4}}|\d\d[ ]\d{{3}})[ ]{_TOWN}|(?:,[ ]|[ ][aà][ ]){_TOWN}(?=[ ]?(?:[.,!?;)"]|$)))
+    """),
+    # Hauptstraße 5, 10115 Berlin
+    Rule(rf"{_HOUSE}{_AFTER_HOUSE}{_JOIN}(?:[\w ]{{2,25}},[ ])?(?:{_LONG_CODE}[ ](?:{_TOWN}|[\w'’-]{{3,25}})|{_SHORT_CODE}[ ]{_TOWN})", _STREET_NAME),
+    # Unter den Linden 77, 10117 Berlin
+    Rule(rf"{_HOUSE}{_AFTER_HOUSE}[ ]?[,\n][ ]?\n?{_LONG_CODE}[ ]{_TOWN}", _CAPITALS),
+    # Calle Mayor 5, Madrid
+    Rule(rf"{_HOUSE}{_AFTER_HOUSE},[ ]{_TOWN}(?:[ ]?[(/-][ ]?[A-Z]{{2}}\b\)?)?(?:,?[ ]\d{{5}}-?\d{{3}})?(?=[ ]?(?:[.,!?;)\n\"]|$))", _STREET_NAME),
+    # Rua das Flores, 123, apto 4, Centro, São Paulo - SP, 01310-100
+    Rule(
+        rf"{_HOUSE}{_AFTER_HOUSE}(?:[ ]?[,-][ ]?(?:[\w.'’]{{1,20}}[ ]){{0,3}}[\w.'’]{{1,20}}){{1,4}}?[ ]?[-/,][ ]?(?:[A-Z]{{2}},?[ ])?(?:(?i:cep|c\.?p\.?):?[ ]?)?\d{{5}}(?:-?\d{{3}})?\b",
+        _STREET_NAME,
+    ),
+    # Atatürk Cad. No: 12 D: 3, 34710 Kadıköy/İstanbul
+    Rule(
+        rf"{_HOUSE}(?:,?[ ](?i:d|daire|kat|k)[.:]?[ ]?:?[ ]?\d{{1,3}}){{0,2}}[ ]?,?[ ](?:\d{{5}}[ ])?{_TOWN}(?:[ ]?[/,][ ]?{_CAPITAL}){{0,2}}",
+        r"(?<![\w.])(?:[\w.'’]{2,25}[ ]){1,4}(?i:cad(?:desi|\.)?|sok(?:ak|agi|\.)?|sk\.|bulv(?:ari|\.)?|mah(?:allesi|\.)?),?[ ](?i:no|numara)[.:]{0,2}",
+    ),
+    # Москва, ул. Ленина, д. 12, кв. 5
+    Rule(
+        r"\d{1,4}[а-я]?\b(?:,?[ ]?(?i:кв\.?|квартира|корп\.|к\.|стр\.|оф\.)[ ]?\d{1,4}){1,3}(?:,?[ ](?:\d{6},?[ ])?(?:г\.[ ]?)?[А-Я][\w-]{2,25})?",
+        rf"{_RUSSIAN_TOWN}{_RUSSIAN_STREET},?[ ]?(?:(?i:д\.?|дом)[ ]?)?",
+    ),
+    Rule(r"\d{1,4}[а-я]?\b(?:,[ ](?:\d{6},?[ ])?(?:г\.[ ]?)?[А-Я][\w-]{2,25})", rf"{_RUSSIAN_STREET},?[ ]?(?:(?i:д\.?|дом)[ ]?)?"),
+    Rule(r"\d{1,4}[а-я]?\b", rf"(?:\d{{6}},?[ ])?(?:(?i:г\.|город)[ ]?)?[А-Я][\w-]{{2,25}}(?:[ -][А-Я][\w-]{{2,25}})?,[ ]?{_RUSSIAN_STREET},?[ ]?(?:(?i:д\.?|дом)[ ]?)?"),
+    # 北京市朝阳区建国路88号
+    Rule(
+        r"\d{1,5}(?:弄\d{1,4})?(?:号|號)(?:[\u4e00-\u9fff]{0,8}\d{1,4}(?:栋|幢|座|号楼|楼|單元|单元|室|層|层)){0,4}",
+        r"(?:(?![到在是址给往住为])[\u4e00-\u9fff]){2,8}(?:省|市|区|县|區|縣)[\u4e00-\u9fff]{1,30}(?:路|街|道|巷|弄|胡同|段|里)",
+    ),
+    # 〒100-0001 東京都千代田区千代田1-1
+    Rule(
+        r"(?:\d{1,4}(?:-\d{1,4}){1,3}|\d{1,2}丁目\d{1,4}(?:番地?\d{0,4}号?|-\d{1,4}){0,2}|\d{1,4}番地?)(?:[ ]?[\w]{1,20}?\d{2,4}号室)?",
+        r"(?:〒?\d{3}-\d{4}[ \n]?)?(?:東京都|北海道|京都府|大阪府|[\u4e00-\u9fff]{2,3}県|[\u4e00-\u9fff]{2,4}市)[\u3040-\u30ff\u4e00-\u9fff々]{1,20}",
+    ),
+    # 서울특별시 강남구 테헤란로 123
+    Rule(
+        r"\d{1,4}(?:-\d{1,4})?(?:번길[ ]?\d{1,4})?(?:,?[ ]?\d{1,4}동[ ]?\d{1,5}호|,?[ ]?\d{1,5}호)?",
+        r"(?:[가-힣]{2,7}(?:특별시|광역시|특별자치시|도|시)[ ]|(?:서울|부산|대구|인천|광주|대전|울산|경기)(?:시|도)?[ ])(?:[가-힣]{1,6}(?:시|구|군|읍|면|동)[ ]){1,3}[가-힣0-9]{1,10}(?:로|길|동)[ ]?",
+    ),
+    # 12, MG Road, Indiranagar, Bengaluru 560038
+    Rule(r"""
+        (?<![\w.-])\#?\d[\w/-]{0,7},?[ ](?:[\w.'’&-]{1,20}[ ,]{1,2}){0,8}?(?i:road|rd|nagar|marg|street|layout|colony|cross|main|phase|sector|enclave|vihar|lane|block|path|salai)\b
+        (?:,?[ -]{1,3}[\w.'’-]{1,20}){1,8}?,?[ -]{1,3}\d{3}[ ]?\d{3}\b
+    """),
+)  # fmt: skip
+
+
+def addresses(text: str) -> Iterator[Candidate]:
+    """Street addresses in a plain text, whose case counts."""
+    for rule in _RULES:
+        rest, street = _patterns(rule)
+        for match in rest.finditer(text):
+            before = street.search(text, max(0, match.start() - _REACH), match.start()) if street else match
+            if before and not _MADE_UP.search(text, before.start(), match.end()):
+                yield Candidate(Kind.ADDRESS, before.start(), match.end(), Sureness.WORDS)
+
+
+@cache
+def _patterns(rule: Rule) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
+    street = rf"(?:{rule.street})(?:{_NUMBER_WORD})?$" if rule.street else ""
+    return re.compile(rule.rest, re.VERBOSE), re.compile(street, re.VERBOSE) if street else None
