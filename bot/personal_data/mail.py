@@ -25,24 +25,39 @@ _SPOKEN: Final = re.compile(
     r"(?:com|org|net|edu|io|co|de|fr|es|it|nl|uk|us|eu|ca|au|in|br|pl|se|dk|fi|no|ch|at))(?![a-z0-9])"
 )
 _ROLES: Final = frozenset(
-    """abuse accounting accounts accountspayable ap ar admin administrator alerts all apply ask assistance billing bookings booking
-    bot bounce bounces ceo careers career campus care cfo cio cloud cloudops community compliance contact contactus contacto
-    contato kontakt cs cto customer customercare customerservice customersupport data dataprotection datenschutz dev
-    developer developers devops demo desk dpo donotreply email e-mail engineering enquiries enquiry erp events
-    example facilities feedback finance foo bar baz founders fraud git general group hello help helpdesk hi hola hostmaster hr humanresources info infos
-    information inquiries inquiry instagram insurance invest investors invoice invoices it ithelp itsupport jobs
-    kundenservice kundendienst kundservice legal list logistics mail mailbox mailer mailer-daemon maintenance management
-    marketing me media member members membership money moderator name news newsletter no-reply no_reply nobody noreply
-    notification notifications notify office ombudsman oncall on-call operations ops order orders partner partners
-    password payment payments payroll people personal person phishing planning post postmaster pr
-    press presse privacy procurement product project projects purchasing qa questions rechnung recepcion reception recruiting recruitment registrar
-    registration relay reply report reports request requests reservations reservation returns root rsvp sales
-    sample scan scanner school security sekretariat service services servicedesk service-desk shipping shop signup soc social someone somebody
-    spam staff status store student students subscribe suggestions support sysadmin system team tech
-    technical test tester testing ticket tickets tips training travel treasury trial unsubscribe user username
-    utilisateur usuario benutzer vendor vendors ventas vertrieb warehouse web webmaster website welcome xxx you
-    your yourname your.name your-name your_name firstname.lastname first.last firstname lastname first.lastname vorname.nachname
-    vorname nachname local local-part address mymail myemail youremail your-email your_email your.email emailaddress""".split()
+    (
+        "abuse accounting accounts accountspayable accueil achats acquisti address admin administratie administrator "
+        "ajuda alerts all amministrazione ap ap-team api app apply apps ar ar-team asiakaspalvelu ask assistance "
+        "assistenza atencion atencionalcliente atendimento audit auditor auskunft ayuda backup backups bar baz "
+        "benefits benutzer bestellung bestellungen bestilling bewerbung bewerbungen bilgi billing biuro boardroom "
+        "booking bookings bookkeeping bot bounce bounces buchhaltung build calendar campus care career careers ceo cfo "
+        "chat ci cio cloud cloudops collections commercial community compliance compras comptabilite conference "
+        "confluence contabilidad contact contacto contactus contato controller cron cs csr cto customer customercare "
+        "customerservice customersupport daemon data dataprotection datenschutz demo deploy desk destek dev developer "
+        "developers devops direction dispatch donotreply dpo e-mail einkauf email emailaddress empfang engineering "
+        "enquiries enquiry erp esg events example facilities facturacion faktura fax feedback finance financeiro "
+        "first.last first.lastname firstname firstname.lastname fleet foo founders fraud general git github gitlab "
+        "group hello help helpdesk helpdesk-it hi hola hostmaster hr humanresources iletisim inbox info information "
+        "infos inkoop inquiries inquiry instagram insurance invest investors invoice invoices ir it ithelp itsupport "
+        "jenkins jira jobs kadry kanzlei klantenservice kontakt kontor ksiegowosc kundendienst kundenservice "
+        "kundservice lager lastname legal legalteam list local local-part logistics mail mailbox mailer mailer-daemon "
+        "maintenance management marketing me media meetings member members membership moderator money monitoring "
+        "myemail mymail myynti nachname nagios name news newsletter no-reply no_reply nobody noreply notification "
+        "notifications notify office okonomi ombudsman on-call oncall operations ops order orders ordini ordre "
+        "outreach partner partners password payables payment payments payroll pedidos people person personal phishing "
+        "planning pomoc post postmaster postmottak poststelle pr praxis press press-office presse printer privacy "
+        "procurement product project projects purchasing qa questions receivables recepcion reception rechnung recruit "
+        "recruiting recruitment recursoshumanos redaktion registrar registration regnskab relay reply report reports "
+        "request requests reservas reservation reservations returns rh room root rrhh rsvp sales salesforce salg "
+        "sample satis scan scanner school secretariat security segreteria sekretariat service service-client "
+        "service-desk serviceclient servicedesk servicenow services shared sharepoint shipping shop signup slack soc "
+        "social somebody someone soporte spam sprzedaz staff status store student students subscribe suggestions "
+        "suporte support sysadmin system talent team teams tech technical technik test tester testing ticket tickets "
+        "tips training travel treasury trial ufficio unsubscribe user username usuario utilisateur vendas vendite "
+        "vendor vendors ventas verkauf verkoop versand vertrieb verwaltung voicemail vorname vorname.nachname "
+        "warehouse web webmaster website welcome xxx you your your-email your-name your.email your.name your_email "
+        "your_name youremail yourname zamowienia zendesk zentrale "
+    ).split()
 )
 """Names of mailboxes that name nobody."""
 _ROLE_PART: Final = re.compile(

@@ -69,12 +69,13 @@ _FICTION: Final = re.compile(
     re.VERBOSE,
 )
 _REGIONS_OF_FICTION: Final = "US", "GB", "AU", "DE", "FR", "SE"
-# Dates, times and ranges of years.
+# Dates, times, ranges of years, decimals.
 _NO_PHONE: Final = re.compile(
     r"""
       (?:19|20)\d\d[-./ ](?:0?[1-9]|1[0-2])[-./ ](?:0?[1-9]|[12]\d|3[01])(?:\D.*)?
     | (?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)\d\d(?:\D.*)?
     | (?:19|20)\d\d[ ]?[-/][ ]?(?:19|20)\d\d(?:\D.*)?
+    | \d{1,4}\.\d{5,}
     """,
     re.VERBOSE,
 )

@@ -1,0 +1,118 @@
+"""How good the detector of personal data is, on texts that other people wrote and labelled: make bench ARGS=personal-data.
+
+A span is right if a label of its kind and it share at least 80 % of the characters of the two.  Intervals are Wilson's, 95 %.
+Names are looked for too, since the labels have them.  What is found in any text without labels is a false alarm.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from bot.personal_data.detector import Detector
+from bot.personal_data.model import Found, Kind
+
+FOLDER: Final = Path(__file__).parent / "personal_data_labels"
+SHARED: Final = 0.8
+"""So much of the characters that either of two spans covers is covered by both."""
+NORMAL_975: Final = 1.96
+
+
+@dataclass(frozen=True)
+class LabelledText:
+    """A text and what is personal in it."""
+
+    text: str
+    spans: tuple[Found, ...]
+
+
+@dataclass
+class Counts:
+    """Spans by kind: found and right, found, labelled; and texts without labels in which something was found."""
+
+    right: Counter[Kind] = field(default_factory=Counter)
+    found: Counter[Kind] = field(default_factory=Counter)
+    labelled: Counter[Kind] = field(default_factory=Counter)
+    clean: int = 0
+    alarms: int = 0
+
+    def precision(self, kinds: Iterable[Kind]) -> tuple[int, int]:
+        """How many of the spans that were found are right."""
+        kinds = list(kinds)
+        return sum(self.right[kind] for kind in kinds), sum(self.found[kind] for kind in kinds)
+
+    def recall(self, kinds: Iterable[Kind]) -> tuple[int, int]:
+        """How many of the labelled spans were found."""
+        kinds = list(kinds)
+        return sum(self.right[kind] for kind in kinds), sum(self.labelled[kind] for kind in kinds)
+
+
+def read_labels(path: Path) -> list[LabelledText]:
+    """The labelled texts of a file, one JSON object a line."""
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [
+        LabelledText(row["text"], tuple(Found(Kind(kind), start, end) for start, end, kind in row["spans"]))
+        for row in rows
+    ]
+
+
+def measure(texts: Iterable[LabelledText]) -> Counts:
+    """What the detector finds in ``texts``, against their labels."""
+    detector, counts = Detector(names=True), Counts()
+    for item in texts:
+        found = detector.find(item.text)
+        counts.found.update(it.kind for it in found)
+        counts.labelled.update(it.kind for it in item.spans)
+        counts.right.update(it.kind for it in item.spans if any(matches(it, other) for other in found))
+        counts.clean += not item.spans
+        counts.alarms += bool(found) and not item.spans
+    return counts
+
+
+def matches(first: Found, second: Found) -> bool:
+    """Whether two spans are of one kind and nearly the same."""
+    both = min(first.end, second.end) - max(first.start, second.start)
+    either = max(first.end, second.end) - min(first.start, second.start)
+    return first.kind is second.kind and both >= SHARED * either
+
+
+def interval(right: int, of: int) -> tuple[float, float]:
+    """Wilson's interval of a share, 95 %."""
+    if not of:
+        return 0.0, 1.0
+    share, square = right / of, NORMAL_975**2
+    middle = (share + square / (2 * of)) / (1 + square / of)
+    half = NORMAL_975 / (1 + square / of) * math.sqrt(share * (1 - share) / of + square / (4 * of * of))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def main() -> int:
+    """Print the table for each file of labels, and for all; returns the exit code, which is always 0."""
+    files = {path.name: read_labels(path) for path in sorted(FOLDER.glob("*.jsonl"))}
+    for name, texts in {**files, "all": [text for all_ in files.values() for text in all_]}.items():
+        _print_table(name, len(texts), measure(texts))
+    return 0
+
+
+def _print_table(name: str, texts: int, counts: Counts) -> None:
+    print(f"{name}: {texts} texts")
+    groups: list[tuple[str, Sequence[Kind]]] = [(kind.value, [kind]) for kind in Kind]
+    groups.append(("all but names", [kind for kind in Kind if kind is not Kind.NAME]))
+    for label, kinds in groups:
+        print(f"  {label:14} precision {_share(*counts.precision(kinds))}   recall {_share(*counts.recall(kinds))}")
+    print(f"  texts without personal data in which some was found: {_share(counts.alarms, counts.clean)}\n")
+
+
+def _share(right: int, of: int) -> str:
+    low, high = interval(right, of)
+    return f"{right:4}/{of:<4} {right / of if of else math.nan:6.1%} [{low:.1%}, {high:.1%}]"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
