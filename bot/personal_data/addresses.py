@@ -9,6 +9,7 @@ from functools import cache
 from typing import Final
 
 from bot.personal_data.model import Candidate, Kind, Sureness
+from bot.personal_data.plain_text import plain
 
 _REACH: Final = 90
 """So far before the number of a house its street begins at most."""
@@ -16,6 +17,8 @@ _REACH: Final = 90
 _CAPITAL: Final = r"(?=[^\W\d_])[^a-zß-ÿа-я][\w'’-]{0,29}\w"
 _JOIN: Final = r"[ ]?[,;\n-]?[ ]?\n?[ ]?"
 _TOWN: Final = rf"{_CAPITAL}(?:[ -](?:{_CAPITAL}|am|an|der|im|sur|upon|de|la|les|on|sous|nad))?(?:[ -]{_CAPITAL})?"
+_NAME_WORD: Final = r"(?:\d{1,3}(?:st|nd|rd|th)|[^\W\d][\w.'’-]{0,19})"
+_FLAT: Final = r"(?:(?<!\w)(?i:unit|flat|apt|apartment|suite|level)\.?[ ][\w-]{1,5},?[ ])?"
 _STREETS: Final = (
     "street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|court|ct|way|place|pl|terrace|circle|cir|square|sq|"
     "parkway|pkwy|highway|hwy|close|crescent|cres|gardens|gdns|grove|row|mews|hill|broadway|trail|loop|walk|quay|rise|view|"
@@ -38,7 +41,7 @@ _HOUSE: Final = r"(?<![\w$€£.,/#-])\d{1,5}(?:[ ]?[-/][ ]?\d{1,4})?[A-Za-z]?\b
 _UNIT: Final = r"(?:,?[ ]?(?:apt|apartment|unit|suite|ste|flat|floor|room|rm|building|bldg|no|\#)\b\.?[ ]?\#?[\w-]{1,8}|[ ]?\#[\w-]{1,6})?"
 _AFTER_HOUSE: Final = (
     r"(?:[ ](?:bis|ter|[A-Z][ ]\d{1,3}))?(?:[ ]?[/m.][ ]?\d{1,4})?"
-    r"(?:,?[ ](?:\d{1,2}[.°oa][ ]?\w{0,12}|(?i:wohnung|whg\.?|apto?\.?|piso|puerta|m\.?|lok\.?|bus|bte|lgh|app\.?|stiege|top|tür|et\.?|h)[ ]?\w{1,6})){0,3}"
+    r"(?:,?[ ](?:\d{1,2}[.°oa][ ]?\w{0,12}|(?i:wohnung|whg\.?|ap(?:to|t|p)?\.?|piso|puerta|m\.?|lok\.?|bus|bte|lgh|stiege|top|tür|et\.?|h)[ ]?\w{1,6})){0,3}"
 )
 _STREET_NAME: Final = (
     rf"(?:(?<![\w.])(?:{_CAPITAL}[ ]){{0,2}}" r"[\w.'’-]{0,22}(?i:strasse|straße|str\.?|gasse|weg|platz|allee|ring|damm|ufer|chaussee|steig|markt|"
@@ -52,8 +55,8 @@ _NUMBER_WORD: Final = r",?[ ](?:(?i:nr|no|n[°o]|num|numero)\.?[ ]?)?"
 _LONG_CODE: Final = r"(?:[A-Z]{1,2}-)?(?:\d{5}(?:-\d{3})?|\d{4}[ ]?[A-Z]{2}|\d{3}[ ]\d\d|\d\d-\d{3}|\d{4}-\d{3})"
 _SHORT_CODE: Final = r"(?:[A-Z]{1,2}-)?\d{4}"
 _RUSSIAN_STREET: Final = (
-    r"(?<![\w.])(?i:ул\.?|улица|улице|улицы|проспект|просп\.|пр\.|пр-т|пер\.|переулок|бульвар|б-р|шоссе|наб\.|набережная|пл\.|площадь)[ ]?"
-    r"(?:[\w.-]{2,25}[ ]){0,3}[\w.-]{2,25}"
+    r"(?:(?<![\w.])[А-Я][\w-]{2,25}[ ](?:[\w-]{2,25}[ ])?(?:проспект|улица|бульвар|шоссе|переулок|набережная|площадь)|(?<![\w.])(?i:ул\.?|улица|улице|улицы|проспект|просп\.|пр\.|пр-т|пер\.|переулок|бульвар|б-р|шоссе|наб\.|набережная|пл\.|площадь)[ ]?"
+    r"(?:[\w.-]{2,25}[ ]){0,3}[\w.-]{2,25})"
 )
 _RUSSIAN_TOWN: Final = r"(?:(?:\d{6},?[ ])?(?:(?i:г\.|город)[ ]?)?[А-Я][\w-]{2,25}(?:[ -][А-Я][\w-]{2,25})?,[ ]?)?"
 
@@ -66,27 +69,40 @@ _MADE_UP: Final = re.compile(
 )
 
 
+_HINDI_HOUSE: Final = "|".join(map(plain, ("मकान", "फ्लैट", "प्लॉट", "घर")))
+_HINDI_STREETS: Final = "|".join(map(plain, ("मार्ग", "नगर", "रोड", "सड़क", "गली", "कॉलोनी", "विहार", "चौक", "सेक्टर", "पथ")))
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Addresses of one form: what begins with the number of the house, and the street before it if it comes first."""
+    """Addresses of one form: what begins with the number of the house, and the street before it if it comes first.
+
+    What every such text ``needs`` is looked for first: it is quicker.
+    """
 
     rest: str
     street: str = ""
+    needs: str = ""
 
 
 _RULES: Final = (
     # 742 Maple St Apt 3, Springfield, IL 62704
     Rule(rf"""
-        {_HOUSE},?[ ](?:[\w.'’-]{{1,20}}[ ]){{1,4}}(?i:{_STREETS})\b\.?(?:[ ](?:[NSEW]{{1,2}}|North|South|East|West)\b\.?)?(?i:{_UNIT})
+        {_FLAT}{_HOUSE},?[ ](?:{_NAME_WORD}[ ]){{1,4}}(?i:{_STREETS})\b\.?(?:[ ](?:[NSEW]{{1,2}}|North|South|East|West)\b\.?)?(?i:{_UNIT})
         (?:
             [ ]?[,\n]?[ ]?\n?(?:(?!to[ ]|and[ ]|at[ ]|on[ ]|by[ ])[\w.'’-]{{2,20}}[ ,]{{1,2}}){{0,5}}?{_CODE}\b
-          | [ ]?[,\n][ ]?\n?{_TOWN},?[ ](?:(?:{_STATES}|{_STATE_NAMES})\b(?:,?[ ]\d{{4}}\b)?)
+          | [ ]?[,\n][ ]?\n?{_TOWN},?[ ](?:(?:{_STATES}|{_STATE_NAMES})\b(?:,?[ ]\d{{4}}\b)?|\d{{4}}\b)
           | [ ]?,[ ]?{_TOWN}(?=[ ]?(?:[.!?;)"]|$))
         )
     """),
+    # 940 Fulton Market, Chicago, IL 60607
+    Rule(rf"""
+        {_FLAT}{_HOUSE}[ ](?:{_NAME_WORD}[ ]){{0,4}}{_NAME_WORD}(?i:{_UNIT})[ ]?,[ ](?:{_NAME_WORD},?[ ]){{1,4}}
+        (?:(?:{_STATES})[ ]\d{{5}}(?:-\d{{4}})?|[A-Za-z]{{1,2}}\d[A-Za-z\d]?[ ]\d[A-Za-z]{{2}}|[A-Z]\d\d[ ][A-Z\d]{{4}}|[A-Z]\d[A-Z][ ]\d[A-Z]\d)\b
+    """),
     # 12 bis rue de la Paix, 75002 Paris; 12 rue de la Paix à Paris
     Rule(rf"""
-        {_HOUSE}(?:[ ](?:bis|ter|quater)\b)?,?[ ](?i:rue|avenue|av\.?|boulevard|bd\.?|blvd\.?|place|pl\.?|chemin|ch\.|allees?|impasse|quai|cours|route|square|
+        {_HOUSE}(?:[ ](?:bis|ter|quater)\b)?,?[ ](?i:rue|avenue|av\.?|boulevard|bd\.?|blvd\.?|place|pl\.?|chemin|ch\.|allees?|impasse|quai|cours|route|square|calle|via|rua|avenida|plaza|piazza|paseo|corso|viale|
         passage|villa|faubourg|sentier|promenade|hameau)[ ](?:[\w.'’-]{{1,25}}[ ]){{0,5}}[\w.'’-]{{1,25}}
         (?:{_JOIN}(?:(?i:apt|appt|bat|etage|esc)[\w. ]{{1,12}},[ ])?(?:[A-Z]{{1,2}}-)?(?:\d{{5}}|\d{{4}}|\d\d[ ]\d{{3}})[ ]{_TOWN}|(?:,[ ]|[ ][aà][ ]){_TOWN}(?=[ ]?(?:[.,!?;)"]|$)))
     """),
@@ -94,11 +110,13 @@ _RULES: Final = (
     Rule(rf"{_HOUSE}{_AFTER_HOUSE}{_JOIN}(?:[\w ]{{2,25}},[ ])?(?:{_LONG_CODE}[ ](?:{_TOWN}|[\w'’-]{{3,25}})|{_SHORT_CODE}[ ]{_TOWN})", _STREET_NAME),
     # Unter den Linden 77, 10117 Berlin
     Rule(rf"{_HOUSE}{_AFTER_HOUSE}[ ]?[,\n][ ]?\n?{_LONG_CODE}[ ]{_TOWN}", _CAPITALS),
+    # 00-375 Warszawa, ul. Smolna 30
+    Rule(rf"{_HOUSE}{_AFTER_HOUSE}", rf"{_LONG_CODE}[ ]{_TOWN},[ ]{_STREET_NAME}", rf"{_LONG_CODE}[ ][^\W\d]"),
     # Calle Mayor 5, Madrid
     Rule(rf"{_HOUSE}{_AFTER_HOUSE},[ ]{_TOWN}(?:[ ]?[(/-][ ]?[A-Z]{{2}}\b\)?)?(?:,?[ ]\d{{5}}-?\d{{3}})?(?=[ ]?(?:[.,!?;)\n\"]|$))", _STREET_NAME),
     # Rua das Flores, 123, apto 4, Centro, São Paulo - SP, 01310-100
     Rule(
-        rf"{_HOUSE}{_AFTER_HOUSE}(?:[ ]?[,-][ ]?(?:[\w.'’]{{1,20}}[ ]){{0,3}}[\w.'’]{{1,20}}){{1,4}}?[ ]?[-/,][ ]?(?:[A-Z]{{2}},?[ ])?(?:(?i:cep|c\.?p\.?):?[ ]?)?\d{{5}}(?:-?\d{{3}})?\b",
+        rf"{_HOUSE}{_AFTER_HOUSE}(?:[ ]?[,-][ ]?(?:[\w.'’]{{1,20}}[ ]){{0,3}}[\w.'’]{{1,20}}){{1,4}}?[ ]?[-/,][ ]?(?:[A-Z]{{2}},?[ ])?(?:(?i:cep|c\.?p\.?):?[ ]?)?\d{{5}}(?:-?\d{{3}})?\b(?:[ ]{_TOWN}(?:[ ]?[-/][ ]?[A-Z]{{2}}\b)?)?",
         _STREET_NAME,
     ),
     # Atatürk Cad. No: 12 D: 3, 34710 Kadıköy/İstanbul
@@ -108,30 +126,35 @@ _RULES: Final = (
     ),
     # Москва, ул. Ленина, д. 12, кв. 5
     Rule(
-        r"\d{1,4}[а-я]?\b(?:,?[ ]?(?i:кв\.?|квартира|корп\.|к\.|стр\.|оф\.)[ ]?\d{1,4}){1,3}(?:,?[ ](?:\d{6},?[ ])?(?:г\.[ ]?)?[А-Я][\w-]{2,25})?",
+        r"\d{1,4}[а-я]?\b(?:,?[ ]?(?i:кв\.?|квартира|корп\.|к\.|стр\.|оф\.)[ ]?\d{1,4}){1,3}(?:,?[ ](?:\d{6},?[ ])?(?:г\.[ ]?)?[А-Я][\w-]{2,25}(?:,[ ]\d{6})?)?",
         rf"{_RUSSIAN_TOWN}{_RUSSIAN_STREET},?[ ]?(?:(?i:д\.?|дом)[ ]?)?",
+        "[а-я]",
     ),
-    Rule(r"\d{1,4}[а-я]?\b(?:,[ ](?:\d{6},?[ ])?(?:г\.[ ]?)?[А-Я][\w-]{2,25})", rf"{_RUSSIAN_STREET},?[ ]?(?:(?i:д\.?|дом)[ ]?)?"),
-    Rule(r"\d{1,4}[а-я]?\b", rf"(?:\d{{6}},?[ ])?(?:(?i:г\.|город)[ ]?)?[А-Я][\w-]{{2,25}}(?:[ -][А-Я][\w-]{{2,25}})?,[ ]?{_RUSSIAN_STREET},?[ ]?(?:(?i:д\.?|дом)[ ]?)?"),
+    Rule(r"\d{1,4}[а-я]?\b(?:,[ ](?:\d{6},?[ ])?(?:г\.[ ]?)?[А-Я][\w-]{2,25})", rf"{_RUSSIAN_STREET},?[ ]?(?:(?i:д\.?|дом)[ ]?)?", "[а-я]"),
+    Rule(r"\d{1,4}[а-я]?\b", rf"(?:\d{{6}},?[ ])?(?:(?i:г\.|город)[ ]?)?[А-Я][\w-]{{2,25}}(?:[ -][А-Я][\w-]{{2,25}})?,[ ]?{_RUSSIAN_STREET},?[ ]?(?:(?i:д\.?|дом)[ ]?)?", "[а-я]"),
     # 北京市朝阳区建国路88号
     Rule(
         r"\d{1,5}(?:弄\d{1,4})?(?:号|號)(?:[\u4e00-\u9fff]{0,8}\d{1,4}(?:栋|幢|座|号楼|楼|單元|单元|室|層|层)){0,4}",
         r"(?:(?![到在是址给往住为成])[\u4e00-\u9fff]){2,8}(?:省|市|区|县|區|縣)[\u4e00-\u9fff]{1,30}(?:路|街|道|巷|弄|胡同|段|里)",
+        "[号號]",
     ),
     # 〒100-0001 東京都千代田区千代田1-1
     Rule(
         r"(?:\d{1,4}(?:-\d{1,4}){1,3}|\d{1,2}丁目\d{1,4}(?:番地?\d{0,4}号?|-\d{1,4}){0,2}|\d{1,4}番地?)(?:[ ]?[\w]{1,20}?\d{2,4}号室)?",
         r"(?:〒?\d{3}-\d{4}[ \n]?)?(?:東京都|北海道|京都府|大阪府|[\u4e00-\u9fff]{2,3}県|[\u4e00-\u9fff]{2,4}市)[\u3040-\u30ff\u4e00-\u9fff々]{1,20}",
+        "[都道府県市]",
     ),
     # 서울특별시 강남구 테헤란로 123
     Rule(
-        r"\d{1,4}(?:-\d{1,4})?(?:번길[ ]?\d{1,4})?(?:,?[ ]?\d{1,4}동[ ]?\d{1,5}호|,?[ ]?\d{1,5}호)?",
-        r"(?:[가-힣]{2,7}(?:특별시|광역시|특별자치시|도|시)[ ]|(?:서울|부산|대구|인천|광주|대전|울산|경기)(?:시|도)?[ ])(?:[가-힣]{1,6}(?:시|구|군|읍|면|동)[ ]){1,3}[가-힣0-9]{1,10}(?:로|길|동)[ ]?",
+        r"\d{1,4}(?:-\d{1,4})?(?:번길[ ]?\d{1,4})?(?:,?[ ]?\d{1,4}동[ ]?\d{1,5}호|,?[ ]?\d{1,5}호)?(?:[ ]\(\d{5}\))?",
+        r"(?:[가-힣]{2,7}(?:특별시|광역시|특별자치시|도|시)[ ]|(?:서울|부산|대구|인천|광주|대전|울산|경기)(?:시|도)?[ ])(?:[가-힣]{1,6}(?:시|구|군|읍|면|동)[ ]){1,3}[가-힣0-9]{1,10}(?:로|길|동)[ ]?(?:\d{1,3}[가-힣]?길[ ])?",
+        "[가-힣]",
     ),
     # 12, MG Road, Indiranagar, Bengaluru 560038
-    Rule(r"""
-        (?<![\w.-])\#?\d[\w/-]{0,7},?[ ](?:[\w.'’&-]{1,20}[ ,]{1,2}){0,8}?(?i:road|rd|nagar|marg|street|layout|colony|cross|main|phase|sector|enclave|vihar|lane|block|path|salai)\b
-        (?:,?[ -]{1,3}[\w.'’-]{1,20}){1,8}?,?[ -]{1,3}\d{3}[ ]?\d{3}\b
+    Rule(rf"""
+        (?:(?<!\w)(?i:house|flat|plot|door|shop|{_HINDI_HOUSE})\.?[ ](?:(?i:no|number|न)\.?[ ]?)?)?(?<![\w.-])\#?\d[\w/-]{{0,7}},?[ ](?:[^\s,]{{1,20}}[ ,]{{1,2}}){{0,8}}?
+        (?:(?i:road|rd|nagar|marg|street|layout|colony|cross|main|phase|sector|enclave|vihar|lane|block|path|salai)\b|[^\s,]{{0,12}}(?:{_HINDI_STREETS}))
+        (?:,?[ -]{{1,3}}[^\s,]{{1,20}}){{1,8}}?,?[ -]{{1,3}}\d{{3}}[ ]?\d{{3}}\b
     """),
 )  # fmt: skip
 
@@ -139,6 +162,8 @@ _RULES: Final = (
 def addresses(text: str) -> Iterator[Candidate]:
     """Street addresses in a plain text, whose case counts."""
     for rule in _RULES:
+        if rule.needs and not re.search(rule.needs, text):
+            continue
         rest, street = _patterns(rule)
         for match in rest.finditer(text):
             before = street.search(text, max(0, match.start() - _REACH), match.start()) if street else match

@@ -72,6 +72,8 @@ _PUBLISHED_CARDS: Final = frozenset(number.replace(" ", "") for number in CARD_S
     "5100000000000008",
     "6759649826438453",
 }
+_ZEROS: Final = "00000000"
+"""What numbers for tests have, and no card."""
 # First digits and lengths of the networks: Visa, Mastercard, American Express, Discover, Diners Club, JCB, UnionPay,
 # Mir, Maestro, RuPay, Troy, Elo, Hipercard.
 _NETWORK: Final = re.compile(
@@ -89,7 +91,7 @@ _NETWORK: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_PIECES: Final = re.compile(r"(?<![^\W_])(?<![\d][.,])\d+(?:[ .\-/_]{1,2}\d+){0,20}(?![^\W_])(?![.,]\d)")
+_PIECES: Final = re.compile(r"(?<!\d)(?<!\d[.,])\d+(?:[ .\-/_]{1,2}\d+){0,20}(?!\d)(?![.,]\d)")
 _GROUP: Final = re.compile(r"\d+")
 _LEAST_DIGITS: Final = 13
 _MOST_DIGITS: Final = 19
@@ -118,16 +120,22 @@ def _cards_in(lower: str, groups: list[tuple[int, int]]) -> Iterator[Candidate]:
             shape.append(end - start)
             if len(digits) > _MOST_DIGITS:
                 break
-            if (len(shape) == 1 or tuple(shape) in _SHAPES) and _is_card(digits):
+            if (tuple(shape) in _SHAPES or (len(shape) == 1 and _is_whole(lower, start, end))) and _is_card(digits):
                 found = True
                 yield Candidate(Kind.CARD, groups[first][0], end, Sureness.CHECKED)
     # However it is divided, if nothing else is beside it.
-    if not found and _is_card("".join(lower[start:end] for start, end in groups)):
-        yield Candidate(Kind.CARD, groups[0][0], groups[-1][1], Sureness.CHECKED)
+    start, end = groups[0][0], groups[-1][1]
+    if not found and _is_whole(lower, start, end) and _is_card("".join(lower[start:end] for start, end in groups)):
+        yield Candidate(Kind.CARD, start, end, Sureness.CHECKED)
+
+
+def _is_whole(lower: str, start: int, end: int) -> bool:
+    """Whether no letters are beside it, as in a hash; other scripts write no blanks."""
+    return not any(sign.isascii() and sign.isalpha() for sign in (*lower[start - 1 : start], *lower[end : end + 1]))
 
 
 def _is_card(digits: str) -> bool:
-    return bool(_NETWORK.fullmatch(digits)) and digits not in _PUBLISHED_CARDS and bool(luhn.is_valid(digits))
+    return bool(_NETWORK.fullmatch(digits)) and _ZEROS not in digits and digits not in _PUBLISHED_CARDS and bool(luhn.is_valid(digits))
 
 
 def accounts(lower: str) -> Iterator[Candidate]:

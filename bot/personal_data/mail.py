@@ -10,7 +10,7 @@ from bot.personal_data.model import Candidate, Kind, Sureness
 
 # Letters of scripts that write blanks between words; in Chinese or Japanese the word before an address touches it.
 _LETTER: Final = r"a-z0-9\u00df-\u02af\u0370-\u052f\u0590-\u06ff\u0900-\u0e7f"
-_LOCAL: Final = rf"(?<![{_LETTER}.+%_'-])[{_LETTER}_][{_LETTER}.+%_'&-]{{0,63}}"
+_LOCAL: Final = rf"(?<![{_LETTER}.+%_-])[{_LETTER}_][{_LETTER}.+%_'&-]{{0,63}}"
 _MAIL: Final = re.compile(
     rf"""
       {_LOCAL}
@@ -61,7 +61,7 @@ _ROLES: Final = frozenset(
 )
 """Names of mailboxes that name nobody."""
 _ROLE_PART: Final = re.compile(
-    r"(?:no|do-?not)[._-]?reply|support|help|info|sales|service|team|admin|noreply|alerts?|billing|notifications?"
+    r"(?:no|do-?not)[._-]?reply|noreply|ne|nepasrepondre|nicht|no|noresponder|nao|niet|nie|non|support|help|info|sales|service|team|admin|noreply|alerts?|billing|notifications?"
 )
 _RESERVED: Final = re.compile(
     r"(?:.*\.)?(?:example(?:\.[a-z]{2,3}){0,2}|test|invalid|localhost|local|internal|localdomain|lan)"

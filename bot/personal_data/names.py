@@ -22,17 +22,27 @@ _SAID: Final = re.compile(
     r"jeg hedder|mit navn er|jeg heter|navnet mitt er|nimeni on|olen nimeltani|benim adim|adim|меня зовут|мое имя|mera naam|मेरा नाम)"
     rf"[ ]?:?[ ](?P<name>{_FULL})"
 )
+_TWO: Final = rf"{_CAPITAL}(?:[ ]{_PART}){{1,3}}"
+# Two words at least: behind these there are also other things.
+_LABELLED: Final = re.compile(
+    r"(?<!\w)(?i:patient|applicant|owner|guest|sender|recipient|tenant|employee|customer|client|contact|beneficiary|attn|"
+    r"dear|hi|hello|name|candidate|passenger|traveller|traveler|resident|colleague|kunde|kundin|patientin|mieter|mieterin|mitarbeiter|mitarbeiterin|"
+    r"empfanger|absender|client|cliente|paciente|destinatario|remitente|inquilino|patiente|destinataire|locataire|"
+    r"paziente|mittente|dipendente|klient|pacjent|pacjentka|najemca|odbiorca|odbiorcy|huurder|klant|kund|asiakas|kiraci|alici|gonderen|musteri|"
+    r"soy|sono|je suis|ich bin|jestem|сотрудник|пациент|клиент|заявление от|получатель|от)"
+    rf"[:,]?[ ](?P<name>{_TWO})"
+)
 _EASTERN: Final = re.compile(
-    r"(?:我叫|我的名字是|我名叫|姓名[::]?)[ ]?(?P<chinese>[\u4e00-\u9fff]{2,4})(?![\u4e00-\u9fff])"
-    r"|(?:私の名前は|氏名[::]?|名前は)[ ]?(?P<japanese>[\u3040-\u30ff\u4e00-\u9fff々]{1,6}[ ]?[\u3040-\u30ff\u4e00-\u9fff々]{1,6}?)(?=です|と申|といい|[。、\s]|$)"
+    r"(?:我叫|我的名字是|我名叫|姓名[::]?|联系人[::]?|收件人[::]?|聯絡人[::]?|收货人[::]?)[ ]?(?P<chinese>[\u4e00-\u9fff]{2,4})(?![\u4e00-\u9fff])"
+    r"|(?:私の名前は|氏名[::]?|名前は|応募者[::]?|受取人は?[::]?|宛名[::]?|担当者?[::]?)[ ]?(?P<japanese>[\u3040-\u30ff\u4e00-\u9fff々]{1,6}[ ]?[\u3040-\u30ff\u4e00-\u9fff々]{1,6}?)(?=です|と申|といい|[。、,\s]|$)"
     r"|(?P<polite>[\u4e00-\u9fff]{1,4}[ ]?[\u4e00-\u9fff]{0,3})(?=さん|様|氏)"
-    r"|(?:제|내)[ ]?이름은[ ]?(?P<korean>[가-힣]{2,4}?)(?=입니다|이에요|예요|이고|[ .,]|$)|(?P<title>[가-힣]{3})(?=[ ]?(?:씨|님|고객님))"
+    r"|(?:(?:제|내)[ ]?이름은|이름[::]|성함[::]|받는 분:?|담당자:?)[ ]?(?P<korean>[가-힣]{2,4}?)(?=입니다|이에요|예요|이고|[ .,]|$)|(?P<title>[가-힣]{3})(?=[ ]?(?:씨|님|고객님))"
 )
 
 
 def names(text: str) -> Iterator[Candidate]:
     """Names of people in a plain text, whose case counts."""
-    for pattern in (_TITLED, _SAID, _EASTERN):
+    for pattern in (_TITLED, _SAID, _LABELLED, _EASTERN):
         for match in pattern.finditer(text):
             group = match.lastgroup or "name"
             yield Candidate(Kind.NAME, match.start(group), match.end(group), Sureness.WORDS)

@@ -19,8 +19,9 @@ _AFTER: Final = 34
 _BEFORE_UNCHECKED: Final = 24
 _AFTER_UNCHECKED: Final = 20
 """The same for numbers without check digits."""
-_BEGIN: Final = r"(?<![a-z0-9_])(?<!\d[.,/-])"
-_END: Final = r"(?![a-z0-9_])(?![.,/-]\d)"
+_PUBLISHED: Final = frozenset({"rssmra80a01h501u", "078051120", "219099999", "457555462"})
+_BEGIN: Final = r"(?<![0-9_])(?<!\d[.,/-])"
+_END: Final = r"(?![0-9_])(?![.,/-]\d)"
 _GAP: Final = "[ ./-]{0,2}"
 
 
@@ -55,9 +56,7 @@ _GENERAL: Final = folded(
     "documento de identificacao, numero de contribuinte, numero do documento, "
     "identiteitsnummer, identiteitskaart, rijksregister, burgerservicenummer, dowod osobisty, numer identyfikacyjny, "
     "personnummer, personnr, personnumer, samordningsnummer, henkilotunnus, fodselsnummer, fodselsnr, cpr-nummer, "
-    "kimlik, 身份证, 身份证号, 身分證, 公民身份, 주민등록, 주민번호, 마이넘버, マイナンバー, 個人番号, आधार, पैन, पहचान, "
-    "инн, снилс, паспорт, идентификационный, личный номер, osobny udaj, osobni cislo, kod pesel, isikukood, asmens kodas, "
-    "personas kods, oib, jmbg, emso, egn, cnp, amka"
+    "kimlik, पहचान, идентификационный номер, личный номер"
 )
 
 _SCHEMES: Final = (
@@ -65,14 +64,14 @@ _SCHEMES: Final = (
         "american",
         folded("ssn, ssns, social security, social, soc sec, itin, taxpayer, seguro social, sozialversicherungsnummer, 社会安全号"),
         _digits(9),
-        r"\d{3}-\d\d-\d{4}",
+        r"\d{3}-\d\d-\d{4}|(?<!\d )\d{3} \d\d \d{4}(?! \d)",
     ),
     Scheme("", folded("medicare, mbi"), r"[1-9][a-z][a-z0-9]\d-?[a-z][a-z0-9]\d-?[a-z]{2}\d\d"),
     Scheme(
         "national insurance",
         folded("nino, ni number, ni no, national insurance, insurance number"),
-        rf"[a-ceghj-prtw-z]{_GAP}[a-ceghj-nprtw-z](?:{_GAP}\d){{6}}{_GAP}[a-d]",
-        r"[a-ceghj-prtw-z][a-ceghj-nprtw-z] ?\d\d ?\d\d ?\d\d ?[a-d]",
+        rf"[a-ceghj-pr-tw-z]{_GAP}[a-ceghj-npr-tw-z](?:{_GAP}\d){{6}}{_GAP}[a-d]",
+        r"[a-ceghj-pr-tw-z][a-ceghj-npr-tw-z] ?\d\d ?\d\d ?\d\d ?[a-d]",
     ),
     Scheme("gb.nhs", folded("nhs, nhs number, nhs no, health number"), _digits(10)),
     Scheme("gb.utr", folded("utr, taxpayer reference, self assessment, tax reference"), _digits(10)),
@@ -250,11 +249,17 @@ def national_ids(lower: str) -> Iterator[Candidate]:
 
 
 def _named_ids(lower: str, place: int, near: list[Window], *, sure: bool) -> Iterator[Candidate]:
+    words = _SCHEMES[place].words
     for start, end in near:
         for match in _pattern(place).finditer(lower, start):
             if match.start() > end:
                 break
-            if check_of(_SCHEMES[place].check)(match[0]) and (sure or not said_to_be_other(lower, match.start())):
+            if (
+                _is_whole(lower, match, words)
+                and check_of(_SCHEMES[place].check)(match[0])
+                and (sure or not said_to_be_other(lower, match.start()))
+                and not _is_published(match[0])
+            ):
                 yield Candidate(Kind.NATIONAL_ID, *match.span(), Sureness.NAMED)
 
 
@@ -264,11 +269,30 @@ def _marked_ids(lower: str) -> Iterator[Candidate]:
             if (
                 scheme.marked
                 and re.fullmatch(scheme.marked, match[0])
+                and _is_whole(lower, match, ())
                 and check_of(scheme.marked_check or scheme.check)(match[0])
+                and not _is_published(match[0])
                 and not said_to_be_other(lower, match.start())
             ):
                 yield Candidate(Kind.NATIONAL_ID, *match.span(), Sureness.CHECKED)
                 break
+
+
+def _is_whole(lower: str, match: re.Match[str], words: tuple[str, ...]) -> bool:
+    """Whether no letters make ``match`` a part of something else; people also write a word for it right beside it."""
+    start, end = match.span()
+    if lower[start - 1 : start].isascii() and lower[start - 1 : start].isalpha():
+        return lower[start].isdigit() and lower.endswith(words, 0, start)
+    if lower[end : end + 1].isascii() and lower[end : end + 1].isalpha():
+        word_behind = lower[end - 1].isdigit() and lower[end : end + 2].isalpha()
+        return word_behind and (bool(words) or not match[0].isdigit())
+    return True
+
+
+def _is_published(written: str) -> bool:
+    """Whether it is an example that everybody knows, or one digit many times."""
+    compact = re.sub(r"[\W_]", "", written)
+    return compact in _PUBLISHED or len(set(filter(str.isdigit, compact))) < 2
 
 
 @cache

@@ -19,7 +19,7 @@ _OTHER: Final = re.compile(
     r"artikel(?:nummer|-?nr)?|article|case|claim|batch|lot|ref|reference|referenz|confirmation|transaction|trx|txn|"
     r"incident|inc|request|job|run|event|device|asset|vin|vat|ust-?id(?:nr)?|tva|iva|partita iva|p\. ?iva|cnpj|ein|abn|"
     r"siren|siret|kvk|nip|regon|cif|duns|gstin|gst|company number|contract|policy|booking|flight|meter|voucher|coupon|"
-    r"coordinates?|lat|lon|latitude|longitude|timestamp|epoch|seed|port|pid|uuid|hash|checksum|revision|chapter|"
+    r"coordinates?|routing|aba|sort code|swift|bic|zip|zip code|postcode|postal code|plz|кпп|огрн|бик|lat|lon|latitude|longitude|timestamp|epoch|seed|port|pid|uuid|hash|checksum|revision|chapter|"
     r"vorgang(?:snummer|s-?nr)?|auftrag(?:snummer|s-?nr)?|aktenzeichen|numero de suivi|kundennummer|kunden-?nr|"
     r"customer|client|account|acct|employee|student|member|user|session|record|row|line|object|entity|tenant)"
     r"(?:[ _-]?(?:no|nr|num|number|nummer|numbers|id|ids|code|ref|key))?"

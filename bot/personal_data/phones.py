@@ -27,34 +27,43 @@ _WORDS: Final = folded(
     "mobilnr, tlf, tlf., tlfnr, mob, mob., cep, cep telefonu, telefonum, telefonunuz, numaram, 電話, 電話番号, 携帯, 携帯電話, "
     "전화, 전화번호, 휴대폰, 핸드폰, 연락처, 휴대전화, 电话, 手机, 手机号, 电话号码, 联系方式, 手機, 電話號碼, 微信, फोन, फ़ोन, मोबाइल, "
     "телефон, тел, тел., моб, моб., мобильный, номер телефона, мой номер, звонить, позвоните, звоните, перезвоните, هاتف, جوال, طلفון, טלפון, נייד, điện thoại, telepon, sms, viber, landline, "
-    "voicemail, hotline, callback, helpline, contact number, my number, number is, number to reach, emergency contact"
+    "voicemail, hotline, callback, helpline, contact number, my number, number to reach, linea, numarayi, emergency contact"
 )
 _VERBS: Final = folded(
     "call, calls, calling, called, text, texted, ring, rang, reach, reached, reachable, dial, dialed, sms to, message, contact, phoned, contacted, "
     "anrufen, ruf, rufen, erreichen, erreichbar, angerufen, zuruckrufen, ruckruf, appelle, appeler, appelez, rappeler, rappelez, rappelle-moi, joindre, joignable, "
     "llamar, llama, llamame, llame, llamenme, contactar, contacto, ligar, ligue, liga, me liga, chamar, chiamare, chiama, chiamami, chiamatemi, chiamarmi, "
-    "bel, bellen, bel me, bereikbaar, zadzwon, zadzwonic, dzwonic, oddzwon, ring mig, ringa, soita, soittaa, ring til, ara, arayin, arayabilirsiniz, ulasabilirsiniz, 연락, かけて, 打给, 致电, 联系, कॉल, contactez"
+    "bel, bellen, bel me, bereikbaar, zadzwon, zadzwonic, dzwonic, oddzwon, ring mig, ringa, soita, soittaa, ring til, ara, arayin, arayalim, arayabilir, arayabilirsiniz, ulasabilirsiniz, 연락, かけて, 打给, 致电, 联系, कॉल, contactez"
 )
 _BEFORE: Final = 42
 _VERB_BEFORE: Final = 30
 _AFTER: Final = 36
 _RUN: Final = re.compile(
-    r"(?<![a-z0-9])(?<!\d[.,:/-])(?<![$€£¥#_=@])[+(]{0,2}\d{1,15}(?:\)?[ .\-/~]{0,3}[(]?(?<!\d)\d{1,12}|\)\d{1,12}){0,10}(?![a-z0-9_@])(?![.,:]\d)"
+    r"(?:(?<![a-z0-9])|(?<=tel)|(?<=phone)|(?<=mobil)|(?<=mobile)|(?<=cell)|(?<=fax)|(?<=telefon)|(?<=handy)|(?<=tlf)|(?<=gsm)|(?<=cep))"
+    r"(?<!\d[.,:/-])(?<![$€£¥#_=@])[+(]{0,2}\d{1,15}(?:\)?[ .\-/~]{0,3}[(]?(?<!\d)\d{1,12}|\)\d{1,12}){0,10}(?![0-9_@])(?![a-z][0-9a-z]?(?![a-z]))(?![.,:]\d)"
 )
 _GROUP: Final = re.compile(r"[+(]{0,2}\d+")
 _AMERICAN: Final = re.compile(r"(?:1[ .-])?(?:\([1-9]\d\d\) ?\d{3}[ .-]|[1-9]\d\d[-.]\d{3}[-.])\d{4}")
-# National forms that are only used for telephone numbers: with a bracket or a zero before an area, or of mobile networks.
-_MARKED: Final = re.compile(
-    r"""
-      0\d{2,4}[ /-]\d{6,8} | 0\d{2,5}\ ?/\ ?\d{3,4}[ -]?\d{2,5} | 0[1-9](?:[ .]\d\d){4} | 01[5-7]\d{1,2}[ /-]?\d{3,4}[ ]?\d{3,5}
-    | 0[789]0-\d{4}-\d{4} | 0\d{1,3}-\d{2,4}-\d{4} | 01[016-9]-\d{3,4}-\d{4} | 1[3-9]\d[ -]\d{4}[ -]\d{4}
-    | 07\d{3}[ ]\d{6} | 07\d{3}[ ]\d{3}[ ]\d{3} | 020[ ]\d{4}[ ]\d{4} | 01\d{3}[ ]\d{6} | 01\d\d[ ]\d{3}[ ]\d{4}
-    | 04\d\d[ ]\d{3}[ ]\d{3} | \(0\d{1,4}\)[ ]?\d{3,4}[ -]?\d{3,4} | 0[23478][ ]\d{4}[ ]\d{4}
-    | \(\d\d\)[ ]?9?\d{4}-\d{4} | 0?5\d\d[ ]\d{3}[ ]\d\d[ ]\d\d | 0\(?5\d\d\)?[ ]\d{3}[ ]\d\d[ ]\d\d | 07\d-?[ ]?\d{3}[ ]\d\d[ ]\d\d | 07\d-\d{7}
-    | 06[ -]\d{8} | 06[ -]\d\d[ ]\d\d[ ]\d\d[ ]\d\d | 0\d{1,2}[ -]\d{3}[ -]\d{2}[ -]\d{2}
-    | 8[ ]?-?\(?9\d\d\)?[ -]?\d{3}[ -]\d\d[ -]\d\d | 04\d[ ]\d{3}[ ]\d{4} | 050[ ]\d{3}[ ]\d{4}
-    """,
-    re.VERBOSE,
+# National forms that are only used for telephone numbers, and where: with a bracket or a zero before an area, and groups.
+_MARKED: Final = tuple(
+    (re.compile(form), tuple(regions.split()))
+    for form, regions in (
+        (r"0[1-9](?:[ .-]\d\d){4}", "FR"),
+        (r"01[5-7]\d{1,2}[ /-]?\d{3,4} ?\d{3,5}|0\d{2,4}[ /-]\d{6,8}|0\d{2,5} ?/ ?\d{3,4}[ -]?\d{2,5}", "DE AT CH"),
+        (r"0\d{2,3}-\d{7}|06[ -]\d{8}|06[ -]\d\d[ -]\d\d[ -]\d\d[ -]\d\d|0\d\d[ -]\d{3}[ -]\d\d[ -]\d\d", "NL BE CH SE TR"),
+        (r"0[789]0-\d{4}-\d{4}|0\d{1,2}-\d{3,4}-\d{4}|0\d{3}-\d\d-\d{4}|\(0\d{1,4}\) ?\d{2,4}-\d{4}", "JP KR TW"),
+        (r"01[016-9]-?\d{3,4}-?\d{4}", "KR"),
+        (r"09\d\d-\d{3}-\d{3}", "TW"),
+        (r"1[3-9]\d[ -]\d{4}[ -]\d{4}|0\d{2,3}-\d{7,8}", "CN"),
+        (r"07\d{3} (?:\d{6}|\d{3} \d{3})|02\d \d{4} \d{4}|\(02\d\) \d{4} \d{4}|01\d{3} \d{6}|01\d\d \d{3} \d{4}", "GB"),
+        (r"04\d\d \d{3} \d{3}|\(0\d\) ?\d{4} ?\d{4}|0[23478] \d{4} \d{4}", "AU"),
+        (r"02\d \d{3} \d{3,5}|0\d \d{3} \d{4}|08\d \d{3} \d{4}|04\d \d{3} \d{4}|050 \d{3} \d{4}|0\d{2} \d{3} \d{4}", "NZ IE FI ZA"),
+        (r"\(\d\d\) ?9? ?\d{4}-\d{4}", "BR"),
+        (r"(?:0 ?)?\(?[2-5]\d\d\)? \d{3} \d\d \d\d", "TR"),
+        (r"[67]\d\d(?: \d\d){3}", "ES"),
+        (r"07\d-?[ ]?\d{3}[ ]\d\d[ ]\d\d|0\d{1,2}-\d{3} \d\d \d\d|07\d-\d{7}", "SE"),
+        (r"8[ -]?\(?9\d\d\)?[ -]?\d{3}[ -]\d\d[ -]\d\d", "RU"),
+    )
 )
 # Kept for films and books: of the United States and Canada, the United Kingdom, Australia, Germany, France, Sweden.
 _FICTION: Final = re.compile(
@@ -69,13 +78,13 @@ _FICTION: Final = re.compile(
     re.VERBOSE,
 )
 _REGIONS_OF_FICTION: Final = "US", "GB", "AU", "DE", "FR", "SE"
-# Dates, times, ranges of years, decimals.
+# Dates, times, ranges of years, decimals, post codes.
 _NO_PHONE: Final = re.compile(
     r"""
       (?:19|20)\d\d[-./ ](?:0?[1-9]|1[0-2])[-./ ](?:0?[1-9]|[12]\d|3[01])(?:\D.*)?
     | (?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)\d\d(?:\D.*)?
     | (?:19|20)\d\d[ ]?[-/][ ]?(?:19|20)\d\d(?:\D.*)?
-    | \d{1,4}\.\d{5,}
+    | \d{1,4}\.\d{5,} | \d{5}-\d{3}
     """,
     re.VERBOSE,
 )
@@ -151,8 +160,8 @@ def _candidate(lower: str, start: int, stop: int, near: _Near) -> Candidate | No
     regions = _REGIONS
     if _AMERICAN.fullmatch(written):
         regions = _REGIONS_OF_FICTION[:1]
-    elif not (named or _MARKED.fullmatch(written)):
-        return None
+    elif not named:
+        regions = tuple(region for form, of in _MARKED if form.fullmatch(written) for region in of)
     if said_to_be_other(lower, start) or not _national(digits, regions):
         return None
     return Candidate(Kind.PHONE, start, stop, Sureness.CHECKED if named else Sureness.FORM)

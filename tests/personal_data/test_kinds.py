@@ -79,14 +79,14 @@ def test_whatever_is_beside_it(pieces: list[str], between: str) -> None:
 )  # fmt: skip
 def test_time_grows_with_the_text_alone(part: str) -> None:
     text = (part * LONG)[:LONG]
-    before = time.perf_counter()
+    before = time.process_time()
     WITH_NAMES.find(text)
-    assert time.perf_counter() - before < 5
+    assert time.process_time() - before < 5
 
 
 def test_many_numbers_take_no_long_time() -> None:
     draw = Random(1)
     text = " ".join(f"tel 0{draw.randrange(10**9):09d} ssn +{draw.randrange(10**11)}" for _ in range(1_400))
-    before = time.perf_counter()
+    before = time.process_time()
     DETECTOR.find(text)
-    assert time.perf_counter() - before < 8
+    assert time.process_time() - before < 8
