@@ -9,6 +9,7 @@
 `make bench ARGS=familiarity` which texts are called unfamiliar (bench/familiarity.py),
 `make bench ARGS=background` and `ARGS=structure-scale` fit two data files of the classifier,
 `make bench ARGS=extension` how often a capability that the taxonomy lacks is found (bench/extension.py),
+`make bench ARGS=personal-data` how well personal data is found (bench/personal_data.py),
 and `make bench ARGS=calibration` how well calibration finds what simulated reviewers go by (bench/calibration.py).
 """
 
@@ -272,4 +273,8 @@ if __name__ == "__main__":
         from bench import calibration
 
         sys.exit(calibration.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["personal-data"]:
+        from bench import personal_data
+
+        sys.exit(personal_data.main())
     sys.exit(main())

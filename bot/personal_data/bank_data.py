@@ -91,7 +91,7 @@ _NETWORK: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_PIECES: Final = re.compile(r"(?<!\d)(?<!\d[.,])\d+(?:[ .\-/_]{1,2}\d+){0,20}(?!\d)(?![.,]\d)")
+_PIECES: Final = re.compile(r"(?<!\d)(?<!\d\.)\d+(?:[ .\-/_]{1,2}\d+){0,20}(?!\d)(?!\.\d)")
 _GROUP: Final = re.compile(r"\d+")
 _LEAST_DIGITS: Final = 13
 _MOST_DIGITS: Final = 19
@@ -135,7 +135,12 @@ def _is_whole(lower: str, start: int, end: int) -> bool:
 
 
 def _is_card(digits: str) -> bool:
-    return bool(_NETWORK.fullmatch(digits)) and _ZEROS not in digits and digits not in _PUBLISHED_CARDS and bool(luhn.is_valid(digits))
+    return (
+        bool(_NETWORK.fullmatch(digits))
+        and _ZEROS not in digits
+        and digits not in _PUBLISHED_CARDS
+        and bool(luhn.is_valid(digits))
+    )
 
 
 def accounts(lower: str) -> Iterator[Candidate]:

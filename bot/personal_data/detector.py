@@ -21,9 +21,11 @@ from bot.personal_data.stand_ins import PLACEHOLDER, Numbering, comparable, plac
 # Most texts have nothing of what every kind needs, and are done with at once.
 _MAIL: Final = re.compile(r"[\[({<] ?at ?[\])}>]| dot ")
 _DIGIT: Final = re.compile(r"\d")
-_LEAST_DIGITS: Final = 4
-"""So many digits has every number of a person."""
-
+# Digits close to each other, or with letters in one piece: every number of a person has one or the other.
+_NUMBER: Final = re.compile(
+    r"\d(?:[ ./()~_+-]{0,4}\d){5}|(?=[a-z]{0,8}\d)[a-z0-9]{9}|[a-z]{3} [a-z]{3} ?\d\d[a-z]\d\d|"
+    r"[a-z]{2}\d\d [a-z]{4} \d|\d[a-z][a-z0-9]\d-[a-z]"
+)
 
 Written = Callable[[Kind, str, int], str]
 """What is written for a value of a kind with its number."""
@@ -85,17 +87,16 @@ class Detector:
 
     def _candidates(self, given: PlainText) -> Iterator[Candidate]:
         text, lower = given.text, given.lower
-        digits = len(_DIGIT.findall(lower))
-        if digits:
-            # A placeholder stays what it is, whatever is beside it.
-            text, lower = (PLACEHOLDER.sub(lambda match: "\0" * len(match[0]), it) for it in (text, lower))
         if self.names:
             yield from names(text)
         if "@" in lower or _MAIL.search(lower):
             yield from mails(lower)
-        if digits:
-            yield from addresses(text)
-        if digits >= _LEAST_DIGITS:
+        if not _DIGIT.search(lower):
+            return
+        # A placeholder stays what it is, whatever is beside it.
+        text, lower = (PLACEHOLDER.sub(lambda match: "\0" * len(match[0]), it) for it in (text, lower))
+        yield from addresses(text)
+        if _NUMBER.search(lower):
             yield from national_ids(lower)
             yield from phones(lower)
             yield from cards(lower)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.personal_data.model import Candidate, Kind, Sureness
+from bot.personal_data.near import words
 
 # Letters of scripts that write blanks between words; in Chinese or Japanese the word before an address touches it.
 _LETTER: Final = r"a-z0-9\u00df-\u02af\u0370-\u052f\u0590-\u06ff\u0900-\u0e7f"
@@ -15,7 +16,9 @@ _MAIL: Final = re.compile(
     rf"""
       {_LOCAL}
       (?:@|\ ?[\[({{<]\ ?(?:at|@)\ ?[\])}}>]\ ?)
-      (?P<domain>[{_LETTER}](?:[{_LETTER}-]{{0,62}}(?:\.|\ ?[\[({{]\ ?(?:dot|punkt|\.)\ ?[\])}}]\ ?)){{1,6}}[{_LETTER}]{{2,24}})(?![a-z0-9])
+      (?P<domain>
+        [{_LETTER}](?:[{_LETTER}-]{{0,62}}(?:\.|\ ?[\[({{]\ ?(?:dot|punkt|\.)\ ?[\])}}]\ ?)){{1,6}}[{_LETTER}]{{2,24}}
+      )(?![a-z0-9])
     """,
     re.VERBOSE,
 )
@@ -24,52 +27,52 @@ _SPOKEN: Final = re.compile(
     r"(?P<domain>[a-z0-9-]{1,63}(?: dot [a-z0-9-]{1,30}){0,2} dot "
     r"(?:com|org|net|edu|io|co|de|fr|es|it|nl|uk|us|eu|ca|au|in|br|pl|se|dk|fi|no|ch|at))(?![a-z0-9])"
 )
-_ROLES: Final = frozenset(
-    (
-        "abuse accounting accounts accountspayable accueil achats acquisti address admin administratie administrator "
-        "ajuda alerts all amministrazione ap ap-team api app apply apps ar ar-team asiakaspalvelu ask assistance "
-        "assistenza atencion atencionalcliente atendimento audit auditor auskunft ayuda backup backups bar baz "
-        "benefits benutzer bestellung bestellungen bestilling bewerbung bewerbungen bilgi billing biuro boardroom "
-        "booking bookings bookkeeping bot bounce bounces buchhaltung build calendar campus care career careers ceo cfo "
-        "chat ci cio cloud cloudops collections commercial community compliance compras comptabilite conference "
-        "confluence contabilidad contact contacto contactus contato controller cron cs csr cto customer customercare "
-        "customerservice customersupport daemon data dataprotection datenschutz demo deploy desk destek dev developer "
-        "developers devops direction dispatch donotreply dpo e-mail einkauf email emailaddress empfang engineering "
-        "enquiries enquiry erp esg events example facilities facturacion faktura fax feedback finance financeiro "
-        "first.last first.lastname firstname firstname.lastname fleet foo founders fraud general git github gitlab "
-        "group hello help helpdesk helpdesk-it hi hola hostmaster hr humanresources iletisim inbox info information "
-        "infos inkoop inquiries inquiry instagram insurance invest investors invoice invoices ir it ithelp itsupport "
-        "jenkins jira jobs kadry kanzlei klantenservice kontakt kontor ksiegowosc kundendienst kundenservice "
-        "kundservice lager lastname legal legalteam list local local-part logistics mail mailbox mailer mailer-daemon "
-        "maintenance management marketing me media meetings member members membership moderator money monitoring "
-        "myemail mymail myynti nachname nagios name news newsletter no-reply no_reply nobody noreply notification "
-        "notifications notify office okonomi ombudsman on-call oncall operations ops order orders ordini ordre "
-        "outreach partner partners password payables payment payments payroll pedidos people person personal phishing "
-        "planning pomoc post postmaster postmottak poststelle pr praxis press press-office presse printer privacy "
-        "procurement product project projects purchasing qa questions receivables recepcion reception rechnung recruit "
-        "recruiting recruitment recursoshumanos redaktion registrar registration regnskab relay reply report reports "
-        "request requests reservas reservation reservations returns rh room root rrhh rsvp sales salesforce salg "
-        "sample satis scan scanner school secretariat security segreteria sekretariat service service-client "
-        "service-desk serviceclient servicedesk servicenow services shared sharepoint shipping shop signup slack soc "
-        "social somebody someone soporte spam sprzedaz staff status store student students subscribe suggestions "
-        "suporte support sysadmin system talent team teams tech technical technik test tester testing ticket tickets "
-        "tips training travel treasury trial ufficio unsubscribe user username usuario utilisateur vendas vendite "
-        "vendor vendors ventas verkauf verkoop versand vertrieb verwaltung voicemail vorname vorname.nachname "
-        "warehouse web webmaster website welcome xxx you your your-email your-name your.email your.name your_email "
-        "your_name youremail yourname zamowienia zendesk zentrale "
-    ).split()
+_ROLES: Final = words(
+    "abuse accounting accounts accountspayable accueil achats acquisti address admin administratie administrator "
+    "ajuda alerts all amministrazione ap ap-team api app apply apps ar ar-team asiakaspalvelu ask assistance "
+    "assistenza atencion atencionalcliente atendimento audit auditor auskunft ayuda backup backups bar baz "
+    "benefits benutzer bestellung bestellungen bestilling bewerbung bewerbungen bilgi billing biuro boardroom "
+    "booking bookings bookkeeping bot bounce bounces buchhaltung build calendar campus care career careers ceo cfo "
+    "chat ci cio cloud cloudops collections commercial community compliance compras comptabilite conference "
+    "confluence contabilidad contact contacto contactus contato controller cron cs csr cto customer customercare "
+    "customerservice customersupport daemon data dataprotection datenschutz demo deploy desk destek dev developer "
+    "developers devops direction dispatch donotreply dpo e-mail einkauf email emailaddress empfang engineering "
+    "enquiries enquiry erp esg events example facilities facturacion faktura fax feedback finance financeiro "
+    "first.last first.lastname firstname firstname.lastname fleet foo founders fraud general git github gitlab "
+    "group hello help helpdesk helpdesk-it hi hola hostmaster hr humanresources iletisim inbox info information "
+    "infos inkoop inquiries inquiry instagram insurance invest investors invoice invoices ir it ithelp itsupport "
+    "jenkins jira jobs kadry kanzlei klantenservice kontakt kontor ksiegowosc kundendienst kundenservice "
+    "kundservice lager lastname legal legalteam list local local-part logistics mail mailbox mailer mailer-daemon "
+    "maintenance management marketing me media meetings member members membership moderator money monitoring "
+    "myemail mymail myynti nachname nagios name news newsletter no-reply no_reply nobody noreply notification "
+    "notifications notify office okonomi ombudsman on-call oncall operations ops order orders ordini ordre "
+    "outreach partner partners password payables payment payments payroll pedidos people person personal phishing "
+    "planning pomoc post postmaster postmottak poststelle pr praxis press press-office presse printer privacy "
+    "procurement product project projects purchasing qa questions receivables recepcion reception rechnung recruit "
+    "recruiting recruitment recursoshumanos redaktion registrar registration regnskab relay reply report reports "
+    "request requests reservas reservation reservations returns rh room root rrhh rsvp sales salesforce salg "
+    "sample satis scan scanner school secretariat security segreteria sekretariat service service-client "
+    "service-desk serviceclient servicedesk servicenow services shared sharepoint shipping shop signup slack soc "
+    "social somebody someone soporte spam sprzedaz staff status store student students subscribe suggestions "
+    "suporte support sysadmin system talent team teams tech technical technik test tester testing ticket tickets "
+    "tips training travel treasury trial ufficio unsubscribe user username usuario utilisateur vendas vendite "
+    "vendor vendors ventas verkauf verkoop versand vertrieb verwaltung voicemail vorname vorname.nachname "
+    "warehouse web webmaster website welcome xxx you your your-email your-name your.email your.name your_email "
+    "your_name youremail yourname zamowienia zendesk zentrale "
 )
 """Names of mailboxes that name nobody."""
 _ROLE_PART: Final = re.compile(
-    r"(?:no|do-?not)[._-]?reply|noreply|ne|nepasrepondre|nicht|no|noresponder|nao|niet|nie|non|support|help|info|sales|service|team|admin|noreply|alerts?|billing|notifications?"
+    r"(?:no|do-?not)[._-]?reply|noreply|ne|nepasrepondre|nicht|no|noresponder|nao|niet|nie|non|"
+    r"support|help|info|sales|service|team|admin|noreply|alerts?|billing|notifications?"
 )
 _RESERVED: Final = re.compile(
     r"(?:.*\.)?(?:example(?:\.[a-z]{2,3}){0,2}|test|invalid|localhost|local|internal|localdomain|lan)"
-    r"|(?:.*\.)?(?:domain|yourdomain|your-domain|yourcompany|your-company|mydomain|email|server|host|site|website)\.[a-z]{2,3}"
+    r"|(?:.*\.)?(?:domain|yourdomain|your-domain|yourcompany|your-company|mydomain|email|server|host|"
+    r"site|website)\.[a-z]{2,3}"
     r"|.*noreply.*|.*\.(?:png|jpe?g|gif|svg|webp|pdf|js|ts|py|json|ya?ml|md|txt|html?|css|zip|exe)"
 )
 _COMMAND: Final = re.compile(
-    r"(?:\b(?:ssh|scp|sftp|rsync|mosh|git clone|npm (?:i|install)|docker)\b[^\n@]{0,60}|://\S{0,64})$"
+    r"(?:\b(?:ssh|scp|sftp|rsync|mosh|git clone|npm (?:i|install)|docker)\b[^\n@]{0,60}|://[^\s/?]{0,64})$"
 )
 _AFTER_HOST: Final = re.compile(r":[\w~/]|/[\w]|@\d")
 

@@ -13,30 +13,39 @@ Window = tuple[int, int]
 # What precedes a number that is of no person: what people order, count, measure and version.
 _OTHER: Final = re.compile(
     r"(?:"
-    r"(?<![a-z])(?:orders?|bestell(?:ung|nummer|-?nr)?|commande|pedido|ordine|encomenda|zamowienie|invoices?|rechnung(?:snummer|s-?nr)?|"
+    r"(?<![a-z])(?:orders?|bestell(?:ung|nummer|-?nr)?|commande|pedido|ordine|encomenda|zamowienie|"
+    r"invoices?|rechnung(?:snummer|s-?nr)?|"
     r"facture|factura|fattura|fatura|faktura|tickets?|tracking|sendung(?:snummer|s-?nr)?|shipment|parcel|part|parts|"
-    r"sku|skus|isbn|issn|ean|gtin|upc|asin|imei|iccid|serial|s/n|version|build|commit|po|p\.o\.|rma|awb|model|product|item|"
+    r"sku|skus|isbn|issn|ean|gtin|upc|asin|imei|iccid|serial|s/n|version|build|commit|po|p\.o\.|rma|"
+    r"awb|model|product|item|"
     r"artikel(?:nummer|-?nr)?|article|case|claim|batch|lot|ref|reference|referenz|confirmation|transaction|trx|txn|"
     r"incident|inc|request|job|run|event|device|asset|vin|vat|ust-?id(?:nr)?|tva|iva|partita iva|p\. ?iva|cnpj|ein|abn|"
     r"siren|siret|kvk|nip|regon|cif|duns|gstin|gst|company number|contract|policy|booking|flight|meter|voucher|coupon|"
-    r"coordinates?|routing|aba|sort code|swift|bic|zip|zip code|postcode|postal code|plz|кпп|огрн|бик|lat|lon|latitude|longitude|timestamp|epoch|seed|port|pid|uuid|hash|checksum|revision|chapter|"
+    r"coordinates?|routing|aba|sort code|swift|bic|zip|zip code|postcode|postal code|plz|кпп|огрн|бик|"
+    r"lat|lon|latitude|longitude|timestamp|epoch|seed|port|pid|uuid|hash|checksum|revision|chapter|"
     r"vorgang(?:snummer|s-?nr)?|auftrag(?:snummer|s-?nr)?|aktenzeichen|numero de suivi|kundennummer|kunden-?nr|"
     r"customer|client|account|acct|employee|student|member|user|session|record|row|line|object|entity|tenant)"
     r"(?:[ _-]?(?:no|nr|num|number|nummer|numbers|id|ids|code|ref|key))?"
-    r"|订单(?:号|编号)?|单号|发票(?:号码?)?|快递单号|注文番号|伝票番号|製品番号|주문(?: ?번호)?|송장(?: ?번호)?|заказа?|накладная"
+    r"|订单(?:号|编号)?|单号|发票(?:号码?)?|快递单号|注文番号|伝票番号|製品番号|주문(?: ?번호)?"
+    r"|송장(?: ?번호)?|заказа?|накладная"
     r")(?:\s?(?:is|was|ist|est|es|:|=|#|№|no\.?|nr\.?|n[°o]\.?|\())?[\s:#=(\"'№-]{0,4}[a-z]{0,4}[-_#]?$"
 )
 _REACH: Final = 36
 
 
 def said_to_be_other(lower: str, start: int) -> bool:
-    """Whether the words right before ``start`` say that what begins there is of no person: an order, a part, a price."""
+    """Whether the words right before ``start`` say that what begins there is of no person."""
     return _OTHER.search(lower, max(0, start - _REACH), start) is not None
 
 
 def folded(words: str) -> tuple[str, ...]:
     """The words of a list divided by commas, as they are in plain text."""
     return tuple(plain(word.strip()) for word in words.split(","))
+
+
+def words(of: str) -> frozenset[str]:
+    """The words of a list divided by blanks."""
+    return frozenset(of.split())
 
 
 def windows(lower: str, words: Iterable[str], before: int, after: int) -> list[Window]:

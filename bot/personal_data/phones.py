@@ -6,58 +6,82 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final
+from typing import Final, cast
 
 import phonenumbers
-from phonenumbers import PhoneMetadata, PhoneNumberFormat
+from phonenumbers import PhoneMetadata, PhoneNumberDesc, PhoneNumberFormat
 
 from bot.personal_data.model import Candidate, Kind, Sureness
 from bot.personal_data.near import Window, folded, said_to_be_other, windows
 
-_REGIONS: Final = tuple(
+
+def _split(names: str) -> tuple[str, ...]:
+    return tuple(names.split())
+
+
+_REGIONS: Final = _split(
     "US GB DE FR ES IT NL BR PT PL SE DK FI NO TR JP KR CN IN RU AT CH BE IE AU NZ ZA MX AR CO CL PE CA HK TW SG MY "
-    "ID TH VN PH IL AE SA EG NG KE GR CZ HU RO UA".split()  # noqa: SIM905
+    "ID TH VN PH IL AE SA EG NG KE GR CZ HU RO UA"
 )
 """Where a national number may be of."""
 _WORDS: Final = folded(
     "phone, phones, phone number, telephone, tel, tel., telefon, telefono, telefone, telefoon, telefonnummer, "
-    "telefonnr, telephon, téléphone, mobile, mobil, mobiltelefon, mobilnummer, mobiel, mobilfunk, cell, cellphone, cellular, fax, whatsapp, handy, handynummer, "
-    "telefax, telefoonnummer, rufnummer, durchwahl, festnetz, mon portable, son portable, au portable, portable:, portable :, numero de telephone, gsm, celular, movil, cellulare, telemovel, "
-    "komorka, komorkowy, telefonu, numer telefonu, puhelin, puhelinnumero, puh, puhelinnumeroni, kannykka, telefonnumret, "
-    "mobilnr, tlf, tlf., tlfnr, mob, mob., cep, cep telefonu, telefonum, telefonunuz, numaram, 電話, 電話番号, 携帯, 携帯電話, "
-    "전화, 전화번호, 휴대폰, 핸드폰, 연락처, 휴대전화, 电话, 手机, 手机号, 电话号码, 联系方式, 手機, 電話號碼, 微信, फोन, फ़ोन, मोबाइल, "
-    "телефон, тел, тел., моб, моб., мобильный, номер телефона, мой номер, звонить, позвоните, звоните, перезвоните, هاتف, جوال, طلفון, טלפון, נייד, điện thoại, telepon, sms, viber, landline, "
-    "voicemail, hotline, callback, helpline, contact number, my number, number to reach, linea, numarayi, emergency contact"
+    "telefonnr, telephon, téléphone, mobile, mobil, mobiltelefon, mobilnummer, mobiel, mobilfunk, "
+    "cell, cellphone, cellular, fax, whatsapp, handy, handynummer, "
+    "telefax, telefoonnummer, rufnummer, durchwahl, festnetz, mon portable, son portable, "
+    "au portable, portable:, portable :, numero de telephone, gsm, celular, movil, cellulare, "
+    "telemovel, "
+    "komorka, komorkowy, telefonu, numer telefonu, puhelin, puhelinnumero, puh, puhelinnumeroni, "
+    "kannykka, telefonnumret, "
+    "mobilnr, tlf, tlf., tlfnr, mob, mob., cep, cep telefonu, telefonum, telefonunuz, numaram, "
+    "電話, 電話番号, 携帯, 携帯電話, "
+    "전화, 전화번호, 휴대폰, 핸드폰, 연락처, 휴대전화, 电话, 手机, 手机号, 电话号码, 联系方式, 手機, 電話號碼, "
+    "微信, फोन, फ़ोन, मोबाइल, "
+    "телефон, тел, тел., моб, моб., мобильный, номер телефона, мой номер, звонить, позвоните, "
+    "звоните, перезвоните, هاتف, جوال, طلفון, טלפון, נייד, điện thoại, telepon, sms, viber, "
+    "landline, "
+    "voicemail, hotline, callback, helpline, contact number, my number, number to reach, linea, "
+    "numarayi, emergency contact"
 )
 _VERBS: Final = folded(
-    "call, calls, calling, called, text, texted, ring, rang, reach, reached, reachable, dial, dialed, sms to, message, contact, phoned, contacted, "
-    "anrufen, ruf, rufen, erreichen, erreichbar, angerufen, zuruckrufen, ruckruf, appelle, appeler, appelez, rappeler, rappelez, rappelle-moi, joindre, joignable, "
-    "llamar, llama, llamame, llame, llamenme, contactar, contacto, ligar, ligue, liga, me liga, chamar, chiamare, chiama, chiamami, chiamatemi, chiamarmi, "
-    "bel, bellen, bel me, bereikbaar, zadzwon, zadzwonic, dzwonic, oddzwon, ring mig, ringa, soita, soittaa, ring til, ara, arayin, arayalim, arayabilir, arayabilirsiniz, ulasabilirsiniz, 연락, かけて, 打给, 致电, 联系, कॉल, contactez"
+    "call, calls, calling, called, text, texted, ring, rang, reach, reached, reachable, dial, "
+    "dialed, sms to, message, contact, phoned, contacted, "
+    "anrufen, ruf, rufen, erreichen, erreichbar, angerufen, zuruckrufen, ruckruf, appelle, appeler, "
+    "appelez, rappeler, rappelez, rappelle-moi, joindre, joignable, "
+    "llamar, llama, llamame, llame, llamenme, contactar, contacto, ligar, ligue, liga, me liga, "
+    "chamar, chiamare, chiama, chiamami, chiamatemi, chiamarmi, "
+    "bel, bellen, bel me, bereikbaar, zadzwon, zadzwonic, dzwonic, oddzwon, ring mig, ringa, soita, "
+    "soittaa, ring til, ara, arayin, arayalim, arayabilir, arayabilirsiniz, ulasabilirsiniz, 연락, "
+    "かけて, 打给, 致电, 联系, कॉल, contactez"
 )
 _BEFORE: Final = 42
 _VERB_BEFORE: Final = 30
 _AFTER: Final = 36
 _RUN: Final = re.compile(
-    r"(?:(?<![a-z0-9])|(?<=tel)|(?<=phone)|(?<=mobil)|(?<=mobile)|(?<=cell)|(?<=fax)|(?<=telefon)|(?<=handy)|(?<=tlf)|(?<=gsm)|(?<=cep))"
-    r"(?<!\d[.,:/-])(?<![$€£¥#_=@])[+(]{0,2}\d{1,15}(?:\)?[ .\-/~]{0,3}[(]?(?<!\d)\d{1,12}|\)\d{1,12}){0,10}(?![0-9_@])(?![a-z][0-9a-z]?(?![a-z]))(?![.,:]\d)"
+    r"(?:(?<![a-z0-9])|(?<=tel)|(?<=phone)|(?<=mobil)|(?<=mobile)|(?<=cell)|(?<=fax)|(?<=telefon)|"
+    r"(?<=handy)|(?<=tlf)|(?<=gsm)|(?<=cep))"
+    r"(?<!\d[.:/-])(?<![$€£¥#_=@])[+(]{0,2}\d{1,15}(?:\)?[ .\-/~]{0,3}[(]?(?<!\d)\d{1,12}|"
+    r"\)\d{1,12}){0,10}(?![0-9_@])(?![a-z][0-9a-z]?(?![a-z]))(?![.:]\d)"
 )
 _GROUP: Final = re.compile(r"[+(]{0,2}\d+")
 _AMERICAN: Final = re.compile(r"(?:1[ .-])?(?:\([1-9]\d\d\) ?\d{3}[ .-]|[1-9]\d\d[-.]\d{3}[-.])\d{4}")
-# National forms that are only used for telephone numbers, and where: with a bracket or a zero before an area, and groups.
+# National forms that are only used for telephone numbers, and where: a bracket or a zero before an area, and groups.
 _MARKED: Final = tuple(
-    (re.compile(form), tuple(regions.split()))
+    (re.compile(form), _split(regions))
     for form, regions in (
         (r"0[1-9](?:[ .-]\d\d){4}", "FR"),
         (r"01[5-7]\d{1,2}[ /-]?\d{3,4} ?\d{3,5}|0\d{2,4}[ /-]\d{6,8}|0\d{2,5} ?/ ?\d{3,4}[ -]?\d{2,5}", "DE AT CH"),
-        (r"0\d{2,3}-\d{7}|06[ -]\d{8}|06[ -]\d\d[ -]\d\d[ -]\d\d[ -]\d\d|0\d\d[ -]\d{3}[ -]\d\d[ -]\d\d", "NL BE CH SE TR"),
+        (
+            r"0\d{2,3}-\d{7}|06[ -]\d{8}|06[ -]\d\d[ -]\d\d[ -]\d\d[ -]\d\d|0\d\d[ -]\d{3}[ -]\d\d[ -]\d\d",
+            "NL BE CH SE TR",
+        ),
         (r"0[789]0-\d{4}-\d{4}|0\d{1,2}-\d{3,4}-\d{4}|0\d{3}-\d\d-\d{4}|\(0\d{1,4}\) ?\d{2,4}-\d{4}", "JP KR TW"),
         (r"01[016-9]-?\d{3,4}-?\d{4}", "KR"),
         (r"09\d\d-\d{3}-\d{3}", "TW"),
         (r"1[3-9]\d[ -]\d{4}[ -]\d{4}|0\d{2,3}-\d{7,8}", "CN"),
         (r"07\d{3} (?:\d{6}|\d{3} \d{3})|02\d \d{4} \d{4}|\(02\d\) \d{4} \d{4}|01\d{3} \d{6}|01\d\d \d{3} \d{4}", "GB"),
         (r"04\d\d \d{3} \d{3}|\(0\d\) ?\d{4} ?\d{4}|0[23478] \d{4} \d{4}", "AU"),
-        (r"02\d \d{3} \d{3,5}|0\d \d{3} \d{4}|08\d \d{3} \d{4}|04\d \d{3} \d{4}|050 \d{3} \d{4}|0\d{2} \d{3} \d{4}", "NZ IE FI ZA"),
+        (r"02\d \d{3} \d{3,5}|0\d{1,2} \d{3} \d{4}", "NZ IE FI ZA"),
         (r"\(\d\d\) ?9? ?\d{4}-\d{4}", "BR"),
         (r"(?:0 ?)?\(?[2-5]\d\d\)? \d{3} \d\d \d\d", "TR"),
         (r"[67]\d\d(?: \d\d){3}", "ES"),
@@ -69,11 +93,13 @@ _MARKED: Final = tuple(
 _FICTION: Final = re.compile(
     r"""
       1\d{3}55501\d\d
-    | 44(?:1632960\d{3}|7700900\d{3}|2079460\d{3}|1(?:1[3-8]|[2-6]1)4960\d{3}|1914980\d{3}|2896496\d{3}|2920180\d{3}|3069990\d{3}|8081570\d{3}|9098790\d{3})
-    | 61(?:491570(?:006|15[6-9]|313|737|110)|[2378][57]010\d{4}|[2378]5550\d{4})
-    | 49(?:3023125\d{3}|6990009\d{3}|4066969\d{3}|2214710\d{3}|8999998\d{3}|17139200\d\d|15228817386|15228895456|15228854180|1723956810\d?|176040690\d\d|174990[0-9]{4})
+    | 44(?:
+        1632960 | 7700900 | 2079460 | 1(?:1[3-8]|[2-6]1)4960 | 1914980 | 2896496 | 2920180 | 3069990 | 8081570 | 9098790
+      )\d{3}
+    | 61(?:491570(?:006|15[6-9]|313|737|110)|[2378](?:5550|7010)\d{4})
+    | 49(?:(?:3023125|6990009|4066969|2214710|8999998)\d{3}|(?:17139200|176040690)\d\d|15228817386|15228895456)
     | 33(?:19900|26191|35301|46571|53649|63998)\d{4}
-    | 46(?:701740(?:6\d\d)|3139006\d\d|4063004\d\d|846500[4-9]\d\d|9803192\d\d)
+    | 46(?:7017406\d\d|3139006\d\d|4062804\d\d|846500[4-9]\d\d|9803192\d\d)
     """,
     re.VERBOSE,
 )
@@ -191,9 +217,9 @@ def _national(digits: str, of: tuple[str, ...]) -> bool:
 @cache
 def _shape(region: str) -> re.Pattern[str]:
     """The form of the numbers of ``region``: quicker than asking the library of each, and wider."""
-    numbers = PhoneMetadata.metadata_for_region(region)
-    prefix = numbers.national_prefix_for_parsing or ""
-    return re.compile(f"(?:{numbers.national_prefix or ''})?(?:{prefix})?(?:{numbers.general_desc.national_number_pattern})")
+    numbers = cast("PhoneMetadata", PhoneMetadata.metadata_for_region(region))
+    form = cast("PhoneNumberDesc", numbers.general_desc).national_number_pattern
+    return re.compile(f"(?:{numbers.national_prefix or ''})?(?:{numbers.national_prefix_for_parsing or ''})?(?:{form})")
 
 
 def _valid(written: str, region: str | None) -> bool:

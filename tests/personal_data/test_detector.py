@@ -64,3 +64,13 @@ def test_what_a_customer_allows_is_not_personal() -> None:
     assert found("ann@contoso.com 4539 1488 0343 6467 ann@sub.contoso.com", detector) == [
         (Kind.E_MAIL.value, "ann@sub.contoso.com")
     ]
+
+
+def test_what_a_placeholder_uncovers_is_masked_as_well() -> None:
+    text = "携帯は090-1234-5678ですUnter den Linden 77, 10117 Berlin"
+    assert DETECTOR.masked(text) == "携帯は[phone number 1][address 1]"
+
+
+def test_numbers_in_a_row_of_a_table_are_found() -> None:
+    text = "bob,536-90-4399,4539148803436467,12/27,4155552671,bob@acme.io"
+    assert [kind for kind, _ in found(text)] == ["national-id", "card", "e-mail"]
