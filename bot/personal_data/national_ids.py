@@ -16,6 +16,8 @@ _BEFORE: Final = 45
 """So far behind a word that names it a number begins at most."""
 _AFTER: Final = 34
 """So far before such a word it begins at most."""
+_LONGEST: Final = 80
+"""No number with what is looked at behind it is longer."""
 _BEFORE_UNCHECKED: Final = 24
 _AFTER_UNCHECKED: Final = 20
 """The same for numbers without check digits."""
@@ -38,7 +40,7 @@ def national_ids(lower: str) -> Iterator[Candidate]:
 def _named_ids(lower: str, place: int, near: list[Window], *, sure: bool) -> Iterator[Candidate]:
     words = SCHEMES[place].words
     for start, end in near:
-        for match in _pattern(place).finditer(lower, start):
+        for match in _pattern(place).finditer(lower, start, end + _LONGEST):
             if match.start() > end:
                 break
             if (

@@ -50,7 +50,8 @@ def words(of: str) -> frozenset[str]:
 
 def windows(lower: str, words: Iterable[str], before: int, after: int) -> list[Window]:
     """Where a number may begin that ``words`` name: up to ``after`` characters behind one or ``before`` it."""
-    spans = sorted((max(0, start - before), end + after) for word in words for start, end in _places(lower, word))
+    used = [word for word in words if word in lower]
+    spans = sorted((max(0, start - before), end + after) for word in used for start, end in _places(lower, word))
     merged: list[Window] = []
     for start, end in spans:
         if merged and start <= merged[-1][1]:

@@ -78,6 +78,7 @@ def test_whatever_is_beside_it(pieces: list[str], between: str) -> None:
         "DE89370400440532013001 ", "4539 1488 0343 6468 ", "12 Rue a ", "12 A St ", "Via a ", "12, ",
         "北京市", "Mr. A ", "Abc ",
         "[e-mail 1]", "１", "\u200b", "ул. а 1 ", "order ", "123-45-678 ",
+        "the tax id of the firm that is known to nobody in this whole wide world but to me and to my 123456 friends ",
     ],
 )  # fmt: skip
 def test_time_grows_with_the_text_alone(part: str) -> None:
