@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Sequence
-from datetime import date
 from functools import cache
 from importlib import import_module
 from typing import Final, cast
@@ -42,11 +42,7 @@ def _weighted(digits: str, weights: Sequence[int]) -> int:
 
 
 def _is_date(year: str, month: str, day: str) -> bool:
-    try:
-        date(2000 + int(year), int(month), int(day))
-    except ValueError:
-        return False
-    return True
+    return 1 <= int(month) <= 12 and 1 <= int(day) <= monthrange(2000 + int(year), int(month))[1]
 
 
 def _national_insurance(number: str) -> bool:
