@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Annotated, Literal
+import re
+from typing import Annotated, Final, Literal
 
-from pydantic import BeforeValidator, Field, PrivateAttr
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr
 
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
 from bot.learning_settings import AppraisalSettings, CalibrationSettings, Count, ExtensionSettings, Share
 from bot.limits import ReadingLimits
+from bot.personal_data.detector import Detector
 from bot.snapshot import Snapshot
 from bot.suggest import perhaps
-from bot.validation import FileModel, Text, Tuple, validate
+from bot.validation import DemandError, FileModel, Text, Tuple, validate
 
 CONFIG_FILE = "config/curation.yaml"
 
@@ -188,6 +190,42 @@ class Limits(FileModel):
         return ReadingLimits(self.file_bytes, self.nesting_depth, self.nodes)
 
 
+ALL_CUSTOMERS: Final = "*"
+_DOMAIN: Final = re.compile(r"@[\w-]+(?:\.[\w-]+)+")
+
+
+def _value_or_domain(value: str) -> str:
+    if value.startswith("@") and not _DOMAIN.fullmatch(value):
+        raise DemandError("a value, or a domain as in @contoso.com", "write the whole domain after the @")
+    return value
+
+
+class PersonalData(FileModel):
+    """What counts as personal data in queries.  A file without it allows nothing and looks for no names."""
+
+    names: bool = Field(default=False, description="whether names of people count too, where the words show one")
+    allowed: dict[Text, Tuple[Annotated[Text, AfterValidator(_value_or_domain)]]] = Field(
+        default_factory=dict,
+        description="customer (`*`: all of them): values that are not personal; `@contoso.com` allows every address "
+        "of that domain",
+    )
+
+    def detector(self, customer: str | None = None) -> Detector:
+        """What finds personal data in queries of ``customer`` (``None``: not known)."""
+        own = () if customer is None else self.allowed.get(customer, ())
+        return Detector(names=self.names, allowed=frozenset({*self.allowed.get(ALL_CUSTOMERS, ()), *own}))
+
+    @property
+    def shown(self) -> Detector:
+        """What finds personal data that may not be shown.
+
+        A value that is allowed to one customer is shown wherever it is: anybody can read it in this file.
+        """
+        return Detector(
+            names=self.names, allowed=frozenset({value for each in self.allowed.values() for value in each})
+        )
+
+
 class Curation(FileModel):
     """``config/curation.yaml``."""
 
@@ -217,6 +255,9 @@ class Curation(FileModel):
         description="outside authors whose queries may enter on inferred tags alone, as GitHub logins"
     )
     calibration: CalibrationSettings
+    personal_data: PersonalData = Field(
+        default_factory=PersonalData, description="what counts as personal data in queries; absent: nothing is allowed"
+    )
 
     # No key of the file: the taxonomy says it.
     _base: frozenset[str] = PrivateAttr(default=frozenset())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
 from bot.curator.entry import Entry, Lag, Tombstone
 from bot.pipeline import Platform
+from bot.rater.model import ScoredQuery
 from bot.rater.scores import KeptScores
 from bot.settling import content_key, content_of, on_record
 
@@ -38,11 +39,16 @@ def consolidate(platform: Platform, kept: KeptScores, gone: Collection[str] = ()
     in_line, lags_in_line = known.in_line(platform.taxonomy, kept.identity)
     left = {*gone, *(id for name, id in kept.entries.items() if name not in settled)}
     verdicts = run_cycle(
-        [query for query in kept.queries if query.id not in settled],
+        [_with_personal(query, platform) for query in kept.queries if query.id not in settled],
         [item for item in (*entries, *in_line) if item.id not in left],
         platform.config,
     )
     return Consolidation(verdicts=verdicts, settled=settled, lags=(*lags, *lags_in_line))
+
+
+def _with_personal(query: ScoredQuery, platform: Platform) -> ScoredQuery:
+    """``query`` with the personal data in its turns, where its scores do not say what it holds."""
+    return query if query.personal else replace(query, personal=platform.personal_in(query.turns, query.customer))
 
 
 def _settled(kept: KeptScores, known: Mapping[str, Entry | Tombstone]) -> dict[str, Entry | Tombstone]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bot.classifier.model import Classification, Identity, Path
@@ -16,6 +16,7 @@ from bot.consolidator.whole_cycle import WholeCycle
 from bot.curator.roles import derive_roles
 from bot.errors import InputError, Problem
 from bot.pipeline import Platform, Review
+from bot.renewal import query_of
 from bot.submission import Submission
 from bot.suggest import perhaps
 
@@ -97,7 +98,8 @@ def explain_entry(
         raise InputError([Problem(id, None, f"the entry lags behind: it was {behind.reason}", fix)])
     own = next(item for item in (*entries, *in_line) if item.id == id)
     others = tuple(item for item in (*entries, *in_line) if item is not own)
-    turn = Turn(query=own.query, residents=others)
+    texts = query_of(everybody[id]).texts
+    turn = Turn(query=replace(own.query, personal=platform.personal_in(texts, own.customer)), residents=others)
     (verdict,) = run_cycle([turn.query], others, platform.config)
     return Explained(
         kind="entry",

@@ -16,7 +16,7 @@ from bot.classifier.model import Backend, Classification, Contradiction, Identit
 from bot.config import CONFIG_FILE, Curation, load_config
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.judging import Trust
-from bot.consolidator.trust import doubt_attempts
+from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Verdict
 from bot.curator.admission import AdmissionPlan, Swap, plan_admissions, suggest_swaps
 from bot.curator.answers import Answer, Derivation, accept, derive, resident
@@ -25,6 +25,7 @@ from bot.curator.entry import Entry, Lag, Source, Tombstone
 from bot.curator.staging import Candidate, Occasion, Staging, Standing, stage
 from bot.curator.store import RegressionSet, load_regression_set
 from bot.errors import IncumbentError, InputError, Problem
+from bot.intake.personal import personal_in
 from bot.intake.query import Query
 from bot.rater.adapter import rate
 from bot.rater.contextualizer import LiveSet
@@ -50,6 +51,10 @@ class Platform:
     def corrections_of(self, turns: Sequence[str]) -> Mapping[str, Correction]:
         """What curators corrected of a text."""
         return self.corrections.get(text_key(turns), {}) if self.corrections else {}
+
+    def personal_in(self, texts: tuple[str, ...], customer: str | None) -> Mapping[str, int]:
+        """Kind of personal data in ``texts`` of ``customer`` → how many values."""
+        return personal_in(texts, self.config.personal_data.detector(customer))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +154,16 @@ class Review:
     def attempts(self) -> tuple[str, ...]:
         """Queries that argued with the classifier, whatever became of them."""
         return tuple(id for id, item in self.classifications.items() if item.attempt)
+
+    @cached_property
+    def personal(self) -> Mapping[str, Mapping[str, int]]:
+        """Query that nothing settles and that holds personal data → kinds of it, and how many values of each."""
+        found = {
+            id: self.platform.personal_in(query.texts, self.origins[id].customer)
+            for id, query in self.queries.items()
+            if id not in self.settled
+        }
+        return {id: kinds for id, kinds in found.items() if kinds}
 
     @property
     def contradictions(self) -> Mapping[str, Contradiction]:
@@ -294,7 +309,7 @@ def judge(
     classified: Sequence[Classified],
     identity: Identity,
     answers: Sequence[Answer] = (),
-    trust: Trust = doubt_attempts,
+    trust: Trust = doubt_text,
 ) -> Review:
     """Judge what was ``classified``, as curators corrected it, as one cycle against R, under people's ``answers``;
     pure.
@@ -307,7 +322,13 @@ def judge(
     settled, edited = found.settled, found.edited
     queries = {query.id: query for submission in submissions for query in submission.queries}
     scored = {
-        item.query_id: rate(item, queries[item.query_id].turns, platform.taxonomy, each.submission.customer)
+        item.query_id: rate(
+            item,
+            queries[item.query_id].turns,
+            platform.taxonomy,
+            each.submission.customer,
+            platform.personal_in(queries[item.query_id].texts, each.submission.customer),
+        )
         for each in classified
         for item in each.result.classifications
         if item.query_id not in settled

@@ -19,7 +19,8 @@ from tests.factories import PAPER, REPOSITORY, SHIPPED, make_config
 
 CAPABILITIES = frozenset({"request.auth.oauth", "response.format.table"})
 TEXT = (REPOSITORY / CONFIG_FILE).read_text(encoding="utf-8")
-DATA: dict[str, Any] = yaml.safe_load(TEXT)
+DATA: dict[str, Any] = {name: value for name, value in yaml.safe_load(TEXT).items() if name != "personal_data"}
+"""What has to be there: without `personal_data` nothing is allowed and names do not count."""
 OPENAI: dict[str, Any] = {
     "endpoint": None,
     "api_version": None,
@@ -315,3 +316,33 @@ def test_both_shipped_configs_differ_in_knobs_and_options_of_the_paper_alone() -
         "fill_floor": True,
         "close_call": 0.2,
     }
+
+
+def test_a_config_without_personal_data_allows_nothing_and_looks_for_no_names(tmp_path: Path) -> None:
+    config = load(tmp_path, yaml.safe_dump(DATA))
+    assert (config.personal_data.names, config.personal_data.allowed) == (False, {})
+
+
+@pytest.mark.parametrize(
+    ("customer", "found"),
+    [("contoso", 1), ("fabrikam", 2), (None, 2)],
+)
+def test_what_is_allowed_is_allowed_to_one_customer_or_to_all(customer: str | None, found: int, tmp_path: Path) -> None:
+    allowed = {"*": ["@adatum.com"], "contoso": ["kim.lee@northwind.com"]}
+    config = load(tmp_path, yaml.safe_dump(DATA | {"personal_data": {"allowed": allowed}}))
+    text = "Write to kim.lee@northwind.com, jo@adatum.com and mia@fabrikam.com"
+    assert len(config.personal_data.detector(customer).find(text)) == found
+    assert len(config.personal_data.shown.find(text)) == 1
+
+
+def test_faults_of_personal_data_are_named_all_at_once(tmp_path: Path) -> None:
+    given = {"names": "no", "allowed": {"contoso": ["@com", 4242], "fabrikam": "jo@adatum.com"}, "kinds": []}
+    told = [problem.message for problem in faults(tmp_path, yaml.safe_dump(DATA | {"personal_data": given}))]
+    assert [message.split(":")[0] for message in told] == [
+        "personal_data.allowed.contoso.0",
+        "personal_data.allowed.contoso.1",
+        "personal_data.allowed.fabrikam",
+        "personal_data.kinds",
+        "personal_data.names",
+    ]
+    assert "a value, or a domain as in @contoso.com" in told[0]

@@ -118,7 +118,13 @@ def command(
     }
     by_id = {item.id: item for item in items}
     scored = {
-        id: rate(each, by_id[id].query.turns, platform.taxonomy, by_id[id].submission.customer)
+        id: rate(
+            each,
+            by_id[id].query.turns,
+            platform.taxonomy,
+            by_id[id].submission.customer,
+            platform.personal_in(by_id[id].query.texts, by_id[id].submission.customer),
+        )
         for id, each in found.items()
     }
     texts = {item.id: entry_text(repo, item.id) for item in items if item.before is not None}

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from bot.config import Curation
 from bot.consolidator.judging import Moment, Trust
-from bot.consolidator.trust import doubt_attempts
+from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Verdict
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import Resident, ScoredQuery
@@ -19,7 +19,7 @@ from bot.rater.profile import Profile
 
 
 def run_cycle(
-    queries: Sequence[ScoredQuery], residents: Sequence[Resident], config: Curation, trust: Trust = doubt_attempts
+    queries: Sequence[ScoredQuery], residents: Sequence[Resident], config: Curation, trust: Trust = doubt_text
 ) -> tuple[Verdict, ...]:
     """One verdict per query, in the cycle's order; the order of ``queries`` and ``residents`` does not matter.
 

@@ -14,7 +14,7 @@ from bot.consolidator.changes import Absence, KnobChange, Outcome, ScoreChange, 
 from bot.consolidator.circumstances import Bench, Turn
 from bot.consolidator.judging import Trust
 from bot.consolidator.knob_changes import smallest_knobs
-from bot.consolidator.trust import doubt_attempts
+from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Ruling
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import RelationalFacts, ScoredQuery
@@ -64,7 +64,7 @@ def explain(
     turn: Turn,
     config: Curation,
     names: Iterable[str],
-    trust: Trust = doubt_attempts,
+    trust: Trust = doubt_text,
     tick: Callable[[], None] = lambda: None,
     fixed: Collection[str] = (),
 ) -> Explanation:

@@ -13,9 +13,17 @@ from bot.rater.model import RelationalFacts, ScoredQuery
 from bot.rounding import rounded
 
 
-def doubt_attempts(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
-    """``ruling``, or for a query that argued with the classifier the same on the review route, as ``ATTEMPT``."""
-    return _reviewed(ruling, [Reason.ATTEMPT] if query.attempt else [])
+def doubt_text(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
+    """``ruling``, or for a query whose text alone a person should see the same on the review route.
+
+    It argued with the classifier (``ATTEMPT``), or it holds personal data (``PERSONAL_DATA``).
+    """
+    return _reviewed(ruling, _doubts(query))
+
+
+def _doubts(query: ScoredQuery) -> list[Reason]:
+    found = [Reason.ATTEMPT] if query.attempt else []
+    return [*found, Reason.PERSONAL_DATA] if query.personal else found
 
 
 def _reviewed(ruling: Ruling, reasons: Sequence[Reason]) -> Ruling:
@@ -47,7 +55,7 @@ class TrustGate:
 
     def __call__(self, query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
         """``ruling``, or the same on the review route with the codes that say why."""
-        reasons = [Reason.ATTEMPT] if query.attempt else []
+        reasons = _doubts(query)
         evidence = {*facts.new_capabilities, *facts.fills, *facts.wins}
         if not self.author_trusted and not evidence & self.declared[query.id]:
             reasons.append(Reason.UNTRUSTED_AUTHOR)

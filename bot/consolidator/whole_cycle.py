@@ -13,7 +13,7 @@ from bot.config import Curation
 from bot.consolidator.changes import Absence, Change, Outcome, ScoreChange, rescored, with_knob
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.judging import Trust
-from bot.consolidator.trust import doubt_attempts
+from bot.consolidator.trust import doubt_text
 from bot.rater.model import Resident, ScoredQuery
 
 
@@ -27,7 +27,7 @@ class WholeCycle:
     queries: Sequence[ScoredQuery]
     residents: Sequence[Resident]
     config: Curation
-    trust: Trust = doubt_attempts
+    trust: Trust = doubt_text
     tick: Callable[[], None] = lambda: None
 
     def outcome(self, id: str, change: Change) -> Outcome:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.judging import Trust
-from bot.consolidator.trust import doubt_attempts
+from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Verdict
 from bot.rater.model import Resident, ScoredQuery
 
@@ -50,7 +50,7 @@ def derive(
     residents: Sequence[Resident],
     answers: Sequence[Answer],
     config: Curation,
-    trust: Trust = doubt_attempts,
+    trust: Trust = doubt_text,
 ) -> Derivation:
     """One cycle over ``queries`` under people's ``answers``, the last of which counts for each query.
 

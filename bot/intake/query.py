@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -67,9 +68,28 @@ class Query:
         return (*self.turns[:-1], "\n".join([*self.turns[-1:], *notes])) if notes else self.turns
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """All that an entry keeps of it and that people wrote: turns, what is expected of the answer, and set-up."""
+        setup = self.setup
+        named = (*([setup.tenant] if setup.tenant else []), *setup.connectors, *setup.fixtures, *setup.attachments)
+        return (*self.turns, *texts_in(self.expected), *named)
+
+    @property
     def attachment_kinds(self) -> tuple[AttachmentKind, ...] | None:
         """The kinds of what is attached, sorted, each once; ``None`` if the eval set names no attachment."""
         return tuple(sorted({_kind(name) for name in self.setup.attachments})) or None
+
+
+def texts_in(data: Data) -> Iterator[str]:
+    """The texts in ``data``, in order; a number is one too."""
+    if isinstance(data, Mapping):
+        for item in data.values():
+            yield from texts_in(item)
+    elif isinstance(data, list | tuple):
+        for item in data:
+            yield from texts_in(item)
+    elif isinstance(data, str | int) and not isinstance(data, bool):
+        yield str(data)
 
 
 def _kind(attachment: str) -> AttachmentKind:

@@ -162,6 +162,7 @@ class RatedRow(BaseModel):
     customer: Marked | None = Field(description="who brought it")
     doubts: dict[str, float] = Field(description="capability that it does not exercise: probability that it does")
     attempt: bool = Field(description="it argued with the classifier, or hides text")
+    personal_data: dict[str, int] = Field(description="kind of it in the query: values")
     familiar: bool = Field(description="the classifier can judge this kind of text")
     entry: Marked | None = Field(description="the entry that it has or would have; null: it came with the call")
     content: str | None = Field(description="digest of what was rated, to compare the entry with; null: likewise")

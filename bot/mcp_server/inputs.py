@@ -80,6 +80,7 @@ class ScoredInput(FileModel):
         default_factory=dict, description="what it may exercise after all: probability (from `rate`)"
     )
     attempt: bool = Field(default=False, description="whether it argued with the classifier (from `rate`)")
+    personal_data: dict[str, int] = Field(default_factory=dict, description="kind of it: values (from `rate`)")
     familiar: bool = Field(default=True, description="whether the classifier can judge its text (from `rate`)")
     entry: Named | None = Field(default=None, description="its entry (from `rate`); one that says the same settles it")
     content: Text | None = Field(default=None, description="digest to compare that entry with (from `rate`)")

@@ -122,7 +122,16 @@ class Steps:
             entries = {} if folder is None else settle([package.submission], platform.regression_set).entries
             longest = platform.config.limits.turn_characters
             taxonomy, brought_by = platform.taxonomy, package.submission.customer
-            rated = [rate(item, by_id[item.query_id].turns, taxonomy, brought_by) for item in result.classifications]
+            rated = [
+                rate(
+                    item,
+                    by_id[item.query_id].turns,
+                    taxonomy,
+                    brought_by,
+                    platform.personal_in(by_id[item.query_id].texts, brought_by),
+                )
+                for item in result.classifications
+            ]
             rows, total, after = page(rated, offset, limit)
             return RateAnswer(
                 total=total,
@@ -143,6 +152,7 @@ class Steps:
                             if doubt.probability >= platform.config.options.close_call
                         },
                         attempt=item.attempt,
+                        personal_data=dict(item.personal),
                         familiar=item.familiar,
                         entry=mark(entries[item.id]) if item.id in entries else None,
                         content=content_key(asked(by_id[item.id])) if item.id in entries else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 
 from bot.classifier.model import EVEN, Classification
 from bot.rater.model import Doubt, ScoredQuery
@@ -10,9 +11,16 @@ from bot.taxonomy.model import Taxonomy
 
 
 def rate(
-    classification: Classification, turns: tuple[str, ...], taxonomy: Taxonomy, customer: str | None = None
+    classification: Classification,
+    turns: tuple[str, ...],
+    taxonomy: Taxonomy,
+    customer: str | None = None,
+    personal: Mapping[str, int] = MappingProxyType({}),
 ) -> ScoredQuery:
-    """cs(q, c) = κ(q, c) for every c in sig(q); the scores are the only thing that is ever stored."""
+    """cs(q, c) = κ(q, c) for every c in sig(q); the scores are the only thing that is ever stored.
+
+    ``personal`` says how many values of each kind of personal data the query holds.
+    """
     return ScoredQuery(
         id=classification.query_id,
         turns=turns,
@@ -21,6 +29,7 @@ def rate(
         arbitrated=classification.arbitrated,
         doubts=doubts_of(dict(_doubtful(classification)), classification.signature, taxonomy),
         attempt=classification.attempt,
+        personal=personal,
         # Who corrected a tag of it has looked.
         familiar=classification.unfamiliar is None or bool(classification.corrected),
     )

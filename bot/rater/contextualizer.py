@@ -148,6 +148,7 @@ class LiveSet:
             top_score=max((score for _, score in profile.items), default=0.0),
             evidence_score=max(evidence, default=0.0),
             familiar=query.familiar,
+            personal=query.personal,
             displaced=replacement.displaced,
             undominated=replacement.undominated,
             protected=replacement.protected,

@@ -24,8 +24,9 @@ class ScoredQuery:
 
     ``customer`` brought it (``None``: not known).  ``arbitrated`` are the capabilities that arbitration alone made
     TRUE; gate 0 ignores them.  ``doubts`` are about what it does not exercise, in the taxonomy's order; they make close
-    calls, as low scores do.  ``attempt``: the query argued with the classifier; gate 7 looks at it.  ``familiar``: its
-    text is of a kind that the classifier can judge; gate 6 looks at it.
+    calls, as low scores do.  ``attempt``: the query argued with the classifier; gate 7 looks at it.  ``personal``: kind
+    of personal data → how many values the query holds; gate 7 looks at it too.  ``familiar``: its text is of a kind
+    that the classifier can judge; gate 6 looks at it.
     """
 
     id: str
@@ -35,6 +36,7 @@ class ScoredQuery:
     arbitrated: frozenset[str] = frozenset()
     doubts: tuple[Doubt, ...] = ()
     attempt: bool = False
+    personal: Mapping[str, int] = field(default_factory=dict)
     familiar: bool = True
 
 
@@ -93,6 +95,8 @@ class RelationalFacts:
     """The highest score of q over ``new_capabilities``, ``fills`` and ``wins``; 0 without any."""
     familiar: bool = True
     """Whether the classifier can judge this kind of text."""
+    personal: Mapping[str, int] = field(default_factory=dict)
+    """Kind of personal data in q → how many values, for reports."""
     displaced: tuple[str, ...] = ()
     """E: the beaten champions."""
     undominated: tuple[str, ...] = ()

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, Strict
 
 from bot.classifier.identity_file import IdentityFile
 from bot.classifier.model import EVEN, Identity
 from bot.documents import Document
 from bot.errors import InputError, Problem
+from bot.personal_data.model import Kind
 from bot.rater.adapter import doubts_of
 from bot.rater.model import ScoredQuery
 from bot.suggest import perhaps
@@ -33,6 +34,9 @@ class ScoredQueryFile(FileModel):
         "the competence bar they make close calls",
     )
     attempt: bool = Field(default=False, description="whether it argued with the classifier: a person has to see it")
+    personal_data: dict[Annotated[Kind, Strict(False)], Annotated[int, Field(ge=1)]] = Field(
+        default_factory=dict, description="kind of personal data that it holds: how many values; a person has to see it"
+    )
     familiar: bool = Field(default=True, description="whether the classifier could judge this kind of text")
     entry: Text | None = Field(default=None, description="id of the entry that the query has or would have")
     content: Text | None = Field(
@@ -90,6 +94,7 @@ def read_scores(document: Document, taxonomy: Taxonomy) -> KeptScores:
                 arbitrated=frozenset(query.arbitrated),
                 doubts=doubts_of(query.doubts, query.scores, taxonomy),
                 attempt=query.attempt,
+                personal={kind.value: count for kind, count in query.personal_data.items()},
                 familiar=query.familiar,
             )
             for query in parsed.queries

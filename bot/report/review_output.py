@@ -105,6 +105,9 @@ class ReviewOutput(RemarksOutput):
         description="query: capability: the correction of a curator that decides it"
     )
     attempts: list[str] = Field(description="queries that argue with the classifier, or hide text from people")
+    personal_data: dict[str, dict[str, int]] = Field(
+        description="query that nothing settles: kind of personal data in it: how many values"
+    )
     off_taxonomy: dict[str, list[str]] = Field(description="query: exactly-one groups none of whose members fits")
     coverage: list[CoverageOutput] = Field(description="in the taxonomy's order")
     lagging: list[LagOutput]
@@ -142,6 +145,7 @@ class ReviewOutput(RemarksOutput):
                 for query, tags in review.corrected.items()
             },
             attempts=list(review.attempts),
+            personal_data={id: dict(kinds) for id, kinds in review.personal.items()},
             off_taxonomy={query: list(groups) for query, groups in review.off_taxonomy.items()},
             coverage=[
                 CoverageOutput(capability=item.capability, before=item.before, after=item.after, floor=item.floor)

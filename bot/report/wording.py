@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from bot.classifier.model import EVEN, CalledTools, Contradiction, Unfamiliar
 from bot.consolidator.verdict import Decision, Reason, Route, Verdict
 from bot.consolidator.verdict_engine import honesty
+from bot.intake.personal import kinds_in_words
 from bot.intake.specification import UNLISTED
 from bot.pipeline import Platform, Review
 from bot.rounding import rounded
@@ -56,6 +57,12 @@ WAYS_OUT: Final = (
     "(`taxonomy/exemplars/translations/`), or your own word on what a query exercises"
 )
 """What to do about queries that the classifier cannot judge."""
+
+PERSONAL_WAYS_OUT: Final = (
+    "Ways out: replace it in the eval set (`incumbent scan DIR --replace`), allow the value in `personal_data.allowed` "
+    "of the config, or have a curator accept the query as it is written"
+)
+"""What to do about queries that hold personal data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +141,12 @@ def why(verdict: Verdict, review: Judged, voice: Voice) -> str:
         names = listed([voice.capability(name) for name in on_trial])
         parts.append(f"{names} {agreeing(on_trial, 'counts', 'count')} for nothing yet.")
     return " ".join(parts)
+
+
+def explained_why(verdict: Verdict, review: Judged, voice: Voice) -> str:
+    """:func:`why` for somebody who asks about this verdict alone: with the ways out, where its text is the reason."""
+    told = why(verdict, review, voice)
+    return f"{told} {PERSONAL_WAYS_OUT}." if Reason.PERSONAL_DATA in verdict.reasons else told
 
 
 def beside(verdict: Verdict, review: Review, voice: Voice) -> list[str]:
@@ -321,6 +334,10 @@ def _attempt(verdict: Verdict, review: Judged, voice: Voice) -> str:
     return "Its text argues with the classifier, or hides something from people."
 
 
+def _personal_data(verdict: Verdict, review: Judged, voice: Voice) -> str:
+    return f"It holds {kinds_in_words(verdict.facts.personal)}."
+
+
 def _untrusted_author(verdict: Verdict, review: Judged, voice: Voice) -> str:
     return "It would enter on inferred tags alone, and its author is not among the trusted ones."
 
@@ -351,6 +368,7 @@ _EXPLANATIONS = {
     Reason.LOW_CONFIDENCE: _low_confidence,
     Reason.UNFAMILIAR: _unfamiliar,
     Reason.ATTEMPT: _attempt,
+    Reason.PERSONAL_DATA: _personal_data,
     Reason.UNTRUSTED_AUTHOR: _untrusted_author,
     Reason.CUSTOMER_SHARE: _customer_share,
     Reason.UNSEEN: _unseen,

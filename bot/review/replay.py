@@ -23,8 +23,15 @@ from bot.rater.model import Resident, ScoredQuery
 from bot.rater.profile import Profile
 from bot.rounding import rounded
 
-TRUST = (Reason.ATTEMPT, Reason.UNTRUSTED_AUTHOR, Reason.CUSTOMER_SHARE, Reason.UNSEEN, Reason.CONTESTED)
-"""The codes of gate 7, which looks at who brings a query and not at what it covers."""
+TRUST = (
+    Reason.ATTEMPT,
+    Reason.PERSONAL_DATA,
+    Reason.UNTRUSTED_AUTHOR,
+    Reason.CUSTOMER_SHARE,
+    Reason.UNSEEN,
+    Reason.CONTESTED,
+)
+"""The codes of gate 7, which looks at who brings a query and how it is written, not at what it covers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from bot.consolidator.trust import TrustGate
+from bot.consolidator.trust import TrustGate, doubt_text
 from bot.consolidator.verdict import Decision, Reason, Route, Ruling
 from tests.factories import make_facts, query
 
@@ -96,3 +97,36 @@ def test_all_reasons_are_said() -> None:
 def test_what_nobody_saw_admitted_goes_to_review(unseen: set[str], route: Route) -> None:
     ruling = gate(unseen=frozenset(unseen))(query("q", {}), make_facts(new_capabilities=("tone",)), DIRECT, [])
     assert ruling.route is route
+
+
+EXCLUDED = Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.REDUNDANT,))
+UNSURE = Ruling(Decision.INCLUDE, Route.REVIEW, (Reason.NOVEL_COMBO,))
+
+
+@pytest.mark.parametrize(
+    ("attempt", "personal", "ruling", "codes"),
+    [
+        (False, {}, DIRECT, "NEW_COVERAGE"),
+        (True, {}, DIRECT, "NEW_COVERAGE ATTEMPT"),
+        (False, {"e-mail": 1}, DIRECT, "NEW_COVERAGE PERSONAL_DATA"),
+        (True, {"card": 2, "iban": 1}, DIRECT, "NEW_COVERAGE ATTEMPT PERSONAL_DATA"),
+        (False, {"e-mail": 1}, EXCLUDED, "REDUNDANT"),
+        (False, {"e-mail": 1}, UNSURE, "NOVEL_COMBO"),
+    ],
+)
+def test_a_text_that_a_person_should_see_is_reviewed_and_nothing_else_changes(
+    attempt: bool, personal: dict[str, int], ruling: Ruling, codes: str
+) -> None:
+    asked = replace(query("q", {}), attempt=attempt, personal=personal)
+    facts = make_facts(new_capabilities=("auth",))
+    for trust in (doubt_text, gate()):
+        found = trust(asked, facts, ruling, [])
+        assert " ".join(found.reasons) == codes
+        assert found.decision is ruling.decision
+        assert found.admitted == (codes == "NEW_COVERAGE")
+
+
+def test_personal_data_is_named_before_who_brought_the_query() -> None:
+    asked = replace(query("q", {}), attempt=True, personal={"phone": 1})
+    ruling = gate(author_trusted=False, held={"mine": 9})(asked, make_facts(new_capabilities=("tone",)), DIRECT, [])
+    assert " ".join(ruling.reasons) == "NEW_COVERAGE ATTEMPT PERSONAL_DATA UNTRUSTED_AUTHOR CUSTOMER_SHARE"

@@ -1,0 +1,42 @@
+"""Personal data in queries: what a verdict, a comment and a scan say of it, without the values (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+from bot.personal_data.detector import Detector
+from bot.personal_data.model import Kind
+from bot.personal_data.stand_ins import comparable
+
+NOTHING_PERSONAL: Final[Mapping[str, int]] = MappingProxyType({})
+
+_WORDS: Final[Mapping[Kind, tuple[str, str]]] = {
+    Kind.CARD: ("a payment card number", "payment card numbers"),
+    Kind.IBAN: ("a bank account number", "bank account numbers"),
+    Kind.NATIONAL_ID: ("a national id", "national ids"),
+    Kind.E_MAIL: ("an e-mail address", "e-mail addresses"),
+    Kind.PHONE: ("a phone number", "phone numbers"),
+    Kind.ADDRESS: ("a street address", "street addresses"),
+    Kind.NAME: ("the name of a person", "names of people"),
+}
+
+
+@lru_cache(maxsize=20_000)
+def personal_in(texts: tuple[str, ...], detector: Detector) -> Mapping[str, int]:
+    """Kind of personal data in ``texts`` → how many different values, in the order of the kinds."""
+    values = {
+        (found.kind, comparable(text[found.start : found.end])) for text in texts for found in detector.find(text)
+    }
+    counts = {kind: sum(each is kind for each, _ in values) for kind in Kind}
+    return MappingProxyType({kind.value: count for kind, count in counts.items() if count}) or NOTHING_PERSONAL
+
+
+def kinds_in_words(kinds: Mapping[str, int]) -> str:
+    """``kinds`` as in “an e-mail address and 2 payment card numbers”."""
+    named: Sequence[str] = [
+        _WORDS[Kind(kind)][0] if count == 1 else f"{count} {_WORDS[Kind(kind)][1]}" for kind, count in kinds.items()
+    ]
+    return " and ".join(part for part in (", ".join(named[:-1]), *named[-1:]) if part)
