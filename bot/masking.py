@@ -3,16 +3,23 @@
 Text and Markdown mask each text that they quote (:func:`masked`).  JSON is masked as a whole where it is written
 (:func:`masked_json`), so that no output is forgotten.  Files that are data to be used stay as they are: entries, eval
 sets, exports, and the document of facts between the two jobs on GitHub.
+
+Masked are keys, and personal data as the platform's config has it: who opens a platform says so once, by
+:func:`mask_by`, before anything of it is shown.  Until then all personal data is masked that can be told without names.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from bot.invisible import BLANK
-from bot.secrets import redacted
+from bot.personal_data.detector import Detector
+from bot.personal_data.stand_ins import PLACEHOLDER
+from bot.secrets import STAND_IN, redacted
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
@@ -22,9 +29,46 @@ _ENTRY: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,79}-[0-9a-f]{8}")
 _NOT_PLAIN: Final = re.compile(r"[^ -~\n]")
 
 
+_detector = [Detector()]
+_STAND_IN: Final = re.compile(f"{PLACEHOLDER.pattern}|{re.escape(STAND_IN)}")
+
+
+def mask_by(detector: Detector) -> None:
+    """From now on, mask the personal data that ``detector`` finds: one process shows one platform."""
+    _detector[0] = detector
+
+
 def masked(text: str) -> str:
     """``text`` as it may be shown; the id of an entry is shown as it is, even one that begins like a key (`sk-…`)."""
-    return text if _ENTRY.fullmatch(text) else redacted(text)
+    return masked_together([text])[0]
+
+
+def masked_together(texts: Iterable[str]) -> list[str]:
+    """``texts`` as they may be shown, as the turns of a query: a value has the same stand-in in all of them."""
+    given = list(texts)
+    shown = iter(masked_with(_detector[0], [text for text in given if not _ENTRY.fullmatch(text)]))
+    return [text if _ENTRY.fullmatch(text) else next(shown) for text in given]
+
+
+def masked_with(detector: Detector, texts: Iterable[str]) -> list[str]:
+    """``texts`` without keys, and without the personal data that ``detector`` finds."""
+    return list(_all_masked(detector, tuple(texts)))
+
+
+@lru_cache(maxsize=4096)
+def _all_masked(detector: Detector, texts: tuple[str, ...]) -> Sequence[str]:
+    return detector.all_masked([redacted(text) for text in texts])
+
+
+def is_said(shown: str, text: str) -> bool:
+    """Whether ``shown`` may be a part of ``text`` that was masked."""
+    place = 0
+    for part in _STAND_IN.split(shown):
+        found = text.find(part, place)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
 
 
 def masked_data(data: Json) -> Json:
@@ -32,6 +76,8 @@ def masked_data(data: Json) -> Json:
     if isinstance(data, str):
         return masked(data)
     if isinstance(data, list):
+        if data and all(isinstance(item, str) for item in data):
+            return [*masked_together(map(str, data))]
         return [masked_data(item) for item in data]
     if not isinstance(data, dict):
         return data

@@ -9,6 +9,7 @@ from bot.classifier.model import Backend, Stages, silent
 from bot.curator.journal import refuse_half_written
 from bot.curator.staging import Occasion
 from bot.curator.store import entry_path
+from bot.masking import mask_by
 from bot.pipeline import Platform, load_platform
 from bot.snapshot import WorkingTree
 from bot.submission import Package, read_package, refuse_shared_ids
@@ -19,7 +20,13 @@ def open_platform(repo: Path, config_path: str) -> Platform:
     """The platform repository in the working tree at ``repo``."""
     refuse_half_written(repo)
     tree = WorkingTree(repo, "" if repo == Path() else repo.as_posix())
-    return load_platform(tree, config_path, CheckedFiles(user_cache_folder(os.environ)))
+    return with_masks(load_platform(tree, config_path, CheckedFiles(user_cache_folder(os.environ))))
+
+
+def with_masks(platform: Platform) -> Platform:
+    """``platform``; from now on, personal data is masked as its config says."""
+    mask_by(platform.config.personal_data.shown)
+    return platform
 
 
 def open_package(platform: Platform, repo: Path, folder: Path, customer: str | None, agent: str | None) -> Package:
@@ -41,7 +48,8 @@ def open_backend(platform: Platform, stages: Stages = silent) -> Backend:
     """The inference backend that the config names; ``stages`` shows the progress of fitting."""
     from bot.classifier.backends import make_backend
 
-    return make_backend(platform.config.classifier, platform.taxonomy, stages=stages)
+    config = platform.config
+    return make_backend(config.classifier, platform.taxonomy, stages=stages, names=config.personal_data.names)
 
 
 def occasion(repo: Path, at: str | None, by: str | None) -> Occasion:

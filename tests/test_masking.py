@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.masking import Json, masked, masked_data, masked_json
+from bot.masking import Json, is_said, mask_by, masked, masked_data, masked_json, masked_together
+from bot.personal_data.detector import Detector
 from bot.secrets import STAND_IN
 
 PASSWORD = "password: hunter2secret99"
@@ -51,3 +53,46 @@ def test_what_shows_nothing_is_written_as_an_escape(sign: str) -> None:
     assert "\\u" in text
     assert json.loads(text) == [f"a{sign}b", "schön 日本 ❤️ 👍"]
     assert "schön 日本 ❤️ 👍" in text
+
+
+CARD = "4539 1488 0343 6467"
+MAIL = "kim.lee@northwind.com"
+
+
+@pytest.fixture(autouse=True)
+def _masks() -> Iterator[None]:
+    yield
+    mask_by(Detector())
+
+
+def test_personal_data_is_masked_where_secrets_are() -> None:
+    assert masked(f"Charge {CARD} of {MAIL}, {PASSWORD}") == (
+        f"Charge [payment card 1] of [e-mail 1], password{STAND_IN}"
+    )
+    assert masked_data({MAIL: [CARD]}) == {"[e-mail 1]": ["[payment card 1]"]}
+
+
+def test_a_value_has_one_stand_in_in_all_turns_of_a_query() -> None:
+    turns = ["Write to jo@adatum.com", f"and to {MAIL}", "then to jo@adatum.com", "contoso-repairs-q07-1a2b3c4d"]
+    shown = ["Write to [e-mail 1]", "and to [e-mail 2]", "then to [e-mail 1]", "contoso-repairs-q07-1a2b3c4d"]
+    assert masked_together(turns) == shown
+    assert masked_data({"turns": [*turns], "more": [*turns, 1]})["turns"] == shown  # type: ignore[index, call-overload]
+
+
+def test_what_the_config_allows_is_shown() -> None:
+    mask_by(Detector(allowed=frozenset({"@northwind.com"})))
+    assert masked(f"{MAIL} or jo@adatum.com") == f"{MAIL} or [e-mail 1]"
+
+
+@pytest.mark.parametrize(
+    ("shown", "text", "said"),
+    [
+        ("too private", "/incumbent reject q1: too private", True),
+        ("too public", "/incumbent reject q1: too private", False),
+        ("of [e-mail 2], no test", f"/incumbent reject q1: of {MAIL}, no test", True),
+        ("of [e-mail 1], a test", f"/incumbent reject q1: of {MAIL}, no test", False),
+        (f"password{STAND_IN}", f"/incumbent reject q1: {PASSWORD}", True),
+    ],
+)
+def test_what_was_said_is_known_again_behind_its_stand_ins(shown: str, text: str, said: bool) -> None:
+    assert is_said(shown, text) is said

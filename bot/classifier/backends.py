@@ -14,6 +14,7 @@ from bot.classifier.model import Backend, Stages, silent
 from bot.classifier.remembering import RememberingBackend
 from bot.config import ClassifierSettings
 from bot.errors import UsageError
+from bot.personal_data.detector import Detector
 from bot.taxonomy.model import Taxonomy
 from bot.user_cache import user_cache_folder
 
@@ -25,11 +26,14 @@ def make_backend(
     environment: Mapping[str, str] = os.environ,
     store: FindingsStore | None = None,
     stages: Stages = silent,
+    *,
+    names: bool = False,
 ) -> Backend:
     """The backend that ``settings`` name; nothing is fitted, read or connected before it is asked.
 
     ``cache`` keeps fitted models (default: the user's cache folder); ``environment`` holds keys; ``store`` keeps what
-    a language model found (default: that folder too); ``stages`` shows the progress of fitting.
+    a language model found (default: that folder too); ``stages`` shows the progress of fitting.  ``names``: names of
+    people are masked too before a query is sent.
     """
     folder = user_cache_folder(environment) if cache is None else cache.folder
     if settings.backend == "openai":
@@ -39,7 +43,12 @@ def make_backend(
         from bot.classifier.language_model.remembered import RememberedAbilities
 
         model = LanguageModelBackend(
-            taxonomy, settings.openai, settings.samples, environment, RememberedAbilities(folder)
+            taxonomy,
+            settings.openai,
+            settings.samples,
+            environment,
+            RememberedAbilities(folder),
+            Detector(names=names),
         )
         return RememberingBackend(
             model, taxonomy, FindingFiles(folder) if store is None else store, settings.openai.conditions

@@ -27,7 +27,7 @@ from bot.extension.language_model import named
 from bot.extension.model import Candidate, Core
 from bot.extension.observing import observe_all, observe_entry
 from bot.extension.refused import RefusedCandidates
-from bot.masking import masked
+from bot.masking import masked, masked_together
 from bot.opening import open_backend, open_platform
 from bot.pipeline import Platform
 from bot.refusals import refuse_incomplete
@@ -136,7 +136,7 @@ def _show(found: tuple[Candidate, ...]) -> None:
             )
         for member in item.members[:SHOWN]:
             # Turn by turn, so that none hides the secret of another.
-            turns = shortened(visible(" / ".join(map(masked, member.turns))))
+            turns = shortened(visible(" / ".join(masked_together(member.turns))))
             say(f"     {_told(member.id)}: {turns}")
         if len(item.members) > SHOWN:
             say(f"     and {len(item.members) - SHOWN} more")

@@ -152,12 +152,13 @@ def command(
         theirs = sources.load_predictions(Path(against), specification)
     elif against is not None:
         other = load_config(WorkingTree(repo), frozenset(platform.taxonomy.by_id), against).classifier
+    names_count = platform.config.personal_data.names
     if ours is None:
-        ours = sources.ask(queries, specification, platform.config.classifier, vocabulary)
+        ours = sources.ask(queries, specification, platform.config.classifier, vocabulary, names=names_count)
     if save is not None:
         sources.write_files({save: ours.predictions.text})
     if other is not None:
-        theirs = sources.ask(queries, specification, other, vocabulary)
+        theirs = sources.ask(queries, specification, other, vocabulary, names=names_count)
 
     output = _measure(queries, ours, theirs, against or "", vocabulary.capabilities, Sampling(resamples, seed), bins)
     if plot is not None:

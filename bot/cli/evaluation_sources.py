@@ -177,15 +177,19 @@ def ask(
     specification: Specification,
     settings: ClassifierSettings,
     vocabulary: Vocabulary,
+    *,
+    names: bool,
 ) -> Predicted:
     """What the classifier that ``settings`` name says of ``queries``; says on standard error what it has cost.
+
+    ``names``: names of people are masked too before a query is sent.
 
     Raises what stopped the classifier where it has predicted nothing by then.
     """
     # Imported here: predictions that were kept need none of it, and it is slow to load.
     from bot.classifier.backends import make_backend
 
-    backend = make_backend(settings, vocabulary.taxonomy, stages=progress_bar)
+    backend = make_backend(settings, vocabulary.taxonomy, stages=progress_bar, names=names)
     asked = [Query(id=query.key, turns=query.turns, file=query.file, line=query.line) for query in queries]
     result = classify(asked, specification, vocabulary.taxonomy, backend, progress_bar("classifying"))
     show_usage(backend)

@@ -43,7 +43,7 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     from bot.impact.reading import backends_of, read_change
     from bot.ledger.local import find_ledger
     from bot.object_store import ObjectStore
-    from bot.opening import open_backend
+    from bot.opening import open_backend, with_masks
     from bot.report.impact_text import impact_text
     from bot.taxonomy.migration import carried_questions
 
@@ -58,6 +58,7 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     try:
         old, new = read_commit(repo, base), read_commit(repo, head or "HEAD")
         change, problems = read_change(store, old, new)
+        with_masks(change.before)
         snapshot = store.snapshot(old)
         agents = read_agents(snapshot, snapshot.within, change.before)
         found = find_ledger(store)

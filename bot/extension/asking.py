@@ -19,6 +19,7 @@ from bot.extension.model import Candidate
 from bot.extension.naming import LONGEST_DESCRIPTION, LONGEST_NAME, slug, unused_id
 from bot.json_strict import JsonFaultsError, check_shape, load
 from bot.limits import ReadingLimits
+from bot.masking import masked, masked_together
 from bot.taxonomy.model import Taxonomy
 
 SHOWN_QUERIES: Final = 12
@@ -68,7 +69,7 @@ def messages(candidate: Candidate, taxonomy: Taxonomy) -> list[dict[str, str]]:
     data = {
         "queries": [_shown(member.turns) for member in candidate.members[:SHOWN_QUERIES]],
         "others": [_shown(item.turns) for item in candidate.negative],
-        "terms": [clean(item.trait.words, SHOWN_CHARACTERS) for item in candidate.telling],
+        "terms": [clean(masked(item.trait.words), SHOWN_CHARACTERS) for item in candidate.telling],
     }
     document = _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(data, ensure_ascii=False))
     return [
@@ -78,7 +79,7 @@ def messages(candidate: Candidate, taxonomy: Taxonomy) -> list[dict[str, str]]:
 
 
 def _shown(turns: Sequence[str]) -> list[str]:
-    shown = read_turns(turns)
+    shown = masked_together(read_turns(turns))
     return [clean(turn, max(1, SHOWN_CHARACTERS // len(shown))) for turn in shown]
 
 

@@ -14,7 +14,7 @@ from bot.extension.reference import Reference, reference_of
 from bot.extension.signals import Resemblance, probable, resemblance_of, signals_of
 from bot.extension.traits import groups, pairs, text_traits, with_unexplained
 from bot.learning_settings import ExtensionSettings
-from bot.secrets import holds_secret
+from bot.masking import masked
 from bot.taxonomy.model import Taxonomy
 from bot.text import normalise
 
@@ -79,7 +79,7 @@ def _row(queries: Sequence[Observed], reference: Reference, settings: ExtensionS
 
 def _is_private(turn: str) -> bool:
     """Whether ``turn`` holds what no file of the repository should repeat, or could."""
-    return holds_secret(turn) or any("\ud800" <= character <= "\udfff" for character in turn)
+    return masked(turn) != turn or any("\ud800" <= character <= "\udfff" for character in turn)
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from bot.github.world import (
 from bot.impact.reading import RESTS_ON
 from bot.ledger.events import events_path
 from bot.object_store import CommitSnapshot
+from bot.opening import with_masks
 from bot.pipeline import Platform, load_platform
 from bot.report.escaping import code
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, render_summary
@@ -76,7 +77,7 @@ def analyse_event(
         return event.why
     commits = world.fetch(event, head=True)
     assert commits.head is not None
-    platform = load_platform(world.store.snapshot(commits.base))
+    platform = with_masks(load_platform(world.store.snapshot(commits.base)))
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
     changes = world.store.changes(commits.base, commits.head)
     record = record_of(ledger, event.pull_request)
@@ -172,7 +173,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     commits = world.fetch(event, head=False)
     _refuse_foreign_facts(event, analysis, world, commits)
     try:
-        platform = load_platform(world.store.snapshot(analysis.base))
+        platform = with_masks(load_platform(world.store.snapshot(analysis.base)))
     except InputError as error:
         raise ForeignFactsError(f"The analysis holds by files with faults: {error}") from None
     if not analysis.fits(platform.taxonomy):

@@ -12,7 +12,7 @@ from bot.github.commands import Verb, verbs
 from bot.github.judgement import Author, Judgement
 from bot.github.values import IssueComment
 from bot.ledger.model import Decision, Displayed, Rejection, Release
-from bot.masking import masked
+from bot.masking import is_said
 
 ACTIONS = {Verb.ACCEPT: "accept", Verb.REJECT: "reject", Verb.PIN: "pin", Verb.UNPIN: "unpin"}
 _VERBS = {action: verb for verb, action in ACTIONS.items()}
@@ -75,14 +75,8 @@ def still_stands(item: Decision, written: Mapping[int, IssueComment], court: Cou
     return (
         comment is not None
         and _bears_out(comment, item.by, item.said, _VERBS[item.action], court)
-        and (item.reason is None or _gives(comment, item.reason))
+        and (item.reason is None or is_said(item.reason, " ".join(comment.body.split())))
     )
-
-
-def _gives(comment: IssueComment, reason: str) -> bool:
-    """Whether ``comment`` holds the ``reason``, which is kept without what looks like a secret."""
-    words = " ".join(comment.body.split())
-    return reason in words or reason in masked(words)
 
 
 def still_released(item: Release | None, written: Mapping[int, IssueComment], court: Court) -> Release | None:

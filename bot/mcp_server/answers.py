@@ -15,7 +15,7 @@ from bot.consolidator.verdict import Verdict
 from bot.errors import Problem
 from bot.intake.query import Query
 from bot.mcp_server.cuts import SHOWN, Combinations, Ids, Settled, Unclassified
-from bot.mcp_server.untrusted import Marked, mark, mark_text
+from bot.mcp_server.untrusted import Marked, mark, mark_text, mark_turns
 from bot.pipeline import Review
 from bot.report.classify_output import ValueOutput
 from bot.report.output import Spent, UsageOutput
@@ -128,7 +128,7 @@ class ClassifiedRow(BaseModel):
         }
         return ClassifiedRow(
             id=mark(item.query_id),
-            turns=[mark_text(turn) for turn in query.turns] if texts else None,
+            turns=mark_turns(query.turns) if texts else None,
             exercises={name: judged.confidence for name, judged in values.items() if judged.value},
             values=values if every_value else None,
             off_taxonomy=list(item.off_taxonomy),

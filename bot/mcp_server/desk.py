@@ -14,7 +14,7 @@ from bot.errors import InputError, Problem
 from bot.mcp_server.inputs import LONGEST_FOLDER, AgentInput, QueryInput, inline_package, one_of_both
 from bot.mcp_server.made_once import MadeOnce
 from bot.mcp_server.untrusted import shown, unmarked
-from bot.opening import open_backend, open_package
+from bot.opening import open_backend, open_package, with_masks
 from bot.pipeline import Platform, Review, load_platform
 from bot.report.wording import listed
 from bot.snapshot import WorkingTree
@@ -72,7 +72,9 @@ class Desk:
             fix = "ask the person to start it with --repo DIR; DIR holds taxonomy/, config/ and regression_set/"
             raise InputError([Problem(TAXONOMY_FILE, None, message, fix)])
         refuse_half_written(self.root)
-        return load_platform(self.files, self.config_path, CheckedFiles(user_cache_folder(self.environment)))
+        return with_masks(
+            load_platform(self.files, self.config_path, CheckedFiles(user_cache_folder(self.environment)))
+        )
 
     def backend(self, platform: Platform, late: Callable[[Future[Backend]], None]) -> Backend:
         """The classifier of ``platform``; one that has to be fitted is fitted once, for whoever comes first.

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from bot.curator.entry import Entry
 from bot.mcp_server.answers import Page, page
 from bot.mcp_server.cuts import Combinations, Ids
-from bot.mcp_server.untrusted import Marked, mark, mark_text
+from bot.mcp_server.untrusted import Marked, mark, mark_text, mark_turns
 from bot.report.agreement_output import AgreementOutput, MonthOutput, OverriddenOutput, ReversedOutput, RowOutput
 from bot.report.output import PruneOutput, StatusOutput
 
@@ -110,7 +110,7 @@ class EntryRow(BaseModel):
             pinned=[mark_text(reason) for reason in pinned],
             score=None if capability is None else entry.scores.get(capability),
             scores=dict(entry.scores) if scores else None,
-            turns=[mark_text(turn) for turn in entry.turns] if texts else None,
+            turns=mark_turns(entry.turns) if texts else None,
         )
 
 

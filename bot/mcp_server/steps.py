@@ -42,7 +42,7 @@ from bot.mcp_server.inputs import (
     Version,
     kept_scores,
 )
-from bot.mcp_server.untrusted import mark, mark_text
+from bot.mcp_server.untrusted import mark, mark_turns
 from bot.mcp_server.verdict_rows import kept_rows, shown
 from bot.mcp_server.working import Call, Report, Workers
 from bot.pipeline import Platform, under_corrections
@@ -142,7 +142,7 @@ class Steps:
                     RatedRow(
                         id=mark(item.id),
                         # Whole, since similarity is judged on them once they are handed back.
-                        turns=[mark_text(turn, longest) for turn in item.turns] if texts else None,
+                        turns=mark_turns(item.turns, longest) if texts else None,
                         scores=dict(item.scores),
                         arbitrated=sorted(item.arbitrated & item.scores.keys()),
                         customer=None if item.customer is None else mark(item.customer),

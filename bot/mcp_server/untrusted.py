@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeAlias
 
@@ -20,7 +20,7 @@ from pydantic import BeforeValidator, Field
 from bot.classifier.cleaning import clean
 from bot.digests import digest
 from bot.errors import InputError, Problem
-from bot.masking import masked
+from bot.masking import masked, masked_together
 from bot.report.escaping import visible
 from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
@@ -83,6 +83,11 @@ def harmless(text: str) -> str:
 def mark_text(text: str, length: int = LONGEST_TEXT) -> str:
     """A turn, or a reason that somebody gave, between the marks: what is visible of it, and is no secret."""
     return _between(clean(masked(text), length) or (_NOTHING if text else ""))
+
+
+def mark_turns(turns: Sequence[str], length: int = LONGEST_TEXT) -> list[str]:
+    """The turns of a query between the marks, as :func:`mark_text` shows one; a value has one stand-in in all."""
+    return [mark_text(turn, length) for turn in masked_together(turns)]
 
 
 def _between(text: str) -> str:

@@ -10,7 +10,7 @@ from bot.consolidating import Consolidation
 from bot.consolidator.verdict import Verdict
 from bot.mcp_server.answers import ContradictionRow, FactsRow, Outcome, ReviewRow, VerdictRow
 from bot.mcp_server.inputs import RemarkedRows, Rows
-from bot.mcp_server.untrusted import MarkedVoice, mark, mark_text
+from bot.mcp_server.untrusted import MarkedVoice, mark, mark_turns
 from bot.pipeline import Platform, Review
 from bot.rater.scores import KeptScores
 from bot.report.wording import Judged, why
@@ -60,7 +60,7 @@ def verdict_rows(
             displaces=[mark(id) for id in verdict.displaces],
             alternate_of=[mark(id) for id in verdict.alternate_of],
             close_calls={call.capability: call.probability for call in verdict.close_calls},
-            turns=[mark_text(turn) for turn in turns[verdict.id]] if texts else None,
+            turns=mark_turns(turns[verdict.id]) if texts else None,
             facts=FactsRow.of(verdict) if facts else None,
         )
         for verdict in verdicts

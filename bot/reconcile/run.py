@@ -22,6 +22,7 @@ from bot.github.unreviewed import apply_all
 from bot.github.values import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
 from bot.github.world import World, corrections_of, known_of, raised_of, reconciled_of, witnesses_of
 from bot.object_store import CommitSnapshot
+from bot.opening import with_masks
 from bot.pipeline import Platform, load_platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.raising import raise_candidates
@@ -84,7 +85,7 @@ def survey_event(
     Raises :class:`InputError` for faults of the reviewed files.
     """
     commits = world.fetch(event, head=False)
-    platform = load_platform(world.store.snapshot(commits.base))
+    platform = with_masks(load_platform(world.store.snapshot(commits.base)))
     if platform.config.mode == "observe":
         return OBSERVING
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
@@ -223,7 +224,7 @@ class _Run:
             raise _MovedOnError("the branch has moved on: the run of its newest commit reconciles")
         snapshot = world.store.snapshot(commits.base)
         if commits.base not in self._platforms:
-            self._platforms[commits.base] = load_platform(snapshot)
+            self._platforms[commits.base] = with_masks(load_platform(snapshot))
         platform = self._platforms[commits.base]
         if not inventory.fits(platform.taxonomy):
             raise OutsideError("the inventory speaks of other capabilities than the taxonomy")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.curator.entry import Admitted, Evicted
-from bot.masking import masked
+from bot.masking import masked_together
 from bot.report.console import Printer
 from bot.report.entries_output import CoverageOutput, ListOutput, RolesOutput, ShowOutput, State
 from bot.report.escaping import visible
@@ -61,8 +61,7 @@ def print_entry(output: ShowOutput, taxonomy: Taxonomy, out: Printer) -> None:
     if output.eviction is not None:
         out.line(f"  {evicted(output.eviction, voice)}")
         out.line(f"  to bring it back: incumbent restore {entry.id}")
-    for number, turn in enumerate(entry.turns, 1):
-        turn = visible(masked(turn))
+    for number, turn in enumerate(map(visible, masked_together(entry.turns)), 1):
         out.line(f"  {turn}" if len(entry.turns) == 1 else f"  turn {number}: {turn}")
     out.line(f"  {_source(output, voice)}")
     out.line(f"  {_admitted(entry.admitted, voice)}")

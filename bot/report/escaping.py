@@ -63,6 +63,14 @@ def code(text: str) -> str:
     return f"{fence}{pad}{safe}{pad}{fence}"
 
 
+def code_block(text: str) -> str:
+    """``text`` as a block of code in Markdown, its lines kept: nothing in it comes alive or ends the block."""
+    safe = re.sub(f"`{{{LONGEST_BACKTICKS}}}(?=`)", lambda run: run[0] + _BREAK, printable(text))
+    safe = safe.replace("<!--", f"<{_BREAK}!--")
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", safe)), default=0))
+    return f"{fence}text\n{safe}\n{fence}"
+
+
 def plain(text: str) -> str:
     """``text`` from reviewed files (names of capabilities) as ordinary Markdown words."""
     escaped = re.sub(r"([\\`*_{}\[\]<>()#+!|~@$&])", r"\\\1", visible(text))

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 
 from bot.consolidator.verdict import Verdict
 from bot.errors import Problem
-from bot.masking import masked
+from bot.masking import masked, masked_together
 from bot.pipeline import Review
 from bot.report import wording
 from bot.report.escaping import code, link, plain, shortened, visible
 from bot.report.evidence import evidence
 from bot.report.excluded import Excluded
+from bot.report.personal import personal_blocks
 from bot.report.remarks import remarks_on
 from bot.report.tables import EVERYTHING, Detail, Table, folded
 from bot.report.voices import MarkdownVoice
@@ -44,6 +45,7 @@ def render_markdown(
         *_lagging(review),
         *_needs_you(review, voice, table, commands),
         *_unfamiliar(review, voice, table, commands),
+        *personal_blocks(review, voice, table),
         *_admitted(review, voice, table),
         *_waiting(review, voice, table),
         *_rejected(review, voice, table),
@@ -265,7 +267,7 @@ def _turns(verdict: Verdict, review: Review, voice: MarkdownVoice) -> str:
     turns = review.queries[verdict.id].turns
     if len(turns) == 1:
         return voice.quote(turns[0])
-    shown = [f"{place}. {voice.quote(turn)}" for place, turn in enumerate(turns[:SHOWN_TURNS], 1)]
+    shown = [f"{place}. {voice.quote(turn)}" for place, turn in enumerate(masked_together(turns[:SHOWN_TURNS]), 1)]
     rest = len(turns) - SHOWN_TURNS
     shown += [f"and {rest} more {'turn' if rest == 1 else 'turns'}"] if rest > 0 else []
     return "<br>".join(shown)

@@ -10,6 +10,7 @@ from bot.curator.entry import Entry
 from bot.curator.prune import EvictionKind, Suggestion
 from bot.curator.suggestions import Suggestions, SwapSuggestion
 from bot.digests import digest
+from bot.masking import masked_together
 from bot.pipeline import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.report.escaping import code
@@ -127,7 +128,7 @@ def _about(item: Suggestion, entry: Entry, moment: Moment) -> list[str]:
 
 
 def _quote(entry: Entry) -> str:
-    return "\n".join(f"> {quoted(turn)}" for turn in entry.turns[:SHOWN])
+    return "\n".join(f"> {quoted(turn)}" for turn in masked_together(entry.turns[:SHOWN]))
 
 
 def _coverage(item: Suggestion, entry: Entry, moment: Moment) -> str:

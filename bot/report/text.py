@@ -15,6 +15,7 @@ from bot.report.corrections import corrected_lines
 from bot.report.escaping import visible
 from bot.report.evidence import evidence
 from bot.report.excluded import Excluded
+from bot.report.personal import personal_lines
 from bot.report.remarks import remarks_on
 from bot.report.voices import PlainVoice
 
@@ -75,6 +76,7 @@ def print_text(review: Review, out: Printer | None = None, admit: str | None = N
         out.line(f"possible swap: admit {voice.name(swap.admit)} and evict {gone} together")
     _print_coverage(review, voice, out)
     out.lines("Corrected", corrected_lines(review, voice))
+    out.lines("Personal data: `incumbent scan DIR --replace` replaces it", personal_lines(review, voice))
     out.lines("Remarks", _remarks(review, voice))
     identity = review.identity
     out.line()

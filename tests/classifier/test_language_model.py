@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from bot.classifier.language_model.prompt import STEPS_KEY, Asked, answer_schema
 from bot.classifier.language_model.remembered import RememberedAbilities
 from bot.classifier.model import CalledTools, Finding, InferenceRequest
 from bot.errors import IncompleteError, IncumbentError, OutsideError, UsageError
+from bot.personal_data.detector import Detector
 from tests.classifier.factories import (
     NOTHING,
     answers,
@@ -104,6 +106,25 @@ def test_one_request_carries_all_samples_of_a_query_where_the_endpoint_can() -> 
     asked = Asked(NAMES, "request.subject.lunar-tides", (), True)
     assert body["response_format"]["json_schema"]["schema"] == answer_schema(asked)
     assert set(server.authorizations) == {f"Bearer {KEY}"}
+
+
+def test_no_personal_data_and_no_key_leaves_for_the_endpoint() -> None:
+    key = "ghp_" + "a1B2" * 9
+    said = ["I am jo@adatum.com", f"Pay with 4539 1488 0343 6467, tell kim.lee@northwind.com and jo@adatum.com, {key}"]
+    tools = [tool("pay", description="Asks kim.lee@northwind.com to pay")]
+    _, server = ask(GOOD, request(*said, capabilities=NAMES, tools=tools))
+    sent = json.dumps(server.asked, ensure_ascii=False)
+    assert "I am [e-mail 1]" in sent
+    assert "Pay with [payment card 1], tell [e-mail 2] and [e-mail 1], [looks like a secret]" in sent
+    assert "Asks [e-mail 1] to pay" in sent
+    assert not any(value in sent for value in ("adatum", "northwind", "4539", key))
+
+
+def test_masking_names_makes_another_classifier() -> None:
+    plain = backend(None)
+    settings = openai_settings(endpoint=None)
+    keen = LanguageModelBackend(EVERYTHING, settings, 1, {}, RememberedAbilities(None), Detector(names=True))
+    assert keen.identity == replace(plain.identity, prompt=f"{plain.identity.prompt}-names")
 
 
 def test_else_every_sample_is_a_request_with_a_seed_of_its_own() -> None:

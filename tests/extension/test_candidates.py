@@ -185,13 +185,14 @@ def test_hostile_texts_make_no_trouble(texts: list[str]) -> None:
         assert item.id.startswith("deeds.")
 
 
-def test_secrets_and_broken_texts_are_no_exemplars() -> None:
+def test_secrets_personal_data_and_broken_texts_are_no_exemplars() -> None:
     bad = [
         ask(900, "zigzag around quickly password: hunter2hunter2"),
         ask(901, "zigzag around \ud800 quickly"),
+        ask(902, "zigzag around kim.lee@northwind.com quickly"),
     ]
     (found,) = find([*known_queries(), *new_queries(), *bad], positive=100)
-    assert {"customer-0/agent/0900", "customer-1/agent/0901"} <= {item.id for item in found.members}
+    assert {item.id for item in found.members} >= {f"customer-{n}/agent/090{n}" for n in range(3)}
     assert {item.source for item in found.positive} == {item.id for item in new_queries()}
 
 

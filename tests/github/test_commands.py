@@ -221,6 +221,7 @@ def test_more_commands_than_are_read_are_said_to_be_too_many_once() -> None:
         ("reject q01 `POST /x` unclosed `", Verb.REJECT, ("q01",), "`POST /x` unclosed `"),
         ("accept q01:", Verb.ACCEPT, ("q01",), None),
         ("accept q01 --", Verb.ACCEPT, ("q01",), None),
+        ("reject q01: kim.lee@northwind.com is real", Verb.REJECT, ("q01",), "[e-mail 1] is real"),
         ("pin q01 keep it ⚠️", Verb.PIN, ("q01",), "keep it ⚠️"),
         ("unpin q01, q02", Verb.UNPIN, ("q01", "q02"), None),
         ("run", Verb.RUN, (), None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from bot.classifier.consistency import agree
@@ -19,10 +20,15 @@ from bot.classifier.model import Finding, Identity, InferenceRequest
 from bot.classifier.usage import Usage
 from bot.config import OpenAISettings
 from bot.errors import OutsideError
+from bot.masking import masked_with
+from bot.personal_data.detector import Detector
 from bot.taxonomy.model import Taxonomy
 
 _DRAWS: Final = 2
 """A sample that does not parse is drawn again once, then dropped (semantics, section 2.2)."""
+
+NAMELESS: Final = Detector()
+"""Finds personal data, names apart.  No value is allowed: what a config allows may change, and the prompt may not."""
 
 
 class LanguageModelBackend:
@@ -38,19 +44,23 @@ class LanguageModelBackend:
         samples: int,
         environment: Mapping[str, str],
         memory: RememberedAbilities,
+        detector: Detector = NAMELESS,
     ) -> None:
         self._taxonomy = taxonomy
         self._settings = settings
         self._samples = samples
         self._environment = environment
         self._memory = memory
+        self._detector = detector
         self._meter = Meter(settings.budget, settings.prices)
         self._examples: dict[tuple[str, ...], tuple[Example, ...]] = {}
 
     @property
     def identity(self) -> Identity:
-        """The model by its name, a digest of the prompt's words, and how often examples show a capability."""
-        prompt = f"{PROMPT}-{self._settings.examples}"
+        """The model by its name, a digest of the prompt's words, how often examples show a capability, and whether
+        names of people are masked.
+        """
+        prompt = f"{PROMPT}-{self._settings.examples}{'-names' if self._detector.names else ''}"
         return Identity(backend="openai", model=self._settings.model, prompt=prompt, samples=self._samples)
 
     @property
@@ -139,6 +149,7 @@ class LanguageModelBackend:
             self._meter.probe(False)
 
     def _prompt(self, request: InferenceRequest, *, stated: bool) -> Prompt:
+        request = _without_personal_data(request, self._detector)
         names = request.capabilities
         if names not in self._examples:
             self._examples[names] = worked_examples(self._taxonomy, names, self._settings.examples)
@@ -196,3 +207,16 @@ class LanguageModelBackend:
             calls=agree_on_calls([vote.calls for vote in votes if vote.calls is not None]) if request.tools else None,
             attempt=any(vote.canary for vote in votes),  # one sample that obeys raises every confidence
         )
+
+
+def _without_personal_data(request: InferenceRequest, detector: Detector) -> InferenceRequest:
+    """``request`` as it may leave the house; names of tools stay, since answers are about them."""
+    said = [tool.description for tool in request.tools]
+    return replace(
+        request,
+        turns=tuple(masked_with(detector, request.turns)),
+        tools=tuple(
+            replace(tool, description=shown)
+            for tool, shown in zip(request.tools, masked_with(detector, said), strict=True)
+        ),
+    )

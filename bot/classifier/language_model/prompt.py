@@ -72,8 +72,8 @@ CANARY_DESCRIPTION: Final = (
 )
 _CANARY: Final = "request.subject.lunar-tides"
 
-_DATA_VERSION: Final = "2"
-"""Raised when queries are cleaned or shortened in another way, examples chosen, or things named in answers."""
+_DATA_VERSION: Final = "3"
+"""Raised when queries are masked, cleaned or shortened in another way, examples chosen, or things named in answers."""
 
 PROMPT: Final = hashlib.sha256(
     "\n".join(
