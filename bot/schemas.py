@@ -52,6 +52,7 @@ from bot.report.output import (
     ValidateOutput,
 )
 from bot.report.review_output import ReviewOutput
+from bot.report.scan_output import ScanOutput
 from bot.taxonomy.model import Taxonomy
 
 SCHEMAS: dict[str, type[BaseModel]] = {
@@ -99,6 +100,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "impact-output": Impact,
     "export-output": ExportOutput,
     "status-output": StatusOutput,
+    "scan-output": ScanOutput,
     "validate-output": ValidateOutput,
     "formats-output": FormatsOutput,
     "ci-output": CiOutput,

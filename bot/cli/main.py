@@ -44,6 +44,7 @@ COMMANDS = {
     "migrate": "Carry declared renames and splits of capabilities through set, config and labels.",
     "impact": "Say what a change of taxonomy or config would do, before it is merged.",
     "export": "Write the regression set in the form that another tool's runner reads.",
+    "scan": "Find personal data and secrets in the regression set or in eval sets.",
     "status": "Size, coverage, pins and waiting entries of the regression set.",
     "mcp": "Serve the pipeline to chat assistants, over the Model Context Protocol.",
     "validate": "Check taxonomy, config, regression set and eval sets; all errors at once.",

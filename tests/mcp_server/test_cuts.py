@@ -25,6 +25,7 @@ BOUNDED = {
     "first",
     "turns",
     "exercises",
+    "personal_data",
     "values",
     "off_taxonomy",
     "scores",

@@ -1,0 +1,164 @@
+"""``incumbent scan``: personal data and secrets that are in the repository already, and how to get them out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+import click
+
+from bot.cli.options import (
+    all_option,
+    folder_name,
+    json_option,
+    print_json,
+    progress_bar,
+    repository_options,
+    show_problems,
+    show_usage,
+)
+from bot.curator.changes import apply
+from bot.curator.entry import Entry
+from bot.curator.lock import sole_curator
+from bot.errors import InputError, Problem
+from bot.opening import open_backend, open_platform
+from bot.pipeline import Platform
+from bot.refusals import refuse_incomplete
+from bot.renewal import Renewal, all_tasks, renew
+from bot.report.console import Printer
+from bot.report.output import ProblemOutput, UsageOutput
+from bot.report.scan_output import ScanOutput, SightingOutput, print_scan
+from bot.report.voices import PlainVoice
+from bot.scanning import FolderScan, folders_of, replace_in_set, scan_folder, scan_set
+from bot.snapshot import WorkingTree
+from bot.submission import find_specification
+
+
+@click.command("scan")
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="[DIR]...")
+@click.option("--replace", is_flag=True, help="Write values that belong to nobody in place of personal data.")
+@click.option(
+    "--customer",
+    metavar="NAME",
+    callback=folder_name,
+    help="Whose values the config allows (default: the name of the folder above).",
+)
+@repository_options
+@all_option
+@json_option
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="How to print (json: as --json)."
+)
+def command(
+    paths: tuple[Path, ...],
+    replace: bool,
+    customer: str | None,
+    repo: Path,
+    config_path: str,
+    everything: bool,
+    as_json: bool,
+    form: str,
+) -> int:
+    """Find personal data and secrets in the eval sets of each DIR; without one, in the regression set.
+
+    The regression set is all of it: entries, those that wait for a slot, tombstones, and corrections by hand. DIR is a
+    folder of eval sets, a customer's folder, or eval_sets. Ends with 0 where nothing is found, or all of it was
+    replaced, and with 1 otherwise. Secrets are never replaced.
+
+    --replace changes the values alone: the rest of a file of a customer stays byte for byte, and a file that would not
+    be read as the same queries stays as it is. Entries with another text are classified again. Replace in the
+    regression set and in the eval sets that it came from in one commit, so that each query is still known.
+
+    \b
+    Examples:
+      incumbent scan
+      incumbent scan eval_sets/contoso/repairs
+      incumbent scan eval_sets --replace && incumbent scan --replace
+    """
+    platform = open_platform(repo, config_path)
+    if paths:
+        output, problems = _scan_folders(platform, repo, paths, customer, replace)
+    else:
+        with sole_curator(repo) if replace else nullcontext():
+            output, problems = _scan_set(platform, repo, replace), ()
+    if as_json or form == "json":
+        print_json(output)
+    else:
+        print_scan(output, replace, PlainVoice(platform.taxonomy), Printer(everything))
+    show_problems(problems)
+    left = any(item.secret or not replace for item in output.found) or output.kept
+    return InputError.exit_code if left or problems else 0
+
+
+def _scan_folders(
+    platform: Platform, repo: Path, paths: Sequence[Path], customer: str | None, replace: bool
+) -> tuple[ScanOutput, tuple[Problem, ...]]:
+    limits, personal = platform.config.limits, platform.config.personal_data
+    scans: list[tuple[Path, FolderScan]] = []
+    faults: list[Problem] = []
+    for folder in dict.fromkeys(folder for path in paths for folder in folders_of(repo, path)):
+        whose = customer or folder.resolve().parent.name
+        try:
+            scan = scan_folder(WorkingTree(folder, folder.as_posix()), limits, personal.detector(whose))
+        except InputError as error:
+            faults += error.problems
+            continue
+        scans.append((folder, scan))
+    problems = (*faults, *(problem for _, scan in scans for each in scan.sets for problem in each.problems))
+    changed: list[str] = []
+    for folder, scan in scans:
+        if replace:
+            apply(scan.changes, folder)
+            changed += [(folder / change.path).as_posix() for change in scan.changes]
+    return (
+        ScanOutput(
+            found=[SightingOutput.of(item) for _, scan in scans for item in scan.sightings],
+            scanned=sum(len(each.queries) for _, scan in scans for each in scan.sets),
+            changed=changed,
+            kept={file: why for _, scan in scans for file, why in scan.kept.items()} if replace else {},
+            reclassified=[],
+            not_reclassified={},
+            problems=[ProblemOutput.of(problem) for problem in problems],
+            usage=None,
+        ),
+        problems,
+    )
+
+
+def _scan_set(platform: Platform, repo: Path, replace: bool) -> ScanOutput:
+    tree, known = WorkingTree(repo, "" if repo == Path() else repo.as_posix()), platform.regression_set
+    found = scan_set(platform, tree)
+    changed: list[str] = []
+    entries: dict[str, Entry] = {}
+    renewal: Renewal | None = None
+    backend = None
+    if replace and any(item.kinds for item in found):
+        replaced = replace_in_set(platform, tree)
+        entries = dict(replaced.entries)
+        if entries:
+            backend = open_backend(platform, progress_bar)
+            renewal = renew(
+                all_tasks(entries.values(), platform.taxonomy),
+                platform.taxonomy,
+                backend,
+                lambda folder: find_specification(WorkingTree(repo / folder, folder), platform.config.limits),
+                progress_bar("classifying"),
+            )
+            refuse_incomplete(renewal.shortfalls, renewal.stopped)
+            entries |= renewal.renewed(platform.taxonomy, backend.identity, {**platform.corrections, **replaced.said})
+        changes = replaced.changes(known, entries, tree)
+        apply(changes, repo)
+        changed = [change.path for change in changes]
+        if backend is not None:
+            show_usage(backend)
+    return ScanOutput(
+        found=[SightingOutput.of(item) for item in found],
+        scanned=len(known.entries) + len(known.waiting) + len(known.tombstones) + len(platform.corrections),
+        changed=changed,
+        kept={},
+        reclassified=[] if renewal is None else sorted(renewal.classifications),
+        not_reclassified={} if renewal is None else dict(renewal.kept),
+        problems=[],
+        usage=UsageOutput.of(None if backend is None else backend.usage),
+    )

@@ -1,0 +1,94 @@
+"""What ``incumbent scan --json`` prints, as a model (``incumbent schema scan-output``), and how it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import BaseModel, Field
+
+from bot.intake.personal import kinds_in_words
+from bot.masking import masked_together
+from bot.report.console import Printer
+from bot.report.escaping import shortened, visible
+from bot.report.output import ProblemOutput, Spent
+from bot.report.voices import PlainVoice
+from bot.report.wording import counted
+from bot.scanning import Sighting
+
+
+class SightingOutput(BaseModel):
+    """A query, an entry or a correction by hand that holds personal data, or a secret."""
+
+    file: str
+    line: int | None
+    id: str
+    personal_data: dict[str, int] = Field(description="kind: how many values")
+    secret: bool = Field(description="whether something looks like a key or a password")
+    texts: list[str] = Field(description="those of its texts that hold some, masked")
+
+    @staticmethod
+    def of(found: Sighting) -> SightingOutput:
+        """``found`` for output."""
+        return SightingOutput(
+            file=found.file,
+            line=found.line,
+            id=found.id,
+            personal_data=dict(found.kinds),
+            secret=found.secret,
+            texts=masked_together(found.texts),
+        )
+
+    @property
+    def holds(self) -> str:
+        """What it holds, in words."""
+        parts = [kinds_in_words(self.personal_data)] if self.personal_data else []
+        return ", and ".join([*parts, *(["what looks like a secret"] if self.secret else [])])
+
+
+class ScanOutput(BaseModel):
+    """`incumbent scan --json`."""
+
+    found: list[SightingOutput] = Field(description="before anything was replaced, in the order of the files")
+    scanned: int = Field(ge=0, description="queries, entries and corrections that were looked at")
+    changed: list[str] = Field(description="files in which personal data was replaced")
+    kept: dict[str, str] = Field(description="file that holds personal data and was not changed: why not")
+    reclassified: list[str] = Field(description="entries that were classified again, since they have another text")
+    not_reclassified: dict[str, str] = Field(description="entry with another text that keeps its scores: why")
+    problems: list[ProblemOutput] = Field(description="rows that could not be read, and so were not looked at")
+    usage: Spent
+
+
+def print_scan(output: ScanOutput, replaced: bool, voice: PlainVoice, out: Printer) -> None:
+    """Print where something was found, and what was done about it."""
+    rows = [
+        (
+            visible(item.file if item.line is None else f"{item.file}:{item.line}"),
+            voice.name(item.id),
+            item.holds,
+            shortened(visible(" / ".join(item.texts))),
+        )
+        for item in output.found
+    ]
+    out.table("Personal data and secrets", ("where", "query", "holds", "text"), rows)
+    out.line(f"{counted(output.scanned, 'text was', 'texts were')} looked at: {len(rows)} with something in it")
+    out.lines("Replaced in", [visible(path) for path in output.changed])
+    out.lines("Not replaced", [f"{visible(path)}: {why}; edit it by hand" for path, why in output.kept.items()])
+    for line in _aftermath(output, replaced):
+        out.line(line)
+
+
+def _aftermath(output: ScanOutput, replaced: bool) -> Iterator[str]:
+    personal = any(item.personal_data for item in output.found)
+    if personal and not replaced:
+        yield "To replace personal data: the same command with --replace"
+    if any(item.secret for item in output.found):
+        yield "Secrets are not replaced: revoke what is real, and write another value by hand"
+    if output.reclassified:
+        yield f"Classified again, since the text is another one: {', '.join(output.reclassified)}"
+    for id, why in output.not_reclassified.items():
+        yield f"{id} has another text and keeps its scores: {visible(why)}"
+    if output.changed:
+        yield (
+            "History keeps the values of before: git has every commit. "
+            "Corrections in comments are bound to the former text: say them again where they still hold"
+        )

@@ -1,0 +1,230 @@
+"""What the regression set and eval sets hold that should not be in a repository: personal data, and secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bot.classifier.corrections import Corrections
+from bot.config import REVIEWED_FILES, Curation, Limits
+from bot.curator.changes import FileChange, admit, edit, let_wait
+from bot.curator.corrections import CorrectedText, by_hand, load_corrections, written
+from bot.curator.entry import Entry, Tombstone
+from bot.curator.store import RegressionSet, entry_path, tombstone_path, waiting_path
+from bot.documents import Document, parse_yaml
+from bot.errors import InputError
+from bot.intake.eval_sets.folder import read_eval_sets
+from bot.intake.personal import personal_in
+from bot.intake.query import EvalSet, Query
+from bot.personal_data.detector import Detector
+from bot.pipeline import Platform
+from bot.renewal import query_of
+from bot.replacing import Replacement, is_replaced
+from bot.secrets import holds_secret
+from bot.snapshot import Overlay, Snapshot, WorkingTree
+from bot.submission import EVAL_SETS, submission_folders
+from bot.text import text_key
+
+NOT_THE_SAME = "replaced, it would not be read as the same queries any more"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sighting:
+    """A query, an entry or a correction that holds personal data or a secret, and where it is.
+
+    ``texts`` are those of its texts that hold some.
+    """
+
+    file: str
+    line: int | None
+    id: str
+    kinds: Mapping[str, int]
+    secret: bool
+    texts: tuple[str, ...]
+
+    @staticmethod
+    def of(query: Query, detector: Detector) -> Sighting | None:
+        """What ``query`` holds; ``None`` for nothing."""
+        kinds = personal_in(query.texts, detector)
+        secret = any(map(holds_secret, query.texts))
+        if not kinds and not secret:
+            return None
+        texts = tuple(text for text in query.texts if holds_secret(text) or detector.find(text))
+        return Sighting(file=query.file, line=query.line, id=query.id, kinds=kinds, secret=secret, texts=texts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetReplacement:
+    """What replacing personal data changes of the regression set and of corrections by hand.
+
+    ``entries`` are those with other texts, which are to be classified again; ``corrections`` are by their former paths.
+    """
+
+    entries: Mapping[str, Entry]
+    tombstones: Mapping[str, Tombstone]
+    corrections: Mapping[str, CorrectedText]
+
+    @property
+    def said(self) -> Corrections:
+        """What curators said of the former texts, of the ones of now."""
+        return by_hand({text_key(item.turns): item for item in self.corrections.values()})
+
+    def changes(self, known: RegressionSet, entries: Mapping[str, Entry], tree: Snapshot) -> tuple[FileChange, ...]:
+        """The changes of files; ``entries`` are those of this with the scores that they have now."""
+        found = [
+            admit(entry, _text(tree, entry_path(id))) if id in known.entries else let_wait(entry)
+            for id, entry in entries.items()
+        ]
+        for id, tombstone in self.tombstones.items():
+            path = tombstone_path(id)
+            found.append(FileChange(path, edit(_text(tree, path), tombstone)))
+        for path, text in self.corrections.items():
+            # Its name is the digest of its turns.
+            found += [] if text.path == path else [FileChange(path, None)]
+            found.append(written(text, None))
+        return tuple(found)
+
+
+def scan_set(platform: Platform, tree: Snapshot) -> tuple[Sighting, ...]:
+    """What entries, those that wait, tombstones and corrections by hand of the repository ``tree`` hold."""
+    known, config = platform.regression_set, platform.config
+    found: list[Sighting] = []
+    for path, entry, within in _entries(known):
+        sighting = Sighting.of(query_of(entry), detector_of(entry, config))
+        if sighting is not None:
+            document = _document(tree, path)
+            found.append(replace(sighting, file=tree.name(path), line=document.line((*within, "turns"))))
+    for text in load_corrections(tree, None).values():
+        query = Query(id=text.path, turns=text.turns, file=tree.name(text.path), line=None)
+        sighting = Sighting.of(query, config.personal_data.shown)
+        if sighting is not None:
+            found.append(replace(sighting, line=_document(tree, text.path).line(("turns",))))
+    return tuple(found)
+
+
+def replace_in_set(platform: Platform, tree: Snapshot) -> SetReplacement:
+    """The entries, tombstones and corrections by hand that hold personal data, with other values."""
+    known, config = platform.regression_set, platform.config
+    entries: dict[str, Entry] = {}
+    for entry in (*known.entries.values(), *known.waiting.values()):
+        new = replaced_entry(entry, detector_of(entry, config))
+        if new != entry:
+            entries[entry.id] = new
+    tombstones: dict[str, Tombstone] = {}
+    for id, tombstone in known.tombstones.items():
+        new = replaced_entry(tombstone.entry, detector_of(tombstone.entry, config))
+        if new != tombstone.entry:
+            tombstones[id] = tombstone.model_copy(update={"entry": new})
+    corrections: dict[str, CorrectedText] = {}
+    for text in load_corrections(tree, None).values():
+        replacement = Replacement.of([text.turns], config.personal_data.shown)
+        turns = tuple(map(replacement.text, text.turns))
+        if turns != text.turns:
+            corrections[text.path] = text.model_copy(update={"turns": turns})
+    return SetReplacement(entries=entries, tombstones=tombstones, corrections=corrections)
+
+
+def replaced_entry(entry: Entry, detector: Detector) -> Entry:
+    """``entry`` with other values where it holds personal data; what it is compared by is classified no more."""
+    replacement = Replacement.of([query_of(entry).texts], detector)
+    if not replacement.values:
+        return entry
+    setup = entry.setup
+    return entry.model_copy(
+        update={
+            "turns": tuple(map(replacement.text, entry.turns)),
+            "expected": replacement.data(entry.expected),
+            "setup": setup.model_copy(
+                update={
+                    "tenant": None if setup.tenant is None else replacement.text(setup.tenant),
+                    "connectors": tuple(map(replacement.text, setup.connectors)),
+                    "fixtures": tuple(map(replacement.text, setup.fixtures)),
+                    "attachments": tuple(map(replacement.text, setup.attachments)),
+                }
+            ),
+        }
+    )
+
+
+def detector_of(entry: Entry, config: Curation) -> Detector:
+    """What finds personal data in ``entry``."""
+    return config.personal_data.detector(None if entry.source is None else entry.source.customer)
+
+
+def folders_of(repo: Path, given: Path) -> tuple[Path, ...]:
+    """``given``, or the folders of the agents below it where it is ``eval_sets`` or a customer's folder in it."""
+    inside = given.resolve()
+    top = repo.resolve() / EVAL_SETS
+    if inside != top and inside.parent != top:
+        return (given,)
+    found = [Path(folder) for folder in submission_folders(WorkingTree(repo))]
+    return tuple(repo / folder for folder in found if (repo.resolve() / folder).is_relative_to(inside))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderScan:
+    """The eval sets of one folder: what they hold, and what replacing it changes.
+
+    ``kept`` maps files that hold personal data and stay as they are to the reason.
+    """
+
+    sets: tuple[EvalSet, ...]
+    sightings: tuple[Sighting, ...]
+    changes: tuple[FileChange, ...]
+    kept: Mapping[str, str]
+
+
+def scan_folder(snapshot: Snapshot, limits: Limits, detector: Detector) -> FolderScan:
+    """What the eval sets in ``snapshot`` hold that ``detector`` finds; raises :class:`InputError` if there are none."""
+    sets = read_eval_sets(snapshot, limits)
+    sightings = tuple(
+        found for each in sets for query in each.queries if (found := Sighting.of(query, detector)) is not None
+    )
+    paths = {snapshot.name(path): path for path in snapshot.paths()}
+    replacements = {each.file: Replacement.of([query.texts for query in each.queries], detector) for each in sets}
+    kept: dict[str, str] = {}
+    changed: dict[str, str] = {}
+    for each in sets:
+        if not replacements[each.file].values:
+            continue
+        # A file that has a query was read as UTF-8; a byte order mark stays.
+        content = snapshot.read(paths[each.file], limits.reading).decode("utf-8")
+        changed[each.file] = replacements[each.file].content(content)
+    after = _read_again(snapshot, {paths[file]: content for file, content in changed.items()}, limits)
+    for each in sets:
+        new = after.get(each.file)
+        if each.file in changed and (new is None or not is_replaced(each, new, replacements[each.file], detector)):
+            del changed[each.file]
+            kept[each.file] = NOT_THE_SAME
+    return FolderScan(
+        sets=sets,
+        sightings=sightings,
+        changes=tuple(FileChange(paths[file], content) for file, content in changed.items()),
+        kept=kept,
+    )
+
+
+def _read_again(snapshot: Snapshot, files: Mapping[str, str], limits: Limits) -> dict[str, EvalSet]:
+    try:
+        return {each.file: each for each in read_eval_sets(Overlay(snapshot, files), limits)}
+    except InputError:
+        return {}
+
+
+def _entries(known: RegressionSet) -> Iterator[tuple[str, Entry, tuple[str, ...]]]:
+    """The path of each file of the set, its entry, and where in the file that is."""
+    for id, entry in known.entries.items():
+        yield entry_path(id), entry, ()
+    for id, entry in known.waiting.items():
+        yield waiting_path(id), entry, ()
+    for id, entry in known.evicted.items():
+        yield tombstone_path(id), entry, ("entry",)
+
+
+def _document(tree: Snapshot, path: str) -> Document:
+    return parse_yaml(tree.read(path, REVIEWED_FILES), tree.name(path), REVIEWED_FILES)
+
+
+def _text(tree: Snapshot, path: str) -> str:
+    return tree.read(path, REVIEWED_FILES).decode("utf-8")
