@@ -32,6 +32,7 @@ RECORD = "/contents/pull_requests/{}.json?ref=incumbent/ledger"
 _PAGE = 100
 _MOST_FILES = 3_000
 """GitHub lists no more of a pull request, and of a comparison 300."""
+_SAID = ("/issues/{}/comments", "/pulls/{}/reviews", "/pulls/{}/comments")
 _SPOKEN = re.compile(r"<!-- incumbent:|/incumbent", re.IGNORECASE)
 _SECONDS = 20
 
@@ -74,7 +75,8 @@ def quiet_commit(event: Event, hub: Hub) -> str | None:
     if event.flow is Flow.GROUP:
         files = hub.ask(f"/compare/{event.group_base}...{event.head}")["files"]
         return event.head if len(files) < 300 and not _touch_ours(files) else None
-    if event.flow is not Flow.REVIEW or event.comment is not None:
+    if event.flow is not Flow.REVIEW or event.head is None:
+        # A comment's event names no commit: it holds a command.
         return None
     files = _files(hub, event.pull_request)
     # Asked for afterwards: the files are those of this head.
@@ -84,9 +86,13 @@ def quiet_commit(event: Event, hub: Hub) -> str | None:
     labelled = any(str(label["name"]).casefold().startswith(LABELS) for label in pull["labels"])
     if not is_known or not is_open or labelled or _touch_ours(files):
         return None
-    comments = hub.ask(f"/issues/{event.pull_request}/comments?per_page={_PAGE}")
-    spoken = len(comments) == _PAGE or any(_SPOKEN.search(item["body"] or "") for item in comments)
+    spoken = any(_has_spoken(hub.ask(f"{place.format(event.pull_request)}?per_page={_PAGE}")) for place in _SAID)
     return None if spoken or hub.has(RECORD.format(event.pull_request)) else event.head
+
+
+def _has_spoken(items: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the bot, or somebody with a command, is among ``items``, or may be among those of another page."""
+    return len(items) == _PAGE or any(_SPOKEN.search(item["body"] or "") for item in items)
 
 
 def _files(hub: Hub, number: int | None) -> list[Any]:

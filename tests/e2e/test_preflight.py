@@ -156,6 +156,14 @@ def test_a_command_that_was_not_heard_yet_runs(platform: World, look: Look) -> N
     assert needed(look, "issue_comment", command) == (True, True)
 
 
+def test_a_command_in_a_review_runs(platform: World, look: Look) -> None:
+    pull = platform.open_pull_request("docs", DOCS)
+    review = {"event": "COMMENT", "body": "Fine\n/incumbent help"}
+    assert platform.act(CURATOR, "POST", f"/pulls/{pull.number}/reviews", review).ok
+    event = platform.event("pull_request_target", number=pull.number)
+    assert needed(look, "pull_request_target", event) == (True, True)
+
+
 def test_a_head_that_moved_runs_and_so_do_facts_that_are_there(platform: World, look: Look) -> None:
     pull = platform.open_pull_request("docs", DOCS)
     event = platform.event("pull_request_target", number=pull.number)
