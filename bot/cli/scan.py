@@ -15,6 +15,7 @@ from bot.cli.options import (
     print_json,
     progress_bar,
     repository_options,
+    say,
     show_problems,
     show_usage,
 )
@@ -80,7 +81,7 @@ def command(
     if paths:
         output, problems = _scan_folders(platform, repo, paths, customer, replace)
     else:
-        with sole_curator(repo) if replace else nullcontext():
+        with sole_curator(repo, lambda said: say(f"note: {said}", err=True)) if replace else nullcontext():
             output, problems = _scan_set(platform, repo, replace), ()
     if as_json or form == "json":
         print_json(output)
