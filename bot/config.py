@@ -130,7 +130,10 @@ class OpenAISettings(FileModel):
         description="sampling temperature; above 0, since samples that cannot differ say nothing about consistency"
     )
     seed: int = Field(ge=0, description="seed of the first request of a query, where the endpoint takes seeds")
-    timeout_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(description="time one request may take")
+    timeout_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
+        description="time one request may take, from its first byte to the last of its answer"
+    )
+    response_bytes: Count = Field(description="bytes of the answer to one request at most")
     retries: int = Field(ge=0, description="how often a failed request is tried again")
     in_flight: Annotated[int, Field(ge=1, le=100)] = Field(description="queries that are asked at the same time")
     prompt_bytes: Count = Field(

@@ -34,6 +34,7 @@ OPENAI: dict[str, Any] = {
     "prompt_bytes": 24_000,
     "examples": 1,
     "answer_tokens": 4_000,
+    "response_bytes": 16_000_000,
     "budget": {"requests": 100, "tokens": 1_000_000},
     "prices": None,
 }

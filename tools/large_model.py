@@ -35,6 +35,7 @@ SETTINGS: dict[str, Any] = {
     "prompt_bytes": 36_000,
     "examples": 1,
     "answer_tokens": 1_500,
+    "response_bytes": 16_000_000,
     "budget": {"requests": 10_000, "tokens": 100_000_000},
     "prices": None,
 }

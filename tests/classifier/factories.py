@@ -106,6 +106,7 @@ def openai_settings(**overrides: Any) -> OpenAISettings:
         "temperature": 0.7,
         "seed": 7,
         "timeout_seconds": 10.0,
+        "response_bytes": 16_000_000,
         "retries": 0,
         "in_flight": 4,
         "prompt_bytes": 36_000,

@@ -32,6 +32,7 @@ MODEL = """
     prompt_bytes: 60000
     examples: 0
     answer_tokens: 900
+    response_bytes: 16000000
     budget: {requests: 100, tokens: 100000}
     prices: null
 """

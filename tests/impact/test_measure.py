@@ -33,7 +33,8 @@ EXEMPLARS = Exemplars(positive=("something",))
 MODEL = {
     "endpoint": "https://llm.example/v1", "api_version": None, "model": "m1", "key_variable": "KEY",
     "temperature": 1.0, "seed": 1, "timeout_seconds": 10.0, "retries": 1, "in_flight": 4, "prompt_bytes": 9000,
-    "examples": 0, "answer_tokens": 900, "budget": {"requests": 100, "tokens": 100_000}, "prices": None,
+    "examples": 0, "answer_tokens": 900, "response_bytes": 16_000_000,
+    "budget": {"requests": 100, "tokens": 100_000}, "prices": None,
 }  # fmt: skip
 
 

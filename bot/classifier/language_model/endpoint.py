@@ -5,6 +5,7 @@ The key comes from the environment variable that the config names, and appears i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from math import isfinite
@@ -13,9 +14,16 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import urlsplit
 
 from bot.classifier.language_model.answers import Answer, Token
-from bot.classifier.language_model.failures import advice, is_about_the_query, is_everybodys, is_unsupported
+from bot.classifier.language_model.failures import (
+    AnswerRefusedError,
+    advice,
+    is_about_the_query,
+    is_everybodys,
+    is_unsupported,
+)
 from bot.classifier.language_model.meter import Meter
 from bot.config import OpenAISettings
+from bot.documents import Data, as_list, as_mapping
 from bot.errors import OutsideError, UsageError
 
 if TYPE_CHECKING:
@@ -27,8 +35,8 @@ _NO_COMPLETION: Final = Answer(None, fault="the answer was no chat completion")
 _ROUNDING: Final = 0.01
 """By how much the log-probability of what is certain may exceed 0."""
 
-_MALFORMED: Final = (AttributeError, LookupError, TypeError, ValueError, RecursionError, OverflowError)
-"""What the client, or reading what it gives, ends with for a body that is JSON of another shape, or none."""
+_MALFORMED: Final = (ValueError, RecursionError)
+"""What reading a body ends with that is no JSON, or none that can be read."""
 _FAULTS: Final = {"length": "the answer was cut off", "content_filter": "a content filter stopped the answer"}
 
 
@@ -76,8 +84,10 @@ class Endpoint:
     def _connect(self) -> openai.OpenAI:
         import openai
 
+        from bot.classifier.language_model.bounded_client import BoundedClient
+
         settings = self._settings
-        http = openai.DefaultHttpxClient(event_hooks={"request": [lambda request: self._meter.sending()]})
+        http = BoundedClient(settings.timeout_seconds, settings.response_bytes, self._meter.sending)
         common: dict[str, Any] = {
             "api_key": self._key,
             "timeout": settings.timeout_seconds,
@@ -93,7 +103,7 @@ class Endpoint:
         return openai.OpenAI(base_url=settings.endpoint, **common)
 
     def complete(self, parameters: Mapping[str, Any], *, retry: bool = True) -> Sequence[Answer]:
-        """The answers to one request, none of them checked.
+        """The answers to one request, none of them checked, and no more than it asked for.
 
         Raises :class:`QueryRefusedError`, :class:`QueryFailedError` when the endpoint cannot be reached or fails after
         the retries, :class:`OutsideError` when it would fail on every query, and
@@ -103,9 +113,11 @@ class Endpoint:
 
         left = self._meter.check()
         retries = min(self._settings.retries, left - 1) if retry else 0
-        create: Any = self._client.with_options(max_retries=retries).chat.completions.create
+        create: Any = self._client.with_options(max_retries=retries).chat.completions.with_raw_response.create
         try:
-            completion = create(model=self._settings.model, temperature=self._settings.temperature, **parameters)
+            raw = create(model=self._settings.model, temperature=self._settings.temperature, **parameters)
+        except AnswerRefusedError as error:
+            raise QueryFailedError(OutsideError(f"what {self._host} sends is not taken: {error}")) from None
         except openai.OpenAIError as error:
             reason = is_about_the_query(error)
             # Causes are dropped on purpose: their texts may repeat headers or the key.
@@ -117,14 +129,13 @@ class Endpoint:
             if is_unsupported(error):
                 raise UnsupportedError(outside, passing=isinstance(error, openai.InternalServerError)) from None
             raise QueryFailedError(outside) from None
-        except _MALFORMED:
-            # The client does not check what it received: a body of another shape is an answer that does not parse.
-            return (_NO_COMPLETION,)
-        self._meter.received(*_counted(completion))
         try:
-            return tuple(_answer(choice) for choice in completion.choices) or (_NO_COMPLETION,)
+            completion = as_mapping(json.loads(raw.http_response.content))
         except _MALFORMED:
             return (_NO_COMPLETION,)
+        self._meter.received(*_counted(as_mapping(completion.get("usage"))))
+        choices = as_list(completion.get("choices"))[: parameters.get("n", 1)]
+        return tuple(map(_answer, choices)) or (_NO_COMPLETION,)
 
 
 def _key(settings: OpenAISettings, environment: Mapping[str, str]) -> str:
@@ -151,47 +162,43 @@ def _host(settings: OpenAISettings) -> str:
     raise UsageError("classifier.openai.endpoint is no URL; write it like http://localhost:8080/v1")
 
 
-def _counted(completion: Any) -> tuple[int, int, int]:
+def _counted(usage: Mapping[str, Data]) -> tuple[int, int, int]:
     """Tokens in, those of them cached, and out; 0 for what the endpoint does not say."""
-    usage = getattr(completion, "usage", None)
-    details = getattr(usage, "prompt_tokens_details", None)
-    found = (
-        getattr(usage, "prompt_tokens", None),
-        getattr(details, "cached_tokens", None),
-        getattr(usage, "completion_tokens", None),
-    )
-    tokens_in, cached, out = (value if isinstance(value, int) and value > 0 else 0 for value in found)
-    return tokens_in, cached, out
+    cached = as_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")
+    found = (usage.get("prompt_tokens"), cached, usage.get("completion_tokens"))
+    tokens_in, cached_in, out = (value if isinstance(value, int) and value > 0 else 0 for value in found)
+    return tokens_in, cached_in, out
 
 
-def _answer(choice: Any) -> Answer:
-    message = choice.message
-    if getattr(message, "refusal", None):
+def _answer(choice: Data) -> Answer:
+    held = as_mapping(choice)
+    message = held.get("message")
+    if not isinstance(message, dict):
+        return _NO_COMPLETION
+    if message.get("refusal"):
         return Answer(None, fault="the model refused")
-    fault = _FAULTS.get(str(choice.finish_reason))
-    text = message.content
+    fault = _FAULTS.get(str(held.get("finish_reason")))
+    text = message.get("content")
     if text is not None and not isinstance(text, str):
         return _NO_COMPLETION
-    return Answer(text, _tokens(getattr(choice, "logprobs", None)), fault)
+    return Answer(text, _tokens(as_mapping(held.get("logprobs")).get("content")), fault)
 
 
-def _tokens(logprobs: Any) -> tuple[Token, ...]:
+def _tokens(content: Data) -> tuple[Token, ...]:
     """The tokens with their alternatives; none where they have another shape than they should."""
-    content = getattr(logprobs, "content", None)
-    if not isinstance(content, list):
-        return ()
     found = []
-    for token in content:
-        listed = [token, *(getattr(token, "top_logprobs", None) or ())]
-        alternatives = {item.token: float(item.logprob) for item in listed if _is_listed(item)}
-        if not _is_listed(token) or len(alternatives) < len({getattr(item, "token", None) for item in listed}):
+    for told in as_list(content):
+        token = _listed(told)
+        alternatives = [_listed(item) for item in as_list(as_mapping(told).get("top_logprobs"))]
+        if token is None or None in alternatives:
             return ()
-        found.append(Token(token.token, alternatives))
+        found.append(Token(token[0], dict([token, *filter(None, alternatives)])))
     return tuple(found)
 
 
-def _is_listed(item: Any) -> bool:
-    """Whether ``item`` is a token with a log-probability, which is finite (a probability of 0 is not listed)."""
-    value = getattr(item, "logprob", None)
-    number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value <= _ROUNDING
-    return number and isinstance(getattr(item, "token", None), str)
+def _listed(item: Data) -> tuple[str, float] | None:
+    """A token and its log-probability, which is finite (a probability of 0 is not listed); ``None`` if it is none."""
+    text, value = (as_mapping(item).get(key) for key in ("token", "logprob"))
+    if not isinstance(text, str) or isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return (text, float(value)) if isfinite(value) and value <= _ROUNDING else None

@@ -23,7 +23,11 @@ _TOO_LONG: Final = frozenset({"context_length_exceeded", "exceed_context_size_er
 _TOO_LARGE: Final = frozenset({"tokens_limit_reached"})
 _TOO_LONG_WORDS: Final = ("maximum context length", "context size", "context window", "too many tokens", "too long")
 _EVERYBODYS: Final = frozenset({401, 403, 404, 429})
-"""Statuses that are about key, address and quota: another query would fare no better."""
+"""Statuses that are about key, address and quota, as those of redirects are: another query would fare no better."""
+
+
+class AnswerRefusedError(Exception):
+    """What an endpoint sends is not taken; says why, and what to do."""
 
 
 def is_unsupported(error: openai.OpenAIError) -> bool:
@@ -37,7 +41,7 @@ def is_everybodys(error: openai.OpenAIError) -> bool:
     """Whether no other query would fare better; all else may be this query's alone, if others pass."""
     import openai
 
-    return isinstance(error, openai.APIStatusError) and error.status_code in _EVERYBODYS
+    return isinstance(error, openai.APIStatusError) and (error.status_code in _EVERYBODYS or _redirects(error))
 
 
 def is_about_the_query(error: openai.OpenAIError) -> str | None:
@@ -87,9 +91,18 @@ def advice(error: openai.OpenAIError, settings: OpenAISettings, host: str, key: 
             f"{host} limits the rate or the budget (HTTP 429), {tries}; try later, check the account's quota, "
             "lower classifier.openai.in_flight, or raise classifier.openai.retries"
         )
+    if _redirects(error):
+        return (
+            f"{host} sends requests on to another address (HTTP {status}), and queries go to no other; write the "
+            "address that answers as classifier.openai.endpoint"
+        )
     if status >= 500:
         return f"{host} failed (HTTP {status}), {tries}; try later"
     return f"{host} refused the request (HTTP {status}){_quoted(error, key)}; check classifier.openai"
+
+
+def _redirects(error: openai.APIStatusError) -> bool:
+    return 300 <= error.status_code < 400
 
 
 def _quoted(error: openai.APIStatusError, key: str) -> str:
