@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.errors import InputError, Problem
+from bot.limits import ReadingLimits
 from bot.suggest import perhaps
 
 UNKNOWN: Final = "?"
@@ -48,6 +49,12 @@ class Labels:
     true: tuple[str, ...]
     unknown: tuple[str, ...]
     faults: tuple[tuple[str, str], ...] = ()
+
+
+def check_size(text: str, file: str, limits: ReadingLimits) -> None:
+    """Refuse a table of more cells than ``limits.nodes`` before it is taken apart; each line is one at least."""
+    if text.count("\n") + text.count("\t") > limits.nodes:
+        raise limits.too_many(file, None)
 
 
 def read_table(text: str, file: str, headers: Collection[tuple[str, ...]], fix: str) -> Table:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, NamedTuple
 
 from bot.errors import InputError, Problem
-from bot.label_tables import UNKNOWN, Table, read_labels, read_table
+from bot.label_tables import UNKNOWN, Table, check_size, read_labels, read_table
 from bot.limits import MOST_FAULTS, ReadingLimits
 from bot.suggest import perhaps
 from bot.taxonomy.model import Exemplar, Taxonomy
@@ -30,6 +31,7 @@ _WRITE_TRANSLATION_HEADER: Final = "write `id` and `turns`, with a tab between, 
 
 MAX_ID: Final = 40
 """Characters of an exemplar's id at most."""
+_LINE: Final = re.compile(r"[^\r\n]+")
 _ID: Final = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 
@@ -183,13 +185,12 @@ class _Reading:
 
     def _table(self, file: ExemplarFile, headers: Collection[tuple[str, ...]], fix: str) -> Table | None:
         try:
-            if file.text.count("\t") > self._limits.nodes:
-                raise self._limits.too_many(file.name, None)
+            check_size(file.text, file.name, self._limits)
             table = read_table(file.text, file.name, headers, fix)
         except InputError as error:
             self.problems += error.problems
-            for line in file.text.splitlines():
-                self._leave_unread(line)
+            for line in islice(_LINE.finditer(file.text), self._limits.nodes):
+                self._leave_unread(line[0])
             return None
         self.problems += table.problems
         for word in table.capabilities or ():

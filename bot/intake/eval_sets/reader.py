@@ -13,7 +13,7 @@ from bot.errors import InputError
 from bot.intake.eval_sets.columns import Columns
 from bot.intake.eval_sets.records import Records, listed, of_lines, of_rows
 from bot.intake.eval_sets.rows import Reading
-from bot.intake.eval_sets.table import Header, first_header
+from bot.intake.eval_sets.table import Header, TableText, first_header
 from bot.intake.place import Parsed, Place
 from bot.json_lines import Lines
 from bot.limits import ReadingLimits
@@ -58,6 +58,11 @@ class Source:
         """Whether the file is a table, whose rows are its records."""
         return self.document is None and self.lines is None
 
+    @property
+    def table(self) -> TableText:
+        """The file as a table, whatever it is."""
+        return TableText(self.text, self.file, self.limits)
+
     @cached_property
     def root(self) -> Place:
         """The whole document; nothing stands there in a file that is none."""
@@ -66,14 +71,14 @@ class Source:
     @cached_property
     def header(self) -> Header | None:
         """The first row of a table as its header; ``None`` if it is empty, and of any other file."""
-        return first_header(self.text) if self.is_table else None
+        return first_header(self.table) if self.is_table else None
 
     @cached_property
     def records(self) -> Records:
         """The objects of a list, of JSON Lines or of a table; none for a file of any other shape."""
         if self.lines is not None:
             return of_lines(self.path, self.lines)
-        return listed(self.root) if self.header is None else of_rows(self.file, self.path, self.text, self.header)
+        return listed(self.root) if self.header is None else of_rows(self.table, self.path, self.header)
 
     def keys_of(self, records: Records) -> frozenset[str]:
         """The keys that ``records`` of this file have; of a table those of its header, whatever its cells hold."""

@@ -11,7 +11,7 @@ from typing import Final
 
 from bot.documents import Data, Document, Path, as_mapping, parse_json_text
 from bot.errors import InputError, Problem
-from bot.intake.eval_sets.table import Header
+from bot.intake.eval_sets.table import Header, TableText
 from bot.intake.place import Parsed, Place
 from bot.json_lines import Lines
 from bot.limits import MOST_FAULTS, ReadingLimits
@@ -63,20 +63,20 @@ def _objects(places: tuple[Place, ...] | list[Place]) -> tuple[tuple[Place, ...]
     return tuple(place for place in places if place.is_mapping), tuple(problems)
 
 
-def of_rows(file: str, path: str, text: str, header: Header) -> Records:
+def of_rows(table: TableText, path: str, header: Header) -> Records:
     """The rows of a table; a cell is a string under its header, and one without content is left out."""
     labels = header.labels()
     places: list[Place] = []
     problems: list[Problem] = []
-    lines = list(header.rows(text))
+    lines = list(header.rows(table))
     header = header.as_wide_as(lines)
     for line in lines:
         fault = header.fault(line)
         if fault is not None:
-            problems.append(Problem(file, line.number, *fault))
+            problems.append(Problem(table.file, line.number, *fault))
             continue
         cells: dict[str, Data] = {label: line.cells[place] for place, label in labels.items() if line.cell(place)}
-        places.append(Parsed(path, Document(file, "", cells, is_json=True, first_line=line.number)).root)
+        places.append(Parsed(path, Document(table.file, "", cells, is_json=True, first_line=line.number)).root)
     return Records(tuple(places), tuple(problems))
 
 

@@ -13,7 +13,6 @@ from bot.documents import decode, parse_json, parse_yaml
 from bot.errors import InputError
 from bot.intake.eval_sets.columns import Columns
 from bot.intake.eval_sets.reader import Source
-from bot.intake.eval_sets.table import has_more_cells
 from bot.intake.place import Place
 from bot.json_lines import parse_json_lines
 from bot.snapshot import Snapshot, path_beside
@@ -50,8 +49,6 @@ def open_source(
             lines = parse_json_lines(text, name, reading)
     elif ending in DOCUMENTS:
         document = (parse_json if ending == ".json" else parse_yaml)(content, name, reading)
-    elif ending in TABLES and has_more_cells(text, reading.nodes):
-        raise reading.too_many(name, None)
 
     def beside(place: Place, reference: str) -> Source:
         target = _path_beside(path, place, reference)

@@ -12,17 +12,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from bot.limits import ReadingLimits
+
 SEPARATORS: Final = (",", ";", "\t")
 
 _TOLD: Final = re.compile(r"sep=([,;\t])\s*?\n", re.IGNORECASE)
 _BROKEN_ROWS: Final = 50
 """After so many rows with broken quotes the rest is not read: each of them may send the reader to the file's end."""
 
-_HEAD: Final = 100_000
-"""Characters of a table in which its first row is looked for, as long as it may be larger than allowed."""
-
 # How long a cell may be is said by the limits of files and turns; Python's own limit would break the row.
 csv.field_size_limit(2**31 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class TableText:
+    """The text of a table, what messages call its ``file``, and how much it may hold."""
+
+    text: str
+    file: str
+    limits: ReadingLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +80,9 @@ class Header:
             labels[place] = labelled
         return labels
 
-    def rows(self, text: str) -> Iterator[Line]:
-        """The records of ``text`` below the header."""
-        return (line for line in lines(text, self.separator) if line.number > self.line)
+    def rows(self, table: TableText) -> Iterator[Line]:
+        """The records of ``table`` below the header."""
+        return (line for line in lines(table, self.separator) if line.number > self.line)
 
     def as_wide_as(self, rows: Sequence[Line]) -> Header:
         """The header without its last columns where all of several ``rows`` leave these out alike."""
@@ -103,20 +111,27 @@ def plain_key(name: str) -> str:
     return re.sub(r"[\W_]+", "", name.casefold())
 
 
-def lines(text: str, separator: str) -> Iterator[Line]:
-    """The records of ``text``, blank ones left out.
+def lines(table: TableText, separator: str) -> Iterator[Line]:
+    """The records of ``table``, blank ones left out.
 
     An unbalanced quote swallows what follows; reading then goes on below the line it stands in, so that the good rows
     there are not lost with it.
+
+    Raises :class:`~bot.errors.InputError` once there are more cells than ``limits.nodes``: they may be small in the
+    file, and are large in memory.  As a line of JSON Lines does, a row counts as one value more.
     """
-    physical = _PhysicalLines(text)
+    physical = _PhysicalLines(table.text)
     start, broken, begun = 1, 0, False
+    count = 0
     while True:
         reader = csv.reader(physical, delimiter=separator, strict=True)
         before = 0
         physical.mark()
         try:
             for cells in reader:
+                count += len(cells) + 1
+                if count > table.limits.nodes:
+                    raise table.limits.too_many(table.file, start + before)
                 if any(cell.strip() for cell in cells):
                     yield Line(start + before, tuple(cells), is_first=not begun)
                     begun = True
@@ -159,34 +174,10 @@ class _PhysicalLines:
         return line
 
 
-def has_more_cells(text: str, most: int) -> bool:
-    """Whether ``text`` has more than ``most`` cells, which may be small in the file, and are large in memory.
-
-    Where a quote is broken so that they cannot be counted, every separator and line break counts for one.
-    """
-    if text.count("\n") + max(map(text.count, SEPARATORS)) <= most:
-        return False
-    # A file may begin with millions of blank lines, or be a single one.
-    header = first_header(text[:_HEAD])
-    separator = header.separator if header else ","
-    if '"' not in text:
-        return text.count("\n") + text.count(separator) > most
-    count = 0
-    try:
-        for cells in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True):
-            # As a line of JSON Lines does, a row counts as one value more.
-            count += len(cells) + 1
-            if count > most:
-                return True
-    except csv.Error:
-        return True
-    return False
-
-
-def find_header(text: str, is_header: Callable[[Line], bool], within: int) -> Header | None:
+def find_header(table: TableText, is_header: Callable[[Line], bool], within: int) -> Header | None:
     """The first record that ``is_header`` takes for one and that begins within the first ``within`` lines."""
     for separator in SEPARATORS:
-        for line in lines(text, separator):
+        for line in lines(table, separator):
             if line.number > within:
                 break
             if is_header(line):
@@ -194,20 +185,20 @@ def find_header(text: str, is_header: Callable[[Line], bool], within: int) -> He
     return None
 
 
-def first_header(text: str) -> Header | None:
-    """The first record of ``text`` as a header, under the separator that gives it the most columns."""
+def first_header(table: TableText) -> Header | None:
+    """The first record of ``table`` as a header, under the separator that gives it the most columns."""
     # Excel's way to say which separator it is.
-    told = _TOLD.match(text)
+    told = _TOLD.match(table.text)
     separators, start = (told[1], 2) if told else (SEPARATORS, 1)
-    found = [(line, separator) for separator in separators for line in _first(text, separator, start)]
+    found = [(line, separator) for separator in separators for line in _first(table, separator, start)]
     if not found:
         return None
     line, separator = max(found, key=lambda pair: len(pair[0].cells))
     return header_of(line, separator)
 
 
-def _first(text: str, separator: str, start: int) -> list[Line]:
-    line = next((line for line in lines(text, separator) if line.number >= start), None)
+def _first(table: TableText, separator: str, start: int) -> list[Line]:
+    line = next((line for line in lines(table, separator) if line.number >= start), None)
     return [line] if line is not None and line.fault is None else []
 
 

@@ -20,7 +20,7 @@ from bot.errors import Problem
 from bot.intake.eval_sets.exported import Entries
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.rows import Reading, Row, too_many
-from bot.intake.eval_sets.table import Header, Line, find_header, plain_key
+from bot.intake.eval_sets.table import Header, Line, TableText, find_header, plain_key
 from bot.intake.expected.carried import CARRIED
 
 _PROMPT: Final = frozenset({"prompt", "question", "utterance", "testutterance", "userutterance"})
@@ -46,12 +46,12 @@ class _Conversation:
     broken: bool = False
 
 
-def _find_header(text: str) -> Header | None:
+def _find_header(table: TableText) -> Header | None:
     """The first record with a prompt column and another one that Copilot Studio knows, or the prompt column alone.
 
     Alone it counts only at the top, since below it may be content of a table of another kind.
     """
-    return find_header(text, _is_header, _HEADER_WITHIN)
+    return find_header(table, _is_header, _HEADER_WITHIN)
 
 
 def _is_header(line: Line) -> bool:
@@ -61,11 +61,11 @@ def _is_header(line: Line) -> bool:
 
 
 def _recognises(source: Source) -> bool:
-    return _find_header(source.text) is not None
+    return _find_header(source.table) is not None
 
 
 def _read(source: Source) -> Reading:
-    header = _find_header(source.text)
+    header = _find_header(source.table)
     if header is None:
         return Reading(())
     problems: list[Problem] = []
@@ -88,7 +88,7 @@ def _read_rows(source: Source, header: Header) -> Reading:
     labels = header.labels((prompt, conversation, identifier))
     problems: list[Problem] = []
     found: dict[str, _Conversation] = {}
-    for record in header.rows(source.text):
+    for record in header.rows(source.table):
         if too_many(problems, partial(Problem, source.file, record.number)):
             break
         fault = header.fault(record)

@@ -9,6 +9,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from io import StringIO
+from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from bot.documents import Data, Document, as_list, as_mapping, parse_json_text, parse_yaml
@@ -72,9 +74,11 @@ def read_prompts(place: Place, files: Files, problems: list[Problem], otherwise:
     else:
         items = [(item, {}) for item in (place.items if place.is_list else (place,))]
     found: list[Prompt] = []
+    # Each prompt makes a query of each test at least: of more, none would be read.
+    most = files.config.folder_limits.queries + 1
     for item, told in items:
         try:
-            found.extend(_prompts(item, dict(told), files))
+            found.extend(islice(_prompts(item, dict(told), files), most - len(found)))
         except InputError as error:
             more = f"; {otherwise}" if otherwise else ""
             problems.extend(replace(problem, fix=f"{problem.fix}{more}") for problem in error.problems)
@@ -117,7 +121,7 @@ def _in_file(source: Source, place: Place, told: dict[str, Data]) -> Iterator[Pr
     if source.document is not None:
         yield Prompt(_dumped(source.document.data), source.file, 1, name, told)
     elif ending in ("jsonl", "ndjson"):
-        for number, line in enumerate(source.text.split("\n"), 1):
+        for number, line in enumerate(StringIO(source.text, newline="\n"), 1):
             if line.strip():
                 yield Prompt(line.strip(), source.file, number, name, told)
     elif ending == "csv":
@@ -132,8 +136,8 @@ def _in_file(source: Source, place: Place, told: dict[str, Data]) -> Iterator[Pr
 def _split(source: Source, name: str, told: dict[str, Data], several: bool) -> Iterator[Prompt]:
     """The prompts of a text, which in a ``.txt`` stand between lines of ``---``."""
     start = line = 0
-    ends = [match.span() for match in _BETWEEN.finditer(source.text)] if several else []
-    for end, following in [*ends, (len(source.text), len(source.text))]:
+    ends = (match.span() for match in _BETWEEN.finditer(source.text)) if several else ()
+    for end, following in chain(ends, [(len(source.text), len(source.text))]):
         piece = source.text[start:end]
         if piece.strip():
             before = len(piece) - len(piece.lstrip())

@@ -111,8 +111,13 @@ def _in_file(source: Source, named: Place, files: Files, problems: list[Problem]
         root = source.root
         places = root.items if root.is_list else (root,)
     elif source.lines is not None or source.path.lower().endswith((".csv", ".tsv")):
-        problems.extend(source.records.problems)
-        places = source.records.places
+        try:
+            records = source.records
+        except InputError as error:
+            problems.extend(error.problems)
+            return
+        problems.extend(records.problems)
+        places = records.places
     else:
         message = f"{named.name}: tests are not read from {source.path}"
         problems.append(named.problem(message, "write them in YAML, JSON, JSON Lines or CSV"))
