@@ -14,7 +14,7 @@ from bot.documents import Data, as_mapping
 from bot.export.history import history
 from bot.export.item import Item, Writer, Written
 from bot.export.jsons import lines
-from bot.export.native import Fields, is_text, own_fields, with_answer
+from bot.export.native import Fields, is_text, own_fields, structured, with_answer
 from bot.export.tools import wanted_calls
 from bot.intake.expected.carried import CARRIED
 
@@ -32,7 +32,7 @@ def _obstacle(item: Item) -> str | None:
 
 
 def _write(items: Sequence[Item]) -> Written:
-    return Written({"regression_set.jsonl": lines(map(_row, items))})
+    return Written({"regression_set.jsonl": lines(map(_row, items))}, structured(items, _FIELDS))
 
 
 def _row(item: Item) -> dict[str, Data]:

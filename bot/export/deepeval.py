@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.documents import Data, as_mapping
+from bot.export.border import is_flat_mapping
 from bot.export.item import Item, Remark, Writer, Written
 from bot.export.jsons import document
-from bot.export.native import Fields, is_mapping, is_text, is_texts, own_fields, with_answer
+from bot.export.native import Fields, is_text, is_texts, own_fields, structured, with_answer
 from bot.export.tools import wanted_calls
 from bot.intake.expected.carried import CARRIED
 
@@ -23,8 +24,8 @@ _BOTH: Final[Fields] = {
     "name": is_text,
     "comments": is_text,
     "context": is_texts,
-    "custom_column_key_values": lambda value: isinstance(value, dict) and is_texts([*value.values()]),
-    "additional_metadata": is_mapping,
+    "custom_column_key_values": lambda value: is_flat_mapping(value) and is_texts([*as_mapping(value).values()]),
+    "additional_metadata": is_flat_mapping,
 }
 _SINGLE: Final[Fields] = {**_BOTH, "expected_output": is_text, "retrieval_context": is_texts}
 _CONVERSATION: Final[Fields] = {**_BOTH, "scenario": is_text, "expected_outcome": is_text, "user_description": is_text}
@@ -32,7 +33,7 @@ _IMAGE: Final = re.compile(r"\[DEEPEVAL:(?:IMAGE|PDF):")
 
 
 def _obstacle(item: Item) -> str | None:
-    if any(map(_IMAGE.search, item.turns)):
+    if any(map(_IMAGE.search, (*item.turns, json.dumps(_fields(item))))):
         return "it holds DeepEval's own mark of an image, which DeepEval would look for"
     return None
 
@@ -43,7 +44,8 @@ def _write(items: Sequence[Item]) -> Written:
     named = {"goldens.json": single, "conversational_goldens.json": conversations}
     files = {name: document([*goldens]) for name, goldens in named.items() if goldens}
     message = "DeepEval takes arguments of tools by name only: its expected tool calls are carried, and not compared"
-    return Written(files, tuple(Remark(item.id, message) for item in items if _tools(item) is None))
+    tools = tuple(Remark(item.id, message) for item in items if _tools(item) is None)
+    return Written(files, (*structured(items, {**_SINGLE, **_CONVERSATION}), *tools))
 
 
 def _golden(item: Item, key: str) -> dict[str, Data]:

@@ -12,17 +12,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.documents import Data, as_mapping
+from bot.export.border import is_flat_mapping
 from bot.export.history import history
 from bot.export.item import Item, Writer, Written
 from bot.export.jsons import lines
-from bot.export.native import Fields, is_mapping, is_texts, own_fields, with_answer
+from bot.export.native import Fields, is_texts, own_fields, structured, with_answer
 from bot.export.tools import wanted_calls
 from bot.intake.expected.carried import CARRIED
 
 _FIELDS: Final[Fields] = {
     "target": lambda value: isinstance(value, str) or is_texts(value),
     "choices": is_texts,
-    "metadata": is_mapping,
+    "metadata": is_flat_mapping,
 }
 _OPENED: Final = ("files", "sandbox", "setup")
 
@@ -37,7 +38,7 @@ def _obstacle(item: Item) -> str | None:
 
 
 def _write(items: Sequence[Item]) -> Written:
-    return Written({"regression_set.jsonl": lines(map(_sample, items))})
+    return Written({"regression_set.jsonl": lines(map(_sample, items))}, structured(items, _FIELDS))
 
 
 def _sample(item: Item) -> dict[str, Data]:

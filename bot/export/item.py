@@ -8,6 +8,7 @@ from functools import cached_property
 
 from bot.curator.entry import Entry
 from bot.documents import Data
+from bot.export.border import carried_as
 from bot.intake.expectation import Expectation, understand
 from bot.intake.expected.carried import bare, carried, without_carried
 
@@ -52,7 +53,8 @@ class Item:
     def record(self, *, said: bool) -> dict[str, Data]:
         """What the target carries of the entry under the key ``incumbent``.
 
-        What was expected is part of it, unchanged, unless the target's own fields have ``said`` all of it.
+        What was expected is part of it, unless the target's own fields have ``said`` all of it: unchanged, or as JSON
+        in a string where it is not flat.
         """
         entry = self.entry
         record: dict[str, Data] = {
@@ -62,7 +64,7 @@ class Item:
             "setup": entry.setup.model_dump(mode="json"),
         }
         beyond = carried(self.expected).get("expected") if said else self.expected
-        return record if beyond is None else {**record, "expected": beyond}
+        return record if beyond is None else {**record, **carried_as(beyond, "expected")}
 
 
 @dataclass(frozen=True, slots=True)

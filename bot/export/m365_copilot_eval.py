@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.documents import Data, as_list, as_mapping
+from bot.export.border import is_flat_mapping
 from bot.export.item import Item, Remark, Writer, Written
 from bot.export.jsons import document
 from bot.export.m365_evaluators import are_evaluators
-from bot.export.native import Fields, is_mapping, is_text, own_fields, with_answer
+from bot.export.native import Fields, is_text, own_fields, structured, with_answer
 from bot.intake.expected.carried import CARRIED
 
 SCHEMA_VERSION: Final = "1.2.0"
@@ -22,20 +23,23 @@ MOST_TURNS: Final = 20
 """Turns of a conversation, as the schema limits them."""
 
 _DEFAULTS: Final = "default_evaluators"
-_NOT_RUN: Final = "its evaluators are not as the schema has them: they are carried, and not run"
+_NOT_RUN: Final = (
+    "its `evaluators` are not as the schema has them, or their options are not flat: they are carried, and not run; "
+    "write the schema's own options, with single values"
+)
 _MODES: Final = ("extend", "replace")
 _TURN: Final[Fields] = {
     "expected_response": lambda value: isinstance(value, str),
     "context": lambda value: isinstance(value, str),
     "evaluators": are_evaluators,
     "evaluators_mode": lambda value: value in _MODES,
-    "extensions": is_mapping,
+    "extensions": is_flat_mapping,
 }
 _THREAD: Final[Fields] = {
     "name": is_text,
     "description": is_text,
     "conversation_id": is_text,
-    "extensions": is_mapping,
+    "extensions": is_flat_mapping,
 }
 
 
@@ -53,7 +57,8 @@ def _write(items: Sequence[Item]) -> Written:
         whole[_DEFAULTS] = defaults[0]
     whole["items"] = [_item(item, shared=shared) for item in items]
     remarks = [Remark(item.id, _NOT_RUN) for item in items if _has_unknown_evaluators(item)]
-    return Written({"regression_set.evals.json": document(whole)}, tuple(remarks))
+    structure = structured(items, {"extensions": is_flat_mapping, "context": _TURN["context"]})
+    return Written({"regression_set.evals.json": document(whole)}, (*structure, *remarks))
 
 
 def _item(item: Item, *, shared: bool) -> dict[str, Data]:

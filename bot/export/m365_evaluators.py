@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from bot.documents import Data
+from bot.export.border import is_flat_mapping
 
 _NAME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
 
@@ -47,7 +48,7 @@ _Options = Mapping[str, Callable[[Data], bool]]
 _RATED: Final[_Options] = {"threshold": _number(1, 5)}
 _OWN: Final[_Options] = {
     "threshold": _number(float("-inf")),
-    "options": lambda value: isinstance(value, dict),
+    "options": is_flat_mapping,
 }
 _OPTIONS: Final[Mapping[str, _Options]] = {
     "Relevance": _RATED,

@@ -6,9 +6,11 @@ scores) is none of them: a runner could take it for the answer of this run.  It 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from bot.documents import Data, as_mapping
+from bot.export.border import NOT_FLAT
+from bot.export.item import Item, Remark
 from bot.intake.expectation import understand
 
 Fields = Mapping[str, Callable[[Data], bool]]
@@ -40,6 +42,16 @@ def is_texts(value: Data) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
 
 
-def is_mapping(value: Data) -> bool:
-    """Whether ``value`` is a mapping."""
-    return isinstance(value, dict)
+def structured(items: Iterable[Item], fields: Fields) -> tuple[Remark, ...]:
+    """What to know of ``items`` that have some of ``fields`` in a shape in which no runner gets them."""
+    found = ((item, [key for key, fits in fields.items() if _is_structured(item, key, fits)]) for item in items)
+    return tuple(
+        Remark(item.id, f"{', '.join(f'`{key}`' for key in keys)}: carried, and not given to the runner; {NOT_FLAT}")
+        for item, keys in found
+        if keys
+    )
+
+
+def _is_structured(item: Item, key: str, fits: Callable[[Data], bool]) -> bool:
+    value = as_mapping(item.expected).get(key)
+    return isinstance(value, dict | list) and bool(value) and not fits(value)

@@ -8,13 +8,13 @@ templates.  The provider is the runner's to name: ``echo`` stands where it goes.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.documents import Data, as_list, as_mapping
+from bot.export.border import is_flat, is_plain_text, sealed
 from bot.export.item import Item, Remark, Writer, Written
+from bot.export.linear_patterns import pattern_fault
 from bot.export.yamls import document
 from bot.intake.expected.carried import CARRIED
 from bot.intake.templates import as_template
@@ -33,7 +33,9 @@ _COMPARING: Final = frozenset(
     }
 )
 _KEYS: Final = frozenset({"type", "value", "threshold", "weight", "metric"})
-_UNSAFE: Final = re.compile(r"\{\{|\{%|\{#|#\}|^\s*(?:file://|package:)")
+_NUMBERS: Final = ("threshold", "weight")
+_SCHEMAS: Final = frozenset({"is-json", "contains-json"})
+"""Assertions whose value is a JSON schema, as data or as a text."""
 
 
 def _write(items: Sequence[Item]) -> Written:
@@ -46,11 +48,8 @@ def _write(items: Sequence[Item]) -> Written:
     if any(len(item.turns) > 1 for item in items):
         # Turns of a conversation must not overtake one another.
         config["evaluateOptions"] = {"maxConcurrency": 1}
-    message = "it has assertions that run code, open files or render templates: they are carried, and not run"
-    unsafe = [item for item in items if any(not _is_safe(each) for part in _parts(item) for each in _asserted(part))]
-    return Written(
-        {"promptfooconfig.yaml": _HEAD + document(config)}, tuple(Remark(item.id, message) for item in unsafe)
-    )
+    remarks = tuple(remark for item in items for remark in _remarks(item))
+    return Written({"promptfooconfig.yaml": _HEAD + document(config)}, remarks)
 
 
 def _parts(item: Item) -> list[Mapping[str, Data]]:
@@ -101,25 +100,54 @@ def _asserted(part: Mapping[str, Data]) -> list[Data]:
 
 
 def _is_safe(assertion: Data) -> bool:
+    return _fault(assertion) is None
+
+
+def _fault(assertion: Data) -> str | None:
+    """Why ``assertion`` is not given to the runner, and how to mend it; ``None`` if it may be."""
     held = as_mapping(assertion)
-    kind = held.get("type")
-    compared = held.get("value")
-    texts = [compared, held.get("metric"), *as_list(compared)]
-    numbers = (held.get("threshold"), held.get("weight"))
-    return (
-        isinstance(kind, str)
-        and kind.removeprefix("not-") in _COMPARING
-        and held.keys() <= _KEYS
-        and all(number is None or isinstance(number, int | float) for number in numbers)
-        and all(not isinstance(text, dict) for text in texts)
-        and not any(isinstance(text, str) and _UNSAFE.search(text) for text in texts)
-    )
+    kind, compared = held.get("type"), held.get("value")
+    if not isinstance(kind, str) or kind.removeprefix("not-") not in _COMPARING:
+        return f"its type is none of those that only compare or grade; write one of {', '.join(sorted(_COMPARING))}"
+    if not held.keys() <= _KEYS:
+        others = ", ".join(f"`{key}`" for key in sorted(held.keys() - _KEYS))
+        return f"it holds {others}; write nothing but {', '.join(f'`{key}`' for key in sorted(_KEYS))}"
+    if not all(held.get(key) is None or _is_number(held[key]) for key in _NUMBERS):
+        return "`threshold` or `weight` is no number; write one"
+    if not is_flat(compared) or not is_flat(held.get("metric")):
+        return "its `value` or `metric` holds values inside one another; write a text, a number or a list of these"
+    texts = [text for text in (held.get("metric"), compared, *as_list(compared)) if isinstance(text, str)]
+    if not all(map(is_plain_text, texts)):
+        return "it renders a template or opens a file; write the text itself"
+    if kind.removeprefix("not-") in _SCHEMAS and compared is not None:
+        return "it holds a schema, whose patterns may take for ever; leave `value` out"
+    if kind.removeprefix("not-") == "regex":
+        why = next((why for text in texts if (why := pattern_fault(text)) is not None), None)
+        return None if why is None else f"its regular expression is kept back: {why}"
+    return None
+
+
+def _is_number(value: Data) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _remarks(item: Item) -> Iterator[Remark]:
+    """What the runner does not get of ``item``: the first such assertion, and how many there are."""
+    many = len(item.turns) > 1
+    found = [
+        (f"turns[{turn}].assert[{place}]" if many else f"assert[{place}]", fault)
+        for turn, part in enumerate(_parts(item))
+        for place, each in enumerate(_asserted(part))
+        if (fault := _fault(each)) is not None
+    ]
+    if found:
+        (name, fault), *others = found
+        more = f" (and {len(others)} more)" if others else ""
+        yield Remark(item.id, f"{name}{more} is carried, and not run: {fault}")
 
 
 def _sealed(item: Item) -> str:
-    """The entry's record as JSON without an opening brace in any text: nothing of it can be taken for a template."""
-    text = json.dumps(item.record(said=item.expected is None), ensure_ascii=False, allow_nan=False)
-    return re.sub(r'"(?:[^"\\]|\\.)*"', lambda quoted: quoted[0].replace("{", "\\u007b"), text)
+    return sealed(item.record(said=item.expected is None))
 
 
 WRITER: Final = Writer(

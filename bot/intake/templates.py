@@ -9,7 +9,9 @@ import re
 from typing import Final
 
 _MARKS: Final = re.compile(r"\{\{|\{%|\{#|#\}")
-_LOADED: Final = ("file://", "package:")
+LOADED: Final = ("file://", "package:")
+"""How the addresses begin that promptfoo loads."""
+
 _NOTHING: Final = '{{ "" }}'
 _QUOTED: Final = re.compile(r'\{\{ "([{}]?)" \}\}')
 
@@ -22,7 +24,7 @@ def as_template(text: str) -> str:
     """
     if _MARKS.search(text):
         text = re.sub(r"[{}]", lambda brace: f'{{{{ "{brace[0]}" }}}}', text)
-    if text.startswith(_LOADED):
+    if text.startswith(LOADED):
         text = _NOTHING + text
     return text + _NOTHING if text.endswith("\n") else text
 

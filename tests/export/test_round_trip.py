@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from bot.curator.entry import Entry
 from bot.documents import as_mapping
+from bot.export.border import is_flat, is_flat_mapping
 from bot.export.item import Item
 from bot.export.plan import Export, plan_export
 from bot.export.registry import writers
 from bot.export.returned import returned
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.expectation import Expectation, understand
-from bot.intake.expected.carried import carried
+from bot.intake.expected.carried import CARRIED, carried
 from bot.intake.query import Query
 from bot.intake.query_file import SetupFile
 from bot.snapshot import WorkingTree
@@ -130,8 +131,10 @@ def test_the_same_entries_in_any_order_give_the_same_bytes(name: str, data: st.D
 @given(chosen=sets(1))
 def test_the_record_of_an_entry_says_what_was_expected_unless_the_target_did(chosen: list[Entry]) -> None:
     item = Item.of(chosen[0])
-    assert item.record(said=False).get("expected") == item.expected
-    assert "expected" not in item.record(said=True)
+    record = item.record(said=False)
+    assert carried({CARRIED: record}).get("expected") == item.expected
+    assert all(is_flat(value) or is_flat_mapping(value) for value in record.values())
+    assert not {"expected", "expected_json"} & item.record(said=True).keys()
 
 
 SAID = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from bot.export.registry import writers
 from bot.intake.eval_sets.exported import with_setup
 from bot.intake.eval_sets.rows import Row
 from bot.intake.expectation import ToolCall, understand
-from bot.intake.expected.carried import carried_id, without_carried
+from bot.intake.expected.carried import carried, carried_id, without_carried
 from bot.intake.query import Setup
 from bot.intake.query_file import SetupFile
 from bot.intake.templates import as_template, from_template
@@ -85,6 +86,8 @@ def test_placeholders_can_be_kept_and_attachments_go_where_names_are_enough() ->
         ("copilot-studio", entry(None, "one", "two")),
         ("m365-copilot-eval", entry(None, *["x"] * 21)),
         ("deepeval", entry(None, "see [DEEPEVAL:IMAGE:1]")),
+        ("deepeval", entry({"expected_output": "see [DEEPEVAL:PDF:1]"})),
+        ("deepeval", entry({"context": ["see [DEEPEVAL:IMAGE:1]"]})),
         ("azure-ai-evaluation", entry(None, "one", "two")),
     ],
 )
@@ -194,9 +197,23 @@ def test_columns_of_copilot_studio_are_given_back_and_formulas_stay_and_are_name
 def test_promptfoo_runs_no_code_of_customers() -> None:
     fine = [
         {"type": "contains", "value": "x", "weight": 2},
-        {"type": "not-contains-any", "value": ["x", "y"]},
+        {"type": "not-contains-any", "value": ["x", "y", 1, True, None], "threshold": None, "metric": "m"},
+        {"type": "regex", "value": "^[0-9]+ ships"},
+        {"type": "is-json"},
     ]
+    reference = {"$ref": "file:///etc/passwd"}
     unsafe: list[Any] = [
+        {"type": "contains-any", "value": [[reference], ["{{env.HOME}}"]]},
+        {"type": "contains-any", "value": [reference]},
+        {"type": "contains", "value": reference},
+        {"type": "contains", "value": "x", "metric": reference},
+        {"type": "contains", "value": "x", "metric": [["{{env.HOME}}"]]},
+        {"type": "contains", "value": "x", "metric": "{{env.HOME}}"},
+        {"type": "contains", "value": "x", "threshold": reference},
+        {"type": "contains", "value": "x", "weight": True},
+        {"type": "regex", "value": "^(a+)+$"},
+        {"type": "not-regex", "value": ["a*b"]},
+        {"type": "is-json", "value": '{"pattern": "^(a+)+$"}'},
         {"type": "javascript", "value": "process.exit()"},
         {"type": "contains", "value": "file://x.py"},
         {"type": "contains-all", "value": ["{{ env.SECRET }}"]},
@@ -209,7 +226,55 @@ def test_promptfoo_runs_no_code_of_customers() -> None:
     found = export("promptfoo", entry({"assert": [*fine, *unsafe]}))
     (test,) = yaml.safe_load(found.written.files["promptfooconfig.yaml"])["tests"]
     assert test["assert"] == fine
-    assert [remark.id for remark in found.written.remarks] == ["e1"]
+    (remark,) = found.written.remarks
+    assert remark.id == "e1"
+    assert remark.message.startswith(f"assert[4] (and {len(unsafe) - 1} more) is carried, and not run: its `value` or")
+    for each in unsafe:
+        (remark,) = export("promptfoo", entry({"turns": [{}, {"assert": [each]}]}, "a", "b")).written.remarks
+        assert remark.message.startswith("turns[1].assert[0] is carried, and not run: ")
+        assert re.search("; (?:write|leave|begin)", remark.message)
+
+
+NESTED: dict[str, Any] = {"$ref": "file:///etc/passwd", "a": [{"$ref": "file:///etc/passwd"}, ["{{env.HOME}}"]]}
+OWN_FIELDS = {
+    "inspect": ("metadata", "choices", "target"),
+    "azure-ai-evaluation": ("context", "ground_truth"),
+    "deepeval": ("additional_metadata", "custom_column_key_values", "context", "retrieval_context", "comments"),
+    "m365-copilot-eval": ("extensions", "context", "evaluators", "default_evaluators"),
+    "promptfoo": ("assert", "vars", "metadata", "options"),
+    "jsonl": ("expected_response", "metadata"),
+    "copilot-studio": ("Test Method Type", "Passing Score"),
+}
+
+
+def dicts(data: Any) -> list[dict[str, Any]]:
+    inner = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    return [*([data] if isinstance(data, dict) else []), *(found for each in inner for found in dicts(each))]
+
+
+@pytest.mark.parametrize("name", writers())
+@pytest.mark.parametrize("held", [NESTED, [NESTED], [[NESTED]], {"$ref": "x"}, {"mine": {"options": NESTED}}])
+def test_no_export_lets_structure_of_a_stranger_through(name: str, held: Any) -> None:
+    expected = {**dict.fromkeys(OWN_FIELDS[name], held), "response": "x"}
+    found = export(name, entry(expected), entry({"turns": [expected, expected]}, "a", "b", id="e2"))
+    texts = [text for file, text in found.written.files.items() if not file.endswith((".csv", ".jsonl"))]
+    texts += found.written.files.get("regression_set.jsonl", "").splitlines()
+    assert not any("$ref" in each for text in texts for each in dicts(yaml.safe_load(text)))
+    # A mapping is no list of assertions, and what has one column a field takes texts alone.
+    silent = name in ("jsonl", "copilot-studio") or (name == "promptfoo" and isinstance(held, dict))
+    assert ("e1" in {remark.id for remark in found.written.remarks}) is not silent
+
+
+def test_what_was_expected_is_sealed_in_the_record_where_it_is_not_flat() -> None:
+    flat, deep = {"a": [1, "x", None], "b": True}, {"a": {"b": "{{env.HOME}}"}}
+    one, two = only("jsonl", entry(flat), entry(deep, id="e2"))
+    assert one["incumbent"]["expected"] == flat
+    assert "expected" not in two["incumbent"]
+    assert "{{" not in two["incumbent"]["expected_json"]
+    assert json.loads(two["incumbent"]["expected_json"]) == deep
+    assert carried(two)["expected"] == deep
+    assert "expected" not in carried({"incumbent": {"id": "e1", "expected_json": "{broken"}})
+    assert "expected" not in carried({"incumbent": {"id": "e1", "expected_json": "1" * 1_000_001}})
 
 
 def test_turns_of_a_conversation_are_tests_of_one_conversation_in_promptfoo() -> None:

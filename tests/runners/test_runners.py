@@ -114,6 +114,32 @@ def test_azure_ai_evaluation_hands_every_row_to_its_evaluators_as_it_is(tmp_path
             assert row["ground_truth"] == answer(row["id"])
 
 
+@pytest.mark.parametrize(
+    ("runner", "script", "writer", "file"),
+    [
+        ("inspect", "load_inspect.py", "inspect", "regression_set.jsonl"),
+        ("deepeval", "load_deepeval.py", "deepeval", "goldens.json"),
+        ("azure", "run_azure.py", "azure-ai-evaluation", "regression_set.jsonl"),
+    ],
+)
+def test_other_packages_make_nothing_of_references(
+    runner: str, script: str, writer: str, file: str, tmp_path: Path
+) -> None:
+    canary = tmp_path / "secret.json"
+    canary.write_text(json.dumps({"found": CANARY}), encoding="utf-8")
+    address = f"file://{canary}"
+    held: dict[str, Any] = {"$ref": address, "a": [{"$ref": address}, "{{env.SECRET}}", f"exec:cat {canary}"]}
+    keys = ("metadata", "additional_metadata", "extensions", "context", "choices", "tool_definitions", "comments")
+    call = {"name": "open", "arguments": held}
+    expected = {**dict.fromkeys(keys, held), "expected_tools": [call], "assert": [held], "target": address}
+    export = plan_export([make_entry("e1", {"a": 0.9}, turns=("a",), expected=expected)], writers()[writer])
+    assert [remark.id for remark in export.written.remarks] == ["e1"] or writer == "azure-ai-evaluation"
+    (tmp_path / file).write_bytes(export.written.files[file].encode())
+    found = json.dumps(loaded(runner, script, tmp_path / file))
+    assert address in found
+    assert (CANARY in found, SECRET in found) == (False, False)
+
+
 @pytest.fixture
 def promptfoo() -> list[str | Path]:
     """The command that runs promptfoo."""
@@ -129,13 +155,12 @@ def promptfoo() -> list[str | Path]:
 
 def test_promptfoo_asks_every_turn_as_it_is_and_shows_no_secret(tmp_path: Path, promptfoo: list[str | Path]) -> None:
     config = exported("promptfoo", tmp_path) / "promptfooconfig.yaml"
-    quiet = {"PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1", "PROMPTFOO_PASS_RATE_THRESHOLD": "0"}
-    assert "Configuration is valid" in run([*promptfoo, "validate", "-c", config], tmp_path, **quiet)
+    assert "Configuration is valid" in run([*promptfoo, "validate", "-c", config], tmp_path, **QUIET)
     # Grading needs a model; what is asked, and what the grader would be told, does not.
     text = re.sub(r"\n    assert:\n(      .*\n)+", "\n", config.read_text(encoding="utf-8"))
     config.write_text(text.replace('"{{query}}"', '"{{query}}|{{expected_response}}"'), encoding="utf-8")
     results = tmp_path / "results.json"
-    run([*promptfoo, "eval", "-c", config, "-o", results, "--no-cache", "--no-table"], tmp_path, **quiet)
+    run([*promptfoo, "eval", "-c", config, "-o", results, "--no-cache", "--no-table"], tmp_path, **QUIET)
     written = results.read_text(encoding="utf-8")
     assert SECRET not in written
     asked = [result["prompt"]["raw"] for result in json.loads(written)["results"]["results"]]
@@ -145,6 +170,123 @@ def test_promptfoo_asks_every_turn_as_it_is_and_shows_no_secret(tmp_path: Path, 
         for turn, expected in zip(entry.turns, understand(entry.expected, len(entry.turns)).answers, strict=True)
     ]
     assert sorted(asked) == sorted(wanted)
+
+
+QUIET = {"PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1", "PROMPTFOO_PASS_RATE_THRESHOLD": "0"}
+CANARY = "a-canary-on-the-disk"
+GRADER = """
+import fs from "node:fs";
+export default class {
+  id() { return "grader"; }
+  async callApi(prompt, context) {
+    fs.appendFileSync(new URL("graded.txt", import.meta.url), JSON.stringify([prompt, context?.vars]) + "\\n");
+    return { output: JSON.stringify({ pass: true, score: 1, reason: "graded" }) };
+  }
+}
+"""
+
+
+def hostile_assertions(canary: Path) -> list[Any]:
+    """Assertions that would show ``canary`` or the environment, run code, or take for ever."""
+    reference = {"$ref": f"file://{canary}"}
+    texts = [
+        f"file://{canary}",
+        f" file://{canary}",
+        "{{env.SECRET}}",
+        "{{ env['SECRET'] }}",
+        "{{ '' | env }}",
+        "{% raw %}",
+    ]
+    texts += [
+        "{{ env.SECRET | upper }}",
+        f"file://{canary.with_suffix('.js')}",
+        "package:fs:readFileSync",
+        "{{[].x}}{#",
+    ]
+    values: list[Any] = [
+        [[reference], ["{{env.SECRET}}"]],
+        [[[[reference]]]],
+        *(reference, [reference], {"a": {"b": reference}}, [{"a": "{{env.SECRET}}"}]),
+        *texts,
+        *([text] for text in texts),
+        *([[text]] for text in texts),
+    ]
+    extra = [
+        {"type": "contains", "value": "x", key: held}
+        for key in ("metric", "threshold", "weight", "provider", "transform", "config", "rubricPrompt", "$ref")
+        for held in (reference, [reference], [["{{env.SECRET}}"]], "{{env.SECRET}}", f"file://{canary}")
+    ]
+    kinds = [
+        "javascript",
+        "python",
+        "ruby",
+        "webhook",
+        "not-javascript",
+        "assert-set",
+        "search-rubric",
+        "{{env.SECRET}}",
+    ]
+    code = [{"type": kind, "value": "process.env.SECRET"} for kind in kinds]
+    slow = [{"type": kind, "value": "^(a+)+$"} for kind in ("regex", "not-regex")]
+    schema = '{"properties": {"a": {"pattern": "^(a+)+$"}}, "$ref": "file://' + str(canary) + '"}'
+    schemas = [{"type": kind, "value": value} for kind in ("is-json", "contains-json") for value in (schema, reference)]
+    compared = [
+        {"type": kind, "value": value}
+        for kind in ("contains-any", "equals", "llm-rubric", "g-eval")
+        for value in values
+    ]
+    return [*compared, *extra, *code, *slow, *schemas, reference, [reference], "{{env.SECRET}}"]
+
+
+def test_promptfoo_makes_nothing_of_what_a_stranger_asserts(tmp_path: Path, promptfoo: list[str | Path]) -> None:
+    canary = tmp_path / "secret.json"
+    canary.write_text(json.dumps({"found": CANARY}), encoding="utf-8")
+    canary.with_suffix(".js").write_text(f"module.exports = () => {CANARY!r};", encoding="utf-8")
+    (tmp_path / "grader.mjs").write_text(GRADER, encoding="utf-8")
+    fine = [{"type": "contains", "value": "x"}, {"type": "regex", "value": r"^\d+ ships"}, {"type": "is-json"}]
+    hostile = hostile_assertions(canary)
+    reference: Any = {"$ref": f"file://{canary}"}
+    beside = {
+        "vars": reference,
+        "options": {"provider": f"file://{canary}"},
+        "metadata": reference,
+        "config": [reference],
+    }
+    entries = [
+        make_entry("asserted", {"a": 0.9}, turns=("a",), expected={**beside, "assert": [*hostile, *fine]}),
+        make_entry(
+            "by-turn",
+            {"a": 0.9},
+            turns=("{{env.SECRET}}", f"file://{canary}"),
+            expected={"turns": [{"assert": hostile}, {"response": "{{env.SECRET}}", "assert": hostile}]},
+        ),
+        *(
+            make_entry(f"e{number:03}", {"a": 0.9}, turns=(text,), expected={"response": text, "assert": hostile[:3]})
+            for number, text in enumerate(TEXTS)
+        ),
+    ]
+    export = plan_export(entries, writers()["promptfoo"], keep_placeholders=True)
+    assert {remark.id for remark in export.written.remarks} == {entry.id for entry in entries}
+    config = tmp_path / "promptfooconfig.yaml"
+    config.write_bytes(export.written.files["promptfooconfig.yaml"].encode())
+    results = tmp_path / "results.json"
+    grader = ["--grader", f"file://{tmp_path / 'grader.mjs'}"]
+    ask = [*promptfoo, "eval", "-c", config, "-o", results, "--no-cache", "--no-table", *grader]
+    told = run([*promptfoo, "validate", "-c", config], tmp_path, **QUIET) + run(ask, tmp_path, **QUIET)
+    shown = [told, results.read_text(encoding="utf-8"), (tmp_path / "graded.txt").read_text(encoding="utf-8")]
+    assert [(CANARY in text, SECRET in text.casefold()) for text in shown] == [(False, False)] * 3
+    assert '"graded"' in shown[1]
+    tried = json.loads(shown[1])["results"]["results"]
+    (asserted,) = [found for found in tried if found["testCase"]["description"] == "asserted"]
+    assert [each["assertion"] for each in asserted["gradingResult"]["componentResults"]] == fine
+
+    # What is kept back would have been found: the same runner, with one of them put in by hand.
+    first = json.dumps([{"type": "contains-any", "value": [[reference], ["{{env.SECRET}}"]]}])
+    text = re.sub(r"    assert:\n(      .*\n)+", f"    assert: {first}\n", config.read_text(encoding="utf-8"), count=1)
+    config.write_text(text, encoding="utf-8")
+    run(ask, tmp_path, **QUIET)
+    assert CANARY in results.read_text(encoding="utf-8")
+    assert SECRET in results.read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif("INCUMBENT_CORPUS" not in os.environ, reason="INCUMBENT_CORPUS names no corpus")

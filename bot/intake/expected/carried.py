@@ -18,13 +18,16 @@ CARRIED: Final = "incumbent"
 HOLDERS: Final = ("extensions", "metadata", "additional_metadata")
 """Where formats take keys of others: M365 Copilot eval documents; promptfoo and Inspect; DeepEval."""
 
-_LIMITS: Final = ReadingLimits(file_bytes=1_000_000, nesting_depth=50, nodes=100_000)
+_SEALED: Final = "expected_json"
+"""Where a record holds what was expected as JSON in a string."""
+_LIMITS: Final = ReadingLimits(file_bytes=1_000_000, nesting_depth=100, nodes=100_000)
 
 
 def carried(expected: Data) -> Mapping[str, Data]:
     """What an export left in ``expected``, which a reader keeps of a query; empty if it comes from elsewhere.
 
-    A query of several turns may carry it with its first.  In formats that render templates it is JSON in a string.
+    A query of several turns may carry it with its first.  In formats that render templates it is JSON in a string, and
+    so is what was expected wherever it is not flat.
     """
     turns = as_list(as_mapping(expected).get("turns"))
     for held in (as_mapping(expected), *map(as_mapping, turns[:1])):
@@ -36,14 +39,22 @@ def carried(expected: Data) -> Mapping[str, Data]:
 
 
 def _block(value: Data) -> Mapping[str, Data]:
-    if not isinstance(value, str):
-        return as_mapping(value)
-    if not value.startswith("{") or len(value) > _LIMITS.file_bytes:
-        return {}
+    block = as_mapping(_parsed(value) if isinstance(value, str) and value.startswith("{") else value)
+    text = block.get(_SEALED)
+    told = _parsed(text) if isinstance(text, str) else None
+    if told is None:
+        return block
+    return {"expected": told, **{key: held for key, held in block.items() if key != _SEALED}}
+
+
+def _parsed(text: str) -> Data:
+    """What ``text`` says as JSON; ``None`` if it is none."""
+    if len(text) > _LIMITS.file_bytes:
+        return None
     try:
-        return as_mapping(parse_json_text(value, CARRIED, _LIMITS).data)
+        return parse_json_text(text, CARRIED, _LIMITS).data
     except InputError:
-        return {}
+        return None
 
 
 def carried_id(expected: Data) -> str | None:

@@ -20,5 +20,11 @@ class Seen:
 
 
 rows = evaluate(data=sys.argv[1], evaluators={"seen": Seen()})["rows"]
-handed = [{key: row[f"outputs.seen.{key}"] for key in ("id", "query", "ground_truth")} for row in rows]
-print("\n" + json.dumps(handed))
+handed = [
+    {
+        **{key: row[f"outputs.seen.{key}"] for key in ("id", "query", "ground_truth")},
+        "all": {key: value for key, value in row.items() if key.startswith("inputs.")},
+    }
+    for row in rows
+]
+print("\n" + json.dumps(handed, default=str))
