@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 _SPACES: Final = re.compile(r"[^\S\n]+")
-_LINE_BREAKS: Final = re.compile(r"\s*\n\s*")
+_LINE_BREAKS: Final = re.compile(r"(?<!\s)\s*\n\s*")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
 _FILLERS: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"

@@ -16,7 +16,7 @@ from bot.intake.templates import LOADED
 
 NOT_FLAT: Final = "write single values and lists of them, and no key that begins with $"
 
-_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"?')
 _RENDERED: Final = re.compile(r"\{\{|\{%|\{#|#\}")
 
 

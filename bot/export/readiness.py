@@ -10,8 +10,7 @@ from typing import Final
 from bot.documents import Data
 from bot.export.item import Item, Writer
 
-# In code of Markdown they are what the user asks about.
-_CODE: Final = re.compile(r"(`+).*?\1", re.DOTALL)
+_TICKS: Final = re.compile("`+")
 _NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
 _PLACEHOLDER: Final = re.compile(r"\$\{\{\s*[\w.]+\s*\}\}|\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
 
@@ -36,8 +35,25 @@ def obstacle(item: Item, writer: Writer, *, keep_placeholders: bool = False) -> 
 
 def placeholder(item: Item) -> str | None:
     """The first placeholder that nobody filled, outside of code."""
-    found = (_PLACEHOLDER.search(_CODE.sub("", turn)) for turn in item.turns)
+    found = (_PLACEHOLDER.search(_without_code(turn)) for turn in item.turns)
     return next((match[0] for match in found if match), None)
+
+
+def _without_code(text: str) -> str:
+    """``text`` without code of Markdown, which is what the user asks about: what stands between equal runs of ticks."""
+    runs = [match.span() for match in _TICKS.finditer(text)]
+    ends: dict[tuple[int, int], int] = {}
+    later: dict[int, int] = {}
+    for start, end in reversed(runs):
+        if end - start in later:
+            ends[start, end] = later[end - start]
+        later[end - start] = end
+    kept, place = [], 0
+    for start, end in runs:
+        if start >= place and (start, end) in ends:
+            kept.append(text[place:start])
+            place = ends[start, end]
+    return "".join([*kept, text[place:]])
 
 
 def _can_be_written(data: Data) -> bool:

@@ -69,9 +69,26 @@ def test_what_is_not_ready_is_named_with_the_reason(refused: Entry, why: str) ->
     assert [(remark.id, why in remark.message) for remark in found.left_out] == [("e1", True)]
 
 
-@pytest.mark.parametrize("text", ["Explain `{{ name }}`.", "Why {{ 1 + 1 }}?", "Use {name}.", "<thing-id>"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Explain `{{ name }}`.",
+        "``a`{{ name }}`` and ``` `{{ x }}`",
+        "```\n{{ a }}\n```",
+        "Why {{ 1 + 1 }}?",
+        "Use {name}.",
+        "<thing-id>",
+    ],
+)
 def test_what_may_be_meant_is_no_placeholder(text: str) -> None:
     assert export("jsonl", entry(None, text)).ids == ("e1",)
+
+
+@pytest.mark.parametrize(
+    "text", ["`a` {{ name }} `b`", "`` `{{ name }} ```", "``{{ name }}`", "`" * 100_000 + "a {{ name }}"]
+)
+def test_what_stands_outside_of_code_is_a_placeholder(text: str) -> None:
+    assert "{{ name }} is a placeholder" in export("jsonl", entry(None, text)).left_out[0].message
 
 
 def test_placeholders_can_be_kept_and_attachments_go_where_names_are_enough() -> None:

@@ -42,7 +42,9 @@ _MARKS: Final = re.compile(
 )
 """What code, data and logs are full of: operators, brackets at words, options, time stamps, lists without blanks."""
 
-_NAMES: Final = re.compile(r"https?://\S+|\S+@\S+|<[\w -]+>|(?<!\S)['\"]?[/~.]?[\w-]+(?:[./][\w-]+)+/?['\",.?!]*(?!\S)")
+_NAMES: Final = re.compile(
+    r"https?://\S+|(?:(?<!\S)|(?<=>))\S+@\S+|<[\w -]+>|(?<!\S)['\"]?[/~.]?[\w-]+(?:[./][\w-]+)+/?['\",.?!]*(?!\S)"
+)
 """Addresses, names of files and placeholders: a request has them too."""
 
 _STRIPPED: Final = "\"'`´.,;:!?¡¿()[]«»„“”‘’‚…*-–—،؟؛।。、"  # noqa: RUF001

@@ -48,7 +48,7 @@ _FILLER: Final = re.compile(
     re.IGNORECASE,
 )
 # What is left of "please and thank you".
-_JOINING_NOTHING: Final = re.compile(r"(?:^|[\s,]+)(?:and|n|&)[\s.!?]*$", re.IGNORECASE)
+_JOINING_NOTHING: Final = re.compile(r"(?:^|(?<![\s,])[\s,]+)(?:and|n|&)[\s.!?]*$", re.IGNORECASE)
 _BORDERLESS: Final = re.compile(
     "(?:お願いします|お願いいたします|お世話になっております|すみません|ありがとうございます|こんにちは|请问|谢谢|您好|你好"
     "|麻烦您?|감사합니다|안녕하세요|부탁드립니다|부탁드려요"

@@ -50,7 +50,7 @@ READER: Final = BareReader(
     endings=(".json", ".yaml", ".yml"),
     mark=re.compile(rb"(openapi|swagger)[\"']?\s*:"),
     telling=re.compile(rb"(openapi|swagger)[\"']?\s*:\s*[\"']?[23]\."),
-    usual=re.compile(r".*(openapi|swagger).*\.(json|ya?ml)"),
+    usual=re.compile(r"(?=.*(?:openapi|swagger)).*\.(json|ya?ml)"),
     fits=is_openapi,
     describe=_describe,
     misfit=why_no_openapi,

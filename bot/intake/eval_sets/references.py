@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.documents import Data, as_mapping
 
-_TEMPLATE: Final = re.compile(r"\$\{\s*data\.([^{}]+?)\s*\}|\{\{\s*item\.([^{}]+?)\s*\}\}")
+_TEMPLATE: Final = re.compile(r"\$\{\s*data\.([^{}]*[^{}\s])\s*\}|\{\{\s*item\.([^{}]*[^{}\s])\s*\}\}")
 
 
 def column_of(reference: Data) -> str | None:
