@@ -114,7 +114,7 @@ def settle(root: Path) -> str | None:
     _remove(_left_aside(root))
     folder = _folder(root)
     said = None
-    plan = _read(folder, root)
+    plan = _read(folder)
     if plan is not None:
         _remove([_beside(root / step.path) for step in plan.steps])
         progress = _progress(plan, root)
@@ -136,7 +136,7 @@ def settle(root: Path) -> str | None:
 
 def refuse_half_written(root: Path) -> None:
     """Raise :class:`InputError` where a change below ``root`` was begun and is not finished: a part would be read."""
-    plan = _read(_folder(root), root)
+    plan = _read(_folder(root))
     if plan is not None and _progress(plan, root) is _Progress.HALF:
         message = "a change of these files was interrupted, or is being made, and a part of them is written"
         fix = "run the command that was interrupted again; any that changes the regression set finishes it first"
@@ -316,12 +316,12 @@ def _keep(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _read(folder: Path, root: Path) -> _Plan | None:
+def _read(folder: Path) -> _Plan | None:
     plan = None if folder.is_symlink() else read_model(folder / _PLAN, _Plan, _LARGEST)
-    if plan is None or folder.parent != root.resolve():
-        return plan
-    # Without git anybody may have put it there, who may have chosen files below the root and no others.
-    return None if any(Path(step.path).is_absolute() for step in plan.steps) else plan
+    if plan is None:
+        return None
+    # Who finds a plan writes nowhere else; files elsewhere are brought in line by the command that named them.
+    return _Plan(steps=tuple(step for step in plan.steps if not Path(step.path).is_absolute()))
 
 
 def _progress(plan: _Plan, root: Path) -> _Progress:

@@ -6,6 +6,8 @@ With ``INCUMBENT_THOROUGH=1`` several hundred processes are told to stop, or kil
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 import os
 import random
 import re
@@ -452,24 +454,57 @@ def test_a_file_of_the_repository_that_looks_like_a_change_is_none(
         assert tree(folder) == before
 
 
-def test_without_git_what_is_prepared_lies_beside_and_names_no_file_elsewhere(
+def test_a_plan_that_is_found_writes_nothing_elsewhere(
     scenes: Callable[[str], Scene], incumbent: Incumbent, tmp_path: Path
 ) -> None:
     scene = scenes("pin")
     folder, command = scene.begin(tmp_path / "platform")
-    shutil.rmtree(folder / ".git")
-    forged = folder / ".incumbent"
-    forged.mkdir()
     victim = tmp_path / "victim"
     victim.write_bytes(b"v")
-    digests = {"v": "4c94485e0c21ae6c41ce1dfe7b6bfaceea5ab68e40a2476f50208e526f506080"}
-    steps = (
-        f'{{"path": "{victim}", "before": "{digests["v"]}", "after": null, "aside": "a"}},'
-        f'{{"path": "{tmp_path}/none", "before": "{digests["v"]}", "after": null, "aside": "b"}}'
-    )
-    (forged / "plan.json").write_text(f'{{"steps": [{steps}]}}')
-    said = incumbent(*command)
-    assert "what it left cannot be read" in said.err
-    assert victim.exists()
-    assert scene.state(folder) == "after"
-    assert nothing_is_left(folder)
+    digest = hashlib.sha256(b"v").hexdigest()
+    for own in (folder / ".git" / "incumbent", folder / ".incumbent"):
+        own.mkdir()
+        places = ((victim, None), (tmp_path / "none", digest), (Path("../victim"), None), (Path("..", "none"), digest))
+        steps = [
+            {"path": str(path), "before": None if after else digest, "after": after, "aside": "a"}
+            for path, after in (*places, (Path("done"), None))
+        ]
+        (own / "plan.json").write_text(json.dumps({"steps": steps}), encoding="utf-8")
+        (own / "a").write_bytes(b"v")
+        assert incumbent(*command).code == 0
+        assert victim.exists()
+        assert not (tmp_path / "none").exists()
+        assert not own.exists()
+        assert scene.state(folder) == "after"
+        shutil.rmtree(folder / ".git", ignore_errors=True)
+
+
+def test_a_file_elsewhere_that_a_change_names_is_brought_in_line_by_the_same_command(
+    scenes: Callable[[str], Scene], incumbent: Incumbent, tmp_path: Path
+) -> None:
+    """The file is named by the command, which is stopped at some call and can take nothing back from then on."""
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    scene = scenes("migrate")
+    labels = tmp_path / "elsewhere" / "labels.yaml"
+    labels.parent.mkdir()
+    (given,) = (scene.base / "labels").glob("*.yaml")
+    text = given.read_text(encoding="utf-8").replace("backend.call", "dialog.upset")
+    at, total, seen = 0, 1, set()
+    while at < total:
+        labels.write_text(text, encoding="utf-8")
+        folder, command = scene.begin(tmp_path / f"platform-{at}")
+        command = (*command, "--labels", str(labels))
+        with counted(Calls(tmp_path, at, False, stop, lasting=True)) as calls:
+            incumbent(*command)
+        again = incumbent(*command)
+        assert again.code == 0, again.err
+        seen.add(labels.read_text(encoding="utf-8"))
+        assert nothing_is_left(folder)
+        assert not list(labels.parent.glob(".*"))
+        shutil.rmtree(folder)
+        total, at = max(total, len(calls.names)), at + (1 if THOROUGH else 6)
+    assert len(seen) == 1
+    assert text not in seen
