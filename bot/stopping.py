@@ -13,6 +13,14 @@ _OTHERS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") i
 _ALL: Final = (signal.SIGINT, *_OTHERS)
 
 
+def is_stop(error: BaseException) -> bool:
+    """Whether ``error`` says to stop, or was made of such a one: until 3.12 Python does so while it makes a class."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__
+    return cause is not None
+
+
 @contextmanager
 def orderly_stops() -> Iterator[Callable[[], int]]:
     """Within, SIGTERM and SIGHUP end the work as Ctrl-C does, by :class:`KeyboardInterrupt`.

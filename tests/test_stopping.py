@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.stopping import orderly_stops, uninterrupted
+from bot.stopping import is_stop, orderly_stops, uninterrupted
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
 
@@ -81,3 +81,10 @@ def test_other_threads_leave_signals_alone() -> None:
     thread.start()
     thread.join()
     assert done == [signal.getsignal(signal.SIGTERM)]
+
+
+def test_an_interrupt_is_known_though_something_else_was_made_of_it() -> None:
+    error = RuntimeError("Error calling __set_name__")
+    error.__cause__ = KeyboardInterrupt()
+    assert is_stop(error)
+    assert not is_stop(RuntimeError())

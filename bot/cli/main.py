@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from bot.errors import IncumbentError, InputError, OutsideError
-from bot.stopping import orderly_stops
+from bot.stopping import is_stop, orderly_stops
 
 # name: (one line for --help). The module is bot.cli.<name> unless _MODULES says otherwise, the command in it is called
 # `command`; modules are loaded when called, so that `incumbent --help` stays as quick as click itself.
@@ -130,9 +130,7 @@ def _run(arguments: Sequence[str] | None, stopped: Callable[[], int]) -> int:
         error.show()
         return 2
     except (click.Abort, KeyboardInterrupt) as stop:
-        # A terminal that closed hears nothing.
-        with suppress(OSError):
-            click.echo(f"interrupted: {stop}" if str(stop) else "interrupted", err=True)
+        _interrupted(str(stop))
         return stopped()
     except InputError as error:
         _show_problems(error)
@@ -149,8 +147,17 @@ def _run(arguments: Sequence[str] | None, stopped: Callable[[], int]) -> int:
         with suppress(OSError):
             click.echo(f"error: the output could not be written: {error.strerror}", err=True)
         return OutsideError.exit_code
-    except Exception:  # noqa: BLE001 - the last catch of all: a bug of ours becomes a report, not a traceback
-        return _report_bug(arguments)
+    except Exception as error:  # noqa: BLE001 - the last catch of all: a bug of ours becomes a report, not a traceback
+        if not is_stop(error):
+            return _report_bug(arguments)
+        _interrupted("")
+        return stopped()
+
+
+def _interrupted(state: str) -> None:
+    # A terminal that closed hears nothing.
+    with suppress(OSError):
+        click.echo(f"interrupted: {state}" if state else "interrupted", err=True)
 
 
 def _write_what_can_be_written() -> None:

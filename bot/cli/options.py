@@ -18,10 +18,11 @@ from bot.config import CONFIG_FILE
 from bot.curator.entry import Lag, utc
 from bot.curator.journal import was_changed
 from bot.curator.lock import sole_curator
-from bot.errors import InputError, OutsideError, Problem, UsageError
+from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.git import read_conflicts, refuse_bare
 from bot.masking import masked_json
 from bot.report.escaping import printable, visible
+from bot.stopping import is_stop
 
 if TYPE_CHECKING:
     from bot.curator.staging import Occasion
@@ -148,12 +149,16 @@ def one_at_a_time(function: Command) -> Command:
         _refuse_conflicts(repo)
         if dry_run:
             return function(repo=repo, dry_run=dry_run, **rest)
-        with sole_curator(repo, lambda said: say(f"note: {said}", err=True)):
-            try:
+        try:
+            with sole_curator(repo, lambda said: say(f"note: {said}", err=True)):
                 return function(repo=repo, dry_run=dry_run, **rest)
-            except KeyboardInterrupt:
-                state = "the change is complete" if was_changed(repo) else "nothing was changed"
-                raise KeyboardInterrupt(state) from None
+        except IncumbentError:
+            raise
+        except BaseException as error:
+            if not is_stop(error):
+                raise
+            state = "the change is complete" if was_changed(repo) else "nothing was changed"
+            raise KeyboardInterrupt(state) from None
 
     return cast(Command, alone)
 

@@ -122,6 +122,7 @@ def settle(root: Path) -> str | None:
             try:
                 with uninterrupted():
                     _carry_out(folder, root, plan.steps)
+                    _changed.add(root)
             except OSError as error:
                 message = f"a change that was interrupted could not be finished: {error}; mend that, and run this again"
                 raise OutsideError(message) from error
@@ -131,6 +132,7 @@ def settle(root: Path) -> str | None:
     elif (folder / _PLAN).exists():
         said = "a change was interrupted, and what it left cannot be read; see `git status`"
     _clear(folder)
+    _changed.discard(root)
     return said
 
 

@@ -1,7 +1,7 @@
 """A process that is told to stop at the n-th call by which it would change a file of a repository.
 
 As a program: ``python -m tests.cli.interrupting REPOSITORY WHEN SIGNAL COMMAND...``.  ``WHEN`` is a number and
-``before`` or ``after``, as in ``3-before``; or ``begun``, to say on standard output when the first such call comes, and
+``before`` or ``after``, as in ``3-before``; or ``begun``, to say on standard output when the first file is written, and
 to go on: whoever started it sends the signal.  ``SIGNAL`` is its number.
 """
 
@@ -23,10 +23,11 @@ NAMES = ("fsync", "replace", "rename", "unlink", "remove", "rmdir", "mkdir", "ch
 class Calls:
     """Counts the calls that change files below ``root``.
 
-    ``act`` is called before or after the one ``at``; where it is ``lasting``, at those that follow too.
+    ``act`` is called before or after the one ``at`` (``None``: the first that opens a file to write it); where it is
+    ``lasting``, at those that follow too.
     """
 
-    def __init__(self, root: Path, at: int, after: bool, act: Callable[[], None], lasting: bool = False) -> None:
+    def __init__(self, root: Path, at: int | None, after: bool, act: Callable[[], None], lasting: bool = False) -> None:
         self.lasting = lasting
         self.root, self.at, self.after, self.act = str(root.resolve()), at, after, act
         self.names: list[str] = []
@@ -36,16 +37,21 @@ class Calls:
             if not self._counts(name, target, rest, more):
                 return call(target, *rest, **more)
             number = len(self.names)
+            if self.at is None and name == "open":
+                self.at = number
             self.names.append(name)
-            if (number == self.at or (self.lasting and number > self.at)) and not self.after:
+            if self.at is not None and not self.after and (number == self.at or (self.lasting and number > self.at)):
                 self.act()
             found = call(target, *rest, **more)
             if number == self.at and self.after:
                 if name == "open":
                     # Of what was to be written only a part is there.
                     found.write(b"id: ha" if "b" in found.mode else "id: ha")
-                    found.close()
+                    found.flush()
                 self.act()
+                if name == "open":
+                    found.seek(0)
+                    found.truncate()
             return found
 
         return wrapped
@@ -81,8 +87,9 @@ def main(root: str, when: str, number: str, *arguments: str) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     from bot.cli.main import run
 
+    at: int | None
     if when == "begun":
-        at, after = 0, False
+        at, after = None, False
 
         def act() -> None:
             os.write(1, b"begun\n")
