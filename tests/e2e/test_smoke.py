@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,7 @@ def scratch(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     def pause() -> None:
         name, about = next(happened)
         bot.on(name, **about())
+        time.sleep(1.1)  # What is said in the second in which the bot spoke is on nothing that it showed.
 
     yield pause
     assert world.fork(OUTSIDER).bare.resolve("refs/heads/incumbent-smoke/78") is None
