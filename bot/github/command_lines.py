@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
-from bot.github.prose import Backticks, said
+from bot.github.prose import seen
 from bot.invisible import is_invisible
 
 LONGEST_LINE: Final = 120
@@ -16,14 +18,31 @@ _COMMAND: Final = re.compile(r" {0,3}/incumbent(?=[\s:,;]|$)(.*)", re.ASCII | re
 SEPARATOR: Final = re.compile(r":|--|–")
 
 
-def command_lines(body: str) -> Iterator[tuple[int, str, str]]:
+@lru_cache(maxsize=256)
+def command_lines(body: str) -> tuple[tuple[int, str, str], ...]:
     """The command lines of ``body``: number (1-based), the line, and what it says after ``/incumbent``."""
     lines = re.split(r"\r\n|\r|\n", body)
-    for number in said(lines):
-        line = lines[number - 1]
+    found: dict[int, str] = {}
+    for number, line in enumerate(lines, 1):
         command = _COMMAND.match("".join(character for character in line if not is_unseen(character)))
         if command:
-            yield number, line, command[1]
+            found[number] = command[1]
+    return tuple((number, lines[number - 1], found[number]) for number in (seen(lines, found) if found else ()))
+
+
+class Backticks:
+    """The runs of backticks of a text, to find the one that closes a code span."""
+
+    def __init__(self, text: str) -> None:
+        self._starts: dict[int, list[int]] = {}
+        for run in re.finditer("`+", text):
+            self._starts.setdefault(len(run[0]), []).append(run.start())
+
+    def end(self, opened: int, length: int) -> int | None:
+        """Where the span ends whose opening run of ``length`` ends at ``opened``."""
+        starts = self._starts.get(length, [])
+        index = bisect_left(starts, opened)
+        return starts[index] + length if index < len(starts) else None
 
 
 def first_word(words: str) -> str:

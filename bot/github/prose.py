@@ -1,225 +1,129 @@
-"""What a Markdown comment says, told from what it only shows: code, quotes, HTML comments, folded HTML (pure).
+"""Which lines of a Markdown comment its readers see as plain text (pure).
 
-It follows the blocks of CommonMark (https://spec.commonmark.org/0.31.2/) as far as that takes, in linear time.
+The comment is rendered as GitHub renders it, and read like a browser reads it: what stands in code, quotes, tables,
+links, attributes, HTML comments, folded or otherwise marked up HTML, footnotes and formulas does not count, nor does
+what renders to nothing.  In doubt a line is not seen.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
-from enum import Enum, auto
-from typing import Final
+from collections.abc import Iterable, Sequence
+from functools import cache
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any, Final
 
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
-def said(lines: Sequence[str]) -> tuple[int, ...]:
-    """The numbers (1-based) of the ``lines`` of a comment that begin with words of its author's own.
-
-    Not said is what stands in code (fenced, indented, spans over several lines), in block quotes and the lines of text
-    right after them, in HTML comments, and in HTML elements that fold, quote or show code.
-    """
-    return _Page().read(lines)
-
-
-class Backticks:
-    """The runs of backticks of a text, to find the one that closes a code span."""
-
-    def __init__(self, text: str) -> None:
-        self._starts: dict[int, list[int]] = {}
-        for run in re.finditer("`+", text):
-            self._starts.setdefault(len(run[0]), []).append(run.start())
-
-    def end(self, opened: int, length: int) -> int | None:
-        """Where the span ends whose opening run of ``length`` ends at ``opened``."""
-        starts = self._starts.get(length, [])
-        index = bisect_left(starts, opened)
-        return starts[index] + length if index < len(starts) else None
-
-
-class _Kind(Enum):
-    """What the block is that the next line may go on with."""
-
-    NONE = auto()
-    PARAGRAPH = auto()
-    QUOTE = auto()
-    FENCE = auto()
-    HTML = auto()  # until a blank line
-    RAW = auto()  # until its end mark
-
-
-_DEEPEST: Final = 20  # lists in lists on one line
-_MARKER: Final = re.compile(r"(?:[-+*]|([0-9]{1,9})[.)])(?: +|$)")
-_FENCE: Final = re.compile(r"(`{3,})[^`]*$|(~{3,})")
-_HEADING: Final = re.compile(r"#{1,6}(?: |$)")
-_RULE: Final = re.compile(r"([-_*])(?: *\1){2,}$")
-_UNDERLINE: Final = re.compile(r"(?:=+|-+)$")
-_RAW: Final = tuple(
-    (re.compile(start, re.IGNORECASE), re.compile(end, re.IGNORECASE))
-    for start, end in (
-        (r"<(?:pre|script|style|textarea)(?:[\s>]|$)", r"</(?:pre|script|style|textarea)>"),
-        ("<!--", "-->"),
-        (r"<\?", r"\?>"),
-        (r"<!\[CDATA\[", r"\]\]>"),
-        ("<![a-z]", ">"),
-    )
+_MARK: Final = "\ue000"
+"""Stands around the number of a line; of a private use area, so that Markdown takes it for a letter."""
+_MARKED: Final = re.compile(f"{_MARK}([0-9]+){_MARK}")
+# A footnote that nothing refers to is not shown; lines of text right after one belong to it, as after a quote.
+_FOOTNOTE: Final = re.compile(r"^((?:[ \t]|[-+*>]|[0-9]{1,9}[.)])*)\[\^[^\]\s]+\]:", re.MULTILINE)
+_BLOCKS: Final = frozenset({"center", "div", "h1", "h2", "li", "ol", "p", "ul"})
+_PLAIN: Final = _BLOCKS | frozenset({"b", "em", "i", "span", "strong", "u"})
+"""Elements whose text is seen as it is, unless they have attributes."""
+_EMPTY: Final = re.compile("area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr")
+_IMPLIED: Final = frozenset({"li", "p"})
+"""Elements that end with the one around them."""
+_ELEMENTS: Final = re.compile(
+    "a|abbr|acronym|address|applet|article|aside|audio|bdi|bdo|big|blink|blockquote|body|button|canvas|caption|cite"
+    "|code|colgroup|data|datalist|dd|del|details|dfn|dialog|dir|dl|dt|fieldset|figcaption|figure|font|footer|form|frame"
+    "|frameset|h3|h4|h5|h6|head|header|hgroup|html|iframe|ins|kbd|label|legend|listing|main|map|mark|marquee|math|menu"
+    "|menuitem|meter|nav|nobr|noembed|noframes|noscript|object|optgroup|option|output|picture|plaintext|portal|pre"
+    "|progress|q|rb|rp|rt|rtc|ruby|s|samp|script|search|section|select|slot|small|strike|style|sub|summary|sup|svg"
+    "|table|tbody|td|template|textarea|tfoot|th|thead|time|title|tr|tt|var|video|xmp"
 )
-_HTML: Final = re.compile(
-    r"</?(?:address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl"
-    r"|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main"
-    r"|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|source|summary|table|tbody|td|tfoot|th|thead"
-    r"|title|tr|track|ul)(?:\s|/?>|$)",
-    re.IGNORECASE,
-)
-_LONE_TAG: Final = re.compile(
-    r"(?:<[a-z][a-z0-9-]*+"
-    r"""(?:\s++[a-z_:][\w.:-]*+(?:\s*+=\s*+(?:[^\s"'=<>`]++|'[^']*+'|"[^"]*+"))?)*+\s*+/?>|</[a-z][a-z0-9-]*+\s*+>)\s*$""",
-    re.ASCII | re.IGNORECASE,
-)
-_COMMENT: Final = {"<!--": "-->", "<?": "?>"}
-_TAG: Final = r"|(?P<mark></?)(?P<tag>blockquote|code|details|pre|script|style|textarea)(?=[\s/>])[^<>]*>"
-_IN_PROSE: Final = re.compile(r"\\[!-/:-@\[-`{-~]|`+|<!--|<\?" + _TAG, re.IGNORECASE)
-_IN_HTML: Final = re.compile(r"<!--|<\?" + _TAG, re.IGNORECASE)
+"""HTML's elements; whatever else is written in angle brackets GitHub leaves out, and shows what is in it."""
 
 
-class _Page:
-    """Follows the blocks of CommonMark as far as it takes to tell which lines are said."""
+def seen(lines: Sequence[str], asked: Iterable[int]) -> tuple[int, ...]:
+    """Those of the ``asked`` numbers (1-based) of the ``lines`` of a comment whose line is seen as plain text."""
+    marked = [line.replace(_MARK, "x") for line in lines]
+    for number in asked:
+        rest = marked[number - 1].lstrip(" ")
+        indent = len(marked[number - 1]) - len(rest)
+        marked[number - 1] = f"{' ' * indent}{_MARK}{number}{_MARK}{rest}"
+    reader = _Reader()
+    reader.feed(_markdown().render(_FOOTNOTE.sub(r"\1> ", "\n".join(marked))))
+    # Text counts once something follows it; what is never closed hides this, too.
+    reader.feed("<p></p>")
+    return tuple(sorted(reader.seen))
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    # Imported here: only what reads comments needs it.
+    from markdown_it import MarkdownIt
+
+    found = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    # What an entity stands for could be taken for a mark.
+    found.disable("entity")
+    found.add_render_rule("html_inline", _html_inline)
+    return found
+
+
+def _html_inline(renderer: object, tokens: Sequence[Any], place: int, options: object, env: object) -> str:
+    """HTML within a text; comments and the like, which Markdown ends elsewhere than HTML does, are left out."""
+    del renderer, options, env
+    content = str(tokens[place].content)
+    return "" if content.startswith(("<!", "<?")) else content
+
+
+class _Reader(HTMLParser):
+    """Reads HTML for the marks in plain text; ``seen`` are their numbers."""
 
     def __init__(self) -> None:
-        self._said: list[int] = []
-        self._kind = _Kind.NONE
-        self._block: list[tuple[int, str]] = []
-        self._items: list[int] = []  # the columns where the contents of the open list items begin
-        self._bare_item = False  # the line before was a list marker alone
-        self._fence = ""
-        self._end_mark = re.compile("")
-        self._open: Counter[str] = Counter()  # HTML elements whose contents are shown, not said
+        super().__init__(convert_charrefs=False)
+        self.seen: set[int] = set()
+        self._open: list[str] = []
+        self._names: Counter[str] = Counter()  # of the open elements
+        self._hiding = 0  # so many of the open elements, from the first one that hides what is in it
+        self._text: list[str] = []  # the plain text of the block so far
 
-    def read(self, lines: Sequence[str]) -> tuple[int, ...]:
-        """See :func:`said`."""
-        for number, line in enumerate(lines, 1):
-            self._take(number, line.expandtabs(4).rstrip(" "))
-        self._close()
-        return tuple(self._said)
-
-    def _take(self, number: int, text: str) -> None:
-        bare_item, self._bare_item = self._bare_item, False
-        if not text:
-            if bare_item:
-                self._items.pop()
-            if self._kind not in (_Kind.FENCE, _Kind.RAW):
-                self._close()
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if _EMPTY.fullmatch(tag) or not _is_element(tag):
             return
-        begin = len(text) - len(text.lstrip(" "))
-        depth = bisect_right(self._items, begin)
-        if self._kind in (_Kind.FENCE, _Kind.RAW, _Kind.HTML):
-            if depth == len(self._items):
-                self._continue(number, text, begin)
-                return
-            self._close()
-        self._start(number, text, begin, depth)
+        self._end_block(tag)
+        plain = tag in _PLAIN and all((tag, name) == ("ol", "start") for name, _ in attrs)
+        self._open.append(tag)
+        self._names[tag] += 1
+        self._hiding += bool(self._hiding) or not plain
 
-    def _continue(self, number: int, text: str, begin: int) -> None:
-        if self._kind is _Kind.FENCE:
-            rest = text[begin:]
-            near = begin - (self._items[-1] if self._items else 0) < 4
-            if near and len(rest) >= len(self._fence) and not rest.strip(self._fence[0]):
-                self._close()
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        # HTML takes no notice of the slash.
+        self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        if not _is_element(tag):
             return
-        self._block.append((number, text))
-        if self._kind is _Kind.RAW and self._end_mark.search(text):
-            self._close()
-
-    def _start(self, number: int, text: str, begin: int, depth: int) -> None:
-        """A line outside of code and HTML: list markers are taken off, then it begins a block or goes on with one."""
-        base = self._items[depth - 1] if depth else 0
-        goes_on = self._kind is _Kind.PARAGRAPH and depth == len(self._items)
-        for _ in range(_DEEPEST):
-            if begin - base >= 4:
+        self._end_block(tag)
+        # An end that does not fit is none: HTML has many rules for those, and this reads no more than they show.
+        if not self._names[tag]:
+            return
+        while self._open[-1] == tag or (self._open[-1] in _IMPLIED and tag not in _IMPLIED):
+            ended = self._open.pop()
+            self._names[ended] -= 1
+            self._hiding -= bool(self._hiding)
+            if ended == tag:
                 break
-            if self._begins_block(number, text, begin, depth, goes_on):
-                return
-            marker = _MARKER.match(text, begin)
-            if not marker or (goes_on and (marker.end() == len(text) or int(marker[1] or 1) != 1)):
-                break
-            self._close(depth)
-            width = len(marker[0].rstrip(" "))
-            spaces = len(marker[0]) - width
-            base = begin + width + (spaces if 1 <= spaces <= 4 else 1)
-            begin = marker.end()
-            self._items.append(base)
-            depth, goes_on = depth + 1, False
-            if begin == len(text):
-                self._bare_item = True
-                return
-        else:
-            self._kind = _Kind.QUOTE  # deeper than anybody writes: nothing of it is said
-        if self._kind is _Kind.NONE:
-            self._close(depth)
-            if begin - base < 4:
-                self._kind = _Kind.PARAGRAPH
-        if self._kind is _Kind.PARAGRAPH:
-            self._block.append((number, text))
 
-    def _begins_block(self, number: int, text: str, begin: int, depth: int, goes_on: bool) -> bool:
-        fence = _FENCE.match(text, begin)
-        raw = next((end for start, end in _RAW if start.match(text, begin)), None)
-        kind = _Kind.NONE
-        if text[begin] == ">":
-            # Any line of text right after goes on with the quote, unless nothing was quoted.
-            kind = _Kind.QUOTE if text[begin:].strip("> ") else _Kind.NONE
-        elif fence:
-            kind, self._fence = _Kind.FENCE, fence[1] or fence[2]
-        elif raw:
-            kind, self._end_mark = _Kind.RAW, raw
-        elif _HTML.match(text, begin) or (
-            self._kind not in (_Kind.PARAGRAPH, _Kind.QUOTE) and _LONE_TAG.match(text, begin)
-        ):
-            kind = _Kind.HTML
-        elif _HEADING.match(text, begin):
-            kind = _Kind.PARAGRAPH
-        elif not _RULE.match(text, begin) and not (goes_on and _UNDERLINE.match(text, begin)):
-            return False
-        self._close(depth)
-        self._kind = kind
-        if kind in (_Kind.RAW, _Kind.HTML, _Kind.PARAGRAPH):
-            self._block.append((number, text))
-        if kind is _Kind.PARAGRAPH or (raw and self._end_mark.search(text, begin)):
-            self._close()
-        return True
+    def handle_data(self, data: str) -> None:
+        if not self._hiding:
+            self._text.append(data)
 
-    def _close(self, depth: int | None = None) -> None:
-        """End the open block, and the items deeper than ``depth``; its lines are said unless something hides them."""
-        if self._block:
-            text = "\n".join(line for _, line in self._block)
-            marks = self._marks(text)
-            at = 0
-            for number, line in self._block:
-                if self._kind is not _Kind.RAW and marks[bisect_right(marks, at, key=lambda mark: mark[0]) - 1][1]:
-                    self._said.append(number)
-                at += len(line) + 1
-        self._kind, self._block = _Kind.NONE, []
-        if depth is not None:
-            del self._items[depth:]
+    def _end_block(self, tag: str) -> None:
+        """Look through the text of the block that ends at ``tag``; what stands between dollars may be a formula."""
+        if tag not in _BLOCKS:
+            return
+        text = "".join(self._text)
+        self._text = []
+        first, last = text.find("$"), text.rfind("$")
+        marks = [mark for mark in _MARKED.finditer(text) if not 0 <= first < mark.start() < last]
+        self.seen |= {int(mark[1]) for mark in marks}
 
-    def _marks(self, text: str) -> list[tuple[int, bool]]:
-        """From which offsets on ``text`` is said (or not, False): not in code spans, comments and hiding elements."""
-        prose = self._kind is _Kind.PARAGRAPH
-        backticks = Backticks(text)
-        last_end = {mark: text.rfind(mark) for mark in _COMMENT.values()}
-        marks = [(0, not self._open.total())]
-        at = 0
-        while found := (_IN_PROSE if prose else _IN_HTML).search(text, at):
-            at = found.end()
-            if found["tag"]:
-                tag = found["tag"].lower()
-                self._open[tag] = max(0, self._open[tag] + (1 if found["mark"] == "<" else -1))
-            elif end_mark := _COMMENT.get(found[0]):
-                if at - 2 <= last_end[end_mark]:
-                    at = text.index(end_mark, at - 2) + len(end_mark)
-                elif not prose:
-                    at = len(text)
-            elif found[0][0] == "`":
-                at = backticks.end(at, len(found[0])) or at
-            marks += [(found.start(), False), (at, not self._open.total())]
-        return marks
+
+def _is_element(tag: str) -> bool:
+    return tag in _PLAIN or _ELEMENTS.fullmatch(tag) is not None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.github.command_lines import LONGEST_LINE
 from bot.github.commands import LONGEST_REASON, MOST_COMMANDS, USAGE, Command, Misspelt, Tag, Verb, parse, tags_said
-from bot.github.prose import said
+from bot.github.prose import seen
 
 NAMES = tuple(f"q{number:02}" for number in range(1, 21))
 ODD = ("contoso/repairs/q07", "my open tickets", "Order.status-1", "a, b", "tick`ed", "q-0a1b2c3d4e", "q-ffeeddccbb")
@@ -104,7 +104,8 @@ def test_a_command_is_a_line_that_begins_with_the_word(body: str, lines: list[in
         (f"text\n-\n```\n{RUN}", []),
         (f"-     ```\n{RUN}", [2]),
         (f"- a\n- - b\n- c\n{RUN}", [4]),
-        (f"{'- ' * 30}x\n{RUN}\n\n{RUN}", [4]),
+        (f"{'- ' * 9}x\n{RUN}\n\n{RUN}", [2, 4]),
+        (f"{'- ' * 30}x\n{RUN}\n\n{RUN}", []),
         (f"- <div>\n{RUN}", [2]),
         # other blocks
         (f"# Title\n{RUN}", [2]),
@@ -138,8 +139,8 @@ def test_a_command_is_a_line_that_begins_with_the_word(body: str, lines: list[in
         (f"text `<!--`\n{RUN}\n-->", [2]),
         (f"text \\<!--\n{RUN}", [2]),
         (f"<div> <!--\n{RUN}\n--> </div>\n{RUN}", [4]),
-        (f"<div> <!--\n{RUN}\n\n{RUN}", [4]),
-        (f"- <!--\n{RUN}", [2]),
+        (f"<div> <!--\n{RUN}\n\n{RUN}", []),
+        (f"- <!--\n{RUN}", []),
         (f"text <?\n{RUN}\n?>\n{RUN}", [4]),
         # code spans over several lines
         (f"see `a\n{RUN}\nb`\n{RUN}", [4]),
@@ -168,9 +169,43 @@ def test_a_command_is_a_line_that_begins_with_the_word(body: str, lines: list[in
         (f'<img width="9" src="x>y">\n{RUN}', [2]),
         (f"<div>\n```\n\n{RUN}", [4]),
         (f"text\n<a>\n```\n\n{RUN}", []),
+        (f"see <customer>\n{RUN}", [2]),
+        (f"<b>Thanks</b>\n{RUN}", [2]),
+        (f"<details/>\n\n{RUN}", []),
+        (f"<details><table><tr><td></details>\n\n{RUN}", []),
+        (f"<details><p>a</details>\n\n{RUN}", [3]),
+        # what renders to nothing
+        (f"[note]: https://x 'a\n{RUN}\n'", []),
+        (f"[note]: https://x\n'a\n{RUN}\n'\n\n{RUN}", [6]),
+        (f"[a](https://x 'a\n{RUN}\n')\n{RUN}", [4]),
+        ("[a](\n/incumbent)", []),
+        (f"![a\n{RUN}\n](https://x)", []),
+        (f'<a title="\n{RUN}\n">x</a>', []),
+        (f'text <a title="\n{RUN}\n">x</a>\n{RUN}', [4]),
+        (f"<img alt='\n{RUN}\n'>", []),
+        (f"<p hidden>\n{RUN}\n</p>", []),
+        (f"<p hidden>\n\n{RUN}\n\n</p>", []),
+        (f"<p hidden>x</b>\n{RUN}\n</p>", []),
+        (f'<div style="display:none">\n\n{RUN}\n\n</div>', []),
+        (f"<template>\n{RUN}\n</template>\n\n{RUN}", [5]),
+        (f"<summary>\n{RUN}\n</summary>", []),
+        (f"[^1]: note\n{RUN}\n\n{RUN}", [4]),
+        (f"- [^1]: note\n{RUN}", []),
+        (f"$$\n\\phantom{{\n{RUN}\n}}\n$$", []),
+        (f"$\\phantom{{ *a*\n{RUN}\n}}$", []),
+        (f"it costs $5\n{RUN}", [2]),
+        # set apart otherwise
+        (f"[a\n{RUN}\n](https://x)", []),
+        (f"~~a\n{RUN}\nb~~", []),
+        (f"{RUN} | a\n--- | ---\n{RUN} | b", []),
+        (f"{RUN}\n---\nMara", [1]),
+        # no line stands for another
+        (f"\ue0002\ue000\n<!--\n{RUN}\n-->", []),
+        (f"&#xE000;3&#xE000;\n\n<p hidden>\n{RUN}\n</p>", []),
+        (f"<img>\n&#xE000;5&#xE000;\n\n<p hidden>\n{RUN}\n</p>", []),
     ],
 )
-def test_what_is_quoted_shown_or_folded_is_no_command(body: str, lines: list[int]) -> None:
+def test_what_readers_do_not_see_as_plain_text_is_no_command(body: str, lines: list[int]) -> None:
     assert runs_at(body) == lines
 
 
@@ -477,11 +512,10 @@ def test_nothing_of_a_comment_is_said_once_it_is_quoted_or_fenced(body: str) -> 
 
 @settings(max_examples=200)
 @given(BODIES)
-def test_lines_that_are_said_are_lines_of_the_comment(body: str) -> None:
+def test_lines_that_are_seen_are_among_those_asked_for(body: str) -> None:
     lines = body.split("\n")
-    numbers = said(lines)
-    assert list(numbers) == sorted(set(numbers))
-    assert all(1 <= number <= len(lines) for number in numbers)
+    asked = range(1, len(lines) + 1, 2)
+    assert set(seen(lines, asked)) <= set(asked)
 
 
 @pytest.mark.parametrize(
@@ -489,6 +523,7 @@ def test_lines_that_are_said_are_lines_of_the_comment(body: str) -> None:
     [
         *("> ", ">", "- ", "-\n", "1. ", "* * ", "`", "` ``\n", "` `` ``` ", "~~~\n", "```\n", "[", "\\", "#", "_ "),
         *("<!--", "<!-- ", "<?", "<details>", "<details ", "</pre>", "<pre>\n", "<div>\n", "<a ", "<a b=", "<a b='"),
+        *("<!-- /incumbent\n", "<a\n/incumbent\n", "&", "$", "![", "[^1]:", "[a]: <", "|", "~~", "<b>", "</b>"),
         *("\n", "  \n", "\t", "a\n", "/incumbent accept ", "/incumbent accept q01..q20 ", "/incumbent\n"),
         *("/incumbent reject q01 q02..q03-\n", "q01-", "q01.."),
     ],
@@ -498,7 +533,7 @@ def test_a_comment_of_full_length_is_read_in_linear_time(before: str, unit: str)
     body = (before + unit * TEXT_LENGTH)[:TEXT_LENGTH]
     begin = time.process_time()
     parse(body, NAMES)
-    assert time.process_time() - begin < 2  # seconds; a quadratic reader takes minutes
+    assert time.process_time() - begin < 5  # seconds; a quadratic reader takes minutes
 
 
 @pytest.mark.parametrize(
