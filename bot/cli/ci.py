@@ -108,7 +108,10 @@ def command(
     if publication.incomplete is not None:
         log(f"incomplete: {publication.incomplete.message}", error=True)
         return publication.incomplete.exit_code
-    return 0 if publication.result is None else publication.result.exit_code
+    if publication.result is None or (publication.judged and not dry_run):
+        # The check says how the review ended: the job did what it had to.
+        return 0
+    return publication.result.exit_code
 
 
 def _payload(file: Path) -> Mapping[str, Any]:
@@ -175,7 +178,7 @@ def _analyse(
     if event.flow is Flow.RECONCILE:
         found = survey_event(event, world, open_once, progress)
     else:
-        found = analyse_event(event, world, open_once, progress)
+        found = analyse_event(event, world, open_once, progress, lambda: _client(event, login, environment))
     say: Callable[[str], None] = (lambda text: None) if quiet else log
     if isinstance(found, str):
         say(f"nothing to analyse: {found}")

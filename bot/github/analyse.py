@@ -27,12 +27,12 @@ from bot.github.analysis import (
     facts_of,
     whole,
 )
-from bot.github.commands import Command, Verb, parse
 from bot.github.departures import departing_entries
-from bot.github.events import FIRST_TIME_ASSOCIATIONS, TRUSTED_ASSOCIATIONS, Event
+from bot.github.events import Event
 from bot.github.impact import UNTOUCHED, Measured
 from bot.github.known import key_of, with_findings
-from bot.ledger.model import PullRequestRecord, StoredClassification
+from bot.github.release import Release
+from bot.ledger.model import StoredClassification
 from bot.object_store import Change, CommitSnapshot
 from bot.pipeline import Platform, classify_package, load_platform, unsettled
 from bot.settling import in_line, settle
@@ -52,7 +52,7 @@ def analyse(
     platform: Platform,
     snapshot: CommitSnapshot,
     changes: Sequence[Change],
-    record: PullRequestRecord | None,
+    release: Release,
     known: Mapping[str, StoredClassification],
     backend: Backend,
     progress: Progress,
@@ -61,13 +61,13 @@ def analyse(
 ) -> Analysis:
     """The facts of the head's ``snapshot``: only folders that ``changes`` touch, only queries that are not settled.
 
-    ``former`` are the files where the head left the base, if it did; ``at`` is the time of the head.  ``known`` are the
-    ledger's classifications by key: what is among them is not classified again.  ``measured`` is what a change of
-    taxonomy or config would do.
+    ``former`` are the files where the head left the base, if it did; ``at`` is the time of the head.  Nothing is read of
+    a contribution that the ``release`` holds.  ``known`` are the ledger's classifications by key: what is among them is
+    not classified again.  ``measured`` is what a change of taxonomy or config would do.
     """
     problems: list[Problem] = list(measured.problems)
     touches = tuple(place for place in _PLACES if any(_inside(change, place) for change in changes))
-    held = bool(touches) and _held(event, platform, record)
+    held = bool(touches) and release.is_held
     packages = [] if held else _packages(platform, snapshot, changes, problems)
     if any(place in touches for place in ("taxonomy", "config", "regression_set")):
         problems += _faults_of_reviewed_files(snapshot)
@@ -155,36 +155,6 @@ def classify_all(
             # What failed or is used up is not asked again for the next package.
             backend = halt(backend, stopped)
     return ClassifiedPackages(submissions=tuple(submissions), reused=reused, classified=classified, stopped=stopped)
-
-
-def _held(event: Event, platform: Platform, record: PullRequestRecord | None) -> bool:
-    """Whether a first contribution waits for a curator's word, since model calls cost money.
-
-    A `/incumbent run` counts here by what GitHub states of its author; whether it is recorded is decided where
-    permissions can be looked up.
-    """
-    config = platform.config
-    if (
-        config.mode == "observe"
-        or not config.hold_first_time_contributors
-        or event.inside
-        or event.association not in FIRST_TIME_ASSOCIATIONS
-    ):
-        return False
-    return not was_released(event, platform, record)
-
-
-def was_released(event: Event, platform: Platform, record: PullRequestRecord | None) -> bool:
-    """Whether a curator said `/incumbent run`, before or in the comment that ``event`` is about."""
-    if record is not None and record.released is not None:
-        return True
-    comment = event.comment
-    if comment is None:
-        return False
-    curators = {login.casefold() for login in platform.config.curators}
-    may = comment.author.casefold() in curators if curators else comment.association in TRUSTED_ASSOCIATIONS
-    asked = any(isinstance(item, Command) and item.verb is Verb.RUN for item in parse(comment.body, ()))
-    return may and asked
 
 
 def _packages(

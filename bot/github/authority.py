@@ -1,4 +1,4 @@
-"""Who may give which command (architecture, section 5; pure)."""
+"""Who may give which command, and whose queries are trusted (architecture, section 5; pure)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from bot.ledger.people import NOBODY, is_bot
 _DECISIONS: Final = frozenset({Verb.ACCEPT, Verb.REJECT, Verb.CORRECT, Verb.PIN, Verb.UNPIN, Verb.UNDO, Verb.RESTORE})
 UNTOLD: Final = "untold"
 """What stands in for a permission that the token may not look up."""
+NO_PERMISSION: Final = "none"
 _WRITERS: Final = frozenset({"write", "maintain", "admin"})
 
 
@@ -21,6 +22,22 @@ class Person:
 
     login: str | None
     is_bot: bool
+
+
+def may_write(permission: str) -> bool:
+    """Whether somebody with ``permission`` may write to the repository; one that is :data:`UNTOLD` is none."""
+    return permission.casefold() in _WRITERS
+
+
+def author_permission(login: str, association: str, permission: Callable[[str], str]) -> str:
+    """What the author of a pull request may do with the repository, looked up by ``permission`` where that takes it.
+
+    The ``association`` that GitHub states proves nothing but for the repository's owner: collaborators and members may
+    have no right to write, and those whose membership is private are stated as anybody else.
+    """
+    if login.casefold() in {"", NOBODY} or is_bot(login):
+        return NO_PERMISSION
+    return "admin" if association == "OWNER" else permission(login)
 
 
 def refusal(
@@ -52,7 +69,7 @@ def refusal(
             return None
         return f"Only curators may say {verb}, and you are not among the curators in config/curation.yaml."
     found = permission(written).casefold()
-    if found in _WRITERS:
+    if may_write(found):
         return None
     if found == UNTOLD:
         return "GitHub does not tell this token what you may do here: name the curators in config/curation.yaml."

@@ -15,12 +15,24 @@ from bot.errors import OutsideError
 from bot.github.authority import UNTOLD
 from bot.github.branch_names import parents
 from bot.github.check import NAME
-from bot.github.responses import account, check_body, comment_of, login_of, pull_request_of, remark_of, tree_item
+from bot.github.command_lines import command_lines
+from bot.github.responses import (
+    account,
+    check_body,
+    comment_of,
+    is_submitted,
+    login_of,
+    pull_request_of,
+    remark_of,
+    said_in_review,
+    tree_item,
+)
 from bot.github.values import (
     AddLabels,
     CheckRun,
     CloseIssue,
     ClosePullRequest,
+    CommentKind,
     Commit,
     CreateComment,
     CreateIssue,
@@ -42,7 +54,7 @@ from bot.github.values import (
     RemoveLabel,
     WriteLedger,
 )
-from bot.ledger.model import BRANCH
+from bot.ledger.model import BRANCH, CommentKey
 
 PAGE = 100
 SHOWN = 5
@@ -51,6 +63,7 @@ GONE: Mapping[int, Any] = {404: {}}
 """Whatever was to be removed or marked is not there any more, which is as good."""
 
 
+_EDITS = "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Comment { publishedAt lastEditedAt } } }"
 _PROTECTED = re.compile(
     r"protected branch|rule violation|through a pull request|status check|approving review|not authorized to push",
     re.IGNORECASE,
@@ -157,9 +170,31 @@ class GitHubClient:
         return tuple(sorted(issues, key=lambda item: item.number))
 
     def comments(self, number: int) -> tuple[IssueComment, ...]:
-        """All comments of the pull request ``number``, oldest first."""
+        """All comments in the conversation of the issue or pull request ``number``, oldest first."""
         found = self._pages(f"/issues/{number}/comments")
         return tuple(sorted(map(comment_of, found), key=lambda item: item.id))
+
+    def said_on(self, number: int) -> tuple[IssueComment, ...]:
+        """All comments of the pull request ``number``, and of its reviews what holds commands."""
+        reviews = self._pages(f"/pulls/{number}/reviews")
+        # What is said beside a line is part of a review.
+        inline = self._pages(f"/pulls/{number}/comments") if reviews else []
+        found: list[tuple[CommentKind, Any]] = [("review", item) for item in reviews if is_submitted(item)]
+        found += [("inline", item) for item in inline]
+        holding = [(kind, item) for kind, item in found if command_lines(item.get("body") or "")]
+        edits = self._edits([str(item["node_id"]) for _, item in holding])
+        said = [said_in_review(kind, number, item, edits.get(str(item["node_id"]))) for kind, item in holding]
+        return (*self.comments(number), *said)
+
+    def _edits(self, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        """When nodes were published and edited last, by their ids; REST does not say it of reviews."""
+        found: list[Mapping[str, Any] | None] = []
+        for start in range(0, len(ids), PAGE):
+            variables = {"ids": list(ids[start : start + PAGE])}
+            body = {"query": _EDITS, "variables": variables}
+            answer = self._send("POST", self._requester.graphql_url, body=body, instead={403: {}, 404: {}})
+            found += (answer.get("data") or {}).get("nodes") or []
+        return {str(item["id"]): item for item in found if item and "publishedAt" in item}
 
     def comments_since(self, moment: str) -> tuple[Remark, ...]:
         """All comments of the repository that were written or changed since ``moment`` (ISO 8601), oldest first."""
@@ -171,10 +206,20 @@ class GitHubClient:
         found = self._ask("GET", f"/issues/comments/{id}", instead={404: None})
         return None if found is None else comment_of(found)
 
-    def find_remark(self, id: int) -> Remark | None:
-        """The comment ``id`` with the number of the thread that it is on, if it is there."""
-        found = self._ask("GET", f"/issues/comments/{id}", instead={404: None})
-        return None if found is None else remark_of(found)
+    def find_remark(self, key: CommentKey) -> Remark | None:
+        """The comment ``key`` with the number of the thread that it is on, if it is there."""
+        if isinstance(key, int):
+            found = self._ask("GET", f"/issues/comments/{key}", instead={404: None})
+            return None if found is None else remark_of(found)
+        said, number, id = key.split(":")
+        kind: CommentKind = "review" if said == "review" else "inline"
+        place = f"/pulls/{number}/reviews/{id}" if kind == "review" else f"/pulls/comments/{id}"
+        found = self._ask("GET", place, instead={404: None})
+        if found is None or found["pull_request_url"].rpartition("/")[2] != number:
+            return None
+        if kind == "review" and not is_submitted(found):
+            return None
+        return Remark(number=int(number), comment=said_in_review(kind, int(number), found, None))
 
     def check(self, commit: str) -> CheckRun | None:
         """The newest check of our name on ``commit``."""
@@ -195,6 +240,11 @@ class GitHubClient:
         )
         return str(found["permission"])
 
+    def has_committed(self, login: str) -> bool:
+        """Whether a commit of the default branch is by ``login``; where the token may not ask, none is."""
+        query = {"author": login, "per_page": 1}
+        return bool(self._ask("GET", "/commits", query, instead={403: [], 404: [], 409: []}))
+
     def apply(self, number: int | None, operation: Operation, tree: str | None = None) -> None:
         """Carry out ``operation`` on pull request ``number``; ``tree`` is that of the parent of commits.
 
@@ -208,8 +258,9 @@ class GitHubClient:
                 self._ask("PATCH", f"/issues/comments/{id}", body={"body": body})
             case DeleteComment(id=id):
                 self._ask("DELETE", f"/issues/comments/{id}", instead=GONE)
-            case React(comment=comment, reaction=reaction):
-                self._ask("POST", f"/issues/comments/{comment}/reactions", body={"content": reaction}, instead=GONE)
+            case React(comment=comment, reaction=reaction, inline=inline):
+                place = f"/{'pulls' if inline else 'issues'}/comments/{comment}/reactions"
+                self._ask("POST", place, body={"content": reaction}, instead=GONE)
             case AddLabels(names=names):
                 self._ask("POST", f"/issues/{number}/labels", body={"labels": list(names)})
             case RemoveLabel(name=name):

@@ -13,11 +13,11 @@ from bot.classifier.corrections import Correction, Corrections, contradictory, m
 from bot.digests import digest
 from bot.github.commands import ON_ENTRIES, Command, Misspelt, Tag, Verb, parse, verbs
 from bot.github.corrections import Said
-from bot.github.judgement import NO_VERDICT, Author, Judgement
+from bot.github.judgement import NO_VERDICT, NOBODY, Judgement
 from bot.github.standing import ACTIONS, NOTHING_BEFORE, Court, Former, matter, still_released, still_stands
 from bot.github.values import IssueComment
+from bot.ledger.model import CommentKey, Decision, Displayed, PullRequestRecord, Release, comment_order
 from bot.ledger.model import Correction as StoredCorrection
-from bot.ledger.model import Decision, Displayed, PullRequestRecord, Release
 from bot.masking import masked
 from bot.report.escaping import code
 from bot.report.voices import quoted
@@ -27,6 +27,8 @@ from bot.text import text_key
 
 _WITHOUT_A_PERSON = "it is admitted without a person."
 TOO_EARLY = "What is in the set, or was, is spoken of on a pull request that is merged, or on the dashboard issue."
+EDITED = "It was edited before it was read, perhaps by somebody else. Say it in a new comment."
+PERHAPS_EDITED = "It may have been edited before it was read, perhaps by somebody else. Say it in a new comment."
 _MOST_COMPARED = 3
 """So many tags of one command are compared with the names of capabilities for what may have been meant."""
 _EXCLUDED_BY_NOW = "its verdict is EXCLUDE by now. Give a reason to accept it all the same."
@@ -63,6 +65,24 @@ class Reply:
     stranger: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """Which comments were read: those of the conversation up to the ``cursor``, and these of ``reviews``.
+
+    Reviews come in no order, since one may be begun before another, and submitted after it.
+    """
+
+    cursor: int = 0
+    reviews: tuple[CommentKey, ...] = ()
+
+
+def read_by_now(comments: Iterable[IssueComment]) -> Read:
+    """That all ``comments`` were read."""
+    found = list(comments)
+    cursor = max((item.id for item in found if item.kind == "comment"), default=0)
+    return Read(cursor=cursor, reviews=tuple(sorted(str(item.key) for item in found if item.kind != "comment")))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Hearing:
     """The judgement after all comments were heard, with the replies to those that were new.
@@ -79,7 +99,7 @@ class Hearing:
     inherited: tuple[Decision, ...] = ()
     corrected: tuple[Said, ...] = ()
     released: Release | None
-    cursor: int
+    read: Read
 
     @property
     def own(self) -> tuple[Decision, ...]:
@@ -114,13 +134,14 @@ def hear(
     Decisions of the record, and ``former`` ones, stand while the comment that they cite is still there, by the same
     person, and says so.
     """
-    elsewhere = {comment.id: comment for comment in former.comments}
-    anybodys = replace(court, author=Author(login="", association=""))
+    elsewhere = {comment.key: comment for comment in former.comments}
+    anybodys = replace(court, author=NOBODY)
     before = [item for item in former.decisions if item not in record.decisions]
     inherited = [item for item in before if still_stands(item, elsewhere, anybodys)]
-    written = {comment.id: comment for comment in comments}
+    written = {comment.key: comment for comment in comments}
     # Past the last comment there is nothing to have read: a cursor that says so was forged, or its comment is gone.
-    cursor = min(record.cursor, max(written, default=0))
+    read = read_by_now(comments)
+    cursor = min(record.cursor, read.cursor)
     kept = [item for item in record.decisions if still_stands(item, written, court)]
     void = (*record.void, *(item for item in record.decisions if item not in kept))
     contested = {item.content for item in void if item.action == "reject"}
@@ -148,11 +169,9 @@ def hear(
         corrections=court.corrections,
     )
     replies = []
-    for comment in sorted(comments, key=lambda item: item.id):
-        if comment.id <= cursor:
-            continue
-        cursor = comment.id
-        if comment.is_bot:
+    for comment in sorted(comments, key=lambda item: (item.created_at, comment_order(item.key))):
+        was_read = comment.id <= cursor if comment.kind == "comment" else comment.key in record.reviews
+        if was_read or comment.is_bot:
             continue
         said = parse(comment.body, first.names)
         too_early = not court.merged and bool(ON_ENTRIES & verbs(comment.body))
@@ -160,9 +179,9 @@ def hear(
             continue
         state.lines, state.followed = [], True
         state.stranger = court.refusal(Verb.RUN, comment) is not None
-        if comment.updated_at != comment.created_at:
+        if comment.is_edited:
             state.followed = False
-            state.lines.append("It was edited before it was read, perhaps by somebody else. Say it in a new comment.")
+            state.lines.append(EDITED if comment.kind == "comment" else PERHAPS_EDITED)
         else:
             for item in said:
                 _follow(item, comment, state, first, court)
@@ -180,7 +199,7 @@ def hear(
         inherited=tuple(inherited),
         corrected=tuple(state.corrected),
         released=state.released,
-        cursor=cursor,
+        read=read,
     )
 
 
@@ -196,7 +215,7 @@ def _follow(item: Command | Misspelt, comment: IssueComment, state: _State, firs
     elif item.verb is Verb.HELP:
         state.lines.append(HELP)
     elif item.verb is Verb.RUN:
-        state.released = Release(by=comment.author, comment=comment.id, said=digest(comment.body))
+        state.released = Release(by=comment.author, comment=comment.key, said=digest(comment.body))
     elif item.verb is Verb.CORRECT:
         _correct(item, comment, state, first, court)
     else:
@@ -282,7 +301,7 @@ def _decision(
             "verdict": shown.verdict,
             "codes": shown.codes,
             "by": comment.author,
-            "comment": comment.id,
+            "comment": comment.key,
             "said": digest(comment.body),
             "at": comment.created_at,
             "reason": item.reason,
@@ -334,7 +353,11 @@ def _correct(item: Command, comment: IssueComment, state: _State, first: Judgeme
                 text=text,
                 capability=id,
                 correction=StoredCorrection(
-                    value=value, by=comment.author, comment=comment.id, said=digest(comment.body), at=comment.created_at
+                    value=value,
+                    by=comment.author,
+                    comment=comment.key,
+                    said=digest(comment.body),
+                    at=comment.created_at,
                 ),
                 at=comment.created_at,
                 reason=item.reason,

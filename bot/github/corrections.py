@@ -12,8 +12,8 @@ from bot.github.standing import is_as_read
 from bot.github.values import Remark
 from bot.ledger.events import Corrected, CorrectionEnded
 from bot.ledger.migrated import corrections_in
+from bot.ledger.model import CommentKey, CorrectionRecord, comment_order
 from bot.ledger.model import Correction as StoredCorrection
-from bot.ledger.model import CorrectionRecord
 from bot.taxonomy.migration import Lineage, lineage
 from bot.taxonomy.model import Taxonomy
 from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError, is_end
@@ -78,7 +78,7 @@ NOTHING_RECORDED = Recorded()
 class Witnesses:
     """How comments are looked up: one by its id, the author of the pull request that it is on, and who may correct."""
 
-    remark: Callable[[int], Remark | None]
+    remark: Callable[[CommentKey], Remark | None]
     author: Callable[[int], str | None]
     curators: Collection[str]
     permission: Callable[[str], str]
@@ -142,9 +142,13 @@ def noted(record: CorrectionRecord, ended: Iterable[Ended], said: Iterable[Said]
     for item in said:
         tags = texts.setdefault(item.text, {})
         before = tags.get(item.capability)
-        if before is None or before.comment <= item.correction.comment:
+        if before is None or _when(before) <= _when(item.correction):
             tags[item.capability] = item.correction
     return CorrectionRecord(texts={text: dict(sorted(tags.items())) for text, tags in sorted(texts.items()) if tags})
+
+
+def _when(item: StoredCorrection) -> tuple[str, tuple[int, str]]:
+    return item.at or "", comment_order(item.comment)
 
 
 def unverified(record: CorrectionRecord, taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]]) -> Corrections:

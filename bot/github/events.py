@@ -9,10 +9,6 @@ from typing import Any
 
 from bot.ledger.people import NOBODY
 
-# The association that GitHub states of an author with this repository.
-TRUSTED_ASSOCIATIONS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
-FIRST_TIME_ASSOCIATIONS = frozenset({"FIRST_TIME_CONTRIBUTOR", "FIRST_TIMER", "NONE", "MANNEQUIN"})
-
 
 class Flow(StrEnum):
     """What an event leads to."""
@@ -30,23 +26,14 @@ class Flow(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comment:
-    """The comment that an event is about."""
-
-    id: int
-    author: str
-    association: str
-    body: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """An event as the flows see it.
 
     ``repository`` is ``owner/name``; ``head`` is the commit that the event speaks of, where it names one;
     ``group_base`` the commit that a merge group builds on; ``left`` whether a pull request was just turned from the
     default branch to another, ``inside`` whether its branch is one of the repository itself, to which whoever pushes
-    may write.
+    may write.  ``author`` brings the pull request, with this ``association`` as GitHub states it, which proves little.
+    ``commented``: the event is a comment's, and does not say where the pull request goes.
     """
 
     flow: Flow
@@ -56,8 +43,9 @@ class Event:
     pull_request: int | None = None
     head: str | None = None
     group_base: str | None = None
+    author: str = ""
     association: str = ""
-    comment: Comment | None = None
+    commented: bool = False
     left: bool = False
     inside: bool = False
 
@@ -67,6 +55,8 @@ OWN_BRANCHES = "incumbent/"
 _PULL_REQUEST_ACTIONS = frozenset({"opened", "reopened", "synchronize", "edited", "ready_for_review"})
 _RECONCILING = frozenset({"schedule", "workflow_dispatch"})
 _PULL_REQUEST_EVENTS = frozenset({"pull_request", "pull_request_target"})
+_REVIEW_EVENTS = {"pull_request_review": ("submitted", "review"), "pull_request_review_comment": ("created", "comment")}
+"""What is said in reviews: the action by which it is new, and where it stands in the payload."""
 
 
 def is_own(branch: str | None) -> bool:
@@ -97,6 +87,8 @@ def read_event(name: str, payload: Mapping[str, Any]) -> Event:
             return _merge_group(payload, here)
         if name == "issue_comment":
             return _comment(payload, here)
+        if name in _REVIEW_EVENTS:
+            return _said_in_review(payload, here, *_REVIEW_EVENTS[name])
         if name in _RECONCILING or (name == "push" and _is_default(payload, here)):
             return replace(here, flow=Flow.RECONCILE, why="")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -109,26 +101,41 @@ def read_event(name: str, payload: Mapping[str, Any]) -> Event:
 
 def _pull_request(payload: Mapping[str, Any], here: Event) -> Event:
     action, pull = str(payload["action"]), payload["pull_request"]
-    event = replace(
-        here,
-        pull_request=int(pull["number"]),
-        head=str(pull["head"]["sha"]),
-        association=str(pull.get("author_association") or ""),
-        inside=_is_inside(pull),
-    )
+    event = _about(pull, here)
     curated = str(pull["base"]["ref"]) == here.default_branch
     if action == "closed" and curated and not pull.get("merged"):
         # What was merged is seen by the push.  This is an answer to a suggestion, or the end of what is remembered.
         return replace(event, flow=Flow.RECONCILE, why="")
     if action not in _PULL_REQUEST_ACTIONS:
         return replace(event, why=f"nothing is done when a pull request is {action}")
-    if curated and _is_own(pull):
-        return replace(event, flow=Flow.RECONCILE, why="")
+    if _is_closed(pull):
+        return replace(event, why="the pull request is closed")
+    before = ((payload.get("changes") or {}).get("base") or {}).get("ref") or {}
+    if action == "edited" and not before:
+        return replace(event, why="its title and its description decide nothing")
     if not curated:
         why = f"only pull requests to {here.default_branch} are curated"
-        before = ((payload.get("changes") or {}).get("base") or {}).get("ref") or {}
         return replace(event, flow=Flow.NOT_CURATED, why=why, left=before.get("from") == here.default_branch)
-    return replace(event, flow=Flow.REVIEW, why="")
+    return replace(event, flow=Flow.RECONCILE if _is_own(pull) else Flow.REVIEW, why="")
+
+
+def _about(pull: Mapping[str, Any], here: Event) -> Event:
+    return replace(
+        here,
+        pull_request=int(pull["number"]),
+        head=str(pull["head"]["sha"]),
+        author=_login(pull),
+        association=str(pull.get("author_association") or ""),
+        inside=_is_inside(pull),
+    )
+
+
+def _login(item: Mapping[str, Any]) -> str:
+    return str((item.get("user") or {"login": NOBODY})["login"])
+
+
+def _is_closed(pull: Mapping[str, Any]) -> bool:
+    return str(pull.get("state") or "open") != "open" or bool(pull.get("merged") or pull.get("merged_at"))
 
 
 def _is_own(pull: Mapping[str, Any]) -> bool:
@@ -166,12 +173,9 @@ def _comment(payload: Mapping[str, Any], here: Event) -> Event:
         return replace(here, why="the pull request is closed")
     if str(payload["action"]) != "created":
         return replace(here, why="only new comments are read")
-    body = str(comment.get("body") or "")
-    author = comment.get("user") or {"login": NOBODY}
-    if author.get("type") == "Bot":
-        return replace(here, why="bots give no commands")
-    if "/incumbent" not in body.casefold():
-        return replace(here, why="the comment holds no command")
+    why = _why_unheard(comment)
+    if why is not None:
+        return replace(here, why=why)
     if merged:
         return replace(here, flow=Flow.RECONCILE, why="")
     return replace(
@@ -179,11 +183,33 @@ def _comment(payload: Mapping[str, Any], here: Event) -> Event:
         flow=Flow.REVIEW,
         why="",
         pull_request=int(issue["number"]),
+        author=_login(issue),
         association=str(issue.get("author_association") or ""),
-        comment=Comment(
-            id=int(comment["id"]),
-            author=str(author["login"]),
-            association=str(comment.get("author_association") or ""),
-            body=body,
-        ),
+        commented=True,
     )
+
+
+def _said_in_review(payload: Mapping[str, Any], here: Event, new: str, part: str) -> Event:
+    """What is said in a review of a pull request, or beside a line of its changes."""
+    pull = payload["pull_request"]
+    event = _about(pull, here)
+    merged = bool(pull.get("merged") or pull.get("merged_at"))
+    if _is_closed(pull) and not merged:
+        return replace(event, why="the pull request is closed")
+    if str(payload["action"]) != new:
+        return replace(event, why="only new comments are read")
+    why = _why_unheard(payload[part])
+    if why is not None:
+        return replace(event, why=why)
+    if merged or _is_own(pull):
+        return replace(event, flow=Flow.RECONCILE, why="")
+    if str(pull["base"]["ref"]) != here.default_branch:
+        return replace(event, why=f"only pull requests to {here.default_branch} are curated")
+    return replace(event, flow=Flow.REVIEW, why="")
+
+
+def _why_unheard(comment: Mapping[str, Any]) -> str | None:
+    """Why no command can be in ``comment``."""
+    if (comment.get("user") or {}).get("type") == "Bot":
+        return "bots give no commands"
+    return None if "/incumbent" in str(comment.get("body") or "").casefold() else "the comment holds no command"

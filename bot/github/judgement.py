@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -14,7 +14,8 @@ from bot.curator.losses import Departure, departure
 from bot.curator.prune import EvictionKind
 from bot.digests import digest
 from bot.github.analysis import Analysis, SetChange, classified_of
-from bot.github.events import TRUSTED_ASSOCIATIONS
+from bot.github.authority import NO_PERMISSION, author_permission, may_write
+from bot.github.values import PullRequest
 from bot.ledger.keys import verdict_digest
 from bot.ledger.model import Decision, Shown
 from bot.pipeline import Classified, Platform, Review, judge, under_corrections
@@ -30,10 +31,13 @@ SET_NAME = "regression_set"
 
 @dataclass(frozen=True, kw_only=True)
 class Author:
-    """Who brings the pull request; ``association`` is what GitHub states of them with this repository."""
+    """Who brings the pull request, and what was looked up of their ``permission`` on the repository."""
 
     login: str
-    association: str
+    permission: str
+
+
+NOBODY: Final = Author(login="", permission=NO_PERMISSION)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +128,11 @@ def _removes(change: SetChange) -> bool:
     return lost is not None and lost.count("/") == 1 and lost.endswith((".yaml", ".yml"))
 
 
+def author_of(pull: PullRequest, permission: Callable[[str], str]) -> Author:
+    """Who brought ``pull``; ``permission`` looks up what a login may do."""
+    return Author(login=pull.author, permission=author_permission(pull.author, pull.association, permission))
+
+
 def judge_facts(
     analysis: Analysis,
     platform: Platform,
@@ -193,9 +202,7 @@ def _trust(classified: Sequence[Classified], platform: Platform, author: Author 
     config = platform.config
     trusted = {login.casefold() for login in config.trusted_authors}
     return TrustGate(
-        author_trusted=author is None
-        or author.association in TRUSTED_ASSOCIATIONS
-        or author.login.casefold() in trusted,
+        author_trusted=author is None or may_write(author.permission) or author.login.casefold() in trusted,
         declared={
             item.query_id: frozenset(
                 name for name, judged in item.judgements.items() if judged.value and judged.path in CERTAIN

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.consolidator.verdict import Reason
+from bot.github.authority import UNTOLD
 from bot.github.conversation import Hearing
 from bot.github.corrections import Ended
-from bot.github.judgement import SET_NAME, Judgement
+from bot.github.judgement import NOBODY, SET_NAME, Author, Judgement
 from bot.github.standing import matter
 from bot.ledger.model import PullRequestRecord
 from bot.report.corrections import corrected_lines
@@ -21,11 +23,15 @@ SHOWN = 5
 
 
 def notices_of(
-    judgement: Judgement, hearing: Hearing, record: PullRequestRecord, ended: Sequence[Ended] = ()
+    judgement: Judgement,
+    hearing: Hearing,
+    record: PullRequestRecord,
+    ended: Sequence[Ended] = (),
+    author: Author = NOBODY,
 ) -> tuple[str, ...]:
     """The notices above the verdicts, in the order of their weight; nothing in them is alive.
 
-    ``ended`` are corrections that count no longer.
+    ``ended`` are corrections that count no longer; ``author`` is who brings the pull request.
     """
     analysis, config = judgement.analysis, judgement.platform.config
     notices = []
@@ -69,6 +75,7 @@ def notices_of(
     notices += _corrected(judgement, ended)
     notices += _void(judgement, hearing)
     notices += _unheard(judgement)
+    notices += _untold(judgement, author)
     if judgement.review is not None:
         places = [
             f"{query.file}:{query.line}" if query.line else query.file
@@ -133,6 +140,19 @@ def _void(judgement: Judgement, hearing: Hearing) -> list[str]:
             if item.action == "reject" and item.entry not in judgement.contents
         ]
     return _counted(lines, "more decisions count for nothing now.")
+
+
+def _untold(judgement: Judgement, author: Author) -> list[str]:
+    """That an author counts as an outside one only because nobody could look up who they are."""
+    found = () if judgement.review is None else judgement.review.verdicts
+    if author.permission != UNTOLD or not any(Reason.UNTRUSTED_AUTHOR in verdict.reasons for verdict in found):
+        return []
+    line = (
+        f"GitHub does not tell this token what {quoted(author.login)} may do in this repository, so that they count as "
+        "an outside author. List them under `trusted_authors` in `config/curation.yaml`, or give the bot a token that "
+        "may look it up."
+    )
+    return [line]
 
 
 def _unheard(judgement: Judgement) -> list[str]:

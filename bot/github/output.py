@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from bot.github.unreviewed import Publication
 from bot.github.values import describe
+from bot.ledger.model import CommentKey
 from bot.report.output import ProblemOutput, Spent, UsageOutput
 from bot.report.review_output import ReviewOutput
 
@@ -19,7 +20,7 @@ class DecisionOutput(BaseModel):
     action: str
     by: str
     reason: str | None
-    comment: int
+    comment: CommentKey
 
 
 class CiOutput(BaseModel):

@@ -11,11 +11,12 @@ from typing import Literal, TypeAlias
 from bot.classifier.corrections import merged
 from bot.digests import digest
 from bot.github.analysis import Analysis
+from bot.github.authority import UNTOLD
 from bot.github.check import Label, Result, annotations_of, lasting, post_check, result_of
-from bot.github.conversation import Hearing, Reply, hear
+from bot.github.conversation import Hearing, Read, Reply, hear
 from bot.github.corrections import NOTHING_RECORDED, Recorded, noted
 from bot.github.displayed import NOTHING, displayed_now
-from bot.github.judgement import Author, Judgement, judge_facts
+from bot.github.judgement import Judgement, author_of, judge_facts
 from bot.github.notices import changes_of, notices_of
 from bot.github.recording import heard_events, shown_events
 from bot.github.standing import NOTHING_BEFORE, Court, Former
@@ -29,6 +30,7 @@ from bot.github.values import (
     Operation,
     PullRequest,
     React,
+    Reaction,
     RemoveLabel,
     WriteLedger,
 )
@@ -41,7 +43,9 @@ from bot.report.escaping import code
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, marker, render_comment, render_summary
 
 _MARKER = re.compile(r"<!-- incumbent:verdicts ([0-9a-f]{24}) -->")
-_REPLY = re.compile(r"<!-- incumbent:(reply|request) ([0-9]{1,20}) ([0-9a-f]{24}) -->")
+_REPLY = re.compile(
+    r"<!-- incumbent:(reply|request) ((?:(?:review|inline):[0-9]{1,20}:)?[0-9]{1,20}) ([0-9a-f]{24}) -->"
+)
 
 ReplyKind: TypeAlias = Literal["reply", "request"]
 LONGEST_ANSWER = 60_000
@@ -86,9 +90,11 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
     In this order a run that dies leaves nothing that the next one would not mend: replies are known by their markers,
     and what the ledger says is about to be shown counts as shown only once the comment bears its digest.
     """
-    author = Author(login=scene.pull.author, association=scene.pull.association)
+    # Only queries need their author's permission.
+    asked = permission if analysis.submissions else lambda login: UNTOLD
+    author = author_of(scene.pull, asked)
     observing = platform.config.mode == "observe"
-    sticky, doubled = find_sticky(scene.login, scene.comments)
+    sticky, doubled = find_sticky(scene.login, scene.comments, scene.record)
     record = scene.record or PullRequestRecord(pull_request=scene.pull.number, head=analysis.head)
     displayed = displayed_in(sticky, record)
     corrections = merged(platform.taxonomy, [platform.corrections, scene.corrections.stands])
@@ -103,9 +109,8 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
         corrections=corrections,
     )
     if observing:
-        hearing = Hearing(
-            judgement=court.judge((), (), corrections), replies=(), void=(), released=None, cursor=record.cursor
-        )
+        unheard = Read(cursor=record.cursor, reviews=record.reviews)
+        hearing = Hearing(judgement=court.judge((), (), corrections), replies=(), void=(), released=None, read=unheard)
     else:
         hearing = hear([item for item in scene.comments if item.author != scene.login], record, court, scene.former)
     judgement = hearing.judgement
@@ -117,7 +122,7 @@ def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission
     report = PullRequestReport(
         commit=analysis.head,
         digest=showing.digest,
-        notices=notices_of(judgement, hearing, record, scene.corrections.ended),
+        notices=notices_of(judgement, hearing, record, scene.corrections.ended, author),
         problems=tuple(item.problem for item in analysis.problems),
         review=judgement.review,
         run=scene.run,
@@ -158,12 +163,20 @@ def displayed_in(sticky: IssueComment | None, record: PullRequestRecord) -> dict
     return displayed_now(record, found and found[1], sticky.updated_at if sticky is not None else "")
 
 
-def find_sticky(login: str, comments: Sequence[IssueComment]) -> tuple[IssueComment | None, tuple[IssueComment, ...]]:
-    """Our comment, by author and marker, the oldest where a race doubled it, and those that are too many."""
+def find_sticky(
+    login: str, comments: Sequence[IssueComment], record: PullRequestRecord | None = None
+) -> tuple[IssueComment | None, tuple[IssueComment, ...]]:
+    """Our comment, by author and marker, and those that are too many, where a race doubled it.
+
+    It is the oldest that shows what ``record`` says was to be shown, else the oldest: other workflows act as the same
+    account as ours, and one of theirs must not take its place.
+    """
     ours = sorted(
-        (item for item in comments if item.author == login and _MARKER.match(item.body)),
+        (item for item in comments if item.author == login and item.kind == "comment" and _MARKER.match(item.body)),
         key=lambda item: item.id,
     )
+    shown = None if record is None or record.showing is None else marker(record.showing.digest)
+    ours.sort(key=lambda item: shown is None or not item.body.startswith(shown))
     return (ours[0], tuple(ours[1:])) if ours else (None, ())
 
 
@@ -202,19 +215,22 @@ def replies_to(
     ``kind`` tells apart what is answered to one comment in two places.
     """
     answers = _answers(login, comments)
-    answered = {int(found[2]) for _, found in answers if found[1] == kind}
+    answered = {found[2] for _, found in answers if found[1] == kind}
     told = {found[3] for _, found in answers}
     operations = doubled_replies(login, comments)
     for reply in replies:
-        comment, person = reply.comment, digest(reply.comment.author)
-        if reply.stranger and person in told and comment.id not in answered:
+        comment, key, person = reply.comment, str(reply.comment.key), digest(reply.comment.author)
+        if key in answered or (reply.stranger and person in told):
             continue
-        operations.append(React(comment=comment.id, reaction="+1" if reply.followed else "confused"))
-        if not reply.lines or comment.id in answered:
+        if comment.kind != "review":
+            reaction: Reaction = "+1" if reply.followed else "confused"
+            operations.append(React(comment=comment.id, reaction=reaction, inline=comment.kind == "inline"))
+        if not reply.lines:
             continue
         told.add(person)
+        place = "" if comment.kind == "comment" else ", who said it in a review"
         text = (
-            f"<!-- incumbent:{kind} {comment.id} {person} -->\nTo {code(comment.author)}:\n\n{_answer(reply.lines)}\n"
+            f"<!-- incumbent:{kind} {key} {person} -->\nTo {code(comment.author)}{place}:\n\n{_answer(reply.lines)}\n"
         )
         operations.append(CreateComment(body=text))
     return operations
@@ -222,7 +238,7 @@ def replies_to(
 
 def answers_to(comment: IssueComment, login: str, comments: Sequence[IssueComment]) -> list[IssueComment]:
     """Our answers to ``comment`` among those of its thread."""
-    return [item for item, found in _answers(login, comments) if int(found[2]) == comment.id]
+    return [item for item, found in _answers(login, comments) if found[2] == str(comment.key)]
 
 
 def doubled_replies(login: str, comments: Sequence[IssueComment]) -> list[Operation]:
@@ -237,7 +253,8 @@ def doubled_replies(login: str, comments: Sequence[IssueComment]) -> list[Operat
 
 
 def _answers(login: str, comments: Sequence[IssueComment]) -> list[tuple[IssueComment, re.Match[str]]]:
-    ours = [item for item in sorted(comments, key=lambda item: item.id) if item.author == login]
+    talk = [item for item in comments if item.kind == "comment"]
+    ours = [item for item in sorted(talk, key=lambda item: item.id) if item.author == login]
     return [(item, found) for item in ours if (found := _REPLY.match(item.body)) is not None]
 
 
@@ -278,12 +295,13 @@ def _ledger(
             "decisions": hearing.own,
             "void": hearing.void,
             "released": hearing.released,
-            "cursor": hearing.cursor,
+            "cursor": hearing.read.cursor,
+            "reviews": hearing.read.reviews,
         }
     )
     known = scene.corrections
     corrections = noted(known.record, known.ended, hearing.corrected)
-    if scene.record is not None and _same(new, scene.record) and corrections == known.record:
+    if scene.record is not None and _same(new, scene.record, hearing) and corrections == known.record:
         return []
     files: dict[str, str | None] = {record_path(scene.pull.number): record_text(new)}
     if corrections != known.record:
@@ -300,7 +318,13 @@ def _ledger(
     return [WriteLedger.of(scene.ledger, files, message)]
 
 
-def _same(new: PullRequestRecord, old: PullRequestRecord) -> bool:
-    """Whether there is nothing to write: what was about to be shown is found out again from the comment itself."""
+def _same(new: PullRequestRecord, old: PullRequestRecord, hearing: Hearing) -> bool:
+    """Whether there is nothing to write: what was about to be shown is found out again from the comment itself.
+
+    That comments were read is noted with what curators said in them; others are as good as unread, so that nobody
+    makes the ledger grow who has no say.
+    """
     blank: dict[str, object] = {"displayed": {}}
+    if new.cursor >= old.cursor and all(reply.stranger for reply in hearing.replies):
+        blank |= {"cursor": 0, "reviews": ()}
     return new.model_copy(update=blank) == old.model_copy(update=blank)

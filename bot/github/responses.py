@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.github.check import NAME
-from bot.github.values import IssueComment, PostCheck, PullRequest, Remark
+from bot.github.values import CommentKind, IssueComment, PostCheck, PullRequest, Remark
 from bot.ledger.people import BOT, NOBODY, is_bot
 
 
@@ -35,6 +35,34 @@ def comment_of(found: Mapping[str, Any]) -> IssueComment:
         body=found.get("body") or "",
         created_at=found["created_at"],
         updated_at=found["updated_at"],
+    )
+
+
+def is_submitted(review: Mapping[str, Any]) -> bool:
+    """Whether ``review`` counts: it is no draft, and was not dismissed."""
+    return bool(review.get("submitted_at")) and review.get("state") not in ("PENDING", "DISMISSED")
+
+
+def said_in_review(
+    kind: CommentKind, number: int, found: Mapping[str, Any], edits: Mapping[str, Any] | None
+) -> IssueComment:
+    """What is said in a review of the pull request ``number``: in its text, or beside a line.
+
+    ``edits`` tells when it was published and edited last.  What its author changes in a draft is no edit; where nobody
+    says whether it was edited, it counts as if it was.
+    """
+    created = str(found["submitted_at"] if kind == "review" else found["created_at"])
+    edited = None if edits is None else edits.get("lastEditedAt")
+    as_written = edits is not None and (edited is None or str(edited) < str(edits.get("publishedAt") or ""))
+    return IssueComment(
+        id=found["id"],
+        author=login_of(found),
+        is_bot=is_bot(account(found.get("user"))),
+        body=found.get("body") or "",
+        created_at=created,
+        updated_at=created if as_written else "",
+        kind=kind,
+        pull_request=number,
     )
 
 

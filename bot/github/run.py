@@ -11,16 +11,17 @@ from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
 from bot.digests import digest
 from bot.errors import InputError, OutsideError
-from bot.github.analyse import analyse, was_released
+from bot.github.analyse import analyse
 from bot.github.analysis import Analysis
 from bot.github.check import result_of
 from bot.github.client import GitHubClient, LostRaceError
 from bot.github.corrections import Recorded, look_up
 from bot.github.derived import without_derived
-from bot.github.events import TRUSTED_ASSOCIATIONS, Event, Flow, is_own
+from bot.github.events import Event, Flow, is_own
 from bot.github.impact import UNTOUCHED, measure_impact
 from bot.github.judgement import judge_facts
 from bot.github.publish import Scene, check_operations, plan_review
+from bot.github.release import Release
 from bot.github.standing import Former
 from bot.github.unreviewed import Publication, apply_all, nothing, post_failure, turn_away
 from bot.github.values import PullRequest, Remark, WriteLedger
@@ -37,6 +38,7 @@ from bot.github.world import (
 )
 from bot.impact.reading import RESTS_ON
 from bot.ledger.events import events_path
+from bot.ledger.model import CommentKey
 from bot.object_store import CommitSnapshot
 from bot.opening import with_masks
 from bot.pipeline import Platform, load_platform
@@ -49,6 +51,7 @@ TRIES = 5
 """How often a plan is derived again after a lost race."""
 GOVERNING = ("curators", "trusted_authors", "mode", "block_on_review", "hold_first_time_contributors")
 """Keys of the config that count as they are at the time of writing."""
+CLOSED = "the pull request is closed"
 ELSEWHERE = "only pull requests to {} are curated"
 
 
@@ -58,19 +61,27 @@ class ForeignFactsError(OutsideError):
 
 def redirected(event: Event, pull_request: Callable[[int], PullRequest]) -> Event:
     """``event`` with the flow of the pull request that it comments on: the event does not say where that goes."""
-    if event.flow is not Flow.REVIEW or event.comment is None or event.pull_request is None:
+    if event.flow is not Flow.REVIEW or not event.commented or event.pull_request is None:
         return event
     pull = pull_request(event.pull_request)
+    if pull.closed:
+        # Merged or closed since: what is said of a merged one is heard where the branch is reconciled.
+        return replace(event, flow=Flow.RECONCILE if pull.merge else Flow.NOTHING, why="" if pull.merge else CLOSED)
     if pull.base != event.default_branch:
         return replace(event, flow=Flow.NOT_CURATED, head=pull.head, why=ELSEWHERE.format(event.default_branch))
     return replace(event, flow=Flow.RECONCILE) if is_own(pull.branch) else event
 
 
 def analyse_event(
-    event: Event, world: World, backend: Callable[[Platform], Backend], progress: Progress
+    event: Event,
+    world: World,
+    backend: Callable[[Platform], Backend],
+    progress: Progress,
+    github: Callable[[], GitHubClient],
 ) -> Analysis | str:
     """The facts of what ``event`` is about, or why nothing is to be judged.
 
+    ``github`` is asked who somebody is, only where that decides what may be spent.
     Raises :class:`InputError` for faults of the *reviewed* side; those of the head are part of the facts.
     """
     if event.flow not in (Flow.REVIEW, Flow.GROUP):
@@ -82,9 +93,9 @@ def analyse_event(
     changes = world.store.changes(commits.base, commits.head)
     record = record_of(ledger, event.pull_request)
     known = known_of(ledger)
+    release = Release(event=event, config=platform.config, record=record, github=github)
     measured = UNTOUCHED
     if any(path.startswith(RESTS_ON) for item in changes for path in (item.path, item.before or "")):
-        trusted = event.inside or event.association in TRUSTED_ASSOCIATIONS or was_released(event, platform, record)
         make = None if event.flow is Flow.GROUP else backend
         measured = measure_impact(
             world.store,
@@ -92,7 +103,7 @@ def analyse_event(
             commits.head,
             make,
             remembered_of(ledger),
-            trusted,
+            release.is_vouched,
             progress,
             rejected={item.decision.content for item in rejections_of(ledger)},
         )
@@ -105,7 +116,7 @@ def analyse_event(
         platform,
         world.store.snapshot(commits.head),
         changes,
-        record,
+        release,
         known if event.flow is Flow.GROUP else {} if record is None else record.classifications,
         backend(platform),
         progress,
@@ -190,13 +201,15 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     pull = github.pull_request(event.pull_request)
     if pull.base != event.default_branch:
         return nothing(ELSEWHERE.format(event.default_branch))
+    if pull.closed:
+        return nothing(CLOSED)
     if pull.head != analysis.head:
         return nothing("the pull request has changed since it was read: the run of its newest commit writes")
-    comments = github.comments(pull.number)
+    comments = github.said_on(pull.number)
     # Comments that a run wrote which overlaps mean nothing by the ledger as it was before that run.
     if world.fetch(event, head=False).ledger != commits.ledger:
         raise LostRaceError("the ledger has moved")
-    here = {item.id: Remark(number=pull.number, comment=item) for item in comments}
+    here = {item.key: Remark(number=pull.number, comment=item) for item in comments}
     scene = Scene(
         login=github.login,
         pull=pull,
@@ -207,7 +220,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         events=text_of(ledger, events_path(event.pull_request)),
         run=world.run,
         product=world.product,
-        former=Former.of(rejections_of(ledger), set(analysis.contents.values()), github.comments),
+        former=Former.of(rejections_of(ledger), set(analysis.contents.values()), github.said_on),
         corrections=_corrections(analysis, platform, here, ledger, world, github),
     )
     plan = plan_review(analysis, platform, scene, cache(github.permission))
@@ -215,20 +228,20 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         tree = None if commits.ledger is None else world.store.tree(commits.ledger)
         for operation in plan.operations:
             github.apply(pull.number, operation, tree if isinstance(operation, WriteLedger) else None)
-    return Publication(operations=plan.operations, result=plan.result, summary=plan.summary, plan=plan)
+    return Publication(operations=plan.operations, result=plan.result, summary=plan.summary, plan=plan, judged=True)
 
 
 def _corrections(
     analysis: Analysis,
     platform: Platform,
-    here: Mapping[int, Remark],
+    here: Mapping[CommentKey, Remark],
     ledger: CommitSnapshot | None,
     world: World,
     github: GitHubClient,
 ) -> Recorded:
     """What curators corrected of the texts of ``analysis``; ``here`` are comments that were read already."""
     witnesses = witnesses_of(github, platform.config.curators, cache(github.permission))
-    witnesses = replace(witnesses, remark=cache(lambda id: here.get(id) or github.find_remark(id)))
+    witnesses = replace(witnesses, remark=cache(lambda key: here.get(key) or github.find_remark(key)))
     texts = {text_key(query.turns) for facts in analysis.submissions for query in facts.queries}
     return look_up(corrections_of(ledger), texts, platform.taxonomy, History(world.store, analysis.base).all, witnesses)
 
@@ -277,4 +290,5 @@ def _publish_group(
     )
     operations = check_operations(judgement, result, render_summary(report, CHECK_BYTES), github.check(analysis.head))
     apply_all(operations, github, dry_run)
-    return Publication(operations=tuple(operations), result=result, summary=render_summary(report), plan=None)
+    summary = render_summary(report)
+    return Publication(operations=tuple(operations), result=result, summary=summary, plan=None, judged=True)

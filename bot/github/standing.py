@@ -11,7 +11,7 @@ from bot.github.authority import Person, refusal
 from bot.github.commands import Verb, verbs
 from bot.github.judgement import Author, Judgement
 from bot.github.values import IssueComment
-from bot.ledger.model import Decision, Displayed, Rejection, Release
+from bot.ledger.model import CommentKey, Decision, Displayed, Rejection, Release
 from bot.masking import is_said
 
 ACTIONS = {Verb.ACCEPT: "accept", Verb.REJECT: "reject", Verb.PIN: "pin", Verb.UNPIN: "unpin"}
@@ -69,7 +69,7 @@ def matter(item: Decision) -> str:
     return "admission" if item.action in ("accept", "reject") else "pin"
 
 
-def still_stands(item: Decision, written: Mapping[int, IssueComment], court: Court) -> bool:
+def still_stands(item: Decision, written: Mapping[CommentKey, IssueComment], court: Court) -> bool:
     """Whether the comment that ``item`` cites is there as it was read, and bears it out."""
     comment = written.get(item.comment)
     return (
@@ -79,7 +79,7 @@ def still_stands(item: Decision, written: Mapping[int, IssueComment], court: Cou
     )
 
 
-def still_released(item: Release | None, written: Mapping[int, IssueComment], court: Court) -> Release | None:
+def still_released(item: Release | None, written: Mapping[CommentKey, IssueComment], court: Court) -> Release | None:
     """``item`` if its comment is there as it was read."""
     comment = None if item is None else written.get(item.comment)
     if item is None or comment is None or not _bears_out(comment, item.by, item.said, Verb.RUN, court):

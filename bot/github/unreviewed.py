@@ -17,7 +17,10 @@ from bot.github.values import Operation
 
 @dataclass(frozen=True, kw_only=True)
 class Publication:
-    """What a publication wrote or, in a dry run, would write, how it ended, and what classifying had cost."""
+    """What a publication wrote or, in a dry run, would write, how it ended, and what classifying had cost.
+
+    ``judged`` tells that its check is a verdict, and not the news that there is none.
+    """
 
     operations: tuple[Operation, ...]
     result: Result | None
@@ -26,6 +29,7 @@ class Publication:
     why: str = ""
     incomplete: StoppedFacts | None = None
     usage: Usage | None = None
+    judged: bool = False
 
 
 def nothing(why: str) -> Publication:

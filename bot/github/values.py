@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from bot.ledger.model import CommentKey
 from bot.ledger.store import README
 
 CheckConclusion: TypeAlias = Literal["success", "failure", "neutral"]
@@ -36,9 +37,17 @@ class PullRequest:
     body: str = ""
 
 
+CommentKind: TypeAlias = Literal["comment", "review", "inline"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueComment:
-    """A comment of a pull request; times are ISO 8601 UTC, as GitHub gives them."""
+    """A comment of a pull request; times are ISO 8601 UTC, as GitHub gives them.
+
+    Its ``kind`` tells whether it is one of the conversation, a review, or one beside a line; ids of different kinds may
+    be the same.  Of what is said in a review ``pull_request`` is where, and ``updated_at`` is empty if
+    it may have been edited.
+    """
 
     id: int
     author: str
@@ -46,6 +55,18 @@ class IssueComment:
     body: str
     created_at: str
     updated_at: str
+    kind: CommentKind = "comment"
+    pull_request: int | None = None
+
+    @property
+    def key(self) -> CommentKey:
+        """By which it is cited."""
+        return self.id if self.kind == "comment" else f"{self.kind}:{self.pull_request}:{self.id}"
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether it is not as it was written, perhaps by somebody else."""
+        return self.updated_at != self.created_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,10 +128,11 @@ class DeleteComment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class React:
-    """Acknowledge somebody's comment."""
+    """Acknowledge somebody's comment; reviews take no reactions."""
 
     comment: int
     reaction: Reaction
+    inline: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

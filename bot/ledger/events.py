@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter, model_validator
 
 from bot.curator.entry import EntryId, Timestamp
 from bot.digests import digest
-from bot.ledger.model import CommitId, Digest, Login
+from bot.ledger.model import CommentKey, CommitId, Digest, Login
 from bot.taxonomy.model import Identifier
 from bot.validation import DemandError, FileModel, Score, Text, Tuple
 
@@ -102,7 +102,7 @@ class Decided(_OnPullRequest):
     kind: Literal["decided"] = "decided"
     action: Literal["accept", "reject", "pin", "unpin"]
     by: Login
-    comment: int
+    comment: CommentKey
     reason: Text | None = None
     all: bool = Field(default=False, description="said of `all` that waited, not of this one by name")
 
@@ -115,7 +115,7 @@ class Withdrawn(_Event):
     entry: EntryId
     content: Digest
     action: Literal["accept", "reject", "pin", "unpin"]
-    comment: int
+    comment: CommentKey
 
 
 class Corrected(_Event):
@@ -129,7 +129,7 @@ class Corrected(_Event):
     capability: Identifier
     value: bool = Field(description="whether the text exercises the capability")
     by: Login
-    comment: int
+    comment: CommentKey
     reason: Text | None = None
 
 
@@ -139,7 +139,7 @@ class CorrectionEnded(_Event):
     kind: Literal["correction-ended"] = "correction-ended"
     text: Digest
     capability: Identifier
-    comment: int
+    comment: CommentKey
 
 
 class Applied(_Event):
@@ -150,7 +150,7 @@ class Applied(_Event):
     entry: EntryId
     content: Digest
     action: Literal["accept", "reject", "pin", "unpin"]
-    comment: int
+    comment: CommentKey
 
 
 class Passed(_OnPullRequest):

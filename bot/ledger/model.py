@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -28,6 +28,10 @@ CANDIDATES = "candidates.json"
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 CommitId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
+CommentKey: TypeAlias = (
+    Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^(review|inline):[1-9][0-9]{0,17}:[1-9][0-9]{0,17}$")]
+)
+"""A comment of the conversation by its id; a review, or a comment of one beside a line, with its pull request too."""
 Login = Annotated[str, Field(min_length=1, max_length=100)]
 
 
@@ -149,7 +153,7 @@ class Decision(FileModel):
     verdict: Digest
     codes: Text = Field(description="the verdict that was displayed, in codes")
     by: Login
-    comment: int
+    comment: CommentKey
     said: Digest = Field(description="digest of the comment as it was read")
     at: Timestamp
     reason: Text | None = None
@@ -160,7 +164,7 @@ class Release(FileModel):
     """A curator's word that a held pull request may be judged."""
 
     by: Login
-    comment: int
+    comment: CommentKey
     said: Digest
 
 
@@ -192,6 +196,9 @@ class PullRequestRecord(FileModel):
     released: Release | None = None
     merged: Merged | None = Field(default=None, description="how it was merged, while a query of it needs a person")
     cursor: Annotated[int, Field(ge=0)] = Field(default=0, description="id of the last comment that was read")
+    reviews: Tuple[CommentKey] = Field(
+        default=(), description="reviews, and comments of theirs, whose commands were read: they come in no order"
+    )
 
 
 class LeftQuery(FileModel):
@@ -311,7 +318,7 @@ class Correction(FileModel):
 
     value: bool | None = Field(description="whether the text exercises the capability; null: nobody can tell")
     by: Login
-    comment: int
+    comment: CommentKey
     said: Digest = Field(description="digest of the comment as it was read")
     at: Timestamp | None = Field(default=None, description="when it was said")
 
@@ -326,6 +333,11 @@ class CorrectionRecord(FileModel):
     texts: dict[Digest, dict[Identifier, Correction]] = Field(
         default_factory=dict, description="digest of normalised turns: capability: the last word on it"
     )
+
+
+def comment_order(comment: CommentKey) -> tuple[int, str]:
+    """What orders comments that were written in the same second."""
+    return (comment, "") if isinstance(comment, int) else (0, comment)
 
 
 def record_path(number: int) -> str:

@@ -18,6 +18,7 @@ from bot.ledger.events import (
     Settled,
     Withdrawn,
 )
+from bot.ledger.model import CommentKey, comment_order
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +42,7 @@ def replay(events: Iterable[Event]) -> Standing:
     refused: dict[int, Answered] = {}
     wanted: dict[tuple[str, str], Requested] = {}
     corrections: dict[tuple[str, str], Corrected] = {}
-    ended: set[tuple[str, str, int]] = set()
+    ended: set[tuple[str, str, CommentKey]] = set()
     for event in events:
         match event:
             case Decided():
@@ -66,8 +67,8 @@ def replay(events: Iterable[Event]) -> Standing:
                     del wanted[entry, action]
             case Corrected(text=text, capability=capability):
                 known = corrections.get((text, capability))
-                # Files come by pull request, and a later comment has the greater id.
-                if known is None or known.comment <= event.comment:
+                # Files come by pull request.
+                if known is None or _when(known) <= _when(event):
                     corrections[text, capability] = event
             case CorrectionEnded(text=text, capability=capability, comment=comment):
                 ended.add((text, capability, comment))
@@ -82,6 +83,10 @@ def replay(events: Iterable[Event]) -> Standing:
         requests=tuple(item for _, item in sorted(wanted.items())),
         corrections=tuple(item for key, item in sorted(corrections.items()) if (*key, item.comment) not in ended),
     )
+
+
+def _when(event: Corrected) -> tuple[str, tuple[int, str]]:
+    return event.at, comment_order(event.comment)
 
 
 def _matter(event: Decided | Withdrawn | Applied) -> tuple[int, str, bool]:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from bot.consolidator.verdict import Route
 from bot.curator.staging import Occasion, Staging, out_of_line, restoration, stage_waiting
 from bot.digests import digest
-from bot.github.conversation import hear
+from bot.github.conversation import hear, read_by_now
 from bot.github.corrections import noted
-from bot.github.judgement import Author, Judgement, judge_facts
-from bot.github.publish import displayed_in, find_sticky, replies_to
+from bot.github.judgement import NOBODY, Judgement, author_of, judge_facts
+from bot.github.publish import displayed_in, find_sticky, label_operations, replies_to
 from bot.github.recording import heard_events, left_events, merge_events
 from bot.github.renewals import renewed
 from bot.github.standing import Court, Former
@@ -115,6 +115,7 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
             records[item.case.pull_request.number] = told.record
             events[item.case.pull_request.number] = told.events
     spoken += [(over.number, farewell(over, scene.login, scene.comments.get(over.number, ()))) for over in scene.over]
+    spoken += [(pull.number, tuple(label_operations((), pull))) for pull in scene.unmerged]
     pushed: tuple[Operation, ...] = ()
     if steps and not scene.offering:
         commits = tuple(step.commit for step in steps)
@@ -183,9 +184,11 @@ def _merged(case: Case, scene: Scene) -> Case:
     if pull is None or (record is not None and record.merged is not None):
         return case
     # What was said before this was looked at again was heard then.
-    cursor = max((item.id for item in scene.comments.get(pull.number, ())), default=0) if case.again else 0
-    record = record or PullRequestRecord(pull_request=pull.number, head=case.merge, cursor=cursor)
-    sticky, _ = find_sticky(scene.login, scene.comments.get(pull.number, ()))
+    read = read_by_now(scene.comments.get(pull.number, ()) if case.again else ())
+    record = record or PullRequestRecord(
+        pull_request=pull.number, head=case.merge, cursor=read.cursor, reviews=read.reviews
+    )
+    sticky, _ = find_sticky(scene.login, scene.comments.get(pull.number, ()), record)
     displayed = displayed_in(sticky, record)
     seen = tuple(sorted(entry for entry, item in displayed.items() if admitting_route(item.codes) is Route.DIRECT))
     merged = Merged(commit=case.merge, at=case.at, seen=seen)
@@ -226,9 +229,9 @@ def _settle(case: Case, draft: Draft, scene: Scene) -> tuple[Heard, Staging]:
     number = None if pull is None else pull.number
     record = case.record or PullRequestRecord(pull_request=number or 1, head=case.merge)
     comments = scene.comments.get(number, ()) if number is not None else ()
-    sticky, _ = find_sticky(scene.login, comments)
+    sticky, _ = find_sticky(scene.login, comments, record)
     displayed = displayed_in(sticky, record)
-    author = None if pull is None else Author(login=pull.author, association=pull.association)
+    author = None if pull is None else author_of(pull, scene.permission)
     bare = judge_facts(case.analysis, platform, author, ())
     turned_down = _turned_down(bare, scene.refused)
     case = without(case, turned_down)
@@ -239,7 +242,7 @@ def _settle(case: Case, draft: Draft, scene: Scene) -> tuple[Heard, Staging]:
             case.analysis, replace(platform, corrections=corrections), author, decisions, contested, unseen
         ),
         displayed=displayed,
-        author=author or Author(login="", association=""),
+        author=author or NOBODY,
         curators=platform.config.curators,
         permission=scene.permission,
         corrections=platform.corrections,

@@ -28,7 +28,7 @@ class Scene:
     people are asked to merge them; ``refused`` is what they turned down then.  ``restores`` are tombstones whose entry
     is to come back, and who asks for it.  ``corrections`` is what is recorded of the texts that are here.
     ``over`` are pull requests with queries that needed a person, none of which
-    is there any more.
+    is there any more, ``unmerged`` those that were closed without being merged.
     """
 
     login: str
@@ -50,5 +50,6 @@ class Scene:
     refused: Refused = NOTHING_REFUSED
     restores: Mapping[str, Request] = field(default_factory=dict)
     over: tuple[PullRequest, ...] = ()
+    unmerged: tuple[PullRequest, ...] = ()
     merges: frozenset[int] = frozenset()
     corrections: Recorded = NOTHING_RECORDED

@@ -10,7 +10,7 @@ from bot.digests import digest
 from bot.github.authority import Person, refusal
 from bot.github.command_lines import command_lines, cut, first_word, things
 from bot.github.commands import MOST_COMMANDS, ON_ENTRIES, USAGE, Verb, verbs
-from bot.github.conversation import TOO_EARLY, Reply
+from bot.github.conversation import EDITED, TOO_EARLY, Reply
 from bot.github.publish import answers_to, replies_to
 from bot.github.standing import is_as_read
 from bot.github.values import IssueComment, Operation, Remark, WriteLedger
@@ -144,9 +144,9 @@ def undone(requests: Sequence[Request], known: RegressionSet) -> tuple[Request, 
 def _hear(remark: Remark, scene: Scene) -> tuple[Reply, list[Request]]:
     comment, lines = remark.comment, []
     requests: list[Request] = []
-    edited = comment.updated_at != comment.created_at
+    edited = comment.is_edited
     if edited:
-        lines.append("It was edited before it was read, perhaps by somebody else. Say it in a new comment.")
+        lines.append(EDITED)
     person = Person(login=comment.author, is_bot=False)
     stranger = refusal(Verb.RUN, person, None, scene.curators, scene.permission) is not None
     names = {} if stranger else _names(remark.number, scene.known)

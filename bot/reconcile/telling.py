@@ -93,7 +93,7 @@ def tell(heard: Heard, platform: Platform, present: Platform, scene: Scene) -> T
     if pull is None:
         return Told(operations=(), record=None, left=left)
     comments = scene.comments.get(pull.number, ())
-    operations = comment_operations(render_comment(report), *find_sticky(scene.login, comments))
+    operations = comment_operations(render_comment(report), *find_sticky(scene.login, comments, heard.record))
     operations += label_operations(result_of(judgement).labels, pull)
     events = heard_events(hearing, heard.record)
     if not is_full(scene.ledger_files.get(events_path(pull.number))):
@@ -143,7 +143,12 @@ def _left(heard: Heard, judgement: Judgement, review: Review) -> dict[str, LeftQ
 
 def remembered(hearing: Hearing) -> dict[str, object]:
     """What a record keeps of what was said."""
-    return {"decisions": hearing.own, "void": hearing.void, "cursor": hearing.cursor}
+    return {
+        "decisions": hearing.own,
+        "void": hearing.void,
+        "cursor": hearing.read.cursor,
+        "reviews": hearing.read.reviews,
+    }
 
 
 def _offered(review: Review) -> list[str]:

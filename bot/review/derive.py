@@ -23,6 +23,7 @@ from bot.ledger.events import (
     Suggested,
     Withdrawn,
 )
+from bot.ledger.model import CommentKey, comment_order
 from bot.ledger.people import is_person
 from bot.review.responses import Response
 
@@ -33,8 +34,10 @@ SUGGESTIONS: Final = (EVICT, SWAP, ADMIT)
 """What a suggestion decides, beside the decisions of verdicts."""
 _OFFERED: Final = {"swap": SWAP, ADMISSION: ADMIT}
 
-_Word: TypeAlias = tuple[str, int]  # when something was said, and in which comment: what orders one person's words
-_NEVER: Final[_Word] = ("", 0)
+_Word: TypeAlias = tuple[
+    str, tuple[int, str]
+]  # when something was said, and in which comment: what orders one person's words
+_NEVER: Final[_Word] = ("", (0, ""))
 
 
 def responses_of(events: Sequence[Event]) -> tuple[Response, ...]:
@@ -69,7 +72,7 @@ class _Told:
     answered: list[Answered] = field(default_factory=list)
     shown: dict[tuple[int, str, str, str], list[Shown]] = field(default_factory=dict)
     verdicts: dict[tuple[int, str, str], list[Shown]] = field(default_factory=dict)
-    withdrawn: set[tuple[int, int, str, str, str]] = field(default_factory=set)
+    withdrawn: set[tuple[int, CommentKey, str, str, str]] = field(default_factory=set)
     decided_contents: set[tuple[int, str]] = field(default_factory=set)
     last_words: dict[tuple[str, str, str], _Word] = field(default_factory=dict)
     last_answers: dict[tuple[str, str, bool], str] = field(default_factory=dict)
@@ -79,7 +82,7 @@ class _Told:
     brought_back: dict[str, str] = field(default_factory=dict)
     without_effect: set[tuple[str, str, int]] = field(default_factory=set)
     corrections: dict[str, dict[str, Corrected]] = field(default_factory=dict)
-    ended: set[tuple[str, str, int]] = field(default_factory=set)
+    ended: set[tuple[str, str, CommentKey]] = field(default_factory=set)
 
     def note(self, event: Event) -> None:
         """Keep ``event`` if a person did it, or if it says what people saw."""
@@ -94,7 +97,7 @@ class _Told:
                 self.ended.add(_word(event))
             case Corrected() if _word(event) not in self.ended and is_person(event.by):
                 tags = self.corrections.setdefault(event.content, {})
-                if event.capability not in tags or tags[event.capability].comment < event.comment:
+                if event.capability not in tags or _when(tags[event.capability]) < _when(event):
                     tags[event.capability] = event
             case Decided(action="accept" | "reject") if is_person(event.by):
                 self._decide(event)
@@ -123,7 +126,7 @@ class _Told:
         if _decision(event) not in self.withdrawn:
             self.decided_contents.add((event.pull_request, event.content))
             words = _person(event.by), event.content, event.action
-            self.last_words[words] = max(self.last_words.get(words, _NEVER), (event.at, event.comment))
+            self.last_words[words] = max(self.last_words.get(words, _NEVER), _when(event))
 
     def is_out(self, entry: str, since: str) -> bool:
         """Whether people took ``entry`` out after ``since``, and have not brought it back."""
@@ -148,7 +151,7 @@ def _of_decision(event: Decided, told: _Told) -> Response | None:
     ended = (
         _decision(event) in told.withdrawn
         # What says both in one comment says neither.
-        or told.last_words.get(other, _NEVER) >= (event.at, event.comment)
+        or told.last_words.get(other, _NEVER) >= _when(event)
         or (accepts and told.is_out(event.entry, event.at))
     )
     return _of_verdict(event, told, wanted=accepts, said=event.reason, reversed=ended)
@@ -282,7 +285,11 @@ def _question(event: Shown | Decided | Passed) -> tuple[int, str, str, str]:
     return event.pull_request, event.entry, event.content, event.verdict
 
 
-def _decision(event: Decided | Withdrawn) -> tuple[int, int, str, str, str]:
+def _when(event: Decided | Corrected) -> tuple[str, tuple[int, str]]:
+    return event.at, comment_order(event.comment)
+
+
+def _decision(event: Decided | Withdrawn) -> tuple[int, CommentKey, str, str, str]:
     return event.pull_request, event.comment, event.entry, event.content, event.action
 
 
@@ -290,7 +297,7 @@ def _request(event: Requested | Settled) -> tuple[str, str, int]:
     return event.entry, event.action, event.comment
 
 
-def _word(event: Corrected | CorrectionEnded) -> tuple[str, str, int]:
+def _word(event: Corrected | CorrectionEnded) -> tuple[str, str, CommentKey]:
     return event.text, event.capability, event.comment
 
 

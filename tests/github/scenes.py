@@ -14,6 +14,7 @@ from bot.github.publish import Plan, Scene, plan_review
 from bot.github.values import (
     AddLabels,
     CheckRun,
+    CommentKind,
     CreateComment,
     DeleteComment,
     EditComment,
@@ -26,7 +27,14 @@ from bot.github.values import (
 )
 from bot.ledger.events import events_path
 from bot.ledger.keys import classification_key
-from bot.ledger.model import CORRECTIONS, CorrectionRecord, PullRequestRecord, StoredClassification, StoredJudgement
+from bot.ledger.model import (
+    CORRECTIONS,
+    CommentKey,
+    CorrectionRecord,
+    PullRequestRecord,
+    StoredClassification,
+    StoredJudgement,
+)
 from bot.pipeline import Platform
 from tests.factories import make_config, make_entry, make_taxonomy
 
@@ -121,14 +129,14 @@ class Hub:
 
     platform: Platform = field(default_factory=make_platform)
     author: str = "mara"
-    association: str = "MEMBER"
+    association: str = "NONE"
     comments: list[IssueComment] = field(default_factory=list)
     labels: set[str] = field(default_factory=set)
     check: PostCheck | None = None
     ledger: dict[str, str] = field(default_factory=dict)
     commits: int = 0
     now: int = 0
-    permissions: dict[str, str] = field(default_factory=dict)
+    permissions: dict[str, str] = field(default_factory=lambda: {"mara": "write"})
     elsewhere: dict[int, Remark] = field(default_factory=dict)
     run: str | None = "https://github.example/o/r/actions/runs/1"
 
@@ -136,12 +144,25 @@ class Hub:
         self.now += 1
         return f"2026-11-21T10:{self.now // 60:02d}:{self.now % 60:02d}Z"
 
-    def say(self, author: str, body: str, is_bot: bool = False) -> int:
+    def say(
+        self, author: str, body: str, is_bot: bool = False, kind: CommentKind = "comment", id: int | None = None
+    ) -> int:
         """Somebody comments; the id of the comment."""
         moment = self.tick()
-        id = len(self.comments) + 101 if not self.comments else max(item.id for item in self.comments) + 1
+        if id is None:
+            id = len(self.comments) + 101 if not self.comments else max(item.id for item in self.comments) + 1
+        where = None if kind == "comment" else 7
         self.comments.append(
-            IssueComment(id=id, author=author, is_bot=is_bot, body=body, created_at=moment, updated_at=moment)
+            IssueComment(
+                id=id,
+                author=author,
+                is_bot=is_bot,
+                body=body,
+                created_at=moment,
+                updated_at=moment,
+                kind=kind,
+                pull_request=where,
+            )
         )
         return id
 
@@ -179,9 +200,10 @@ class Hub:
         if text is None:
             return Recorded()
         record = CorrectionRecord.model_validate_json(text, strict=False)
-        remarks = {item.id: Remark(number=7, comment=item) for item in self.comments} | self.elsewhere
+        remarks: dict[CommentKey, Remark] = {item.key: Remark(number=7, comment=item) for item in self.comments}
+        remarks |= self.elsewhere
         witnesses = Witnesses(
-            remark=remarks.get,
+            remark=lambda key: remarks.get(key),
             author={7: self.author}.get,
             curators=self.platform.config.curators,
             permission=lambda login: self.permissions[login],
@@ -207,10 +229,10 @@ class Hub:
             case EditComment(id=id, body=body):
                 moment = self.tick()
                 self.comments = [
-                    replace(item, body=body, updated_at=moment) if item.id == id else item for item in self.comments
+                    replace(item, body=body, updated_at=moment) if item.key == id else item for item in self.comments
                 ]
             case DeleteComment(id=id):
-                self.comments = [item for item in self.comments if item.id != id]
+                self.comments = [item for item in self.comments if item.key != id]
             case AddLabels(names=names):
                 self.labels |= set(names)
             case RemoveLabel(name=name):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github.authority import UNTOLD, Person, refusal
+from bot.github.authority import UNTOLD, Person, author_permission, may_write, refusal
 from bot.github.commands import Verb
 
 DECISIONS = (Verb.ACCEPT, Verb.REJECT, Verb.PIN, Verb.UNPIN)
@@ -148,3 +148,31 @@ def test_a_refusal_is_one_sentence(verb: Verb, curators: tuple[str, ...], login:
         assert said.endswith(".")
         assert "\n" not in said
         assert ". " not in said
+
+
+ASSOCIATIONS = (
+    *("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "FIRST_TIMER", "NONE", "MANNEQUIN"),
+    "",
+)
+PERMISSIONS = {"admin": True, "maintain": True, "write": True, "triage": False, "read": False, "none": False}
+
+
+@pytest.mark.parametrize("association", ASSOCIATIONS)
+@pytest.mark.parametrize(("permission", "trusted"), [*PERMISSIONS.items(), (UNTOLD, False), ("Write", True)])
+def test_an_author_is_who_they_may_be_whatever_github_states_of_them(
+    association: str, permission: str, trusted: bool
+) -> None:
+    permissions = Permissions(permission)
+    found = author_permission("Mara", association, permissions)
+    # The owner of a repository may do everything with it: nobody has to be asked.
+    owner = association == "OWNER"
+    assert may_write(found) is (trusted or owner)
+    assert permissions.asked == ([] if owner else ["Mara"])
+
+
+@pytest.mark.parametrize("login", ["", "ghost", "helper[bot]"])
+@pytest.mark.parametrize("association", ASSOCIATIONS)
+def test_bots_and_deleted_accounts_are_nobody_even_as_owners(login: str, association: str) -> None:
+    permissions = Permissions("admin")
+    assert not may_write(author_permission(login, association, permissions))
+    assert permissions.asked == []

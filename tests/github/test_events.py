@@ -22,13 +22,16 @@ def pull_request(
         "head": {"sha": HEAD, "ref": branch, "repo": repositories[0]},
         "base": {"ref": base, "repo": repositories[1]},
         "author_association": "MEMBER",
+        "user": {"login": "mara"},
         "merged": merged,
     }
     return {"action": action, "repository": REPOSITORY, "pull_request": pull}
 
 
 def comment(body: str | None = "/incumbent help", state: str = "open", **more: Any) -> dict[str, Any]:
-    issue = {"number": 7, "state": state, "pull_request": {}, "author_association": "NONE"} | more.pop("issue", {})
+    issue = {"number": 7, "state": state, "pull_request": {}, "user": {"login": "mara"}}
+    issue |= {"author_association": "NONE"}
+    issue |= more.pop("issue", {})
     said = {"id": 5, "user": {"login": "cora"}, "author_association": "OWNER", "body": body}
     return {"action": "created", "repository": REPOSITORY, "issue": issue, "comment": said} | more
 
@@ -38,18 +41,67 @@ def group(action: str = "checks_requested", base: str = "refs/heads/main") -> di
     return {"action": action, "repository": REPOSITORY, "merge_group": merge}
 
 
+NEW = {"submitted": Flow.REVIEW, "edited": Flow.NOTHING, "dismissed": Flow.NOTHING}
+
+
+def edited(base: str = "main", former: str | None = None, **more: Any) -> dict[str, Any]:
+    """A title that was changed, or the branch that it goes to."""
+    changes = {"title": {"from": "x"}} if former is None else {"base": {"ref": {"from": former}}}
+    return pull_request("edited", base=base, **more) | {"changes": changes}
+
+
+def ended(action: str, merged: bool) -> dict[str, Any]:
+    payload = pull_request(action, merged=merged)
+    payload["pull_request"]["state"] = "closed"
+    payload["changes"] = {"base": {"ref": {"from": "release"}}}
+    return payload
+
+
+def reviewed(
+    action: str = "submitted",
+    part: str = "review",
+    body: str | None = "Approved.\n\n/incumbent accept q13",
+    user: Any = None,
+    state: str = "open",
+    merged_at: str | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    payload = pull_request(action, **more)
+    payload["pull_request"] |= {"state": state, "merged_at": merged_at}
+    return payload | {part: {"id": 5, "user": user or {"login": "cora", "type": "User"}, "body": body}}
+
+
 @pytest.mark.parametrize(
     ("name", "payload", "flow"),
     [
         *(
             ("pull_request_target", pull_request(action), Flow.REVIEW)
-            for action in ("opened", "reopened", "synchronize", "edited", "ready_for_review")
+            for action in ("opened", "reopened", "synchronize", "ready_for_review")
         ),
+        ("pull_request_target", edited(), Flow.NOTHING),
+        ("pull_request_target", edited(base="release"), Flow.NOTHING),
+        ("pull_request_target", edited(former="release"), Flow.REVIEW),
+        *(
+            ("pull_request_target", ended(action, merged), Flow.NOTHING)
+            for action in ("edited", "labeled", "synchronize", "ready_for_review", "reopened")
+            for merged in (True, False)
+        ),
+        *(("pull_request_review", reviewed(action), flow) for action, flow in NEW.items()),
+        ("pull_request_review", reviewed(body=None), Flow.NOTHING),
+        ("pull_request_review", reviewed(body="Fine"), Flow.NOTHING),
+        ("pull_request_review", reviewed(base="release"), Flow.NOTHING),
+        ("pull_request_review", reviewed(branch="incumbent/evict/x-1"), Flow.RECONCILE),
+        ("pull_request_review", reviewed(state="closed"), Flow.NOTHING),
+        ("pull_request_review", reviewed(state="closed", merged_at="2026-01-01"), Flow.RECONCILE),
+        ("pull_request_review", reviewed(user={"login": "x[bot]", "type": "Bot"}), Flow.NOTHING),
+        ("pull_request_review_comment", reviewed("created", part="comment"), Flow.REVIEW),
+        ("pull_request_review_comment", reviewed("edited", part="comment"), Flow.NOTHING),
         ("pull_request", pull_request(), Flow.REVIEW),
         ("pull_request_target", pull_request("closed"), Flow.RECONCILE),
         ("pull_request_target", pull_request("closed", merged=True), Flow.NOTHING),
         ("pull_request_target", pull_request("closed", base="release"), Flow.NOTHING),
         ("pull_request_target", pull_request(branch="incumbent/evict/x-1"), Flow.RECONCILE),
+        ("pull_request_target", edited(branch="incumbent/evict/x-1"), Flow.NOTHING),
         ("pull_request_target", pull_request(branch="incumbent-like"), Flow.REVIEW),
         ("pull_request_target", pull_request(branch="incumbent/evict/x-1", fork=True), Flow.REVIEW),
         ("pull_request_target", pull_request("labeled"), Flow.NOTHING),
@@ -85,8 +137,9 @@ def test_the_facts_of_each_event_are_kept() -> None:
     opened = read_event("pull_request_target", pull_request())
     assert (opened.pull_request, opened.head, opened.association) == (7, HEAD, "MEMBER")
     said = read_event("issue_comment", comment())
-    assert said.comment is not None
-    assert (said.pull_request, said.head, said.comment.author, said.comment.association) == (7, None, "cora", "OWNER")
+    assert (said.pull_request, said.head, said.author, said.association) == (7, None, "mara", "NONE")
+    assert said.commented
+    assert (opened.author, opened.commented, opened.inside) == ("mara", False, True)
     merged = read_event("merge_group", group())
     assert (merged.pull_request, merged.head, merged.group_base) == (None, HEAD, "2" * 40)
 
@@ -98,21 +151,18 @@ def test_bots_start_nothing() -> None:
     assert (event.flow, event.why) == (Flow.NOTHING, "bots give no commands")
 
 
-@pytest.mark.parametrize(("base", "left"), [("main", True), ("other", False), (None, False)])
-def test_a_pull_request_that_turned_away_from_the_default_branch_is_known(base: str | None, left: bool) -> None:
+@pytest.mark.parametrize(("base", "left"), [("main", True), ("other", False)])
+def test_a_pull_request_that_turned_away_from_the_default_branch_is_known(base: str, left: bool) -> None:
     payload = pull_request("edited")
     payload["pull_request"]["base"]["ref"] = "release"
-    payload["changes"] = {"title": {"from": "x"}} if base is None else {"base": {"ref": {"from": base}}}
+    payload["changes"] = {"base": {"ref": {"from": base}}}
     event = read_event("pull_request_target", payload)
     assert (event.flow, event.left) == (Flow.NOT_CURATED, left)
 
 
-def test_a_deleted_commenter_is_a_ghost() -> None:
-    payload = comment()
-    payload["comment"]["user"] = None
-    event = read_event("issue_comment", payload)
-    assert event.comment is not None
-    assert event.comment.author == "ghost"
+def test_an_account_that_is_gone_is_a_ghost() -> None:
+    payload = comment(issue={"user": None})
+    assert read_event("issue_comment", payload).author == "ghost"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ from bot.config import CONFIG_FILE
 from bot.curator.entry import Source
 from bot.curator.suggestions import suggest
 from bot.github.analysis import Analysis
-from bot.github.events import Comment, Event, Flow
+from bot.github.authority import UNTOLD
+from bot.github.events import Event, Flow
 from bot.github.impact import ASK_A_CURATOR
 from bot.github.run import analyse_event, publish_event
 from bot.github.world import World, remembered_of
@@ -61,26 +62,26 @@ class Desk:
     def world(self) -> World:
         return World(store=self.hub.repository, url="https://github.example/o/r", token=None, run=None)
 
-    def analyse(self, number: int | None, association: str = "MEMBER", **more: Any) -> Analysis:
+    def analyse(self, number: int | None, permission: str = "write", **more: Any) -> Analysis:
         pull = None if number is None else self.hub.pulls[number]
         if pull is not None:
             self.hub.repository.branches[f"refs/pull/{number}/head"] = pull.head
-        event = self.event(number, association, **more)
-        found = analyse_event(event, self.world, self.backend, _silent)
+        self.hub.permissions["mara"] = permission
+        found = analyse_event(self.event(number, **more), self.world, self.backend, _silent, lambda: self.hub)
         assert isinstance(found, Analysis)
         return found
 
-    def event(self, number: int | None, association: str = "MEMBER", **more: Any) -> Event:
+    def event(self, number: int | None, **more: Any) -> Event:
         head = None if number is None else self.hub.pulls[number].head
         defaults: dict[str, Any] = {
             "flow": Flow.REVIEW, "repository": "o/r", "default_branch": MAIN, "pull_request": number, "head": head,
-            "association": association,
+            "author": "mara",
         }  # fmt: skip
         return Event(**defaults | more)
 
-    def review(self, number: int, association: str = "MEMBER", **more: Any) -> Analysis:
-        analysis = self.analyse(number, association, **more)
-        publish_event(self.event(number, association, **more), analysis, self.world, self.hub, _no_race, dry_run=False)
+    def review(self, number: int, permission: str = "write", **more: Any) -> Analysis:
+        analysis = self.analyse(number, permission, **more)
+        publish_event(self.event(number, **more), analysis, self.world, self.hub, _no_race, dry_run=False)
         return analysis
 
     def reconcile(self) -> None:
@@ -212,11 +213,12 @@ def test_an_effect_that_could_not_be_measured_to_its_end_fails_the_check() -> No
 # Trust
 
 
-@pytest.mark.parametrize("association", ["CONTRIBUTOR", "NONE", "FIRST_TIMER", ""])
-def test_for_a_stranger_nobody_is_asked(association: str) -> None:
+@pytest.mark.parametrize("association", ["COLLABORATOR", "MEMBER", "CONTRIBUTOR", "NONE", "FIRST_TIMER", ""])
+@pytest.mark.parametrize("permission", ["read", "triage", "none", UNTOLD])
+def test_for_a_stranger_nobody_is_asked(association: str, permission: str) -> None:
     here = desk({"q1": OF_F})
     number = here.offer(written(WITH_F))
-    impact = impact_of(here.review(number, association))
+    impact = impact_of(here.review(number, permission, association=association))
     assert here.asked == []
     assert (impact.effect, impact.unmeasured) == (None, ASK_A_CURATOR)
     assert "is new." in here.sticky(number)
@@ -225,30 +227,27 @@ def test_for_a_stranger_nobody_is_asked(association: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("author", "association", "body", "measured"),
+    ("author", "body", "measured"),
     [
-        ("cora", "NONE", "/incumbent run", True),
-        ("mara", "CONTRIBUTOR", "/incumbent run", False),
-        ("carl", "MEMBER", "/incumbent run", False),
-        ("cora", "OWNER", "/incumbent help", False),
-        ("cora", "OWNER", "> /incumbent run", False),
+        ("cora", "/incumbent run", True),
+        ("mara", "/incumbent run", False),
+        ("carl", "/incumbent run", False),
+        ("cora", "/incumbent help", False),
+        ("cora", "> /incumbent run", False),
     ],
 )
-def test_a_curators_word_alone_has_a_strangers_change_measured(
-    author: str, association: str, body: str, measured: bool
-) -> None:
+def test_a_curators_word_alone_has_a_strangers_change_measured(author: str, body: str, measured: bool) -> None:
     here = desk({"q1": OF_F})
     number = here.offer(written(WITH_F))
-    id = here.hub.say(number, author, body)
-    comment = Comment(id=id, author=author, association=association, body=body)
-    impact = impact_of(here.review(number, "NONE", comment=comment))
+    here.hub.say(number, author, body)
+    impact = impact_of(here.review(number, "read"))
     assert (impact.effect is not None) == measured == bool(here.asked)
     # It is remembered: the next push is measured too, and nobody has to say it again.
-    again = impact_of(here.review(number, "NONE"))
+    again = impact_of(here.review(number, "read"))
     assert (again.effect is not None) == measured
 
 
-@pytest.mark.parametrize("association", ["MEMBER", "NONE"])
+@pytest.mark.parametrize("permission", ["write", "read"])
 @pytest.mark.parametrize(
     "classifier",
     [
@@ -256,13 +255,13 @@ def test_a_curators_word_alone_has_a_strangers_change_measured(
         {"backend": "openai", "openai": MODEL},
     ],
 )
-def test_no_endpoint_is_asked_that_the_head_names(association: str, classifier: dict[str, Any]) -> None:
+def test_no_endpoint_is_asked_that_the_head_names(permission: str, classifier: dict[str, Any]) -> None:
     here = desk({"q1": OF_F})
     changed = config_text(**config(**classifier), curators=["cora"])
-    impact = impact_of(here.review(here.offer({CONFIG_FILE: changed, **written(WITH_F)}), association))
+    impact = impact_of(here.review(here.offer({CONFIG_FILE: changed, **written(WITH_F)}), permission))
     assert here.asked == []
     assert impact.effect is None
-    assert impact.unmeasured == (ANOTHER_MODEL if association == "MEMBER" else ASK_A_CURATOR)
+    assert impact.unmeasured == (ANOTHER_MODEL if permission == "write" else ASK_A_CURATOR)
     assert impact.cost.requests == 15
 
 
@@ -271,9 +270,8 @@ def test_the_heads_curators_and_modes_decide_nothing_yet() -> None:
     number = here.offer(
         {CONFIG_FILE: config_text(curators=["mara"], mode="observe"), **written(WITH_F.called("3.0.0"))}
     )
-    id = here.hub.say(number, "mara", "/incumbent run")
-    comment = Comment(id=id, author="mara", association="NONE", body="/incumbent run")
-    analysis = here.review(number, "NONE", comment=comment)
+    here.hub.say(number, "mara", "/incumbent run")
+    analysis = here.review(number, "read")
     assert impact_of(analysis).effect is None
     assert here.hub.checks[here.hub.pulls[number].head].conclusion == "failure"
 

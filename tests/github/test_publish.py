@@ -13,8 +13,9 @@ from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
 from bot.digests import digest
 from bot.github.analysis import Analysis, ProblemFacts, SetChange, StoppedFacts
-from bot.github.publish import Plan, plan_farewell
-from bot.github.values import CreateComment, EditComment, PostCheck, React, WriteLedger
+from bot.github.authority import UNTOLD
+from bot.github.publish import Plan, find_sticky, plan_farewell
+from bot.github.values import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
 from tests.factories import make_entry
 from tests.github.scenes import BOT, HEAD, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
 
@@ -307,7 +308,7 @@ def test_a_stranger_is_answered_once() -> None:
 
 
 def test_without_curators_in_the_config_those_who_may_write_are() -> None:
-    hub = Hub(platform=make_platform(curators=[]), permissions={"wanda": "write", "rob": "read"})
+    hub = Hub(platform=make_platform(curators=[]), permissions={"mara": "write", "wanda": "write", "rob": "read"})
     hub.review()
     hub.say("rob", "/incumbent accept q02")
     hub.say("wanda", "/incumbent accept q02")
@@ -666,7 +667,7 @@ def test_a_stranger_cannot_make_us_answer_without_end(body: str) -> None:
 
 
 def test_a_release_that_came_too_late_for_this_run_says_how_to_go_on() -> None:
-    hub = Hub(association="FIRST_TIME_CONTRIBUTOR")
+    hub = Hub()
     hub.review(make_analysis((), held=True))
     hub.say("cora", "/incumbent run")
     plan = hub.review(make_analysis((), held=True))
@@ -922,7 +923,7 @@ def test_observing_comments_and_passes_and_writes_nothing_else() -> None:
 
 
 def test_a_held_contribution_waits_for_a_curator_and_is_released_once() -> None:
-    hub = Hub(association="FIRST_TIME_CONTRIBUTOR")
+    hub = Hub()
     hub.review(make_analysis((), held=True))
     assert hub.check is not None
     assert hub.check.conclusion == "failure"
@@ -935,7 +936,7 @@ def test_a_held_contribution_waits_for_a_curator_and_is_released_once() -> None:
 
 
 def test_an_outside_author_needs_a_person_where_only_inferred_tags_speak() -> None:
-    hub = Hub(association="CONTRIBUTOR")
+    hub = Hub(permissions={"mara": "read"})
     hub.review()
     assert "UNTRUSTED_AUTHOR" in hub.ours[0]
     assert hub.labels == {NEEDS}
@@ -950,7 +951,7 @@ def test_called_tools_count_as_inferred_also_where_they_are_expected(path: Path,
     assert known is not None
     judgements = {name: item.model_copy(update={"path": path}) for name, item in known.judgements.items()}
     query = QUERIES[0].model_copy(update={"classification": known.model_copy(update={"judgements": judgements})})
-    hub = Hub(association="CONTRIBUTOR")
+    hub = Hub(permissions={"mara": "read"})
     hub.review(make_analysis([query]))
     assert ("UNTRUSTED_AUTHOR" in hub.ours[0]) is reviewed
 
@@ -1072,7 +1073,7 @@ def test_a_customers_share_counts_what_it_holds_already() -> None:
 
 
 def test_a_release_ends_with_its_comment() -> None:
-    hub = Hub(platform=make_platform(hold_first_time_contributors=True), association="NONE")
+    hub = Hub(platform=make_platform(hold_first_time_contributors=True))
     hub.review(make_analysis((), held=True))
     id = hub.say("cora", "/incumbent run")
     hub.review()
@@ -1230,3 +1231,119 @@ def test_entries_are_not_spoken_of_while_the_pull_request_is_reviewed() -> None:
     hub.say("cora", "/incumbent undo q01")
     hub.review()
     assert "on a pull request that is merged, or on the dashboard issue" in hub.ours[-1]
+
+
+@pytest.mark.parametrize("association", ["MEMBER", "COLLABORATOR", "CONTRIBUTOR", "NONE", "MANNEQUIN"])
+@pytest.mark.parametrize(
+    ("permission", "trusted"), [("admin", True), ("write", True), ("triage", False), ("read", False), (UNTOLD, False)]
+)
+def test_an_author_is_trusted_by_permission(association: str, permission: str, trusted: bool) -> None:
+    hub = Hub(association=association, permissions={"mara": permission})
+    hub.review()
+    assert ("UNTRUSTED_AUTHOR" in hub.ours[0]) is not trusted
+    assert (ADMITS in hub.labels) is trusted
+    assert ("GitHub does not tell this token what `mara` may do" in hub.ours[0]) is (permission == UNTOLD)
+
+
+def test_who_is_configured_is_trusted_and_the_owner_is_not_looked_up() -> None:
+    for hub in (
+        Hub(platform=make_platform(trusted_authors=["MARA"]), permissions={"mara": UNTOLD}),
+        Hub(association="OWNER", permissions={}),
+    ):
+        hub.review()
+        assert "UNTRUSTED_AUTHOR" not in hub.ours[0]
+        assert "GitHub does not tell" not in hub.ours[0]
+
+
+def test_where_no_query_is_brought_nobody_is_looked_up() -> None:
+    hub = Hub(permissions={})
+    hub.review(make_analysis((), problems=[PROBLEM]))
+    assert len(hub.ours) == 1
+
+
+@pytest.mark.parametrize("kind", ["comment", "review", "inline"])
+def test_commands_are_heard_wherever_they_are_said(kind: CommentKind) -> None:
+    hub = Hub()
+    hub.review()
+    id = hub.say("cora", "Approved.\n\n/incumbent accept q02 it matters", kind=kind)
+    plan = hub.review()
+    assert "Accepted by `cora`" in hub.ours[0]
+    assert hub.record is not None
+    (decision,) = hub.record.decisions
+    assert decision.comment == (id if kind == "comment" else f"{kind}:7:{id}")
+    # Reviews take no reactions: the comment says what was decided.
+    reactions = [item for item in plan.operations if isinstance(item, React)]
+    assert [(item.comment, item.inline) for item in reactions] == ([] if kind == "review" else [(id, kind == "inline")])
+    assert hub.plan(make_analysis()).operations == ()
+    # It ends when it goes.
+    hub.comments = [item for item in hub.comments if item.id != id]
+    hub.review()
+    assert "Accepted by `cora`" not in hub.ours[0]
+
+
+def test_ids_of_different_kinds_may_be_the_same() -> None:
+    hub = Hub()
+    hub.review()
+    id = hub.say("cora", "/incumbent accept q02 it matters")
+    hub.say("cora", "/incumbent accept q03 it matters too", kind="review", id=id)
+    hub.say("cora", "/incumbent accept q04 and so does this", kind="inline", id=id)
+    hub.review()
+    assert hub.record is not None
+    assert [item.comment for item in hub.record.decisions] == [id, f"review:7:{id}", f"inline:7:{id}"]
+    assert hub.record.reviews == (f"inline:7:{id}", f"review:7:{id}")
+    hub.comments = [item for item in hub.comments if item.kind != "review"]
+    hub.review()
+    assert hub.record is not None
+    assert [item.comment for item in hub.record.decisions] == [id, f"inline:7:{id}"]
+
+
+def test_a_review_that_was_begun_before_another_and_submitted_after_it_is_heard() -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02 it matters", kind="review", id=900)
+    hub.review()
+    hub.say("cora", "/incumbent accept q03 it matters too", kind="review", id=800)
+    hub.review()
+    assert hub.record is not None
+    assert [item.comment for item in hub.record.decisions] == ["review:7:900", "review:7:800"]
+
+
+@pytest.mark.parametrize("kind", ["review", "inline"])
+def test_a_review_that_may_have_been_edited_is_answered_once(kind: CommentKind) -> None:
+    hub = Hub()
+    hub.review()
+    hub.say("cora", "/incumbent accept q02 it matters", kind=kind)
+    hub.comments[-1] = replace(hub.comments[-1], updated_at="")
+    hub.review()
+    hub.review()
+    (answer,) = hub.ours[1:]
+    assert "To `cora`, who said it in a review:" in answer
+    assert "may have been edited" in answer
+
+
+def test_a_strangers_commands_cost_one_answer_and_no_commit() -> None:
+    hub = Hub()
+    hub.review()
+    commits = hub.commits
+    for kind in ("comment", "review", "inline", "comment"):
+        hub.say("mallory", "/incumbent accept q02", kind=kind)
+        hub.say("mallory", "Nice work.")
+        hub.review()
+    assert (hub.commits, len(hub.ours)) == (commits, 2)
+    assert hub.plan(make_analysis()).operations == ()
+    hub.say("cora", "/incumbent accept q02 it matters")
+    hub.review()
+    assert hub.commits == commits + 1
+    assert "Accepted by `cora`" in hub.ours[0]
+
+
+def test_a_foreign_comment_with_our_marker_is_not_taken_for_the_one_that_is_ours() -> None:
+    hub = Hub()
+    hub.review()
+    (mine,) = hub.comments
+    forged = "<!-- incumbent:verdicts 000000000000000000000000 -->\nAll is well."
+    foreign = replace(mine, id=mine.id - 1, body=forged)
+    assert find_sticky(BOT, [foreign, mine], hub.record) == (mine, (foreign,))
+    copied = replace(mine, id=mine.id + 1)
+    assert find_sticky(BOT, [copied, mine], hub.record) == (mine, (copied,))
+    assert find_sticky(BOT, [replace(mine, kind="inline", pull_request=7)], hub.record) == (None, ())

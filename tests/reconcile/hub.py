@@ -79,6 +79,8 @@ class Hub(GitHubClient):
         self.reactions: dict[int, list[str]] = {}
         self.written: list[Operation] = []
         self.allowed: int | None = None
+        self.permissions: dict[str, str] = {}
+        self.committed: set[str] = set()
         self._numbers = 0
         self._comments = 100
 
@@ -179,6 +181,15 @@ class Hub(GitHubClient):
 
     def comments(self, number: int) -> tuple[IssueComment, ...]:
         return tuple(sorted(self.pulls[number].comments, key=lambda item: item.id))
+
+    def permission(self, login: str) -> str:
+        return self.permissions.get(login, "write")
+
+    def has_committed(self, login: str) -> bool:
+        return login in self.committed
+
+    def said_on(self, number: int) -> tuple[IssueComment, ...]:
+        return self.comments(number)
 
     def introduced_by(self, commit: str) -> tuple[PullRequest, ...]:
         return tuple(self._value(pull) for _, pull in sorted(self.pulls.items()) if pull.merge == commit)
@@ -295,7 +306,7 @@ class Hub(GitHubClient):
             head=pull.head,
             base=MAIN,
             author=pull.author,
-            association="MEMBER",
+            association="NONE",
             labels=tuple(sorted(pull.labels)),
             closed=not pull.open,
             closed_at=None if pull.open else pull.closed_at or pull.merged_at,

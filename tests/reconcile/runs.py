@@ -110,7 +110,7 @@ def review(hub: Hub, number: int) -> None:
         flow=Flow.REVIEW, repository="o/r", default_branch=MAIN, pull_request=number, head=hub.pulls[number].head
     )
     hub.repository.branches[f"refs/pull/{number}/head"] = hub.pulls[number].head
-    analysis = analyse_event(event, _world(hub), lambda _: Reader(), _silent)
+    analysis = analyse_event(event, _world(hub), lambda _: Reader(), _silent, lambda: hub)
     assert not isinstance(analysis, str)
     publish_event(event, analysis, _world(hub), hub, _no_race, dry_run=False)
 
