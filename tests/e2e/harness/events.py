@@ -43,6 +43,7 @@ class Events:
             "pull_request": self.pull_request,
             "pull_request_target": self.pull_request,
             "issue_comment": self.issue_comment,
+            "pull_request_review": self.pull_request_review,
             "merge_group": self.merge_group,
             "push": self.push,
             "workflow_dispatch": self.workflow_dispatch,
@@ -82,6 +83,12 @@ class Events:
         if "pull_request" not in issue:
             payload["issue"].pop("pull_request", None)
         return self._finished(payload, comment["user"]["login"], action=action, issue=issue, comment=comment)
+
+    def pull_request_review(self, number: int, review: dict[str, Any], action: str = "submitted") -> dict[str, Any]:
+        """About a review (as ``World.review`` returns it)."""
+        payload = example("pull_request_review", action)
+        pull = self._world.pull(number)
+        return self._finished(payload, review["user"]["login"], action=action, pull_request=pull, review=review)
 
     def merge_group(self, head: str, head_ref: str, base: str = "main", sender: str = "olive") -> dict[str, Any]:
         """About a merge group (as ``World.queue`` makes it)."""

@@ -59,6 +59,8 @@ class Hub:
     folder: Path
     actors: dict[str, Actor] = field(default_factory=dict)
     repositories: dict[str, Hosted] = field(default_factory=dict)
+    associations: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By repository and login, what GitHub states of somebody, where a test says so."""
 
     def ask(self, method: str, path: str, data: Any = None) -> Response:
         """Ask the emulator as its administrator, past every mend."""

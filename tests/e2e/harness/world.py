@@ -120,9 +120,9 @@ class World:
     ) -> str:
         """Commit files on a branch and push it over HTTP; a new branch starts at ``base``.  The new commit's id.
 
-        The outside contributor pushes to a fork, which is made at the first push.
+        Who has a fork pushes to it; the outside contributor's is made at the first push.
         """
-        hosted = self.fork(user) if user == OUTSIDER else self.hosted
+        hosted = self._forks.get(user) or (self.fork(user) if user == OUTSIDER else self.hosted)
         clone = Clone(self.folder, user, self.url, hosted.full_name)
         start = hosted.bare.resolve(f"refs/heads/{branch}") or hosted.bare.resolve(f"refs/heads/{base}")
         return clone.push(branch, start, files, message, force)
@@ -147,20 +147,29 @@ class World:
         title: str = "Add queries",
         body: str = "",
     ) -> PullRequest:
-        """Push ``files`` to a branch where given, and open a pull request from it; the outsider's is from the fork."""
+        """Push ``files`` to a branch where given, and open a pull request from it; who may not write uses a fork."""
+        if not self._may_push(user):
+            self.fork(user)
         if files is not None:
             self.push(branch, files, user=user, base=base)
-        head = f"{user}:{branch}" if user == OUTSIDER else branch
+        head = f"{user}:{branch}" if user in self._forks else branch
         data = {"title": title, "body": body, "head": head, "base": base}
         made = self._must(self.act(user, "POST", "/pulls", data)).json
         return PullRequest(made["number"], made["head"]["sha"], branch, user)
 
     def comment(self, user: str, number: int, body: str) -> Any:
         """Comment on an issue or pull request, after a second in which nobody did: a person has to read first."""
-        written = max((str(item["updated_at"]) for item in self.comments(number)), default="")
-        while datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") <= written:
-            time.sleep(0.02)
+        self._wait(number)
         return self._must(self.act(user, "POST", f"/issues/{number}/comments", {"body": body})).json
+
+    def review(self, user: str, number: int, body: str, *, event: str = "APPROVE", beside: str | None = None) -> Any:
+        """Submit a review, after a second in which nobody commented; ``beside`` is said of its first changed line."""
+        self._wait(number)
+        data: dict[str, Any] = {"body": body, "event": event}
+        if beside is not None:
+            path = self.pages(f"/pulls/{number}/files")[0]["filename"]
+            data["comments"] = [{"path": path, "position": 1, "body": beside}]
+        return self._must(self.act(user, "POST", f"/pulls/{number}/reviews", data)).json
 
     def merge(self, number: int, *, user: str = CURATOR, method: MergeMethod = "merge") -> str:
         """Merge as GitHub's button does; the new commit's id."""
@@ -232,6 +241,19 @@ class World:
     def event(self, name: str, **about: Any) -> dict[str, Any]:
         """The payload of an event, shaped as GitHub sends it; see ``Events``."""
         return self.events.make(name, **about)
+
+    def state(self, login: str, association: str) -> None:
+        """Let GitHub state this of somebody, as CONTRIBUTOR of a member whose membership is private."""
+        self.gateway.hub.associations.setdefault(self.full_name, {})[login] = association
+
+    def _may_push(self, user: str) -> bool:
+        return self.gateway.hub.permission(self.full_name, user) in {"admin", "write"}
+
+    def _wait(self, number: int) -> None:
+        """Until nobody has commented in this second."""
+        written = max((str(item["updated_at"]) for item in self.comments(number)), default="")
+        while datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") <= written:
+            time.sleep(0.02)
 
     def _pull(self, number: int) -> Pull:
         pull = self.gateway.mends.pulls.find(self.full_name, number)

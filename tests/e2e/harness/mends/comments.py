@@ -19,7 +19,9 @@ BODY = re.compile(r"^/(?:issues|pulls)(?:/comments)?(?:/\d+)?(?:/comments)?$")
 ONE = re.compile(r"^/issues/comments/(?P<id>\d+)$")
 OF_ISSUE = re.compile(r"^/issues/(?P<number>\d+)/comments$")
 OF_REPOSITORY = "/issues/comments"
-REACTIONS = re.compile(r"^/issues(?P<comment>/comments)?/(?P<id>\d+)/reactions(?:/(?P<reaction>\d+))?$")
+REACTIONS = re.compile(
+    r"^/(?:(?P<kind>issues|pulls)(?P<comment>/comments)|issues)/(?P<id>\d+)/reactions(?:/(?P<reaction>\d+))?$"
+)
 CONTENTS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 
 Place = tuple[str, bool, int]
@@ -58,7 +60,8 @@ class Comments(Unchanged):
             return page(request, [item for item in written if _seconds(item["updated_at"]) >= since], self._base_url)
         reactions = REACTIONS.match(rest)
         if reactions:
-            return self._react(request, actor, (place["name"], bool(reactions["comment"]), int(reactions["id"])))
+            about = (place["name"], bool(reactions["comment"]), int(reactions["id"]))
+            return self._react(request, actor, about, f"{reactions['kind']}/comments" if about[1] else "issues")
         return None
 
     def after(self, request: Request, actor: Actor | None, response: Response) -> Response:
@@ -67,7 +70,7 @@ class Comments(Unchanged):
         place = REPOSITORY_PATH.match(request.path)
         if place is not None and response.ok:
             self._keep(place["name"], place["rest"] or "", request.method, response)
-        if place is None or not response.ok or not re.search(r"^/issues.*/comments", place["rest"] or ""):
+        if place is None or not response.ok or not re.search(r"^/(?:issues|pulls).*/comments", place["rest"] or ""):
             return response
         data = response.json
         for comment in data if isinstance(data, list) else [data]:
@@ -104,9 +107,8 @@ class Comments(Unchanged):
                 return page(request, found, self._base_url)
             number += 1
 
-    def _react(self, request: Request, actor: Actor | None, place: Place) -> Response:
+    def _react(self, request: Request, actor: Actor | None, place: Place, kind: str) -> Response:
         name, is_comment, number = place
-        kind = "issues/comments" if is_comment else "issues"
         if is_comment and not self._hub.ask("GET", f"/repos/{name}/{kind}/{number}").ok:
             return error(404, "Not Found")
         known = self._reactions.setdefault(place, [])
