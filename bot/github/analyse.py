@@ -61,9 +61,9 @@ def analyse(
 ) -> Analysis:
     """The facts of the head's ``snapshot``: only folders that ``changes`` touch, only queries that are not settled.
 
-    ``former`` are the files where the head left the base, if it did; ``at`` is the time of the head.  Nothing is read of
-    a contribution that the ``release`` holds.  ``known`` are the ledger's classifications by key: what is among them is
-    not classified again.  ``measured`` is what a change of taxonomy or config would do.
+    ``former`` are the files where the head left the base, if it did; ``at`` is the time of the head.  Nothing is read
+    of a contribution that the ``release`` holds.  ``known`` are the ledger's classifications by key: what is among them
+    is not classified again.  ``measured`` is what a change of taxonomy or config would do.
     """
     problems: list[Problem] = list(measured.problems)
     touches = tuple(place for place in _PLACES if any(_inside(change, place) for change in changes))

@@ -297,3 +297,58 @@ def test_a_branch_is_no_folder_of_another(job: Client) -> None:
     assert job("POST", "/git/refs", {"ref": "refs/heads/x-y", "sha": head}).status == 201
     with pytest.raises(HarnessError):
         world.push("x/y", {"x": "2"})
+
+
+@pytest.mark.parametrize(
+    "association",
+    ["OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "FIRST_TIMER", "NONE", "MANNEQUIN"],
+)
+def test_a_test_says_who_somebody_is_and_what_they_may_do_stays(job: Client, association: str) -> None:
+    world = job.world
+    world.state(CUSTOMER, association)
+    number = world.open_pull_request("topic", {"x": "1"}).number
+    comment = world.comment(CUSTOMER, number, "Hello")
+    said = [world.pull(number), world.get(f"/issues/{number}"), comment, *world.comments(number)]
+    said += [world.event("pull_request", number=number)["pull_request"]]
+    assert {item["author_association"] for item in said} == {association}
+    assert job("GET", f"/collaborators/{CUSTOMER}/permission").json["permission"] == "write"
+
+
+def test_who_may_only_read_offers_from_a_fork(job: Client) -> None:
+    world = job.world
+    world.set_permission(CUSTOMER, "pull")
+    number = world.open_pull_request("topic", {"x": "1"}).number
+    shown = world.pull(number)
+    assert shown["head"]["repo"]["full_name"] == f"{CUSTOMER}/{world.full_name.split('/')[1]}"
+    assert shown["author_association"] == "COLLABORATOR"
+    assert job("GET", f"/collaborators/{CUSTOMER}/permission").json["permission"] == "read"
+
+
+def test_a_review_says_what_was_said_and_graphql_when_it_was_edited(job: Client) -> None:
+    world = job.world
+    number = world.open_pull_request("topic", {"x": "1"}).number
+    review = world.review(CURATOR, number, "Fine.", beside="And this?")
+    (beside,) = world.pages(f"/pulls/{number}/comments")
+    nodes = [review["node_id"], beside["node_id"]]
+
+    def edits() -> list[bool]:
+        asked = {"query": "", "variables": {"ids": nodes}}
+        found = world.gateway.ask(job.token, "POST", "/graphql", asked).json
+        return [item["lastEditedAt"] is not None for item in found["data"]["nodes"]]
+
+    assert edits() == [False, False]
+    path = f"/pulls/{number}/reviews/{review['id']}"
+    assert world.act(STRANGER, "PUT", path, {"body": "Mine."}).status == 403
+    assert world.act(OWNER, "PUT", path, {"body": "Not so fine."}).ok
+    assert [item["body"] for item in world.pages(f"/pulls/{number}/reviews")] == ["Not so fine."]
+    assert edits() == [True, False]
+    assert world.act(CURATOR, "PATCH", f"/pulls/comments/{beside['id']}", {"body": "That."}).ok
+    assert edits() == [True, True]
+    assert job("POST", f"/pulls/comments/{beside['id']}/reactions", {"content": "+1"}).status == 201
+    assert world.pages(f"/pulls/{number}/comments")[0]["reactions"]["+1"] == 1
+    event = world.event("pull_request_review", number=number, review=review)
+    assert (event["action"], event["review"]["id"], event["pull_request"]["number"]) == (
+        "submitted",
+        review["id"],
+        number,
+    )

@@ -201,7 +201,7 @@ class Hub:
             return Recorded()
         record = CorrectionRecord.model_validate_json(text, strict=False)
         remarks: dict[CommentKey, Remark] = {item.key: Remark(number=7, comment=item) for item in self.comments}
-        remarks |= self.elsewhere
+        remarks.update(self.elsewhere.items())
         witnesses = Witnesses(
             remark=lambda key: remarks.get(key),
             author={7: self.author}.get,

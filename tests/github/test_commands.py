@@ -170,6 +170,8 @@ def test_a_command_is_a_line_that_begins_with_the_word(body: str, lines: list[in
         (f"<div>\n```\n\n{RUN}", [4]),
         (f"text\n<a>\n```\n\n{RUN}", []),
         (f"see <customer>\n{RUN}", [2]),
+        (f"see <customer>them</customer>\n{RUN}", [2]),
+        (f"see them</b>\n{RUN}", [2]),
         (f"<b>Thanks</b>\n{RUN}", [2]),
         (f"<details/>\n\n{RUN}", []),
         (f"<details><table><tr><td></details>\n\n{RUN}", []),
