@@ -102,7 +102,7 @@ _OF_PROVIDER = re.compile(
 # A key may be longer than its form says, and what is left of it would be half a secret.
 _REST = re.compile(r"[\w+/=%~-]*(?:\.[\w+/=%~-]+)*", re.ASCII)
 _CAPITALS = re.compile("[0-9A-Z]+")
-_RUN = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{12}")
+_RUN = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{12}")
 
 
 def redacted(text: str) -> str:

@@ -16,7 +16,7 @@ from bot.limits import ReadingLimits
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ExemplarFile, read_exemplars
 from tests.factories import SHIPPED, make_taxonomy
 from tests.hostile.judging import Worker
-from tests.hostile.templates import AGENT
+from tests.hostile.templates import AGENT, EVALS
 
 SIZE = SHIPPED.limits.file_bytes
 MOST_SECONDS = 3.0
@@ -92,6 +92,13 @@ def test_a_bomb_is_refused_or_read_at_once(worker: Worker, name: str) -> None:
 def test_rows_are_counted_whatever_ends_them(worker: Worker, end: str) -> None:
     outcome = worker.judge({"agent.yaml": AGENT.encode(), "q.csv": full(f"query{end}", f"a{end}").encode()}, "values")
     assert (outcome.queries, outcome.said[0][0]) == (0, "q.csv")
+
+
+def test_a_table_that_is_refused_costs_no_other_file(worker: Worker) -> None:
+    bombs = {f"{number}.csv": full("query\r", "a\r").encode() for number in range(4)}
+    fine = {"agent.yaml": AGENT.encode(), "evals.yaml": EVALS.encode(), "good.csv": b"query\nWhere is the Petrel?\n"}
+    outcome = worker.judge(fine | bombs, "more than 200,000 values")
+    assert (outcome.queries, {file for file, _ in outcome.said}) == (2, bombs.keys())
 
 
 @pytest.mark.parametrize("unit", ["x\n", "\t", "\t\n"])

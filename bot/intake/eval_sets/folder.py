@@ -82,7 +82,7 @@ def _named(each: Named, path: str, limits: Limits) -> list[ReadFile]:
         file = _read_file(snapshot, path, limits, declared.files.get(path), plain=True)
         if file is None:
             # What hinders its reading says more than that nobody knows it.
-            open_source(snapshot, path, limits)
+            open_source(snapshot, path, limits).check()
             message = f"no eval set is recognised in this file; looked for: {names_of(readers())}"
             fix = "say which format it is with --format, or which column holds the query with --column query=NAME"
             raise InputError([Problem(name, None, message, fix)])

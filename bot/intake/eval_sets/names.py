@@ -58,9 +58,13 @@ _EXPECTING: Final = re.compile(
 )
 
 
+_BEGINNING: Final = 1_000
+"""Characters of a key that are looked at."""
+
+
 def expects(keys: Iterable[str]) -> bool:
     """Whether one of the keys of a record says what is expected, as records of eval sets do and other data do not."""
-    return any(_EXPECTING.search(key) for key in keys)
+    return any(_EXPECTING.search(key, 0, _BEGINNING) for key in keys)
 
 
 def named(keys: Iterable[str], names: frozenset[str]) -> list[str]:

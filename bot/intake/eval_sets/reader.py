@@ -80,6 +80,10 @@ class Source:
             return of_lines(self.path, self.lines)
         return listed(self.root) if self.header is None else of_rows(self.table, self.path, self.header)
 
+    def check(self) -> None:
+        """Raise :class:`~bot.errors.InputError` for a table that holds too much; others are refused when parsed."""
+        _ = self.records if self.is_table else None
+
     def keys_of(self, records: Records) -> frozenset[str]:
         """The keys that ``records`` of this file have; of a table those of its header, whatever its cells hold."""
         return records.keys if self.header is None else frozenset(self.header.labels().values())

@@ -198,6 +198,7 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
         # Lines that are all broken tell nothing but what is wrong with them.
         if source.lines is not None and not source.lines.documents and source.lines.problems:
             raise InputError(source.lines.problems)
+        source.check()
     except InputError as error:
         return tuple(replace(problem, fix=f"{problem.fix}; {_ELSEWHERE}") for problem in error.problems)
     if not source.text.strip():

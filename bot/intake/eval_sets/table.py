@@ -20,6 +20,8 @@ _TOLD: Final = re.compile(r"sep=([,;\t])\s*?\n", re.IGNORECASE)
 _BROKEN_ROWS: Final = 50
 """After so many rows with broken quotes the rest is not read: each of them may send the reader to the file's end."""
 
+_LONGEST_NAME: Final = 1_000
+
 # How long a cell may be is said by the limits of files and turns; Python's own limit would break the row.
 csv.field_size_limit(2**31 - 1)
 
@@ -107,8 +109,11 @@ class Header:
 
 
 def plain_key(name: str) -> str:
-    """A header or key without what people write differently: case, white space and punctuation."""
-    return re.sub(r"[\W_]+", "", name.casefold())
+    """A header or key without what people write differently: case, white space and punctuation.
+
+    One that is longer than any name is left as it is: a broken table may have all of its text in the first row.
+    """
+    return name if len(name) > _LONGEST_NAME else re.sub(r"[\W_]+", "", name.casefold())
 
 
 def lines(table: TableText, separator: str) -> Iterator[Line]:
