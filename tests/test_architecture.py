@@ -255,14 +255,11 @@ def is_change(call: ast.Call) -> bool:
     function = call.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     if name == "open":
-        words = [item.value for item in (*call.args, *(word.value for word in call.keywords)) if is_text(item)]
+        given = (*call.args, *(word.value for word in call.keywords))
+        words = [item.value for item in given if isinstance(item, ast.Constant) and isinstance(item.value, str)]
         return any(set(word) <= set("rwaxbt+") and set(word) & set("wax+") for word in words)
     # Texts replace one thing by another; a path replaces one thing.
     return name in CHANGING or (name == "replace" and len(call.args) == 1 and not call.keywords)
-
-
-def is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(BOT).as_posix())

@@ -551,7 +551,8 @@ def test_a_link_in_place_of_that_folder_is_not_followed(repository: Path) -> Non
 
 
 def test_files_on_another_disk_are_changed_likewise(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    replace, stopped = Path.replace, []
+    replace = Path.replace
+    stopped: list[Path] = []
 
     def other_disk(path: Path, target: Path) -> Path:
         if path.parent != target.parent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.losses import Shortage, departure, losses, lost_since
@@ -25,7 +26,7 @@ def make_set(*entries: Entry, gone: tuple[Tombstone, ...] = ()) -> RegressionSet
 
 
 def grave(kind: str | None = "redundant", entry: Entry = SPARE) -> Tombstone:
-    grounds = None if kind is None else {"kind": kind, "yields_to": [], "digest": "0" * 16}
+    grounds: dict[str, JsonValue] | None = None if kind is None else {"kind": kind, "yields_to": [], "digest": "0" * 16}
     evicted = Evicted(reason="as suggested", grounds=grounds)
     return Tombstone(id=entry.id, evicted=evicted, restore=f"incumbent restore {entry.id}", entry=entry)
 

@@ -62,7 +62,7 @@ KEPT_BACK = {
 @pytest.mark.parametrize("text", PASSED)
 def test_what_is_tried_in_few_ways_is_let_through(text: str) -> None:
     assert pattern_fault(text) is None
-    assert re.compile(text)
+    re.compile(text)
 
 
 @pytest.mark.parametrize(("why", "text"), [(why, text) for why, texts in KEPT_BACK.items() for text in texts])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import JsonValue
 
 from bot.curator import changes
 from bot.curator.entry import Evicted, Tombstone
@@ -129,7 +130,7 @@ def said(
 
 def lacking(id: str, *names: str) -> Tombstone:
     """The grave of an entry that covers ``names``."""
-    usual = {"kind": "redundant", "yields_to": [], "digest": DIGEST}
+    usual: dict[str, JsonValue] = {"kind": "redundant", "yields_to": [], "digest": DIGEST}
     evicted = Evicted(reason="redundant", grounds=usual)
     entry = make_entry(id, dict.fromkeys(names, 0.6))
     return Tombstone(id=id, evicted=evicted, restore=f"incumbent restore {id}", entry=entry)
