@@ -99,6 +99,7 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Scene]:
         if name not in ("admit", "import", "init"):
             do(folder, *admit)
         ids = [path.stem for path in sorted((folder / "regression_set").glob("*.yaml"))]
+        command: tuple[str, ...]
         if name == "admit":
             command = (*admit, "--accept", "c02", "--accept", "c03", "--reason", "audit")
         elif name == "import":

@@ -98,7 +98,7 @@ def test_a_table_that_is_refused_costs_no_other_file(worker: Worker) -> None:
     bombs = {f"{number}.csv": full("query\r", "a\r").encode() for number in range(4)}
     fine = {"agent.yaml": AGENT.encode(), "evals.yaml": EVALS.encode(), "good.csv": b"query\nWhere is the Petrel?\n"}
     outcome = worker.judge(fine | bombs, "more than 200,000 values")
-    assert (outcome.queries, {file for file, _ in outcome.said}) == (2, bombs.keys())
+    assert (outcome.queries, {file for file, _ in outcome.said}) == (2, set(bombs))
 
 
 @pytest.mark.parametrize("unit", ["x\n", "\t", "\t\n"])
