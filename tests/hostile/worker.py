@@ -19,10 +19,12 @@ from bot.errors import InputError, Problem
 from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.eval_sets.registry import readers
 from bot.intake.expectation import understand
+from bot.secrets import holds_key
 from bot.snapshot import WorkingTree
 from bot.submission import read_package
 from tests.factories import SHIPPED
 from tests.fuzz.targets import faults_of, last_lines
+from tests.hostile.judging import SECRET
 
 _SHOWN = 40
 _watched: list[str] = []
@@ -110,6 +112,7 @@ def main() -> None:
     readers()
     whole_readers()
     bare_readers()
+    holds_key(SECRET)  # what tells keys is loaded when the first text may hold one
     sys.addaudithook(_watch)
     for line in sys.stdin:
         sys.stdout.write(json.dumps(_judge(json.loads(line))) + "\n")
