@@ -201,7 +201,7 @@ def test_the_queries_that_may_be_accepted_are_marked(platform: Path) -> None:
     with (platform / CARD_LINE / "evals.yaml").open("a", encoding="utf-8") as evals:
         evals.write(f"  - {{id: '{NAME}', query: Is my card lost?}}\n")
     server = in_process(platform, writes=True)
-    text = text_of(call(server, "stage_admission", folder=CARD_LINE, accept=["c04"], dry_run=True))
+    text = text_of(call(server, "stage_admission", folder=CARD_LINE, accept=["c99"], dry_run=True))
     assert f"fix: use one of: <untrusted>{NAME}</untrusted>, <untrusted>c0" in text
     assert WORD not in outside_marks(text)
 
