@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -138,27 +139,38 @@ def admit_command(folder: Path, customer: str | None, agent: str | None, repo: P
     return shlex.join(words)
 
 
-def one_at_a_time(function: Command) -> Command:
-    """For commands that change the regression set: no other one may between their reading and their writing.
+@contextmanager
+def curating(*roots: Path) -> Iterator[None]:
+    """Hold each of ``roots`` (:func:`sole_curator`); who interrupts what happens within is told what became of it."""
+    try:
+        with ExitStack() as held:
+            for root in roots:
+                held.enter_context(sole_curator(root, lambda said: say(f"note: {said}", err=True)))
+            yield
+    except IncumbentError:
+        raise
+    except BaseException as error:
+        if not is_stop(error):
+            raise
+        raise KeyboardInterrupt(_what_holds(roots)) from None
 
-    One that is interrupted says what became of it.
-    """
+
+def _what_holds(roots: Sequence[Path]) -> str:
+    if not any(map(was_changed, roots)):
+        return "nothing was changed"
+    return "the change is complete" if len(roots) == 1 else "some of the folders are changed: run this again to finish"
+
+
+def one_at_a_time(function: Command) -> Command:
+    """For commands that change the regression set: no other one may between their reading and their writing."""
 
     @wraps(function)
     def alone(*, repo: Path, dry_run: bool, **rest: Any) -> Any:
         _refuse_conflicts(repo)
         if dry_run:
             return function(repo=repo, dry_run=dry_run, **rest)
-        try:
-            with sole_curator(repo, lambda said: say(f"note: {said}", err=True)):
-                return function(repo=repo, dry_run=dry_run, **rest)
-        except IncumbentError:
-            raise
-        except BaseException as error:
-            if not is_stop(error):
-                raise
-            state = "the change is complete" if was_changed(repo) else "nothing was changed"
-            raise KeyboardInterrupt(state) from None
+        with curating(repo):
+            return function(repo=repo, dry_run=dry_run, **rest)
 
     return cast(Command, alone)
 

@@ -10,18 +10,17 @@ import click
 
 from bot.cli.options import (
     all_option,
+    curating,
     folder_name,
     json_option,
     print_json,
     progress_bar,
     repository_options,
-    say,
     show_problems,
     show_usage,
 )
 from bot.curator.changes import apply
 from bot.curator.entry import Entry
-from bot.curator.lock import sole_curator
 from bot.errors import InputError, Problem
 from bot.opening import open_backend, open_platform
 from bot.pipeline import Platform
@@ -77,11 +76,12 @@ def command(
       incumbent scan eval_sets/contoso/repairs
       incumbent scan eval_sets --replace && incumbent scan --replace
     """
-    platform = open_platform(repo, config_path)
-    if paths:
-        output, problems = _scan_folders(platform, repo, paths, customer, replace)
-    else:
-        with sole_curator(repo, lambda said: say(f"note: {said}", err=True)) if replace else nullcontext():
+    folders = list({folder.resolve(): folder for path in paths for folder in folders_of(repo, path)}.values())
+    with curating(*(folders if paths else [repo])) if replace else nullcontext():
+        platform = open_platform(repo, config_path)
+        if paths:
+            output, problems = _scan_folders(platform, folders, customer, replace)
+        else:
             output, problems = _scan_set(platform, repo, replace), ()
     if as_json or form == "json":
         print_json(output)
@@ -93,12 +93,12 @@ def command(
 
 
 def _scan_folders(
-    platform: Platform, repo: Path, paths: Sequence[Path], customer: str | None, replace: bool
+    platform: Platform, folders: Sequence[Path], customer: str | None, replace: bool
 ) -> tuple[ScanOutput, tuple[Problem, ...]]:
     limits, personal = platform.config.limits, platform.config.personal_data
     scans: list[tuple[Path, FolderScan]] = []
     faults: list[Problem] = []
-    for folder in dict.fromkeys(folder for path in paths for folder in folders_of(repo, path)):
+    for folder in folders:
         whose = customer or folder.resolve().parent.name
         try:
             scan = scan_folder(WorkingTree(folder, folder.as_posix()), limits, personal.detector(whose))
