@@ -48,7 +48,12 @@ class Calls:
                     # Of what was to be written only a part is there.
                     found.write(b"id: ha" if "b" in found.mode else "id: ha")
                     found.flush()
-                self.act()
+                try:
+                    self.act()
+                except BaseException:
+                    if name == "open":
+                        found.close()
+                    raise
                 if name == "open":
                     found.seek(0)
                     found.truncate()

@@ -33,7 +33,7 @@ from tests.cli.test_set_life import CARD_LINE, tree
 from tests.factories import REPOSITORY
 
 THOROUGH = os.environ.get("INCUMBENT_THOROUGH") == "1"
-COMMANDS = ("admit", "evict", "restore", "import", "reclassify", "migrate", "pin", "unpin", "correct", "init")
+COMMANDS = ("admit", "evict", "restore", "import", "reclassify", "migrate", "pin", "unpin", "correct", "init", "scan")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PAGE = 4096
 TABLE = """\
@@ -112,6 +112,12 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Scene]:
             for path in (folder / "regression_set").glob("*.yaml"):
                 path.write_text(path.read_text(encoding="utf-8").replace("model: kernel", "model: former-kernel"))
             command = ("reclassify", "--repo", "REPO")
+        elif name == "scan":
+            for path in (folder / "regression_set").glob("*.yaml"):
+                text = path.read_text(encoding="utf-8")
+                mail = "turns:\n  - My mail is ana.bell@gmail.com. "
+                path.write_text(text.replace("turns:\n  - ", mail), encoding="utf-8")
+            command = ("scan", "--replace", "--repo", "REPO")
         elif name == "migrate":
             commit(folder)
             rename(folder / "taxonomy" / "taxonomy.yaml", "dialog.upset", "dialog.angry")
