@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bot.cli.main import run
 from tests.mcp_server.conftest import CARD_LINE, call, in_process, outside_marks, text_of
 
 WORD = "ZQXCANARY"
@@ -200,8 +201,10 @@ def test_no_name_is_told_outside_of_a_mark(platform: Path, case: str, agent: boo
 def test_the_queries_that_may_be_accepted_are_marked(platform: Path) -> None:
     with (platform / CARD_LINE / "evals.yaml").open("a", encoding="utf-8") as evals:
         evals.write(f"  - {{id: '{NAME}', query: Is my card lost?}}\n")
+    # What was evicted is settled, and cannot be accepted.
+    assert run(["evict", "tarnbeck-bank-card-line-c04-e7382bcc", "--reason", "dear", "--repo", str(platform)]) == 0
     server = in_process(platform, writes=True)
-    text = text_of(call(server, "stage_admission", folder=CARD_LINE, accept=["c99"], dry_run=True))
+    text = text_of(call(server, "stage_admission", folder=CARD_LINE, accept=["c04"], dry_run=True))
     assert f"fix: use one of: <untrusted>{NAME}</untrusted>, <untrusted>c0" in text
     assert WORD not in outside_marks(text)
 
