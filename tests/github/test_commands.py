@@ -535,7 +535,7 @@ def test_a_comment_of_full_length_is_read_in_linear_time(before: str, unit: str)
     body = (before + unit * TEXT_LENGTH)[:TEXT_LENGTH]
     begin = time.process_time()
     parse(body, NAMES)
-    assert time.process_time() - begin < 5  # seconds; a quadratic reader takes minutes
+    assert time.process_time() - begin < 20  # seconds, one or two when nothing else runs; a quadratic reader takes minutes
 
 
 @pytest.mark.parametrize(
@@ -552,7 +552,7 @@ def test_a_comment_of_full_length_is_read_in_linear_time(before: str, unit: str)
 def test_nested_and_unclosed_things_are_read_in_linear_time(body: str) -> None:
     begin = time.process_time()
     parse(body, NAMES)
-    assert time.process_time() - begin < 2
+    assert time.process_time() - begin < 10
 
 
 @pytest.mark.parametrize("before", ["", "aa ", "aa and "])
