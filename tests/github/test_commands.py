@@ -535,7 +535,8 @@ def test_a_comment_of_full_length_is_read_in_linear_time(before: str, unit: str)
     body = (before + unit * TEXT_LENGTH)[:TEXT_LENGTH]
     begin = time.process_time()
     parse(body, NAMES)
-    assert time.process_time() - begin < 20  # seconds; one or two on an idle machine, and a quadratic reader takes minutes
+    # One or two seconds on an idle machine; a quadratic reader takes minutes.
+    assert time.process_time() - begin < 20
 
 
 @pytest.mark.parametrize(
