@@ -21,6 +21,8 @@ from bot.personal_data.stand_ins import PLACEHOLDER, Numbering, comparable, plac
 # Most texts have nothing of what every kind needs, and are done with at once.
 _MAIL: Final = re.compile(r"[\[({<] ?at ?[\])}>]| dot ")
 _DIGIT: Final = re.compile(r"\d")
+_MOST_PASSES: Final = 10
+"""A text that still looks like something after so many is made for that, and goes as a whole."""
 # Digits close to each other, or with letters in one piece: every number of a person has one or the other.
 _NUMBER: Final = re.compile(
     r"\d(?:[ ./()~_+-]{0,4}\d){5}|(?=[a-z]{0,8}\d)[a-z0-9]{9}|[a-z]{3} [a-z]{3} ?\d\d[a-z]\d\d|"
@@ -72,8 +74,14 @@ class Detector:
         changed = [self._with(text, numbers, written) for text in texts]
         # What takes the place of a value may, beside what is around it, look like another.
         for place, text in enumerate(changed):
-            while (again := self._with(text, numbers, _placeholder)) != text:
+            for _ in range(_MOST_PASSES):
+                again = self._with(text, numbers, _placeholder)
+                if again == text:
+                    break
                 text = again
+            else:
+                kinds = [found.kind for found in self.find(text)][:1]
+                text = placeholder(kinds[0], numbers.of(kinds[0], text)) if kinds else text
             changed[place] = text
         return tuple(changed)
 

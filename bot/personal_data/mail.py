@@ -61,9 +61,10 @@ _ROLES: Final = words(
     "your_name youremail yourname zamowienia zendesk zentrale "
 )
 """Names of mailboxes that name nobody."""
-_ROLE_PART: Final = re.compile(
-    r"(?:no|do-?not)[._-]?reply|noreply|ne|nepasrepondre|nicht|no|noresponder|nao|niet|nie|non|"
-    r"support|help|info|sales|service|team|admin|noreply|alerts?|billing|notifications?"
+_ROLE_PART: Final = re.compile(r"support|help|info|sales|service|team|admin|alerts?|billing|notifications?|[a-z]{1,3}")
+_NO_REPLY: Final = re.compile(
+    r"(?:no|do-?not|ne|nao|nicht|niet|nie|non)[._-]?(?:pas[._-]?)?"
+    r"(?:reply|response|repondre|responder|responda|rispondere|antworten|beantwoorden|odpowiadac)"
 )
 _RESERVED: Final = re.compile(
     r"(?:.*\.)?(?:example(?:\.[a-z]{2,3}){0,2}|test|invalid|localhost|local|internal|localdomain|lan)"
@@ -71,10 +72,16 @@ _RESERVED: Final = re.compile(
     r"site|website)\.[a-z]{2,3}"
     r"|.*noreply.*|.*\.(?:png|jpe?g|gif|svg|webp|pdf|js|ts|py|json|ya?ml|md|txt|html?|css|zip|exe)"
 )
+# Options and files may stand between a command and where it goes.
 _COMMAND: Final = re.compile(
-    r"(?:\b(?:ssh|scp|sftp|rsync|mosh|git clone|npm (?:i|install)|docker)\b[^\n@]{0,60}|://[^\s/?]{0,64})$"
+    r"(?:\b(?:ssh|scp|sftp|rsync|mosh|git clone|npm (?:i|install)|docker (?:login|pull|push|tag|run))"
+    r"(?:[ \t]{1,4}(?:-\S{1,30}(?:[ \t][\w.~/:-]{1,30})?|[\w~.:-]{0,30}[/.][\w~./:-]{1,30})){0,4}[ \t]{1,4}|://[^\s/?]{0,64})$"
 )
-_AFTER_HOST: Final = re.compile(r":[\w~/]|/[\w]|@\d")
+_LOGINS: Final = frozenset(
+    ("admin", "centos", "deploy", "ec2-user", "git", "hg", "postgres", "pi", "root", "svn", "ubuntu", "user", "vagrant")
+)
+_PATH: Final = re.compile(r":[/~]|@\d")
+_PATH_OF_LOGIN: Final = re.compile(r"[:/]\w")
 
 
 def mails(lower: str) -> Iterator[Candidate]:
@@ -82,7 +89,8 @@ def mails(lower: str) -> Iterator[Candidate]:
     for pattern in (_MAIL, _SPOKEN):
         for match in pattern.finditer(lower):
             local = match[0][: match.start("domain") - match.start()]
-            if _of_person(_local_part(local), _domain(match["domain"])) and not _is_login(lower, match):
+            name = _local_part(local)
+            if _of_person(name, _domain(match["domain"])) and not _is_login(lower, match, name):
                 yield Candidate(Kind.E_MAIL, *match.span(), Sureness.CHECKED)
 
 
@@ -96,12 +104,15 @@ def _domain(written: str) -> str:
 
 def _of_person(local: str, domain: str) -> bool:
     base = local.split("+")[0].strip(".-_'0123456789")
-    return (
-        base not in _ROLES and not _ROLE_PART.fullmatch(re.split(r"[._-]", base)[0]) and not _RESERVED.fullmatch(domain)
-    )
+    parts = re.split(r"[._-]", base)
+    # Behind a dot stands a name, behind a dash what a mailbox is for.
+    of_role = parts[0] if "." not in base else base
+    is_role = len(parts[0]) > 3 and all(_ROLE_PART.fullmatch(part) for part in of_role.split("."))
+    return base not in _ROLES and not is_role and not _NO_REPLY.match(base) and not _RESERVED.fullmatch(domain)
 
 
-def _is_login(lower: str, match: re.Match[str]) -> bool:
+def _is_login(lower: str, match: re.Match[str], name: str) -> bool:
     """Whether a user and a host are written, as in an address of ssh or a database."""
-    before = lower[max(0, match.start() - 80) : match.start()]
-    return bool(_AFTER_HOST.match(lower, match.end()) or _COMMAND.search(before))
+    before = lower[max(0, match.start() - 200) : match.start()]
+    after = _PATH.match(lower, match.end()) or (name in _LOGINS and _PATH_OF_LOGIN.match(lower, match.end()))
+    return bool(after or _COMMAND.search(before))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from bot.personal_data import detector
 from bot.personal_data.detector import Detector
 from bot.personal_data.model import Kind
 
@@ -74,3 +77,37 @@ def test_what_a_placeholder_uncovers_is_masked_as_well() -> None:
 def test_numbers_in_a_row_of_a_table_are_found() -> None:
     text = "bob,536-90-4399,4539148803436467,12/27,4155552671,bob@acme.io"
     assert [kind for kind, _ in found(text)] == ["national-id", "card", "e-mail"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("(maria.keller@gmail.com/tom.meyer@web.de)", "([e-mail 1]/[e-mail 2])"),
+        ("docker lead maria.keller@gmail.com", "docker lead [e-mail 1]"),
+        ("nao.tanaka@contoso.com, info.maria@gmail.com", "[e-mail 1], [e-mail 2]"),
+        ("write maria@acme.com:hello", "write [e-mail 1]:hello"),
+        *(
+            (text, text)
+            for text in ("scp file.txt bob@host.com:/tmp", "ssh -i key.pem bob@host.com", "info-berlin@acme.com")
+        ),
+        *((text, text) for text in ("ne-pas-repondre@sncf.fr", "git@github.com:org/repo", "root@srv.acme.com:x")),
+    ],
+)
+def test_an_address_is_told_from_a_login(text: str, shown: str) -> None:
+    assert Detector().masked(text) == shown
+
+
+@pytest.mark.parametrize("unit", ["a@b.co/", "a@b.co:", "a@b.co@", "4539578763621486/", "+49 30 901820+", "a@b.co-1 "])
+def test_many_values_without_a_blank_are_masked_in_time(unit: str) -> None:
+    text = (unit * 1_200)[:8_000]
+    begin = time.process_time()
+    assert Detector().find(Detector().masked(text)) == ()
+    assert time.process_time() - begin < 10  # seconds; less than one on an idle machine
+
+
+@pytest.mark.parametrize("passes", [0, 1])
+def test_what_looks_like_something_still_goes_as_a_whole(passes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detector, "_MOST_PASSES", passes)
+    number = "+49 30 901820"
+    assert Detector().masked(number * 3) == "[phone number 2]"
+    assert Detector().masked(f"call {number}") == "call [phone number 1]"
