@@ -178,6 +178,8 @@ def judge(scene: Scene, folder: Path, command: tuple[str, ...], said: str, incum
     return state
 
 
+# Between the call that opens a file and the block that closes it, closing is left to the collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_an_interrupt_at_every_call_that_changes_a_file_is_taken_back_or_finished(
