@@ -338,6 +338,38 @@ def test_changes_are_those_since_the_merge_base(origin: Origin, store: ObjectSto
     assert store.changes(head, head) == store.changes(head, fork) == ()
 
 
+def test_a_merge_that_takes_back_what_one_side_had_is_seen(origin: Origin, store: ObjectStore) -> None:
+    """Histories that met twice: compared with the side that was merged, ``head`` shows its page alone."""
+    first = {"config": b"1", "entry": b"1", "kept": b"1"}
+    side_files = first | {"side": b"1"}
+    fork = origin.commit(first)
+    changed = origin.commit({"config": b"2", "kept": b"2", "new": b"2"}, fork)
+    side = origin.commit(side_files, fork)
+    base = origin.commit({"config": b"2", "kept": b"2", "new": b"2", "side": b"1"}, changed, side)
+    head = origin.commit(side_files | {"kept": b"2", "page": b"1"}, origin.commit(side_files, side, changed))
+    ids = {content: origin.blob(content) for content in (b"1", b"2")}
+    assert store.changes(base, head) == (
+        Change("config", "modified", None, ids[b"2"], ids[b"1"]),
+        Change("entry", "added", None, None, ids[b"1"]),
+        Change("new", "deleted", None, ids[b"2"], None),
+        Change("page", "added", None, None, ids[b"1"]),
+    )
+    assert store.common_ancestor(base, head) == base
+    assert store.changes(base, origin.commit(side_files | {"config": b"2", "kept": b"2", "new": b"2"}, head)) == (
+        Change("entry", "added", None, None, ids[b"1"]),
+    )
+
+
+def test_what_the_base_alone_changed_is_no_change_though_histories_met_twice(
+    origin: Origin, store: ObjectStore
+) -> None:
+    fork = origin.commit({"x": b"1", "y": b"1"})
+    left, right = origin.commit({"x": b"2", "y": b"1"}, fork), origin.commit({"x": b"1", "y": b"2"}, fork)
+    both = {"x": b"2", "y": b"2"}
+    base = origin.commit(both | {"later": b"1"}, origin.commit(both, left, right))
+    assert store.changes(base, origin.commit(both, right, left)) == ()
+
+
 def test_a_file_that_keeps_less_than_half_is_no_rename(origin: Origin, store: ObjectStore) -> None:
     base = origin.commit({"old": TEXT})
     head = origin.commit({"new": TEXT[: len(TEXT) // 3] + b"".join(b"other %d\n" % n for n in range(60))}, base)

@@ -127,12 +127,18 @@ class ObjectStore:
         """What ``new`` changes since it left ``old``, sorted by path, as GitHub shows a pull request.
 
         A renamed file keeps at least half of its content.  Of histories that never met, all that is new or different in
-        ``new`` counts, and nothing is deleted or renamed.
+        ``new`` counts, and nothing is deleted or renamed.  Of histories that met more than once, all counts that is
+        other than in ``old`` and in one of the commits where they met, and nothing is renamed: a merge may take back
+        what one side had, of which a comparison with the other side shows nothing.
         """
         self._list(new)  # A tree too large to list is too large to compare.
-        ancestor = self._related(checked(old), new)
-        if ancestor is None:
+        ancestors = self._ancestors(old, new)
+        if not ancestors:
             return self._differ(("--no-renames", "--diff-filter=d"), old, new)
+        if len(ancestors) > 1:
+            paths = {item.path for each in ancestors for item in self._differ(("--no-renames",), each, new)}
+            return tuple(item for item in self._differ(("--no-renames",), old, new) if item.path in paths)
+        (ancestor,) = ancestors
         if self._remote is None:
             return self._differ(_RENAMES, ancestor, new)
         found = self._differ(_SAME_CONTENT, ancestor, new)
@@ -162,8 +168,12 @@ class ObjectStore:
         return _sorted(found)
 
     def common_ancestor(self, old: str, new: str) -> str | None:
-        """Where ``new`` left ``old``; ``None`` where their histories never met."""
-        return self._related(checked(old), checked(new))
+        """What :meth:`changes` compares ``new`` with: where it left ``old``; ``None`` where their histories never met.
+
+        Where they met more than once, that is ``old`` itself.
+        """
+        ancestors = self._ancestors(old, new)
+        return old if len(ancestors) > 1 else next(iter(ancestors), None)
 
     def is_ancestor(self, commit: str, of: str) -> bool:
         """Whether ``commit`` is ``of``, or among its ancestors."""
@@ -225,6 +235,10 @@ class ObjectStore:
         """Fetch what stands at ``top`` in ``commit``; what ``git ls-tree`` says of it then."""
         bring(self._git, remote, {commit: (top,)})
         return self._git.ask(*_LIST, "-l", commit, "--", top)
+
+    def _ancestors(self, old: str, new: str) -> tuple[str, ...]:
+        """The newest commits that ``old`` and ``new`` both come from."""
+        return tuple((self._related("--all", checked(old), checked(new)) or "").split())
 
     def _related(self, *arguments: str) -> str | None:
         """What ``git merge-base`` says, or ``None`` where it finds no relation."""
