@@ -11,15 +11,17 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.parse import quote
 from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
 from bot.digests import digest
 from bot.github.events import Event, Flow, read_event, with_repository
+from bot.invisible import is_invisible
 
 PLACES = ("config", "eval_sets", "regression_set", "taxonomy")
 WORKFLOW = ".github/workflows/incumbent.yml"
@@ -31,9 +33,13 @@ RECORD = "/contents/pull_requests/{}.json?ref=incumbent/ledger"
 _PAGE = 100
 _MOST_FILES = 3_000
 """GitHub lists no more of a pull request, and of a comparison 300."""
+_MOST_COMMITS = 250
+"""GitHub lists no more of a pull request."""
 _SAID = ("/issues/{}/comments", "/pulls/{}/reviews", "/pulls/{}/comments")
-_SPOKEN = re.compile(r"<!-- incumbent:|/incumbent", re.IGNORECASE)
+_SPOKEN = re.compile(r"<!-- incumbent:|(?:^|[\r\n]) {0,3}/incumbent", re.IGNORECASE)
 _SECONDS = 20
+_PAUSES = (1, 3)
+"""Seconds before another attempt, where GitHub fails or cannot be reached for a moment."""
 
 
 class _Stay(HTTPRedirectHandler):
@@ -52,7 +58,19 @@ class Hub:
         self._opener: OpenerDirector = build_opener(_Stay())
 
     def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """GitHub's answer to a question, or to the post of ``body``."""
+        """GitHub's answer to a question, or to the post of ``body``; asked again where it fails for a moment."""
+        for pause in _PAUSES:
+            try:
+                return self._ask(path, body)
+            except HTTPError as error:
+                if error.code != 429 and error.code < 500:
+                    raise
+            except (URLError, TimeoutError, ConnectionError):
+                pass
+            time.sleep(pause)
+        return self._ask(path, body)
+
+    def _ask(self, path: str, body: Mapping[str, Any] | None) -> Any:
         data = None if body is None else json.dumps(body).encode()
         request = Request(self._place + path, data, self._headers)
         with self._opener.open(request, timeout=_SECONDS) as answer:
@@ -77,13 +95,19 @@ def quiet_commit(event: Event, hub: Hub) -> str | None:
     if event.flow is not Flow.REVIEW or event.head is None:
         # A comment's event names no commit: it holds a command.
         return None
-    files = _files(hub, event.pull_request)
-    # Asked for afterwards: the files are those of this head.
+    # Asked for before and after: the files and commits are those of this head, on every page.
+    before = hub.ask(f"/pulls/{event.pull_request}")
+    files = _pages(hub, f"/pulls/{event.pull_request}/files", _MOST_FILES)
+    commits = _pages(hub, f"/pulls/{event.pull_request}/commits", _MOST_COMMITS)
     pull = hub.ask(f"/pulls/{event.pull_request}")
-    is_known = pull["head"]["sha"] == event.head and pull["changed_files"] == len(files)
+    has_moved = (before["head"]["sha"], before["updated_at"]) != (pull["head"]["sha"], pull["updated_at"])
+    is_whole = pull["changed_files"] == len(files) and pull["commits"] == len(commits) < _MOST_COMMITS
+    is_known = pull["head"]["sha"] == event.head and is_whole and not has_moved
+    # A merge may take back what the default branch has, of which GitHub, that compares with one commit, shows nothing.
+    has_merge = any(len(commit["parents"]) != 1 for commit in commits)
     is_open = pull["state"] == "open" and pull["base"]["ref"] == event.default_branch
     labelled = any(str(label["name"]).casefold().startswith(LABELS) for label in pull["labels"])
-    if not is_known or not is_open or labelled or _touch_ours(files):
+    if not is_known or has_merge or not is_open or labelled or _touch_ours(files):
         return None
     spoken = any(_has_spoken(hub.ask(f"{place.format(event.pull_request)}?per_page={_PAGE}")) for place in _SAID)
     return None if spoken or hub.has(RECORD.format(event.pull_request)) else event.head
@@ -91,15 +115,20 @@ def quiet_commit(event: Event, hub: Hub) -> str | None:
 
 def _has_spoken(items: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the bot, or somebody with a command, is among ``items``, or may be among those of another page."""
-    return len(items) == _PAGE or any(_SPOKEN.search(item["body"] or "") for item in items)
+    return len(items) == _PAGE or any(_SPOKEN.search(_shown(item["body"])) for item in items)
 
 
-def _files(hub: Hub, number: int | None) -> list[Any]:
+def _shown(body: str | None) -> str:
+    """``body`` without characters that show nothing: they hide no command."""
+    return "".join(each for each in body or "" if each in "\r\n" or not is_invisible(each))
+
+
+def _pages(hub: Hub, path: str, most: int) -> list[Any]:
     found: list[Any] = []
-    for page in range(1, _MOST_FILES // _PAGE + 1):
-        files = hub.ask(f"/pulls/{number}/files?per_page={_PAGE}&page={page}")
-        found += files
-        if len(files) < _PAGE:
+    for page in range(1, -(-most // _PAGE) + 1):
+        items = hub.ask(f"{path}?per_page={_PAGE}&page={page}")
+        found += items
+        if len(items) < _PAGE:
             break
     return found
 
@@ -132,15 +161,18 @@ def post(commit: str, hub: Hub, page: str | None) -> bool:
 
 def look(environment: Mapping[str, str]) -> dict[str, str]:
     """The outputs of the Action's first step; without ``needed`` = ``false`` the whole run follows."""
+    step, facts = environment["INCUMBENT_STEP"], Path(environment["INCUMBENT_ANALYSIS"])
+    if step == "analyse":
+        # A machine that is used again may still hold those of another run, which would be handed over as this one's.
+        facts.unlink(missing_ok=True)
     payload = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_bytes())
     name = environment["GITHUB_EVENT_NAME"]
     event = read_event(name, with_repository(name, payload, environment))
-    step = environment["INCUMBENT_STEP"]
     if event.flow is Flow.NOTHING:
         return _ended("none", event.why)
     if event.flow is Flow.NOT_CURATED and step == "analyse":
         return _ended("none", event.why)
-    if step == "publish" and Path(environment["INCUMBENT_ANALYSIS"]).exists():
+    if step == "publish" and facts.exists():
         return {"needed": "true"}
     api_url = environment.get("GITHUB_API_URL", "https://api.github.com")
     hub = Hub(event.repository, environment["GITHUB_TOKEN"], api_url)

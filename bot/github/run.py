@@ -51,6 +51,7 @@ TRIES = 5
 """How often a plan is derived again after a lost race."""
 GOVERNING = ("curators", "trusted_authors", "mode", "block_on_review", "hold_first_time_contributors")
 """Keys of the config that count as they are at the time of writing."""
+MOVED = "the pull request has changed since it was read: the run of its newest commit writes"
 CLOSED = "the pull request is closed"
 ELSEWHERE = "only pull requests to {} are curated"
 
@@ -166,7 +167,15 @@ def publish_event(
 
 
 def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bool) -> Publication:
-    """The first job handed nothing over: it died."""
+    """The first job handed nothing over: it died, or the pull request is another now than the one it found."""
+    if event.flow is Flow.REVIEW and event.pull_request is not None:
+        pull = github.pull_request(event.pull_request)
+        if pull.closed:
+            return nothing(CLOSED)
+        if pull.base != event.default_branch:
+            return nothing(ELSEWHERE.format(event.default_branch))
+        if event.head not in (None, pull.head):
+            return nothing(MOVED)
     why = "The job that reads the pull request did not finish. Its log says why; mend that and run it again."
     return post_failure(event, github, "The analysis did not finish", why, observes(event, world), dry_run)
 
@@ -204,7 +213,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     if pull.closed:
         return nothing(CLOSED)
     if pull.head != analysis.head:
-        return nothing("the pull request has changed since it was read: the run of its newest commit writes")
+        return nothing(MOVED)
     comments = github.said_on(pull.number)
     # Comments that a run wrote which overlaps mean nothing by the ledger as it was before that run.
     if world.fetch(event, head=False).ledger != commits.ledger:

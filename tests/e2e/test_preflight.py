@@ -7,11 +7,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 from urllib.error import HTTPError
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote
 
 import pytest
 
@@ -24,7 +26,7 @@ from bot.ledger.model import BRANCH, record_path
 from tests.e2e.bot import WORKFLOW, Bot, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR, OUTSIDER
 from tests.e2e.harness.workflow import Workflow
-from tests.e2e.harness.world import World
+from tests.e2e.harness.world import PullRequest, World
 from tests.factories import REPOSITORY
 
 Look = Callable[..., dict[str, str]]
@@ -164,6 +166,87 @@ def test_a_command_in_a_review_runs(platform: World, look: Look) -> None:
     assert needed(look, "pull_request_target", event) == (True, True)
 
 
+@pytest.mark.parametrize("said", ["See acme/incumbent", "`.github/workflows/incumbent.yml` /incumbent", "x /incumbent"])
+def test_who_names_the_bot_gives_it_no_command(platform: World, look: Look, said: str) -> None:
+    pull = platform.open_pull_request("docs", DOCS)
+    platform.comment(CURATOR, pull.number, said)
+    event = platform.event("pull_request_target", number=pull.number)
+    assert needed(look, "pull_request_target", event) == (False, False)
+
+
+def test_a_command_on_a_later_line_runs(platform: World, look: Look) -> None:
+    pull = platform.open_pull_request("docs", DOCS)
+    platform.comment(CURATOR, pull.number, "See here:\r\n\r\n   \u200b/in\u200bcumbent help")
+    event = platform.event("pull_request_target", number=pull.number)
+    assert needed(look, "pull_request_target", event) == (True, True)
+
+
+def merged_back(platform: World) -> PullRequest:
+    """The pull request of a page, which takes back the config that the default branch was given beside it."""
+    bare = platform.hosted.bare
+    before, first = bare.references(), platform.head("main")
+    side = platform.push("side", {"side.md": "x\n"})
+    changed = platform.push("main", platform_files(hold_first_time_contributors="true"))
+    tree = bare.git("merge-tree", "--write-tree", changed, side).split()[0]
+    merged = bare.git("commit-tree", tree, "-p", changed, "-p", side, "-m", "Merge side")
+    back = bare.git("commit-tree", f"{side}^{{tree}}", "-p", side, "-p", changed, "-m", "Merge main")
+    assert first != changed
+    bare.set_reference("refs/heads/main", merged)
+    bare.set_reference("refs/heads/back", back)
+    platform.gateway.pushed(platform.full_name, before)
+    return platform.open_pull_request("back", DOCS)
+
+
+def answered(moved: Mapping[str, Any] = MappingProxyType({}), parents: int = 1, commits: int = 1) -> preflight.Hub:
+    """A repository whose pull request 1 changes a page; ``moved`` is what else it is like when asked again."""
+    pull = {
+        "head": {"sha": "1" * 40},
+        "base": {"ref": "main"},
+        "updated_at": "2026-01-01T00:00:00Z",
+        "changed_files": 1,
+        "commits": commits,
+        "state": "open",
+        "labels": [],
+    }
+    pulls = iter([pull, {**pull, **moved}])
+    listed = [{"parents": [{}] * parents}] * commits
+
+    class Answered(preflight.Hub):
+        def _ask(self, path: str, body: Mapping[str, Any] | None) -> Any:
+            place, _, query = path.partition("?")
+            if place == "/pulls/1":
+                return next(pulls)
+            page = int(parse_qs(query).get("page", ["1"])[0])
+            found = {"/pulls/1/files": [{"filename": "docs/page.md"}], "/pulls/1/commits": listed}.get(place, [])
+            if place.startswith("/contents/"):
+                raise HTTPError(path, 404, "Not Found", Message(), None)
+            return found[100 * (page - 1) : 100 * page]
+
+    return Answered("a/b", "secret", "http://127.0.0.1")
+
+
+QUIET = Event(flow=Flow.REVIEW, repository="a/b", default_branch="main", pull_request=1, head="1" * 40)
+
+
+def test_a_pull_request_that_moves_between_two_pages_runs() -> None:
+    assert preflight.quiet_commit(QUIET, answered()) == QUIET.head
+    assert preflight.quiet_commit(QUIET, answered({"updated_at": "2026-01-01T00:00:05Z"})) is None
+    assert preflight.quiet_commit(QUIET, answered({"head": {"sha": "2" * 40}})) is None
+
+
+def test_commits_with_several_parents_or_more_than_are_listed_run() -> None:
+    assert preflight.quiet_commit(QUIET, answered(parents=2)) is None
+    assert preflight.quiet_commit(QUIET, answered(commits=249)) == QUIET.head
+    assert preflight.quiet_commit(QUIET, answered(commits=250)) is None
+
+
+def test_a_merge_that_takes_back_what_the_default_branch_has_runs(platform: World, look: Look) -> None:
+    """Compared with the branch that was merged it shows a page alone, which is what GitHub shows."""
+    pull = merged_back(platform)
+    event = platform.event("pull_request_target", number=pull.number)
+    assert needed(look, "pull_request_target", event) == (True, True)
+
+
 def test_a_head_that_moved_runs_and_so_do_facts_that_are_there(platform: World, look: Look) -> None:
     pull = platform.open_pull_request("docs", DOCS)
     event = platform.event("pull_request_target", number=pull.number)
@@ -222,6 +305,52 @@ def test_a_github_that_fails_lets_all_of_it_run(platform: World, look: Look) -> 
     assert platform.checks(pull.head) == []
 
 
+def test_facts_of_an_earlier_run_are_not_handed_over(platform: World, look: Look, tmp_path: Path) -> None:
+    """On a machine that is used again the file may still be there."""
+    pull = platform.open_pull_request("docs", DOCS)
+    event = platform.event("pull_request_target", number=pull.number)
+    assert look("analyse", "pull_request_target", event, document=True)["needed"] == "false"
+    assert not (tmp_path / "facts.json").exists()
+    event["action"] = "labeled"
+    assert look("analyse", "pull_request_target", event, document=True)["needed"] == "false"
+    assert not (tmp_path / "facts.json").exists()
+
+
+@pytest.mark.parametrize(("codes", "tries"), [((503, 429), 3), ((502,), 2), ((500,) * 3, 3), ((404,), 1)])
+def test_github_is_asked_again_where_it_fails_for_a_moment(
+    codes: tuple[int, ...], tries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(preflight.time, "sleep", waited.append)
+    Failing.codes, Failing.asked = list(codes), 0
+    with HTTPServer(("127.0.0.1", 0), Failing) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        hub = preflight.Hub("a/b", "secret", f"http://127.0.0.1:{server.server_address[1]}")
+        if tries > len(codes):
+            assert hub.ask("/pulls/1") == []
+        else:
+            with pytest.raises(HTTPError):
+                hub.ask("/pulls/1")
+        server.shutdown()
+    assert (Failing.asked, len(waited)) == (tries, tries - 1)
+
+
+class Failing(BaseHTTPRequestHandler):
+    """Answers with ``codes``, and then as it should."""
+
+    codes: ClassVar[list[int]] = []
+    asked: ClassVar[int] = 0
+
+    def do_GET(self) -> None:
+        type(self).asked += 1
+        self.send_response(self.codes.pop(0) if self.codes else 200)
+        self.end_headers()
+        self.wfile.write(b"[]")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
 class Answers(BaseHTTPRequestHandler):
     """Sends questions about pull requests elsewhere, where an answer would wait."""
 
@@ -247,4 +376,4 @@ def test_the_token_is_not_taken_elsewhere() -> None:
         with pytest.raises(HTTPError):
             preflight.quiet_commit(event, hub)
         server.shutdown()
-    assert Answers.asked == ["/repos/a/b/pulls/1/files?per_page=100&page=1"]
+    assert Answers.asked == ["/repos/a/b/pulls/1"]

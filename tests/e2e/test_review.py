@@ -182,6 +182,19 @@ def test_a_run_that_dies_between_its_jobs_leaves_nothing_and_is_mended(world: Wo
     assert len(ours(world, pull.number)) == 1
 
 
+def test_without_facts_a_pull_request_that_has_moved_or_is_closed_is_not_failed(world: World, bot: Bot) -> None:
+    """The first job may have found nothing to do, and the second that it has changed since: no fault of anybody's."""
+    pull = world.open_pull_request("quillow", customer_files())
+    started = bot.start("pull_request_target", number=pull.number)
+    head = world.push("quillow", {"docs/page.md": "x\n"})
+    assert started.publish.run() == 0
+    assert world.checks(pull.head) == world.checks(head) == []
+    started = bot.start("pull_request_target", number=pull.number)
+    world.close(pull.number)
+    assert started.publish.run() == 0
+    assert world.checks(head) == []
+
+
 def test_pull_requests_to_other_branches_are_not_curated(world: World, bot: Bot) -> None:
     world.push("release", {"notes.md": "x"})
     pull = world.open_pull_request("quillow", customer_files(), base="release")
