@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -209,7 +210,7 @@ def answered(moved: Mapping[str, Any] = MappingProxyType({}), parents: int = 1, 
         "labels": [],
     }
     pulls = iter([pull, {**pull, **moved}])
-    listed = [{"parents": [{}] * parents}] * commits
+    listed: list[Any] = [{"parents": [{}] * parents}] * commits
 
     class Answered(preflight.Hub):
         def _ask(self, path: str, body: Mapping[str, Any] | None) -> Any:
@@ -217,7 +218,8 @@ def answered(moved: Mapping[str, Any] = MappingProxyType({}), parents: int = 1, 
             if place == "/pulls/1":
                 return next(pulls)
             page = int(parse_qs(query).get("page", ["1"])[0])
-            found = {"/pulls/1/files": [{"filename": "docs/page.md"}], "/pulls/1/commits": listed}.get(place, [])
+            lists: dict[str, list[Any]] = {"/pulls/1/files": [{"filename": "docs/page.md"}], "/pulls/1/commits": listed}
+            found = lists.get(place, [])
             if place.startswith("/contents/"):
                 raise HTTPError(path, 404, "Not Found", Message(), None)
             return found[100 * (page - 1) : 100 * page]
@@ -321,7 +323,7 @@ def test_github_is_asked_again_where_it_fails_for_a_moment(
     codes: tuple[int, ...], tries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[float] = []
-    monkeypatch.setattr(preflight.time, "sleep", waited.append)
+    monkeypatch.setattr(time, "sleep", waited.append)
     Failing.codes, Failing.asked = list(codes), 0
     with HTTPServer(("127.0.0.1", 0), Failing) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
