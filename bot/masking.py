@@ -14,12 +14,13 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from bot.invisible import BLANK
-from bot.personal_data.detector import Detector
-from bot.personal_data.stand_ins import PLACEHOLDER
 from bot.secrets import STAND_IN, redacted
+
+if TYPE_CHECKING:
+    from bot.personal_data.detector import Detector
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
@@ -29,13 +30,12 @@ _ENTRY: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,79}-[0-9a-f]{8}")
 _NOT_PLAIN: Final = re.compile(r"[^ -~\n]")
 
 
-_detector = [Detector()]
-_STAND_IN: Final = re.compile(f"{PLACEHOLDER.pattern}|{re.escape(STAND_IN)}")
+_detector: list[Detector] = []
 
 
 def mask_by(detector: Detector) -> None:
     """From now on, mask the personal data that ``detector`` finds: one process shows one platform."""
-    _detector[0] = detector
+    _detector[:] = [detector]
 
 
 def masked(text: str) -> str:
@@ -46,8 +46,17 @@ def masked(text: str) -> str:
 def masked_together(texts: Iterable[str]) -> list[str]:
     """``texts`` as they may be shown, as the turns of a query: a value has the same stand-in in all of them."""
     given = list(texts)
-    shown = iter(masked_with(_detector[0], [text for text in given if not _ENTRY.fullmatch(text)]))
+    shown = iter(masked_with(_current(), [text for text in given if not _ENTRY.fullmatch(text)]))
     return [text if _ENTRY.fullmatch(text) else next(shown) for text in given]
+
+
+def _current() -> Detector:
+    if not _detector:
+        # Only here, since `incumbent --help` masks nothing.
+        from bot.personal_data.detector import Detector
+
+        _detector.append(Detector())
+    return _detector[0]
 
 
 def masked_with(detector: Detector, texts: Iterable[str]) -> list[str]:
@@ -62,8 +71,10 @@ def _all_masked(detector: Detector, texts: tuple[str, ...]) -> Sequence[str]:
 
 def is_said(shown: str, text: str) -> bool:
     """Whether ``shown`` may be a part of ``text`` that was masked."""
+    from bot.personal_data.stand_ins import PLACEHOLDER
+
     place = 0
-    for part in _STAND_IN.split(shown):
+    for part in re.split(f"{PLACEHOLDER.pattern}|{re.escape(STAND_IN)}", shown):
         found = text.find(part, place)
         if found < 0:
             return False
