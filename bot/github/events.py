@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from bot.errors import UsageError
 from bot.ledger.people import NOBODY
 
 
@@ -92,9 +93,6 @@ def read_event(name: str, payload: Mapping[str, Any]) -> Event:
         if name in _RECONCILING or (name == "push" and _is_default(payload, here)):
             return replace(here, flow=Flow.RECONCILE, why="")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        # Imported here: errors take packages to mask, and who looks first (bot.github.preflight) has none.
-        from bot.errors import UsageError
-
         raise UsageError(f"the payload of the event {name} is not whole: {error!r}") from None
     return here
 

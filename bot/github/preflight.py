@@ -20,6 +20,7 @@ from urllib.parse import quote
 from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
 from bot.digests import digest
+from bot.errors import UsageError
 from bot.github.events import Event, Flow, read_event, with_repository
 from bot.invisible import is_invisible
 
@@ -205,7 +206,7 @@ def main() -> int:
     """Write the outputs; 1 where nothing could be found out, which the caller takes for a whole run."""
     try:
         found = look(os.environ)
-    except (AttributeError, ImportError, LookupError, OSError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, OSError, TypeError, UsageError, ValueError) as error:
         sys.stderr.write(f"nothing could be found out beforehand ({type(error).__name__}); all of it runs\n")
         return 1
     with Path(os.environ["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as stream:
