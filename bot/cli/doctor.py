@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
@@ -90,7 +91,8 @@ def _findings(repository: str, environment: Mapping[str, str]) -> tuple[Finding,
             )
 
         try:
-            return diagnose(examine(asker(repository, token, api), token, open_files))
+            ask = asker(repository, token, api)
+            return diagnose(examine(ask, token, open_files, on_github_com=urlsplit(api).hostname == "api.github.com"))
         except RefusedError as error:
             return (unreachable(repository, error.status, error.reason),)
         finally:

@@ -11,25 +11,24 @@ from typing import Final
 from bot.doctor.actions_policy import permitted
 from bot.doctor.findings import BRANCHES, GENERAL, RULES, Finding, bad, doubtful, good, unchecked
 from bot.doctor.push_rights import Writer, diagnose_admissions
-from bot.doctor.settings import FORBIDDING, ActionsPolicy, BranchSettings, ConfigFacts, Facts, Files, JobTokens, Unread
+from bot.doctor.settings import (
+    FORBIDDING,
+    RESTRICTING,
+    ActionsPolicy,
+    BranchSettings,
+    ConfigFacts,
+    Facts,
+    Files,
+    JobTokens,
+    Unread,
+)
 from bot.doctor.workflow import Workflow
 from bot.doctor.workflow_diagnosis import diagnose_workflow
 from bot.github.check import NAME
 
 ACTIONS_APP: Final = 15368
-"""The app that a job's own token acts as: GitHub Actions."""
+"""The app that a job's own token acts as on github.com: GitHub Actions; elsewhere its id is another."""
 
-_RESTRICTING: Final = frozenset(
-    {
-        "commit_author_email_pattern",
-        "commit_message_pattern",
-        "committer_email_pattern",
-        "file_extension_restriction",
-        "file_path_restriction",
-        "max_file_path_length",
-        "max_file_size",
-    }
-)
 _CREATING: Final = frozenset({"branch_name_pattern", "creation"})
 
 
@@ -44,7 +43,7 @@ def diagnose(facts: Facts) -> tuple[Finding, ...]:
         *_actions(facts.actions, workflow, facts.name),
         *_job_tokens(facts.job_tokens, writer),
         *_files(facts),
-        *_required_check(facts.branch, config, writer),
+        *_required_check(facts, config, writer),
         *_blocking(facts),
         *_ledger(facts.ledger, writer),
         *diagnose_admissions(facts, config, workflow),
@@ -151,17 +150,25 @@ def _files(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _required_check(branch: BranchSettings, config: ConfigFacts | None, writer: Writer) -> Iterator[Finding]:
+def _required_check(facts: Facts, config: ConfigFacts | None, writer: Writer) -> Iterator[Finding]:
+    branch = facts.branch
     about, why = "required check", f"without it a pull request merges whatever the check {NAME} says"
     rules = branch.rules if isinstance(branch.rules, tuple) else ()
     checks = [check for rule in rules for check in rule.checks]
     checks += () if branch.protection is None or isinstance(branch.protection, Unread) else branch.protection.checks
     ours = [check for check in checks if check.name == NAME]
+    bound = sorted({check.app for check in ours if check.app is not None})
     # An App's id cannot be told from the token that the workflow hands over: only that it is not the job's own.
-    foreign = sorted(
-        {check.app for check in ours if check.app is not None and (check.app == ACTIONS_APP) is writer.own}
-    )
-    if foreign:
+    foreign = [app for app in bound if (app == ACTIONS_APP) is writer.own]
+    if bound and not facts.on_github_com:
+        apps = ", ".join(map(str, bound))
+        elsewhere = Unread(
+            right="",
+            reason=f"the branch takes it from the app {apps} only, and this server's apps have ids of their own",
+            settle=f"{RULES} → the branch's rule → Require status checks: look whose app it is, or choose “any source”",
+        )
+        yield unchecked(about, f"whether {writer.name} may post the check {NAME} on {branch.name}", elsewhere, why)
+    elif foreign:
         yield doubtful(
             about,
             f"{branch.name} takes the check {NAME} from the app {', '.join(map(str, foreign))} only",
@@ -217,7 +224,7 @@ def _ledger(branch: BranchSettings, writer: Writer) -> Iterator[Finding]:
                 continue
             verb = "created" if rule.kind == "creation" else "written to"
             yield bad(about, f"{known} keeps {branch.name} from being {verb}", why, exclude.format(rule.ruleset))
-        elif rule.kind in _RESTRICTING or (rule.kind in _CREATING and not branch.exists):
+        elif rule.kind in RESTRICTING or (rule.kind in _CREATING and not branch.exists):
             hindered = True
             yield doubtful(
                 about, f"{known} holds for {branch.name}, and may refuse a write", why, exclude.format(rule.ruleset)
@@ -227,8 +234,11 @@ def _ledger(branch: BranchSettings, writer: Writer) -> Iterator[Finding]:
     protection = branch.protection
     if isinstance(protection, Unread):
         yield unchecked(about, f"whether the branch protection lets {branch.name} be written to", protection, why)
-    elif protection is not None and not writer.passes(protection):
+    elif protection is not None and (passes := writer.passes(protection)) is not True:
         hindered = True
+        if isinstance(passes, Unread):
+            yield unchecked(about, f"whether {writer.name} may write to {branch.name}", passes, why)
+            return
         yield bad(
             about,
             f"the branch protection of {branch.name} forbids direct writes ({', '.join(protection.forbids)})",

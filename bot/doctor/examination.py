@@ -15,6 +15,7 @@ from bot.doctor.examined_files import read_files, shipped_workflow
 from bot.doctor.settings import (
     FORBIDDING,
     NOBODY,
+    RESTRICTING,
     ActionsPolicy,
     BranchSettings,
     Bypass,
@@ -101,7 +102,7 @@ def asker(repository: str, token: str, api_url: str) -> Ask:
     return ask
 
 
-def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot]) -> Facts:
+def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_github_com: bool) -> Facts:
     """Everything that :func:`bot.doctor.diagnosis.diagnose` judges.
 
     Of ``token`` only the first letters are looked at; ``open_files`` gives the files of a branch, or raises
@@ -141,6 +142,7 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot]) -> Fact
             writes=(repository.get("permissions") or {}).get("push"),
             unread=_lacking(ask, files, branch),
         ),
+        on_github_com=on_github_com,
     )
 
 
@@ -224,7 +226,7 @@ def _rules(ask: Ask, place: str) -> tuple[Rule, ...]:
             break
         page += 1
     # Only who may push past what forbids a push is of interest.
-    kinds = FORBIDDING | {"creation"}
+    kinds = FORBIDDING | RESTRICTING | {"creation", "required_signatures"}
     ids = sorted({item["ruleset_id"] for item in found if item["type"] in kinds and item.get("ruleset_id")})
     passes = {id: _read(partial(_bypass, ask, id), ADMINISTRATION) for id in ids}
     rules = [_rule(item, passes.get(item.get("ruleset_id"), NOBODY)) for item in found]

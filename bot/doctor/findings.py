@@ -49,7 +49,7 @@ def unchecked(about: str, what: str, unread: Unread, why: str) -> Finding:
         about,
         f"{what} could not be checked: {unread.reason}",
         why,
-        f"run `incumbent doctor` with a token that has the right {unread.right}",
+        unread.settle or f"run `incumbent doctor` with a token that has the right {unread.right}",
     )
 
 

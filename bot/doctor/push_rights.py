@@ -9,6 +9,7 @@ from typing import Final
 from bot.doctor.findings import BRANCHES, RULES, Finding, doubtful, good, unchecked
 from bot.doctor.settings import (
     FORBIDDING,
+    RESTRICTING,
     BranchSettings,
     ConfigFacts,
     Facts,
@@ -21,6 +22,7 @@ from bot.doctor.settings import (
 from bot.doctor.workflow import Workflow
 
 _ABOUT: Final = "admissions"
+_UNTOLD: Final = "which App's token the workflow hands over cannot be told"
 _RECIPE: Final = "docs/github.md, “With a GitHub App”"
 
 
@@ -61,12 +63,30 @@ class Writer:
             return True
         if rule.bypass.apps is None:
             return Unread(right="Administration: read", reason="the bypass list is not shown to this token")
-        return bool(rule.bypass.apps)
+        if not rule.bypass.apps:
+            return False
+        listed = ", ".join(map(str, rule.bypass.apps))
+        return Unread(
+            right="",
+            reason=f"{_UNTOLD}; {rule.ruleset} lets these apps by: {listed}",
+            settle=f"`gh api apps/{self.app or 'NAME'} --jq .id` tells the App's id; or run `incumbent doctor` with "
+            "that App's token in GH_TOKEN",
+        )
 
-    def passes(self, protection: Protection) -> bool:
+    def passes(self, protection: Protection) -> bool | Unread:
         """Whether a classic branch protection lets it push."""
-        passes = bool(protection.apps) if self.app is None else self.app in protection.apps
-        return not protection.forbids or (self.own and passes)
+        if not protection.forbids:
+            return True
+        if not self.own or not protection.apps:
+            return False
+        if self.app is not None:
+            return self.app in protection.apps
+        return Unread(
+            right="",
+            reason=f"{_UNTOLD}; the branch protection lets these apps by: {', '.join(protection.apps)}",
+            settle="write `login: NAME[bot]`, the App's name, beside `token` in the workflow, and run `incumbent "
+            "doctor` again",
+        )
 
 
 def diagnose_admissions(facts: Facts, config: ConfigFacts | None, workflow: Workflow | None) -> Iterator[Finding]:
@@ -96,7 +116,16 @@ def diagnose_admissions(facts: Facts, config: ConfigFacts | None, workflow: Work
         )
     for item in unread:
         yield unchecked(_ABOUT, f"whether {branch.name} takes commits of {writer.name}", item, why)
-    if not refusing and not unread:
+    perhaps = _perhaps_refusing(branch, writer)
+    if perhaps and not refusing:
+        yield doubtful(
+            _ABOUT,
+            f"{branch.name} may refuse commits of {writer.name}, by what is in them ({', '.join(perhaps)})",
+            why,
+            f"look in {RULES} whether what the bot commits below regression_set/ keeps these rules (GitHub signs "
+            "commits of apps and jobs by itself), or add its App to the bypass list",
+        )
+    if not refusing and not unread and not perhaps:
         yield good(_ABOUT, f"what people saw admitted enters {branch.name} by itself: no rule refuses {writer.name}")
 
 
@@ -110,6 +139,18 @@ def _refusing(branch: BranchSettings, writer: Writer) -> tuple[list[str], list[U
             unread.append(passes)
         elif not passes:
             refusing.append(f"the rule `{rule.kind}` of {rule.ruleset}")
-    if isinstance(branch.protection, Protection) and not writer.passes(branch.protection):
-        refusing.append(f"branch protection: {', '.join(branch.protection.forbids)}")
+    if isinstance(branch.protection, Protection):
+        passes = writer.passes(branch.protection)
+        if isinstance(passes, Unread):
+            unread.append(passes)
+        elif not passes:
+            refusing.append(f"branch protection: {', '.join(branch.protection.forbids)}")
     return refusing, list(dict.fromkeys(unread))
+
+
+def _perhaps_refusing(branch: BranchSettings, writer: Writer) -> list[str]:
+    """The rules that refuse some commits of the ``writer``, unless it is known to pass."""
+    rules = branch.rules if isinstance(branch.rules, tuple) else ()
+    kinds = RESTRICTING | {"required_signatures"}
+    held = [rule for rule in rules if rule.kind in kinds and writer.may_pass(rule) is not True]
+    return [f"the rule `{rule.kind}` of {rule.ruleset}" for rule in held]

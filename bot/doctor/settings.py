@@ -21,13 +21,30 @@ FORBIDDING: Final = frozenset(
 )
 """Rules, by GitHub's names, that let nobody push to a branch but whom their ruleset lets by."""
 
+RESTRICTING: Final = frozenset(
+    {
+        "commit_author_email_pattern",
+        "commit_message_pattern",
+        "committer_email_pattern",
+        "file_extension_restriction",
+        "file_path_restriction",
+        "max_file_path_length",
+        "max_file_size",
+    }
+)
+"""Rules that refuse a push by what is in it, but for whom their ruleset lets by."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """What could not be read: the ``right`` that the token would need, and what GitHub said."""
+    """What could not be read: the ``right`` that the token would need, and what GitHub said.
+
+    ``settle`` is what to do about it where no right would help.
+    """
 
     right: str
     reason: str
+    settle: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +168,7 @@ class Facts:
 
     ``workflow_state`` is GitHub's word (``active``, ``disabled_manually``, …), None where it knows no such workflow.
     ``blocking`` are branches beside which git cannot hold the bot's own.
+    ``on_github_com`` tells whether the API is github.com's, where alone the ids of GitHub's own apps are known.
     ``outsiders`` are configured curators who are no collaborators, ``owner_faults`` lines of CODEOWNERS that GitHub
     cannot follow.
     """
@@ -169,3 +187,4 @@ class Facts:
     outsiders: tuple[str, ...] | Unread
     owner_faults: tuple[str, ...] | Unread
     token: TokenFacts
+    on_github_com: bool

@@ -52,7 +52,8 @@ Commands, each on a line of its own:
 {COMMANDS}
 
 `ID` is a query's id, a range (`q03..q07`) or `all` that need a person. Commands count from curators, not from the \
-pull request's author for their own queries, and for the verdicts displayed when they were written."""
+pull request's author for their own queries, and for the verdicts displayed when they were written. \
+A command in a review is heard at the next run; `/incumbent run` in the conversation starts one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 _MARK: Final = "\ue000"
 """Stands around the number of a line; of a private use area, so that Markdown takes it for a letter."""
 _MARKED: Final = re.compile(f"{_MARK}([0-9]+){_MARK}")
+_PAIRS: Final = (
+    (re.compile(r"\$(?=[^ \t\r\n])"), re.compile(r"(?<=[^ \t\r\n])\$(?![0-9])")),
+    (re.compile(r"(?<!~)~(?=[^~ \t\r\n])"), re.compile(r"(?<=[^~ \t\r\n])~(?!~)")),
+)
+"""What opens and what closes a formula, and text struck through by single tildes, which Markdown leaves as it is."""
 # A footnote that nothing refers to is not shown; lines of text right after one belong to it, as after a quote.
 _FOOTNOTE: Final = re.compile(r"^((?:[ \t]|[-+*>]|[0-9]{1,9}[.)])*)\[\^[^\]\s]+\]:", re.MULTILINE)
 _BLOCKS: Final = frozenset({"center", "div", "h1", "h2", "li", "ol", "p", "ul"})
@@ -84,6 +89,7 @@ class _Reader(HTMLParser):
         self._text: list[str] = []  # the plain text of the block so far
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._fill(tag)
         if _EMPTY.fullmatch(tag) or not _is_element(tag):
             return
         self._end_block(tag)
@@ -97,6 +103,7 @@ class _Reader(HTMLParser):
         self.handle_starttag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
+        self._fill(tag)
         if not _is_element(tag):
             return
         self._end_block(tag)
@@ -111,18 +118,32 @@ class _Reader(HTMLParser):
                 break
 
     def handle_data(self, data: str) -> None:
-        if not self._hiding:
-            self._text.append(data)
+        self._text.append("x" if self._hiding else data)
+
+    def handle_entityref(self, name: str) -> None:
+        self.handle_data("x")
+
+    def handle_charref(self, name: str) -> None:
+        self.handle_data("x")
+
+    def _fill(self, tag: str) -> None:
+        """Whatever is no text is no blank either, which a formula could not begin or end with."""
+        if tag not in _BLOCKS and tag != "br":
+            self._text.append("x")
 
     def _end_block(self, tag: str) -> None:
-        """Look through the text of the block that ends at ``tag``; what stands between dollars may be a formula."""
+        """Look through the text of the block that ends at ``tag``, but for what may be a formula or struck."""
         if tag not in _BLOCKS:
             return
         text = "".join(self._text)
         self._text = []
-        first, last = text.find("$"), text.rfind("$")
-        marks = [mark for mark in _MARKED.finditer(text) if not 0 <= first < mark.start() < last]
-        self.seen |= {int(mark[1]) for mark in marks}
+        between = []
+        for opening, closing in _PAIRS:
+            first, last = opening.search(text), [found.start() for found in closing.finditer(text)]
+            if first and last:
+                between.append((first.start(), last[-1]))
+        marks = _MARKED.finditer(text)
+        self.seen |= {int(mark[1]) for mark in marks if not any(a < mark.start() < b for a, b in between)}
 
 
 def _is_element(tag: str) -> bool:

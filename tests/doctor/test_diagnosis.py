@@ -90,6 +90,7 @@ HEALTHY = Facts(
     outsiders=(),
     owner_faults=(),
     token=TokenFacts(kind="unknown", writes=True, unread=()),
+    on_github_com=True,
 )
 
 
@@ -135,9 +136,15 @@ PUBLISH = "          step: publish\n"
 OWN = "          token: ${{ steps.app.outputs.token }}\n"
 SLUG = "          login: ${{ steps.app.outputs.app-slug }}[bot]\n"
 BY_APP = edited((PUBLISH, f"{PUBLISH}{OWN}          login: acme-curator[bot]\n"))
+BY_SOME_APP = edited((PUBLISH, f"{PUBLISH}{OWN}{SLUG}"))
+PASSED = Bypass(here=False, apps=(20001,))
+SIGNED = Rule(kind="required_signatures", ruleset=RULESET, bypass=Bypass(here=True, apps=None))
+BOUND = replace(REQUIRED, checks=(RequiredCheck(name="Incumbent", app=15368),))
 LOCKED = Protection(checks=REQUIRED.checks, needs_code_owners=True, forbids=("Lock branch",))
 LETS_US_BY = Protection(checks=REQUIRED.checks, needs_code_owners=True, forbids=("Restrict",), apps=("acme-curator",))
 APP = {"token": TokenFacts(kind="app", writes=True, unread=())}
+
+LET_BY = passed_by(here=True)
 
 CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
     ("archived", {"archived": True}, "error", "repository", "archived", "Unarchive"),
@@ -502,6 +509,57 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
         "the app 15368",
         "any source",
     ),
+    (
+        "not on github.com",
+        files(**BY_APP) | main(REVIEWED, BOUND) | {"on_github_com": False},
+        "warning",
+        "required check",
+        "could not be checked: the branch takes it from the app 15368 only",
+        "any source",
+    ),
+    *(
+        (
+            kind,
+            committing(*LET_BY, Rule(kind=kind, ruleset=RULESET), own=True) | APP,
+            "warning",
+            "admissions",
+            f"(the rule `{kind}`",
+            "bypass",
+        )
+        for kind in ("commit_message_pattern", "file_path_restriction", "required_signatures")
+    ),
+    (
+        "some App is let by",
+        committing(*passed_by(20001), own=True),
+        "warning",
+        "admissions",
+        "which App's token the workflow hands over cannot be told; the ruleset 7 of acme/platform lets these apps by",
+        "gh api apps/acme-curator --jq .id",
+    ),
+    (
+        "some App is let by",
+        ledger(Rule(kind="update", ruleset=RULESET, bypass=PASSED)) | files(**BY_SOME_APP),
+        "warning",
+        "ledger",
+        "lets these apps by: 20001",
+        "gh api apps/NAME --jq .id",
+    ),
+    (
+        "some App of a classic list",
+        committing(protection=LETS_US_BY) | files(config=replace(CONFIG, admissions="commit"), **BY_SOME_APP),
+        "warning",
+        "admissions",
+        "lets these apps by: acme-curator",
+        "login: NAME[bot]",
+    ),
+    (
+        "some App of a classic list",
+        ledger(protection=LETS_US_BY) | files(**BY_SOME_APP),
+        "warning",
+        "ledger",
+        "lets these apps by: acme-curator",
+        "login: NAME[bot]",
+    ),
     # People
     ("outsider", {"outsiders": ("ola",)}, "warning", "curators", "curator ola is no collaborator", "add ola"),
     ("unread", {"outsiders": UNREAD}, "warning", "curators", "could not be checked", "Administration"),
@@ -583,12 +641,9 @@ def test_each_misconfiguration_is_named_with_the_setting_to_change(
         config(curators=()),
         {"workflow_state": None},
         config(admissions="by-hand"),
-        committing(*passed_by(20001), own=True),
         committing(*passed_by(here=True), own=True) | APP,
         committing(protection=LETS_US_BY, own=True),
-        committing(protection=LETS_US_BY)
-        | files(config=replace(CONFIG, admissions="commit"), **edited((PUBLISH, f"{PUBLISH}{OWN}{SLUG}"))),
-        ledger(Rule(kind="update", ruleset=RULESET, bypass=Bypass(here=False, apps=(20001,)))) | files(**BY_APP),
+        committing(*passed_by(20001, here=True), SIGNED, own=True) | APP,
         files(**BY_APP) | {"job_tokens": JobTokens(default="read", opens_pull_requests=False)},
         files(**edited((PUBLISH, f"{PUBLISH}          token: ${{{{ github.token }}}}\n"))),
         main(REVIEWED, replace(REQUIRED, checks=(RequiredCheck(name="Incumbent", app=99),))) | files(**BY_APP),

@@ -102,6 +102,8 @@ def test_what_is_not_given_is_skipped_and_said(
     out = capsys.readouterr().out
     assert out.startswith("skipped: ")
     assert "(lacking: SMOKE_AUTHOR_TOKEN)" in out
+    monkeypatch.setenv("SMOKE_STRICT", "true")
+    assert smoke.main("scratch", scratch) == 1
 
 
 def test_a_workflow_that_never_answers_is_no_success(
