@@ -48,9 +48,10 @@ def test_it_is_what_github_takes_and_the_strictest_auditor_minds_nothing(recipe:
 
 def test_doctor_finds_nothing_in_it_where_the_rules_let_the_app_by(recipe: Path) -> None:
     workflow = read_workflow(parse_yaml(recipe.read_bytes(), WORKFLOW, REVIEWED_FILES), WORKFLOW)
-    facts = committing(*passed_by(20001))
+    facts = committing(*passed_by(20001, here=True))
     files = {"files": replace(facts["files"], workflow=workflow)}
-    findings = diagnose(replace(HEALTHY, **(facts | files)))
+    run_with_its_token = {"token": replace(HEALTHY.token, kind="app")}
+    findings = diagnose(replace(HEALTHY, **(facts | files | run_with_its_token)))
     assert [item for item in findings if item.severity != "ok"] == []
     assert any(item.about == "admissions" and "enters main by itself" in item.what for item in findings)
     # Without the recipe the same repository is told.
