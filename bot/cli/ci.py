@@ -23,7 +23,7 @@ from bot.opening import open_backend
 
 if TYPE_CHECKING:
     from bot.classifier.model import Backend
-    from bot.github.analysis import Analysis
+    from bot.github.analysis import Analysis, Quiet
     from bot.github.client import GitHubClient
     from bot.github.events import Event
     from bot.github.unreviewed import Publication
@@ -194,7 +194,7 @@ def _analyse(
 def _publish(
     event: Event, world: World, document: Path, login: str, environment: Mapping[str, str], dry_run: bool
 ) -> Publication:
-    from bot.github.analysis import Analysis
+    from bot.github.analysis import Analysis, Quiet
     from bot.github.events import Flow
     from bot.github.run import publish_event, redirected
     from bot.github.unreviewed import Publication
@@ -203,7 +203,7 @@ def _publish(
 
     client = _client(event, login, environment)
     facts = _read(document)
-    if facts is None or isinstance(facts, Inventory):
+    if not isinstance(facts, Analysis):
         event = redirected(event, client.pull_request)
     if event.flow is Flow.RECONCILE:
         inventory = facts if isinstance(facts, Inventory) else None
@@ -213,8 +213,10 @@ def _publish(
         )
     else:
         analysis = facts if isinstance(facts, Analysis) else None
-        publication = publish_event(event, analysis, world, client, _wait, dry_run)
-    return replace(publication, usage=facts.usage.usage if facts and facts.usage else None)
+        quiet = isinstance(facts, Quiet) and facts.quiet == event.head
+        publication = publish_event(event, analysis, world, client, _wait, dry_run, quiet)
+    spent = None if facts is None or isinstance(facts, Quiet) else facts.usage
+    return replace(publication, usage=spent.usage if spent else None)
 
 
 def _wait(attempt: int) -> None:
@@ -222,10 +224,11 @@ def _wait(attempt: int) -> None:
     time.sleep(random.SystemRandom().uniform(0, 2**attempt))
 
 
-def _read(document: Path) -> Analysis | Inventory | None:
+def _read(document: Path) -> Analysis | Inventory | Quiet | None:
     """The document, checked; one that is no such document is as good as none: the check says that it is missing."""
     from bot.documents import parse_json
-    from bot.github.analysis import DOCUMENT_LIMITS, Analysis
+    from bot.github.analysis import DOCUMENT_LIMITS, Analysis, Quiet
+    from bot.github.preflight import QUIET
     from bot.reconcile.inventory import Inventory
     from bot.validation import validate
 
@@ -233,7 +236,10 @@ def _read(document: Path) -> Analysis | Inventory | None:
         return None
     try:
         found = parse_json(document.read_bytes(), document.name, DOCUMENT_LIMITS)
-        of_branch = isinstance(found.data, Mapping) and "merges" in found.data
+        keys = found.data.keys() if isinstance(found.data, Mapping) else ()
+        if QUIET in keys:
+            return validate(Quiet, found)
+        of_branch = "merges" in keys
         return validate(Inventory, found) if of_branch else validate(Analysis, found)
     except InputError as error:
         log(f"{document.name} is no document of ours: {error}", error=True)

@@ -289,6 +289,15 @@ class Analysis(FileModel):
         return self.identity.identity
 
 
+class Quiet(FileModel):
+    """What the first job leaves in the place of the facts where it ended early: ``quiet`` is the head it looked at.
+
+    It comes from where hostile data is read, and proves nothing: no check passes by it.
+    """
+
+    quiet: CommitId
+
+
 def facts_of(
     item: Classified,
     specification: str,

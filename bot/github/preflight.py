@@ -30,14 +30,23 @@ CHECK = "Incumbent"
 TITLE = "Nothing to curate"
 LABELS = "incumbent: "
 RECORD = "/contents/pull_requests/{}.json?ref=incumbent/ledger"
+OWN = "incumbent"
+"""Branches of ours begin so, drafts of candidates too."""
+QUIET = "quiet"
+"""The one key of the document that says in the facts' place of which commit there was nothing to look at."""
+TURNED_AWAY = "Not curated here"
 
 _PAGE = 100
 _MOST_FILES = 3_000
 """GitHub lists no more of a pull request, and of a comparison 300."""
 _MOST_COMMITS = 250
 """GitHub lists no more of a pull request."""
+_MOST_PULLS = 1_000
+_MOST_BYTES = 200
+"""A document that says no more than ``QUIET`` is shorter."""
 _SAID = ("/issues/{}/comments", "/pulls/{}/reviews", "/pulls/{}/comments")
-_SPOKEN = re.compile(r"<!-- incumbent:|(?:^|[\r\n]) {0,3}/incumbent", re.IGNORECASE)
+_OURS = re.compile(r"<!-- incumbent:", re.IGNORECASE)
+_SPOKEN = re.compile(rf"{_OURS.pattern}|(?:^|[\r\n]) {{0,3}}/incumbent", re.IGNORECASE)
 _SECONDS = 20
 _PAUSES = (1, 3)
 """Seconds before another attempt, where GitHub fails or cannot be reached for a moment."""
@@ -88,12 +97,15 @@ class Hub:
         return True
 
 
-def quiet_commit(event: Event, hub: Hub) -> str | None:
-    """The commit of which there is nothing to say but that there is nothing to curate; none where that is not sure."""
+def quiet_commit(event: Event, hub: Hub, heard: bool = False) -> str | None:
+    """The commit of which there is nothing to say but that there is nothing to curate; none where that is not sure.
+
+    With ``heard`` commands do not count: they were said after the first job had looked, and have runs of their own.
+    """
     if event.flow is Flow.GROUP:
         files = hub.ask(f"/compare/{event.group_base}...{event.head}")["files"]
         return event.head if len(files) < 300 and not _touch_ours(files) else None
-    if event.flow is not Flow.REVIEW or event.head is None:
+    if event.head is None or not (event.flow is Flow.REVIEW or _is_about_closing(event)):
         # A comment's event names no commit: it holds a command.
         return None
     # Asked for before and after: the files and commits are those of this head, on every page.
@@ -106,17 +118,32 @@ def quiet_commit(event: Event, hub: Hub) -> str | None:
     is_known = pull["head"]["sha"] == event.head and is_whole and not has_moved
     # A merge may take back what the default branch has, of which GitHub, that compares with one commit, shows nothing.
     has_merge = any(len(commit["parents"]) != 1 for commit in commits)
-    is_open = pull["state"] == "open" and pull["base"]["ref"] == event.default_branch
     labelled = any(str(label["name"]).casefold().startswith(LABELS) for label in pull["labels"])
-    if not is_known or has_merge or not is_open or labelled or _touch_ours(files):
+    if not is_known or has_merge or not _is_as_told(pull, event) or labelled or _touch_ours(files):
         return None
-    spoken = any(_has_spoken(hub.ask(f"{place.format(event.pull_request)}?per_page={_PAGE}")) for place in _SAID)
+    word = _OURS if heard else _SPOKEN
+    spoken = any(_has_spoken(hub.ask(f"{place.format(event.pull_request)}?per_page={_PAGE}"), word) for place in _SAID)
     return None if spoken or hub.has(RECORD.format(event.pull_request)) else event.head
 
 
-def _has_spoken(items: Sequence[Mapping[str, Any]]) -> bool:
+def _is_about_closing(event: Event) -> bool:
+    """Whether ``event`` may be that a pull request was closed without being merged."""
+    return event.flow is Flow.RECONCILE and event.pull_request is not None
+
+
+def _is_as_told(pull: Mapping[str, Any], event: Event) -> bool:
+    """Whether ``pull`` is open or closed as ``event`` tells, and no answer to something that we offered."""
+    if pull["base"]["ref"] != event.default_branch:
+        return False
+    if not _is_about_closing(event):
+        return bool(pull["state"] == "open")
+    is_ours = str(pull["head"]["ref"]).casefold().startswith(OWN)
+    return pull["state"] == "closed" and not pull["merged"] and not is_ours
+
+
+def _has_spoken(items: Sequence[Mapping[str, Any]], word: re.Pattern[str]) -> bool:
     """Whether the bot, or somebody with a command, is among ``items``, or may be among those of another page."""
-    return len(items) == _PAGE or any(_SPOKEN.search(_shown(item["body"])) for item in items)
+    return len(items) == _PAGE or any(word.search(_shown(item["body"])) for item in items)
 
 
 def _shown(body: str | None) -> str:
@@ -124,10 +151,10 @@ def _shown(body: str | None) -> str:
     return "".join(each for each in body or "" if each in "\r\n" or not is_invisible(each))
 
 
-def _pages(hub: Hub, path: str, most: int) -> list[Any]:
+def _pages(hub: Hub, path: str, most: int, query: str = "") -> list[Any]:
     found: list[Any] = []
     for page in range(1, -(-most // _PAGE) + 1):
-        items = hub.ask(f"{path}?per_page={_PAGE}&page={page}")
+        items = hub.ask(f"{path}?per_page={_PAGE}&page={page}{query}")
         found += items
         if len(items) < _PAGE:
             break
@@ -139,29 +166,57 @@ def _touch_ours(files: Sequence[Mapping[str, Any]]) -> bool:
     return any(path == WORKFLOW or path.partition("/")[0] in PLACES for path in paths)
 
 
-def post(commit: str, hub: Hub, page: str | None) -> bool:
+def is_turned_away(event: Event, hub: Hub) -> bool | None:
+    """Whether the commit of a pull request to another branch wants the check that says so; none: it is not sure.
+
+    A required check looks at the commit alone: where there is one, or a curated pull request has the same head, that
+    one speaks.
+    """
+    if event.left or event.head is None:
+        # Its comment and labels have to be taken back.
+        return None
+    if _newest_check(event.head, hub) is not None:
+        return False
+    pulls = _pages(hub, "/pulls", _MOST_PULLS, f"&state=open&base={quote(event.default_branch, safe='')}")
+    if len(pulls) == _MOST_PULLS:
+        return None
+    return all(pull["head"]["sha"] != event.head for pull in pulls)
+
+
+def post(
+    commit: str, hub: Hub, page: str | None, conclusion: str = "success", title: str = TITLE, why: str = ""
+) -> bool:
     """Post the check on ``commit``, unless it says so already; ``page`` is that of this run."""
-    name = digest(["success", TITLE, f"{TITLE}.", []])
-    query = f"check_name={quote(CHECK)}&filter=latest&per_page={_PAGE}"
-    runs = hub.ask(f"/commits/{commit}/check-runs?{query}")["check_runs"]
-    newest = max((run for run in runs if run["name"] == CHECK), key=lambda run: int(run["id"]), default=None)
-    if newest is not None and (newest["conclusion"], newest.get("external_id")) == ("success", name):
+    text = why or f"{title}."
+    name = digest([conclusion, title, text, []])
+    newest = _newest_check(commit, hub)
+    if newest is not None and (newest["conclusion"], newest.get("external_id")) == (conclusion, name):
         return False
     body = {
         "name": CHECK,
         "head_sha": commit,
         "status": "completed",
-        "conclusion": "success",
+        "conclusion": conclusion,
         "external_id": name,
-        "output": {"title": TITLE, "summary": f"{TITLE}."},
+        "output": {"title": title, "summary": text},
         **({"details_url": page} if page else {}),
     }
     hub.ask("/check-runs", body)
     return True
 
 
+def _newest_check(commit: str, hub: Hub) -> Mapping[str, Any] | None:
+    query = f"check_name={quote(CHECK)}&filter=latest&per_page={_PAGE}"
+    runs = hub.ask(f"/commits/{commit}/check-runs?{query}")["check_runs"]
+    return max((run for run in runs if run["name"] == CHECK), key=lambda run: int(run["id"]), default=None)
+
+
 def look(environment: Mapping[str, str]) -> dict[str, str]:
-    """The outputs of the Action's first step; without ``needed`` = ``false`` the whole run follows."""
+    """The outputs of the Action's first step; without ``needed`` = ``false`` the whole run follows.
+
+    Where ``analyse`` ends early it leaves word of it in the place of the facts.  That is no verdict: ``publish`` looks
+    for itself before it posts a check, and takes the word alone for where no check is due.
+    """
     step, facts = environment["INCUMBENT_STEP"], Path(environment["INCUMBENT_ANALYSIS"])
     if step == "analyse":
         # A machine that is used again may still hold those of another run, which would be handed over as this one's.
@@ -173,18 +228,47 @@ def look(environment: Mapping[str, str]) -> dict[str, str]:
         return _ended("none", event.why)
     if event.flow is Flow.NOT_CURATED and step == "analyse":
         return _ended("none", event.why)
-    if step == "publish" and facts.exists():
+    heard = step == "publish" and _says_quiet(facts, event.head)
+    if step == "publish" and facts.exists() and not heard:
         return {"needed": "true"}
+    if heard and event.flow is Flow.RECONCILE:
+        return _ended("none", TITLE)
     api_url = environment.get("GITHUB_API_URL", "https://api.github.com")
     hub = Hub(event.repository, environment["GITHUB_TOKEN"], api_url)
-    commit = quiet_commit(event, hub)
+    server, run = environment.get("GITHUB_SERVER_URL", "https://github.com"), environment.get("GITHUB_RUN_ID", "")
+    page = f"{server}/{event.repository}/actions/runs/{run}" if run.isdigit() else None
+    if event.flow is Flow.NOT_CURATED:
+        return _turn_away(event, hub, page)
+    commit = quiet_commit(event, hub, heard)
     if commit is None:
         return {"needed": "true"}
     if step != "publish":
+        facts.write_text(json.dumps({QUIET: commit}) + "\n", encoding="utf-8")
         return _ended("none", TITLE)
-    server, run = environment.get("GITHUB_SERVER_URL", "https://github.com"), environment.get("GITHUB_RUN_ID", "")
-    posted = post(commit, hub, f"{server}/{event.repository}/actions/runs/{run}" if run.isdigit() else None)
+    if event.flow is Flow.RECONCILE:
+        return _ended("none", TITLE)
+    posted = post(commit, hub, page)
     return _ended("success", TITLE, [f"check on {commit[:12]}: success, {TITLE}"] if posted else [])
+
+
+def _says_quiet(facts: Path, head: str | None) -> bool:
+    """Whether the other job found nothing to look at in ``head``."""
+    try:
+        with facts.open("rb") as stream:
+            return head is not None and bool(json.loads(stream.read(_MOST_BYTES)) == {QUIET: head})
+    except (OSError, ValueError):
+        return False
+
+
+def _turn_away(event: Event, hub: Hub, page: str | None) -> dict[str, str]:
+    wants = is_turned_away(event, hub)
+    if wants is None:
+        return {"needed": "true"}
+    if not wants:
+        return _ended("none", event.why)
+    head = str(event.head)
+    post(head, hub, page, "neutral", TURNED_AWAY, event.why)
+    return _ended("neutral", TURNED_AWAY, [f"check on {head[:12]}: neutral, {TURNED_AWAY}"])
 
 
 def _ended(conclusion: str, title: str, writes: Sequence[str] = ()) -> dict[str, str]:

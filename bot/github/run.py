@@ -133,9 +133,11 @@ def publish_event(
     github: GitHubClient,
     wait: Callable[[int], None],
     dry_run: bool,
+    quiet: bool = False,
 ) -> Publication:
     """Judge the facts of ``analysis`` and write what follows; a lost race is read and planned again.
 
+    ``quiet`` tells that there are none because the first job found nothing to look at.
     ``wait`` lets others finish before the next of the tries, which it is told.  Raises :class:`OutsideError` when
     GitHub cannot be reached or refuses.
     """
@@ -145,7 +147,7 @@ def publish_event(
         return turn_away(event, event.head, github, dry_run)
     try:
         if analysis is None:
-            return _without_facts(event, world, github, dry_run)
+            return _without_facts(event, world, github, dry_run, quiet)
         for attempt in range(TRIES):
             if attempt:
                 wait(attempt)
@@ -166,7 +168,7 @@ def publish_event(
         raise
 
 
-def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bool) -> Publication:
+def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bool, quiet: bool) -> Publication:
     """The first job handed nothing over: it died, or the pull request is another now than the one it found."""
     if event.flow is Flow.REVIEW and event.pull_request is not None:
         pull = github.pull_request(event.pull_request)
@@ -176,8 +178,16 @@ def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bo
             return nothing(ELSEWHERE.format(event.default_branch))
         if event.head not in (None, pull.head):
             return nothing(MOVED)
+    title = "The analysis did not finish"
     why = "The job that reads the pull request did not finish. Its log says why; mend that and run it again."
-    return post_failure(event, github, "The analysis did not finish", why, observes(event, world), dry_run)
+    if quiet:
+        # No more than the first job's word, by which no check passes.
+        title = "Run all jobs again"
+        why = (
+            "There was nothing to curate when the pull request was looked at first. Before this check could say so, "
+            "something changed on it, or GitHub gave no answer. Run all jobs again, or comment `/incumbent run`."
+        )
+    return post_failure(event, github, title, why, observes(event, world), dry_run)
 
 
 def observes(event: Event, world: World) -> bool:

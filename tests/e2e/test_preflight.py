@@ -42,14 +42,18 @@ def platform(world: World) -> World:
 
 @pytest.fixture
 def look(world: World, tmp_path: Path) -> Look:
-    """The Action's first step in both jobs, with their tokens, as a process that has the standard library alone."""
+    """The Action's first step in both jobs, with their tokens, as a process that has the standard library alone.
+
+    What one job leaves in the place of the facts the next one finds.
+    """
     permissions = Workflow(WORKFLOW.read_text(encoding="utf-8")).permissions
 
     def run(step: str, name: str, payload: Mapping[str, Any], document: bool = False) -> dict[str, str]:
         event, output, facts = (tmp_path / each for each in ("event.json", "output", "facts.json"))
         event.write_text(json.dumps(payload), encoding="utf-8")
         output.write_text("", encoding="utf-8")
-        facts.write_text("{}") if document else facts.unlink(missing_ok=True)
+        if document:
+            facts.write_text("{}")
         environment = {
             "PYTHONPATH": str(REPOSITORY),
             "GITHUB_API_URL": world.url,
@@ -281,13 +285,142 @@ def test_a_merge_group_of_nothing_of_ours_gets_its_check(platform: World, look: 
     assert platform.checks(head) == []
 
 
-def test_another_base_needs_no_analysis_and_a_label_nothing(platform: World, look: Look) -> None:
-    platform.push("release", {"x": "1"})
-    pull = platform.open_pull_request("docs", DOCS, base="release")
+def to_release(platform: World, branch: str = "docs", base: str = "release") -> PullRequest:
+    if platform.head("release") is None:
+        platform.push("release", {"x": "1"})
+    return platform.open_pull_request(branch, {f"docs/{branch}.md": "Hello\n"}, base=base)
+
+
+def test_another_base_gets_the_check_of_the_whole_run_and_a_label_nothing(
+    platform: World, look: Look, tmp_path: Path
+) -> None:
+    pull = to_release(platform)
     event = platform.event("pull_request_target", number=pull.number)
-    assert needed(look, "pull_request_target", event) == (False, True)
+    assert needed(look, "pull_request_target", event) == (False, False)
+    (check,) = platform.checks(pull.head)
+    assert (check["conclusion"], check["output"]["title"]) == ("neutral", "Not curated here")
+    again = look("publish", "pull_request_target", event)
+    assert (again["conclusion"], json.loads(again["report"])["writes"]) == ("none", [])
+    other = to_release(platform, "other")
+    whole = Bot(platform, tmp_path / "whole").on("pull_request_target", number=other.number)
+    (expected,) = platform.checks(other.head)
+    assert {check[key] == expected[key] for key in ("name", "conclusion", "external_id")} == {True}
+    assert check["output"]["summary"] == expected["output"]["summary"]
+    assert whole.codes == (0, 0)
     event["action"] = "labeled"
     assert needed(look, "pull_request_target", event) == (False, False)
+
+
+def test_the_check_of_a_curated_pull_request_on_the_same_commit_is_left_alone(platform: World, look: Look) -> None:
+    curated = platform.open_pull_request("docs", DOCS)
+    platform.push("release", {"x": "1"})
+    data = {"title": "Twice", "head": "docs", "base": "release"}
+    number = platform.act(CURATOR, "POST", "/pulls", data).json["number"]
+    event = platform.event("pull_request_target", number=number)
+    done = look("publish", "pull_request_target", event)
+    assert (done["needed"], done["conclusion"]) == ("false", "none")
+    assert platform.checks(curated.head) == []
+
+
+def test_a_pull_request_that_was_turned_away_from_us_takes_back_what_was_said(platform: World, look: Look) -> None:
+    pull = to_release(platform)
+    event = platform.event("pull_request_target", number=pull.number, action="edited", former_base="main")
+    assert needed(look, "pull_request_target", event) == (False, True)
+    assert platform.checks(pull.head) == []
+
+
+def closed(platform: World, number: int) -> dict[str, Any]:
+    """The event of a pull request that somebody closed just now."""
+    assert platform.act(CURATOR, "PATCH", f"/pulls/{number}", {"state": "closed"}).ok
+    return platform.event("pull_request_target", number=number, action="closed")
+
+
+def test_a_pull_request_that_never_was_ours_is_closed_without_a_run(
+    platform: World, look: Look, tmp_path: Path
+) -> None:
+    bot = Bot(platform, tmp_path / "whole")
+    bot.on("push", before=platform.head("main"), after=platform.head("main"))
+    pull = platform.open_pull_request("docs", DOCS)
+    look("publish", "pull_request_target", platform.event("pull_request_target", number=pull.number))
+    event = closed(platform, pull.number)
+    ledger = platform.head(BRANCH)
+    assert needed(look, "pull_request_target", event) == (False, False)
+    assert len(platform.checks(pull.head)) == 1
+    whole = bot.on("pull_request_target", number=pull.number, action="closed")
+    assert (whole.codes, whole.report["writes"]) == ((0, 0), [])
+    assert (platform.head(BRANCH), len(platform.checks(pull.head))) == (ledger, 1)
+
+
+def test_what_was_ours_once_or_is_an_answer_to_us_runs_when_it_is_closed(
+    platform: World, look: Look, tmp_path: Path
+) -> None:
+    ours = platform.open_pull_request("ours", customer_files())
+    Bot(platform, tmp_path / "bot").on("pull_request_target", number=ours.number)
+    spoken = platform.open_pull_request("spoken", {"docs/spoken.md": "x\n"})
+    platform.comment(CURATOR, spoken.number, "/incumbent undo quillow-b03")
+    names = ("incumbent/evict/some-entry", "incumbent-candidates/some-trait")
+    answers = [platform.open_pull_request(name, {f"docs/{place}.md": "x\n"}) for place, name in enumerate(names)]
+    for pull in (ours, spoken, *answers):
+        assert needed(look, "pull_request_target", closed(platform, pull.number)) == (True, True), pull.branch
+
+
+def test_a_merged_pull_request_ends_here_only_where_its_event_says_nothing_is_done(platform: World, look: Look) -> None:
+    """An event that says it was closed, of one that is merged by now, is in doubt."""
+    pull = platform.open_pull_request("docs", DOCS)
+    event = closed(platform, pull.number)
+    platform.act(CURATOR, "PATCH", f"/pulls/{pull.number}", {"state": "open"})
+    platform.merge(pull.number)
+    assert needed(look, "pull_request_target", event) == (True, True)
+
+
+def test_words_that_come_between_the_jobs_have_a_run_of_their_own(platform: World, look: Look) -> None:
+    """The first job saw no command; the second posts the check, and the command's own run answers."""
+    pull = platform.open_pull_request("docs", DOCS)
+    event = platform.event("pull_request_target", number=pull.number)
+    assert look("analyse", "pull_request_target", event)["needed"] == "false"
+    platform.comment(CURATOR, pull.number, "/incumbent help")
+    done = look("publish", "pull_request_target", event)
+    assert (done["needed"], done["conclusion"]) == ("false", "success")
+    assert [check["conclusion"] for check in platform.checks(pull.head)] == ["success"]
+
+
+def test_the_word_of_the_first_job_lets_no_file_of_ours_pass(platform: World, look: Look, tmp_path: Path) -> None:
+    """It comes from where hostile data is read: whoever forges it gets a check that fails."""
+    pull = platform.open_pull_request("ours", customer_files())
+    event = platform.event("pull_request_target", number=pull.number)
+    word = json.dumps({preflight.QUIET: pull.head})
+    (tmp_path / "facts.json").write_text(word, encoding="utf-8")
+    assert look("publish", "pull_request_target", event)["needed"] == "true"
+    assert platform.checks(pull.head) == []
+    whole = Bot(platform, tmp_path / "whole").on("pull_request_target", number=pull.number, mangle=lambda _: word)
+    (check,) = platform.checks(pull.head)
+    assert (check["conclusion"], check["output"]["title"]) == ("failure", "Run all jobs again")
+    assert "`/incumbent run`" in check["output"]["summary"]
+    assert whole.codes == (0, 4)
+
+
+def test_the_word_about_another_head_counts_for_nothing(platform: World, look: Look, tmp_path: Path) -> None:
+    pull = platform.open_pull_request("docs", DOCS)
+    (tmp_path / "facts.json").write_text(json.dumps({preflight.QUIET: "1" * 40}), encoding="utf-8")
+    event = platform.event("pull_request_target", number=pull.number)
+    assert look("publish", "pull_request_target", event)["needed"] == "true"
+
+
+def test_a_github_that_fails_between_the_jobs_asks_for_another_run(platform: World, look: Look, tmp_path: Path) -> None:
+    pull = platform.open_pull_request("docs", DOCS)
+    event = platform.event("pull_request_target", number=pull.number)
+    assert look("analyse", "pull_request_target", event)["needed"] == "false"
+    word = (tmp_path / "facts.json").read_text(encoding="utf-8")
+    place = f"/repos/{platform.full_name}/pulls/{pull.number}/files"
+    platform.gateway.settings[place] = (500, {})
+    assert look("publish", "pull_request_target", event)["needed"] == "unknown"
+    del platform.gateway.settings[place]
+    Bot(platform, tmp_path / "whole").on("pull_request_target", number=pull.number, mangle=lambda _: word)
+    (check,) = platform.checks(pull.head)
+    assert check["output"]["title"] == "Run all jobs again"
+    assert look("publish", "pull_request_target", event)["conclusion"] == "success", "the job is run again"
+    newest = max(platform.checks(pull.head), key=lambda each: int(each["id"]))
+    assert newest["conclusion"] == "success"
 
 
 def test_the_clock_runs_though_its_event_names_no_repository(platform: World, look: Look) -> None:
@@ -312,7 +445,7 @@ def test_facts_of_an_earlier_run_are_not_handed_over(platform: World, look: Look
     pull = platform.open_pull_request("docs", DOCS)
     event = platform.event("pull_request_target", number=pull.number)
     assert look("analyse", "pull_request_target", event, document=True)["needed"] == "false"
-    assert not (tmp_path / "facts.json").exists()
+    assert json.loads((tmp_path / "facts.json").read_text(encoding="utf-8")) == {preflight.QUIET: pull.head}
     event["action"] = "labeled"
     assert look("analyse", "pull_request_target", event, document=True)["needed"] == "false"
     assert not (tmp_path / "facts.json").exists()

@@ -222,7 +222,7 @@ class Pulls(Unchanged):
             data["author_association"] = "CONTRIBUTOR" if merged else "FIRST_TIME_CONTRIBUTOR"
         if not whole:
             return data
-        compared = self._compare(pull) if pull.open else {"files": [], "commits": []}
+        compared = {"files": [], "commits": []} if pull.merge_commit else self._compare(pull)
         data |= {"merged": pull.merge_commit is not None, "merged_by": pull.merged_by}
         data |= {"commits": len(compared["commits"]), "changed_files": len(compared["files"])}
         data |= {side: sum(file[side] for file in compared["files"]) for side in ("additions", "deletions")}
