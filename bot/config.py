@@ -1,6 +1,7 @@
 """The curation config: ceiling, knobs, options, overrides, classifier and limits.
 
-There is no fallback in code (the paper's invariant I4): a key that is missing is an error that names file and key.
+There is no fallback in code (the paper's invariant I4): a key that is missing is an error that names file and key,
+unless it is among those of ``defaults.yaml``, which ships with the product.
 Names are those of ``docs/paper.md``; meanings are in the published JSON schema, which is generated from these models.
 """
 
@@ -9,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import Annotated, Final, Literal
+from functools import reduce
+from importlib.resources import files
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr
 
@@ -30,6 +33,15 @@ REVIEWED_FILES = ReadingLimits(file_bytes=32_000_000, nesting_depth=100, nodes=1
 
 # What a customer expects of an answer is carried into an entry, and with it into a tombstone: a few levels deeper.
 DEEPEST_CUSTOMER_FILE = REVIEWED_FILES.nesting_depth - 10
+
+_DEFAULTS: Final[Any] = parse_yaml(
+    files(__package__).joinpath("defaults.yaml").read_bytes(), "defaults.yaml", REVIEWED_FILES
+).data
+
+
+def _default(key: str) -> Any:
+    """What ``defaults.yaml`` says of ``key``, as in ``limits.queries``."""
+    return reduce(lambda section, name: section[name], key.split("."), _DEFAULTS)
 
 
 class Knobs(FileModel):
@@ -133,7 +145,9 @@ class OpenAISettings(FileModel):
     timeout_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
         description="time one request may take, from its first byte to the last of its answer"
     )
-    response_bytes: Count = Field(description="bytes of the answer to one request at most")
+    response_bytes: Count = Field(
+        default=_default("classifier.openai.response_bytes"), description="bytes of the answer to one request at most"
+    )
     retries: int = Field(ge=0, description="how often a failed request is tried again")
     in_flight: Annotated[int, Field(ge=1, le=100)] = Field(description="queries that are asked at the same time")
     prompt_bytes: Count = Field(
