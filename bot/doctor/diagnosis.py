@@ -48,6 +48,7 @@ def diagnose(facts: Facts) -> tuple[Finding, ...]:
         *_ledger(facts.ledger, writer),
         *diagnose_admissions(facts, config, workflow),
         *_curators(facts, config),
+        *_trust(facts.permissions),
         *_code_owners(facts, files),
         *_token(facts),
     )
@@ -266,6 +267,18 @@ def _curators(facts: Facts, config: ConfigFacts | None) -> Iterator[Finding]:
         )
     if not facts.outsiders:
         yield good("curators", "all curators are collaborators")
+
+
+def _trust(unread: Unread | None) -> Iterator[Finding]:
+    if unread is None:
+        yield good("trust", "what people may do in the repository can be looked up")
+        return
+    yield unchecked(
+        "trust",
+        "what people may do in the repository",
+        unread,
+        "a bot that cannot look it up takes everybody for an outsider, and nobody for a curator but those of `curators`",
+    )
 
 
 def _code_owners(facts: Facts, files: Files | None) -> Iterator[Finding]:

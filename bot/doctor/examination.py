@@ -36,6 +36,7 @@ from bot.snapshot import Snapshot
 ADMINISTRATION = "Administration: read"
 CONTENTS = "Contents: read"
 METADATA = "Metadata: read"
+COLLABORATORS = "Metadata: read, of an account that may write"
 _PUSHING = ("always", "exempt")
 """Modes of a bypass that hold for a push, and not in a pull request alone."""
 MOST_CURATORS = 100
@@ -116,9 +117,11 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_g
     outsiders: tuple[str, ...] | Unread = ()
     owner_faults: tuple[str, ...] | Unread = ()
     state: str | Unread | None = None
+    curators: tuple[str, ...] = ()
     if isinstance(files, Files):
         if files.config is not None:
-            outsiders = _outsiders(ask, files.config.curators)
+            curators = files.config.curators
+            outsiders = _outsiders(ask, curators)
         if files.code_owners is not None:
             owner_faults = _read(lambda: _owner_faults(ask), CONTENTS)
         if files.workflow is not None:
@@ -143,6 +146,7 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_g
             unread=_lacking(ask, files, branch),
         ),
         on_github_com=on_github_com,
+        permissions=_permissions(ask, curators or (str(repository["owner"]["login"]),)),
     )
 
 
@@ -316,7 +320,14 @@ def _outsiders(ask: Ask, curators: tuple[str, ...]) -> Any:
             login for login in asked if ask(f"/collaborators/{quote(login, safe='')}", missing=_ABSENT) is _ABSENT
         )
 
-    return _read(question, "Metadata: read, of an account that may write")
+    return _read(question, COLLABORATORS)
+
+
+def _permissions(ask: Ask, logins: tuple[str, ...]) -> Unread | None:
+    """What keeps the token from looking up what somebody may do, tried with the first of ``logins``."""
+    # An organisation is nobody's login: GitHub says so with a 404, to whom it would answer.
+    found = _read(lambda: ask(f"/collaborators/{quote(logins[0], safe='')}/permission", missing=_ABSENT), COLLABORATORS)
+    return found if isinstance(found, Unread) else None
 
 
 def _owner_faults(ask: Ask) -> tuple[str, ...]:

@@ -171,6 +171,7 @@ class Facts:
     ``on_github_com`` tells whether the API is github.com's, where alone the ids of GitHub's own apps are known.
     ``outsiders`` are configured curators who are no collaborators, ``owner_faults`` lines of CODEOWNERS that GitHub
     cannot follow.
+    ``permissions`` tells what keeps the token from looking up what people may do, None where nothing does.
     """
 
     name: str
@@ -188,3 +189,4 @@ class Facts:
     owner_faults: tuple[str, ...] | Unread
     token: TokenFacts
     on_github_com: bool
+    permissions: Unread | None = None

@@ -563,6 +563,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
     # People
     ("outsider", {"outsiders": ("ola",)}, "warning", "curators", "curator ola is no collaborator", "add ola"),
     ("unread", {"outsiders": UNREAD}, "warning", "curators", "could not be checked", "Administration"),
+    ("unread", {"permissions": UNREAD}, "warning", "trust", "could not be checked", "Administration"),
     ("no owners", files(code_owners=None), "warning", "code owners", "no CODEOWNERS", "incumbent init"),
     (
         "unowned",
@@ -676,6 +677,7 @@ def test_what_could_not_be_read_is_never_called_well() -> None:
         blocking=UNREAD,
         files=UNREAD,
         token=TokenFacts(kind="app", writes=None, unread=(UNREAD,)),
+        permissions=UNREAD,
     )
     assert {item.severity for item in diagnose(unread)} == {"warning"}
 

@@ -349,6 +349,26 @@ def test_files_that_do_not_load(healthy: World, doctor: Doctor) -> None:
     assert any("config/curation.yaml:" in what and "ceilling" in what for what in told(findings, "error"))
 
 
+def test_a_token_that_may_not_look_up_what_people_may_do(healthy: World, doctor: Doctor) -> None:
+    set_up(healthy, f"/collaborators/{CURATOR}/permission", FORBIDDEN, 403)
+    code, findings = doctor()
+    found = one(findings, "warning", "trust")
+    assert code == 0
+    assert "what people may do" in found["what"]
+    assert "outsider" in found["why"]
+    assert "Metadata: read, of an account that may write" in found["change"]
+
+
+def test_where_no_curators_are_named_it_is_tried_with_the_owner(healthy: World, doctor: Doctor) -> None:
+    """An organisation has no permission of its own: that GitHub says so is answer enough."""
+    healthy.push("main", {"config/curation.yaml": platform_files(admissions="pull-request")["config/curation.yaml"]})
+    place = f"/collaborators/{healthy.full_name.partition('/')[0]}/permission"
+    set_up(healthy, place, {"message": "Not Found"}, 404)
+    assert "can be looked up" in one(doctor()[1], "ok", "trust")["what"]
+    set_up(healthy, place, FORBIDDEN, 403)
+    assert "Metadata: read" in one(doctor()[1], "warning", "trust")["change"]
+
+
 def test_a_curator_who_is_no_collaborator_and_folders_that_nobody_owns(healthy: World, doctor: Doctor) -> None:
     config = platform_files()["config/curation.yaml"].replace("curators: []", f"curators: [{CURATOR}, {OUTSIDER}]")
     healthy.push("main", {"config/curation.yaml": config, ".github/CODEOWNERS": "/taxonomy/ @acme/platform\n"})
