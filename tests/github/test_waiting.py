@@ -9,13 +9,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
+import yaml
 
 from bot.errors import OutsideError
 from bot.github.client import GitHubClient, RefusedError
-from bot.github.waiting import Patience, TooLongError
+from bot.github.waiting import JOB_SECONDS, Patience, TooLongError
+from bot.setup_files import setup_file
 
 PRIMARY = "API rate limit exceeded for installation ID 7."
 SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+
+
+def test_patience_ends_before_the_shipped_workflow_ends_the_job() -> None:
+    jobs = yaml.safe_load(setup_file("incumbent.yml"))["jobs"].values()
+    assert {60 * job["timeout-minutes"] for job in jobs} == {JOB_SECONDS}
 
 
 class Limits:
