@@ -277,7 +277,7 @@ def _trust(unread: Unread | None) -> Iterator[Finding]:
         "trust",
         "what people may do in the repository",
         unread,
-        "a bot that cannot look it up takes everybody for an outsider, and nobody for a curator but those of `curators`",
+        "a bot that cannot look it up takes everybody for an outsider, and only those in `curators` for curators",
     )
 
 

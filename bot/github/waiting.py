@@ -11,7 +11,7 @@ from github import GithubRetry
 from urllib3 import BaseHTTPResponse
 
 JOB_SECONDS: Final = 20 * 60
-"""After so long the shipped workflow ends a job (`timeout-minutes`), which GitHub tells no job: a test compares them."""
+"""After so long the shipped workflow ends a job (`timeout-minutes`); GitHub tells no job so, a test compares them."""
 SECONDS: Final = JOB_SECONDS * 2 // 5
 """So long one run waits in all.
 
