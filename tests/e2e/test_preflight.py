@@ -423,6 +423,20 @@ def test_a_github_that_fails_between_the_jobs_asks_for_another_run(platform: Wor
     assert newest["conclusion"] == "success"
 
 
+def test_a_push_runs_whatever_it_touches_since_the_dashboard_names_its_commit(
+    platform: World, look: Look, tmp_path: Path
+) -> None:
+    bot = Bot(platform, tmp_path / "whole")
+    before = platform.head("main")
+    bot.on("push", before=before, after=before)
+    after = platform.push("main", DOCS)
+    assert needed(look, "push", platform.event("push", before=before, after=after)) == (True, True)
+    whole = bot.on("push", before=before, after=after)
+    assert [each.partition(" to ")[0] for each in whole.report["writes"]] == ["edit the dashboard issue"]
+    (dashboard,) = platform.pages("/issues?state=open")
+    assert f"As of commit `{after[:12]}`" in dashboard["body"]
+
+
 def test_the_clock_runs_though_its_event_names_no_repository(platform: World, look: Look) -> None:
     assert needed(look, "schedule", platform.event("schedule")) == (True, True)
 
