@@ -12,8 +12,10 @@ from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
 from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets
+from bot.intake.personal import personal_in_name
 from bot.intake.query import Query
 from bot.intake.specification import Specification
+from bot.secrets import holds_key
 from bot.snapshot import Rationed, Snapshot
 
 EVAL_SETS = "eval_sets"
@@ -74,12 +76,12 @@ def submission_folders(snapshot: Snapshot) -> tuple[str, ...]:
 
 def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, limits: Limits) -> Package:
     """The agent specification and eval sets in ``snapshot``; raises :class:`InputError` when nothing can be judged."""
-    problems: list[Problem] = []
+    problems = faults_of_names(customer, agent, folder)
     snapshot = Rationed(snapshot, limits.package_bytes)
     eval_sets = collect(lambda: read_eval_sets(snapshot, limits), problems)
     read = {eval_set.file for eval_set in eval_sets or ()}
     specification = collect(lambda: read_specification(snapshot, limits, read), problems)
-    if specification is None or eval_sets is None:
+    if specification is None or eval_sets is None or problems:
         rows = () if eval_sets is None else eval_sets
         raise InputError(_each_once([*problems, *(problem for eval_set in rows for problem in eval_set.problems)]))
     submission = Submission(
@@ -92,6 +94,17 @@ def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, lim
         tools=None if specification.tools is None else tuple(tool.name for tool in specification.tools),
     )
     return Package(submission=submission, specification=specification)
+
+
+def faults_of_names(customer: str, agent: str, folder: str) -> list[Problem]:
+    """What is wrong with the names of a customer and an agent, by which entries and their files are called."""
+    found = []
+    for what, name in (("the customer", customer), ("the agent", agent)):
+        holds = "what looks like a key" if holds_key(name) else personal_in_name(name)
+        if holds:
+            fix = "rename its folder, or give it another name: names become names of files"
+            found.append(Problem(folder, None, f"the name of {what} holds {holds}", fix))
+    return found
 
 
 def _each_once(problems: Sequence[Problem]) -> list[Problem]:

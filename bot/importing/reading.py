@@ -15,7 +15,7 @@ from bot.intake.eval_sets import Named, read_files
 from bot.intake.query import EvalSet
 from bot.intake.specification import UNDECLARED, Specification
 from bot.snapshot import Snapshot
-from bot.submission import Package, Submission, refuse_shared_ids
+from bot.submission import Package, Submission, faults_of_names, refuse_shared_ids
 
 NOT_DECLARED = Imported(declared=False)
 _NAME_IT = "name the agent's folder with --agent-folder"
@@ -100,6 +100,7 @@ def read_bundles(parts: Sequence[Part], limits: Limits, regression_set: Regressi
     bundles: list[Bundle] = []
     for customer, agent in dict.fromkeys((part.customer, part.agent) for part in parts):
         own = [part for part in parts if (part.customer, part.agent) == (customer, agent)]
+        problems.extend(faults_of_names(customer, agent, own[0].recorded))
         try:
             found = read_files([part.named for part in own], limits)
         except InputError as error:

@@ -34,6 +34,11 @@ def personal_in(texts: tuple[str, ...], detector: Detector) -> Mapping[str, int]
     return MappingProxyType({kind.value: count for kind, count in counts.items() if count}) or NOTHING_PERSONAL
 
 
+def personal_in_name(name: str) -> str:
+    """What is personal in ``name``, by which files are called, in words; nothing is allowed there."""
+    return kinds_in_words(personal_in((name,), Detector()))
+
+
 def kinds_in_words(kinds: Mapping[str, int]) -> str:
     """``kinds`` as in “an e-mail address and 2 payment card numbers”."""
     named: Sequence[str] = [

@@ -19,6 +19,7 @@ from bot.intake.expected.carried import carried_id
 from bot.intake.query import EvalSet, Query
 from bot.secrets import holds_key
 
+_ANOTHER_ID: Final = "write a short id in one line that names nobody, or none: ids become names of files"
 _MADE_UP: Final = "revoke it if it is real, since others have seen it, and write one that nobody takes for a key"
 
 
@@ -79,7 +80,7 @@ def _faults(file: str, row: Row, limits: Limits, keys: _Keys) -> list[Problem]:
     """What is wrong with a row in any format."""
     faults: list[Problem] = []
     if row.id is not None and (wrong := fault_of_id(row.id)) is not None:
-        faults.append(Problem(file, row.line, wrong, "write a short id in one line, or none"))
+        faults.append(Problem(file, row.line, wrong, _ANOTHER_ID))
     if not row.turns:
         faults.append(Problem(file, row.line, "the query has no turns", "write at least one turn"))
     if len(row.turns) > limits.turns:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from bot.intake.personal import personal_in_name
 from bot.invisible import is_invisible
 from bot.secrets import holds_key
 from bot.text import normalise
@@ -48,4 +49,6 @@ def fault_of_id(name: str) -> str | None:
         return "the id holds what looks like a key"
     if not name.isprintable() or any(map(is_invisible, name)):
         return "the id holds characters that cannot be seen, such as a line break or a tab"
+    if personal := personal_in_name(name):
+        return f"the id holds {personal}"
     return None
