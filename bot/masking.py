@@ -34,7 +34,12 @@ _detector: list[Detector] = []
 
 
 def mask_by(detector: Detector) -> None:
-    """From now on, mask the personal data that ``detector`` finds: one process shows one platform."""
+    """From now on, mask the personal data that ``detector`` finds.
+
+    One process shows one platform: a command opens one (``--repo``), a job of the Action reads its own repository, and
+    a server is given one at its start (:class:`bot.mcp_server.desk.Desk`), so that what is set anew is the same config
+    or a newer state of it.
+    """
     _detector[:] = [detector]
 
 
@@ -83,7 +88,10 @@ def is_said(shown: str, text: str) -> bool:
 
 
 def masked_data(data: Json) -> Json:
-    """``data`` with every text in it masked, names too; names that then are the same are numbered."""
+    """``data`` with every text in it masked, names too; names that then are the same are numbered.
+
+    A number that would be masked as a text has the stand-in, which is a text.
+    """
     if isinstance(data, str):
         return masked(data)
     if isinstance(data, list):
@@ -91,7 +99,7 @@ def masked_data(data: Json) -> Json:
             return [*masked_together(map(str, data))]
         return [masked_data(item) for item in data]
     if not isinstance(data, dict):
-        return data
+        return _masked_number(data)
     found: dict[str, Json] = {}
     for name, item in data.items():
         shown = base = masked(name)
@@ -101,6 +109,14 @@ def masked_data(data: Json) -> Json:
             shown = f"{base} {count}"
         found[shown] = masked_data(item)
     return found
+
+
+def _masked_number(data: int | float | None) -> Json:
+    from bot.personal_data.plain_text import digits_of
+
+    digits = digits_of(data)
+    shown = digits and masked(digits)
+    return data if shown == digits else shown
 
 
 def masked_json(data: Json, indent: int | None = 2) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -59,17 +58,28 @@ CARD = "4539 1488 0343 6467"
 MAIL = "kim.lee@northwind.com"
 
 
-@pytest.fixture(autouse=True)
-def _masks() -> Iterator[None]:
-    yield
-    mask_by(Detector())
-
-
 def test_personal_data_is_masked_where_secrets_are() -> None:
     assert masked(f"Charge {CARD} of {MAIL}, {PASSWORD}") == (
         f"Charge [payment card 1] of [e-mail 1], password{STAND_IN}"
     )
     assert masked_data({MAIL: [CARD]}) == {"[e-mail 1]": ["[payment card 1]"]}
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (4539148803436467, "[payment card 1]"),
+        (4539148803436467.0, "[payment card 1]"),
+        (0.8146362049801931, 0.8146362049801931),
+        (1763930000000, 1763930000000),
+        (12, 12),
+        (True, True),
+        (None, None),
+        (float("inf"), float("inf")),
+    ],
+)
+def test_a_number_is_masked_where_its_digits_would_be(number: Json, shown: Json) -> None:
+    assert masked_data({"n": [number]}) == {"n": [shown]}
 
 
 def test_a_value_has_one_stand_in_in_all_turns_of_a_query() -> None:

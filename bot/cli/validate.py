@@ -15,6 +15,7 @@ from bot.curator.store import load_regression_set
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
 from bot.impact.model import Appraisal
+from bot.masking import mask_by
 from bot.pipeline import refuse_other_folders
 from bot.report.output import ProblemOutput, ValidateOutput
 from bot.snapshot import WorkingTree
@@ -53,6 +54,8 @@ def command(since: str | None, repo: Path, config_path: str, as_json: bool) -> i
     taxonomy = collect(lambda: load_taxonomy(snapshot), problems)
     known = frozenset(taxonomy.by_id) if taxonomy is not None else None
     config = collect(lambda: load_config(snapshot, known, config_path), problems)
+    if config is not None:
+        mask_by(config.personal_data.shown)
     if taxonomy is not None:
         notes.extend(taxonomy_notes(snapshot, taxonomy, None if config is None else config.appraisal))
     known_set = collect(lambda: load_regression_set(snapshot, taxonomy), problems)

@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from bot.documents import Data
 from bot.errors import Problem
+from bot.personal_data.plain_text import digits_of
 
 AttachmentKind: TypeAlias = Literal["image", "audio", "file"]
 
@@ -81,15 +82,18 @@ class Query:
 
 
 def texts_in(data: Data) -> Iterator[str]:
-    """The texts in ``data``, in order; a number is one too."""
+    """The texts in ``data``, in order; names of keys are some too, and numbers."""
     if isinstance(data, Mapping):
-        for item in data.values():
+        for name, item in data.items():
+            yield name
             yield from texts_in(item)
     elif isinstance(data, list | tuple):
         for item in data:
             yield from texts_in(item)
-    elif isinstance(data, str | int) and not isinstance(data, bool):
-        yield str(data)
+    elif isinstance(data, str):
+        yield data
+    elif (digits := digits_of(data)) is not None:
+        yield digits
 
 
 def _kind(attachment: str) -> AttachmentKind:

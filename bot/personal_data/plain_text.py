@@ -10,6 +10,13 @@ _DASHES = frozenset("\u2212\u30fc\uff70\u2043\u02d7")
 """Signs that are written as dashes, beside those that Unicode calls so."""
 
 
+def digits_of(number: object) -> str | None:
+    """The digits of a whole ``number``; those of a fraction, such as a score, are nobody's."""
+    if isinstance(number, bool) or not (isinstance(number, int) or (isinstance(number, float) and number.is_integer())):
+        return None
+    return f"{number:.0f}" if isinstance(number, float) else str(number)
+
+
 @dataclass(frozen=True)
 class PlainText:
     """A text as the finders read it: one form of digit, blank, dash and letter; nothing invisible, no accents."""
