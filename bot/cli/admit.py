@@ -19,8 +19,8 @@ from bot.cli.options import (
     one_at_a_time,
     print_json,
     progress_bar,
+    reason_given,
     repository_options,
-    require_text,
     say,
     show_problems,
     show_usage,
@@ -102,7 +102,7 @@ def command(
         package = open_package(platform, repo, eval_set_dir, customer, agent)
         backend = open_backend(platform, progress_bar)
         now = occasion(repo, at, by)
-        why = reason and require_text(reason, "--reason")
+        why = reason and reason_given(reason)
         try:
             admission = admit_package(
                 platform,

@@ -18,8 +18,8 @@ from bot.cli.options import (
     one_at_a_time,
     print_json,
     progress_bar,
+    reason_given,
     repository_options,
-    require_text,
     say,
     show_usage,
     whole_text,
@@ -101,7 +101,7 @@ def command(
     values = collect(lambda: values_said(tags, platform.taxonomy), problems)
     if found is None or values is None:
         raise InputError(problems)
-    why = None if reason is None else require_text(reason, "--reason")
+    why = None if reason is None else reason_given(reason)
     now = occasion(repo, at, by)
     backend = open_backend(platform, progress_bar)
     result = classify(

@@ -15,8 +15,8 @@ from bot.cli.options import (
     one_at_a_time,
     one_of,
     print_json,
+    reason_given,
     repository_options,
-    require_text,
     say,
     whole_text,
 )
@@ -66,8 +66,9 @@ def command(
     if not dry_run:
         changes.apply(changes.half_evicted(WorkingTree(repo), id), repo)
     platform = open_platform(repo, config_path)
+    why = reason_given(reason)
     gone = platform.regression_set.tombstones.get(id)
-    if gone is not None and gone.evicted.reason == reason.strip():
+    if gone is not None and gone.evicted.reason == why:
         # A run that was stopped before it could say what it did is run again.
         _tell(id, (), dry_run, as_json, f"{id} was evicted for this reason already, and nothing changes")
         return
@@ -85,7 +86,7 @@ def command(
     evicted = Evicted(
         at=now.at,
         by=now.by,
-        reason=require_text(reason, "--reason"),
+        reason=why,
         grounds=grounds.told if suggested else None,
     )
     plan = changes.evict(platform.regression_set.entries[id], evicted)

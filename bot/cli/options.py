@@ -21,7 +21,7 @@ from bot.curator.journal import was_changed
 from bot.curator.lock import sole_curator
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.git import read_conflicts, refuse_bare
-from bot.masking import masked_json
+from bot.masking import masked, masked_json
 from bot.report.escaping import printable, visible
 from bot.stopping import is_stop
 
@@ -243,8 +243,11 @@ def one_of(id: str, known: tuple[str, ...], what: str, fix: str = "see `incumben
         raise InputError([Problem(id, None, f"there is no such {what}{perhaps(id, known)}", fix)])
 
 
-def require_text(value: str, option: str) -> str:
-    """``value`` unless it is blank (:class:`UsageError`)."""
+def reason_given(value: str) -> str:
+    """A ``--reason`` as it is kept, without keys and what the open platform calls personal data.
+
+    Raises :class:`UsageError` for a blank one.
+    """
     if not value.strip():
-        raise UsageError(f"{option} must say something")
-    return value.strip()
+        raise UsageError("--reason must say something")
+    return masked(value.strip())

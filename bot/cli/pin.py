@@ -13,8 +13,8 @@ from bot.cli.options import (
     one_at_a_time,
     one_of,
     print_json,
+    reason_given,
     repository_options,
-    require_text,
     say,
     whole_text,
 )
@@ -40,12 +40,13 @@ def command(id: str, reason: str, dry_run: bool, repo: Path, config_path: str, a
     Examples:
       incumbent pin contoso-repairs-q07-1a2b3c4d --reason "the customer's acceptance test"
     """
-    set_pin(id, require_text(reason, "--reason"), dry_run, repo, config_path, as_json)
+    set_pin(id, reason, dry_run, repo, config_path, as_json)
 
 
-def set_pin(id: str, pin: str | None, dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
-    """Give the entry ``id``, in the set or waiting for a slot, this ``pin``; without one take it out."""
+def set_pin(id: str, reason: str | None, dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
+    """Pin the entry ``id``, in the set or waiting for a slot, for this ``reason``; without one take the pin out."""
     platform = open_platform(repo, config_path)
+    pin = None if reason is None else reason_given(reason)
     known = platform.regression_set
     refuse_evicted(id, platform)
     one_of(id, (*known.entries, *known.waiting), "entry")

@@ -17,6 +17,7 @@ from bot.curator.staging import Staging
 from bot.curator.store import FOLDER
 from bot.errors import UsageError
 from bot.github.commands import Verb
+from bot.masking import masked
 from bot.mcp_server.answers import Unread, spent
 from bot.mcp_server.cuts import Ids, Unclassified
 from bot.mcp_server.desk import Desk
@@ -119,7 +120,7 @@ class Writing:
         def work(progress: Report) -> StageAnswer:
             said: list[str] = []
             with nullcontext() if dry_run else sole_curator(self._desk.root, said.append):
-                platform = self._desk.platform()
+                platform, why = self._hear(reason)
                 if (folder is None) != waiting:
                     raise UsageError("give either `folder` or `waiting`")
                 if waiting and (accept or reason):
@@ -132,9 +133,7 @@ class Writing:
                     now = occasion(self._desk.root, None, by)
                     admission = Admission(staging=admit_waiting(platform, now))
                 else:
-                    admission = self._admission(
-                        platform, folder, accept or [], reason, by, customer, agent_name, progress
-                    )
+                    admission = self._admission(platform, folder, accept or [], why, by, customer, agent_name, progress)
                 return self._staged(admission, said, dry_run=dry_run, offered=pull_request)
 
         return await self._workers.answer(ctx, work)
@@ -169,9 +168,10 @@ class Writing:
             if pull_request is None or queries is None:
                 raise UsageError("give `pull_request` and `queries`; or, to pin or unpin, `entry`")
             verb = Verb(decision)
-            line = command_line(verb, queries, reason)
+            platform, why = self._hear(reason)
+            line = command_line(verb, queries, why)
             account = open_account(self._desk.root, self._desk.environment)
-            comment(account, self._desk.platform().config, pull_request, verb, line)
+            comment(account, platform.config, pull_request, verb, line)
             return DecisionAnswer(
                 recorded="comment",
                 by=mark(account.login),
@@ -180,6 +180,11 @@ class Writing:
             )
 
         return await self._workers.answer(ctx, work)
+
+    def _hear(self, reason: str | None) -> tuple[Platform, str | None]:
+        """The platform, and ``reason`` as it is kept: without keys, and what the platform calls personal data."""
+        platform = self._desk.platform()
+        return platform, None if reason is None else masked(reason)
 
     def _admission(
         self,
@@ -263,9 +268,10 @@ class Writing:
         root = self._desk.root
         said: list[str] = []
         with sole_curator(root, said.append):
-            known = self._desk.platform().regression_set.entries
+            platform, why = self._hear(reason)
+            known = platform.regression_set.entries
             found = known[find_name(entry, known, "entry", "take an id that `find_entries` answers")]
-            pin = " ".join(clean(reason or "", 500).split()) if decision == "pin" else None
+            pin = " ".join(clean(why or "", 500).split()) if decision == "pin" else None
             if pin == "":
                 raise UsageError("to pin needs a `reason` that can be seen")
             if pin is None and found.pin is None:

@@ -139,11 +139,11 @@ def test_a_pin_is_written_into_its_entry_alone_and_taken_out_again(platform: Pat
     entry = bare(ask(in_process(platform), "find_entries"))["entries"][0]["id"]
     before = files(platform)
     path = f"regression_set/{entry}.yaml"
-    arguments = {"decision": "pin", "entry": entry, "reason": "asked\nfor  it"}
+    arguments = {"decision": "pin", "entry": entry, "reason": "asked\nfor  it by kim.lee@northwind.com"}
     told = bare(ask(in_process(platform, writes=True), "record_decision", **arguments))
     assert (told["recorded"], told["said"], told["by"]) == ("working tree", path, "Robin Example")
     after = files(platform)
-    assert yaml.safe_load(after[path])["pin"] == "asked for it"
+    assert yaml.safe_load(after[path])["pin"] == "asked for it by [e-mail 1]"
     assert {name for name in after if after[name] != before[name]} == {path}
     ask(in_process(platform, writes=True), "record_decision", decision="unpin", entry=entry)
     assert yaml.safe_load(files(platform)[path])["pin"] is None
