@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Final
 from bot.documents import Data
 from bot.intake.query import EvalSet
 from bot.personal_data.detector import Detector
+from bot.personal_data.plain_text import digits_of
 from bot.personal_data.stand_ins import Numbering, stand_in
 
 _LETTER: Final = "[0-9A-Za-z\u00c0-\u024f]"
@@ -30,8 +32,7 @@ class Replacement:
     def of(groups: Iterable[Sequence[str]], detector: Detector) -> Replacement:
         """What replaces all that ``detector`` finds in ``groups`` of texts, one for each query.
 
-        Values are numbered in each group, so that a query becomes the same one wherever it is.  One that is in several
-        groups is replaced as in the first.
+        Values are numbered in each group; one that is in several groups is replaced as in the first.
         """
         values: dict[str, str] = {}
         for texts in groups:
@@ -49,19 +50,25 @@ class Replacement:
     def data(self, data: Data) -> Data:
         """``data`` with the texts and numbers in it replaced."""
         if isinstance(data, dict):
-            return {name: self.data(item) for name, item in data.items()}
+            # Two names that would become one stay two.
+            names = {name: self.text(name) for name in data}
+            taken = Counter(names.values())
+            return {new if taken[new] == 1 else name: self.data(data[name]) for name, new in names.items()}
         if isinstance(data, list | tuple):
             return [self.data(item) for item in data]
         if isinstance(data, str):
             return self.text(data)
-        if isinstance(data, int) and not isinstance(data, bool):
-            replaced = self.text(str(data))
-            return data if replaced == str(data) else replaced
-        return data
+        digits = digits_of(data)
+        replaced = digits if digits is None else self.text(digits)
+        return data if replaced == digits else replaced
 
     def content(self, content: str) -> str:
         """The ``content`` of a file of JSON, YAML, CSV or text with every value replaced; nothing else changes."""
         return self._in_files(content)
+
+    def over(self, other: Replacement) -> Replacement:
+        """Itself, and ``other`` for the values that are not in this."""
+        return Replacement({**other.values, **self.values})
 
     @cached_property
     def _in_texts(self) -> Callable[[str], str]:
@@ -98,16 +105,52 @@ def _pattern(value: str, before: str) -> str:
     return f"{head}{re.escape(value)}{tail}{more}"
 
 
-def is_replaced(before: EvalSet, after: EvalSet, replacement: Replacement, detector: Detector) -> bool:
-    """Whether ``after`` says what ``before`` does, with every value replaced and nothing personal left."""
+def replaced_contents(eval_set: EvalSet, content: str, detector: Detector) -> tuple[str, ...]:
+    """The ``content`` of the file of ``eval_set`` with every value replaced, the best way first.
+
+    Each query has numbers of its own, so that it becomes the same one wherever it is.  The best way also replaces
+    values where another query is, or a comment, and nothing beside them shows what they are.
+    """
+    everywhere = Replacement.of([query.texts for query in eval_set.queries], detector)
+    if not everywhere.values:
+        return ()
+    rows: dict[int, list[Sequence[str]]] = {}
+    for query in eval_set.queries:
+        rows.setdefault(query.line or 1, []).append(query.texts)
+    own = {line - 1: Replacement.of(texts, detector) for line, texts in sorted(rows.items())}
+    lines = re.split(r"(?<=\n)", content)
+    starts = sorted({0, *own})
+    parts = [
+        (own.get(start, everywhere), "".join(lines[start:end]))
+        for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)
+    ]
     return (
-        len(before.queries) == len(after.queries)
-        and len(before.problems) == len(after.problems)
-        and all(
-            new.turns == tuple(map(replacement.text, old.turns))
-            and new.expected == replacement.data(old.expected)
-            and new.texts == tuple(map(replacement.text, old.texts))
-            and not any(map(detector.find, new.texts))
-            for old, new in zip(before.queries, after.queries, strict=True)
-        )
+        "".join(part.over(everywhere).content(text) for part, text in parts),
+        "".join(part.content(text) for part, text in parts),
     )
+
+
+def not_replaced(before: EvalSet, after: EvalSet | None, detector: Detector) -> dict[str, tuple[str, ...]]:
+    """Query of ``before`` → its texts that ``after`` does not have with other values.
+
+    Where that cannot be told for each, all of those that hold some; ``after`` is ``None`` for what cannot be read.
+    """
+    if after is None or any(
+        len(mine) != len(theirs)
+        for mine, theirs in ((before.queries, after.queries), (before.problems, after.problems))
+    ):
+        found = {query.id: tuple(filter(detector.find, query.texts)) for query in before.queries}
+        return {id: texts for id, texts in found.items() if texts}
+    left: dict[str, tuple[str, ...]] = {}
+    for old, new in zip(before.queries, after.queries, strict=True):
+        own = Replacement.of([old.texts], detector)
+        meant = tuple(map(own.text, old.texts))
+        is_same = new.turns == meant[: len(old.turns)] and new.expected == own.data(old.expected)
+        if not is_same or new.texts != meant or any(map(detector.find, new.texts)):
+            now = new.texts if len(new.texts) == len(meant) else old.texts
+            left[old.id] = tuple(
+                text
+                for text, wanted, there in zip(old.texts, meant, now, strict=True)
+                if wanted != there or detector.find(there)
+            )
+    return left

@@ -20,20 +20,21 @@ from bot.intake.query import EvalSet, Query
 from bot.personal_data.detector import Detector
 from bot.pipeline import Platform
 from bot.renewal import query_of
-from bot.replacing import Replacement, is_replaced
+from bot.replacing import Replacement, not_replaced, replaced_contents
 from bot.secrets import holds_secret
 from bot.snapshot import Overlay, Snapshot, WorkingTree
 from bot.submission import EVAL_SETS, submission_folders
 from bot.text import text_key
 
-NOT_THE_SAME = "replaced, it would not be read as the same queries any more"
+ANOTHER_REASON = "--replace changes no reasons: write another one"
+ANOTHER_NAME = "--replace changes no names: give its source another name, evict the entry, and admit the query again"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sighting:
     """A query, an entry or a correction that holds personal data or a secret, and where it is.
 
-    ``texts`` are those of its texts that hold some.
+    ``texts`` are those of its texts that hold some; ``to_do`` says what a person does where nothing else can.
     """
 
     file: str
@@ -42,16 +43,24 @@ class Sighting:
     kinds: Mapping[str, int]
     secret: bool
     texts: tuple[str, ...]
+    to_do: str | None = None
 
     @staticmethod
     def of(query: Query, detector: Detector) -> Sighting | None:
         """What ``query`` holds; ``None`` for nothing."""
-        kinds = personal_in(query.texts, detector)
-        secret = any(map(holds_secret, query.texts))
+        return Sighting.among(query.texts, query, detector)
+
+    @staticmethod
+    def among(texts: tuple[str, ...], query: Query, detector: Detector, to_do: str | None = None) -> Sighting | None:
+        """What those ``texts`` hold that are of ``query``."""
+        kinds = personal_in(texts, detector)
+        secret = any(map(holds_secret, texts))
         if not kinds and not secret:
             return None
-        texts = tuple(text for text in query.texts if holds_secret(text) or detector.find(text))
-        return Sighting(file=query.file, line=query.line, id=query.id, kinds=kinds, secret=secret, texts=texts)
+        texts = tuple(text for text in texts if holds_secret(text) or detector.find(text))
+        return Sighting(
+            file=query.file, line=query.line, id=query.id, kinds=kinds, secret=secret, texts=texts, to_do=to_do
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,16 +100,53 @@ def scan_set(platform: Platform, tree: Snapshot) -> tuple[Sighting, ...]:
     known, config = platform.regression_set, platform.config
     found: list[Sighting] = []
     for path, entry, within in _entries(known):
-        sighting = Sighting.of(query_of(entry), detector_of(entry, config))
-        if sighting is not None:
-            document = _document(tree, path)
-            found.append(replace(sighting, file=tree.name(path), line=document.line((*within, "turns"))))
+        detector = detector_of(entry, config)
+        query = query_of(entry)
+        tombstone = known.tombstones[entry.id] if within else None
+        places = {(*within, "turns"): (query.texts, None)} | {
+            place: ((text,), to_do) for place, text, to_do in _beside(entry, within, tombstone)
+        }
+        found += _sighted(places, query, detector, tree, path)
     for text in load_corrections(tree, None).values():
         query = Query(id=text.path, turns=text.turns, file=tree.name(text.path), line=None)
-        sighting = Sighting.of(query, config.personal_data.shown)
-        if sighting is not None:
-            found.append(replace(sighting, line=_document(tree, text.path).line(("turns",))))
+        places = {("turns",): (text.turns, None)} | {
+            ("tags", name, "reason"): ((item.reason,), ANOTHER_REASON)
+            for name, item in text.tags.items()
+            if item.reason is not None
+        }
+        found += _sighted(places, query, config.personal_data.shown, tree, text.path)
     return tuple(found)
+
+
+def _sighted(
+    places: Mapping[tuple[str, ...], tuple[tuple[str, ...], str | None]],
+    query: Query,
+    detector: Detector,
+    tree: Snapshot,
+    path: str,
+) -> Iterator[Sighting]:
+    """What is in the texts at ``places`` of the file at ``path``, each with its line."""
+    for place, (texts, to_do) in places.items():
+        sighting = Sighting.among(texts, query, detector, to_do)
+        if sighting is not None:
+            yield replace(sighting, file=tree.name(path), line=_document(tree, path).line(place))
+
+
+def _beside(
+    entry: Entry, within: tuple[str, ...], tombstone: Tombstone | None
+) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """Of an entry, its names and the reasons that people gave: where each is in its file, and what to do about it."""
+    yield (*within, "id"), entry.id, ANOTHER_NAME
+    source = entry.source
+    if source is not None:
+        for name in ("customer", "agent", "item", "eval_set"):
+            yield (*within, "source", name), getattr(source, name), ANOTHER_NAME
+    if entry.pin is not None:
+        yield (*within, "pin"), entry.pin, ANOTHER_REASON
+    if entry.admitted.override is not None:
+        yield (*within, "admitted", "override"), entry.admitted.override, ANOTHER_REASON
+    if tombstone is not None:
+        yield ("evicted", "reason"), tombstone.evicted.reason, ANOTHER_REASON
 
 
 def replace_in_set(platform: Platform, tree: Snapshot) -> SetReplacement:
@@ -166,13 +212,14 @@ def folders_of(repo: Path, given: Path) -> tuple[Path, ...]:
 class FolderScan:
     """The eval sets of one folder: what they hold, and what replacing it changes.
 
-    ``kept`` maps files that hold personal data and stay as they are to the reason.
+    ``kept`` maps files that would not be read as the same queries, and so stay as they are, to what is to be replaced
+    in them by hand.
     """
 
     sets: tuple[EvalSet, ...]
     sightings: tuple[Sighting, ...]
     changes: tuple[FileChange, ...]
-    kept: Mapping[str, str]
+    kept: Mapping[str, tuple[Sighting, ...]]
 
 
 def scan_folder(snapshot: Snapshot, limits: Limits, detector: Detector) -> FolderScan:
@@ -182,21 +229,25 @@ def scan_folder(snapshot: Snapshot, limits: Limits, detector: Detector) -> Folde
         found for each in sets for query in each.queries if (found := Sighting.of(query, detector)) is not None
     )
     paths = {snapshot.name(path): path for path in snapshot.paths()}
-    replacements = {each.file: Replacement.of([query.texts for query in each.queries], detector) for each in sets}
-    kept: dict[str, str] = {}
+    kept: dict[str, tuple[Sighting, ...]] = {}
     changed: dict[str, str] = {}
+    ways: dict[str, tuple[str, ...]] = {}
     for each in sets:
-        if not replacements[each.file].values:
-            continue
         # A file that has a query was read as UTF-8; a byte order mark stays.
-        content = snapshot.read(paths[each.file], limits.reading).decode("utf-8")
-        changed[each.file] = replacements[each.file].content(content)
-    after = _read_again(snapshot, {paths[file]: content for file, content in changed.items()}, limits)
-    for each in sets:
-        new = after.get(each.file)
-        if each.file in changed and (new is None or not is_replaced(each, new, replacements[each.file], detector)):
-            del changed[each.file]
-            kept[each.file] = NOT_THE_SAME
+        content = snapshot.read(paths[each.file], limits.reading).decode("utf-8") if each.queries else ""
+        ways[each.file] = replaced_contents(each, content, detector)
+    for way in range(2):
+        tried = {file: found[way] for file, found in ways.items() if found and file not in changed}
+        after = _read_again(snapshot, {paths[file]: text for file, text in {**changed, **tried}.items()}, limits)
+        for each in sets:
+            if each.file not in tried:
+                continue
+            left = not_replaced(each, after.get(each.file), detector)
+            if not left:
+                changed[each.file] = tried[each.file]
+            sightings_left = (Sighting.among(left.get(query.id, ()), query, detector) for query in each.queries)
+            kept[each.file] = tuple(found for found in sightings_left if found is not None)
+    kept = {file: found for file, found in kept.items() if file not in changed}
     return FolderScan(
         sets=sets,
         sightings=sightings,

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from bot.documents import Data
 from bot.intake.eval_sets.folder import read_eval_sets
+from bot.intake.query import texts_in
 from bot.personal_data.detector import Detector
 from bot.replacing import Replacement
-from bot.scanning import NOT_THE_SAME, FolderScan, folders_of, scan_folder
+from bot.scanning import FolderScan, folders_of, scan_folder
 from bot.snapshot import WorkingTree
 from tests.factories import SHIPPED
 
@@ -115,9 +116,36 @@ def test_what_is_replaced_by_nothing_is_the_same() -> None:
 def test_a_file_that_would_not_be_the_same_stays_as_it_is(name: str, text: str, tmp_path: Path) -> None:
     good = {"good.jsonl": f'{{"query": "To {MAIL}"}}\n'}
     found = scan(tmp_path, {name: text, **good})
-    assert dict(found.kept) == {name: NOT_THE_SAME}
+    ((file, (left,)),) = found.kept.items()
+    assert (file, left.file, dict(left.kinds)) == (name, name, {"card": 1})
+    assert left.line is not None
     assert [change.path for change in found.changes] == ["good.jsonl"]
     assert {item.file for item in found.sightings} == {name, *good}
+
+
+def test_each_query_is_numbered_by_itself_wherever_its_file_has_others(tmp_path: Path) -> None:
+    turns = [f"To {MAIL}", "To jo@adatum.com", f"To {MAIL}, not jo@adatum.com"]
+    text = "".join(json.dumps({"query": turn}) + "\n" for turn in turns)
+    found = scan(tmp_path, {"e.jsonl": text})
+    assert found.kept == {}
+    content = "".join(
+        json.dumps({"query": " ".join(["To", *DETECTOR.all_replaced((turn,))]).replace("To To", "To")}) + "\n"
+        for turn in turns
+    )
+    assert found.changes[0].content == content
+    assert "person1@example.com, not person2@example.com" in content
+
+
+def test_names_of_keys_are_replaced_and_none_takes_the_place_of_another() -> None:
+    expected: Data = {MAIL: 1, CARD: 2, CARD.replace(" ", "-"): 3, "none": 4539148803436467.0, "share": 0.5}
+    replacement = Replacement.of([tuple(texts_in(expected))], DETECTOR)
+    assert replacement.data(expected) == {
+        "person1@example.com": 1,
+        CARD: 2,
+        CARD.replace(" ", "-"): 3,
+        "none": STAND_IN,
+        "share": 0.5,
+    }
 
 
 def test_sightings_say_where_and_what_and_secrets_too(tmp_path: Path) -> None:

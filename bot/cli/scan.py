@@ -32,7 +32,7 @@ from bot.report.scan_output import ScanOutput, SightingOutput, print_scan
 from bot.report.voices import PlainVoice
 from bot.scanning import FolderScan, folders_of, replace_in_set, scan_folder, scan_set
 from bot.snapshot import WorkingTree
-from bot.submission import find_specification
+from bot.submission import faults_of_names, find_specification
 
 
 @click.command("scan")
@@ -88,7 +88,7 @@ def command(
     else:
         print_scan(output, replace, PlainVoice(platform.taxonomy), Printer(everything))
     show_problems(problems)
-    left = any(item.secret or not replace for item in output.found) or output.kept
+    left = any(item.secret or item.to_do or not replace for item in output.found) or output.kept
     return InputError.exit_code if left or problems else 0
 
 
@@ -106,6 +106,11 @@ def _scan_folders(
             faults += error.problems
             continue
         scans.append((folder, scan))
+    faults += [
+        problem
+        for folder in folders
+        for problem in faults_of_names(folder.resolve().parent.name, folder.resolve().name, folder.as_posix())
+    ]
     problems = (*faults, *(problem for _, scan in scans for each in scan.sets for problem in each.problems))
     changed: list[str] = []
     for folder, scan in scans:
@@ -117,7 +122,11 @@ def _scan_folders(
             found=[SightingOutput.of(item) for _, scan in scans for item in scan.sightings],
             scanned=sum(len(each.queries) for _, scan in scans for each in scan.sets),
             changed=changed,
-            kept={file: why for _, scan in scans for file, why in scan.kept.items()} if replace else {},
+            kept={
+                file: [SightingOutput.of(item) for item in items]
+                for _, scan in scans
+                for file, items in (scan.kept.items() if replace else ())
+            },
             reclassified=[],
             not_reclassified={},
             problems=[ProblemOutput.of(problem) for problem in problems],

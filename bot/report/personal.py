@@ -9,6 +9,7 @@ from bot.intake.personal import kinds_in_words
 from bot.intake.query import Query
 from bot.masking import masked_together
 from bot.pipeline import Review
+from bot.replacing import Replacement
 from bot.report.escaping import code, code_block
 from bot.report.tables import Table, folded
 from bot.report.voices import MarkdownVoice
@@ -70,7 +71,9 @@ def _offer(review: Review, voice: MarkdownVoice, id: str) -> list[str]:
     """The turns of the query ``id`` that change, each as a block to copy."""
     turns = review.queries[id].turns
     detector = review.platform.config.personal_data.detector(review.origins[id].customer)
-    replaced = detector.all_replaced(turns)
+    # As the command replaces them: numbers are those of all texts of the query.
+    replacement = Replacement.of([review.queries[id].texts], detector)
+    replaced = [*map(replacement.text, turns)]
     changed = [place for place, turn in enumerate(turns) if replaced[place] != turn]
     if sum(len(replaced[place]) for place in changed) > LONGEST_OFFER:
         return [f"{voice.name(id)}: too long to be shown here; the command replaces it."]

@@ -25,6 +25,7 @@ class SightingOutput(BaseModel):
     personal_data: dict[str, int] = Field(description="kind: how many values")
     secret: bool = Field(description="whether something looks like a key or a password")
     texts: list[str] = Field(description="those of its texts that hold some, masked")
+    to_do: str | None = Field(description="what a person is to do where nothing is replaced, as names and reasons")
 
     @staticmethod
     def of(found: Sighting) -> SightingOutput:
@@ -36,7 +37,13 @@ class SightingOutput(BaseModel):
             personal_data=dict(found.kinds),
             secret=found.secret,
             texts=masked_together(found.texts),
+            to_do=found.to_do,
         )
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
 
     @property
     def holds(self) -> str:
@@ -51,7 +58,9 @@ class ScanOutput(BaseModel):
     found: list[SightingOutput] = Field(description="before anything was replaced, in the order of the files")
     scanned: int = Field(ge=0, description="queries, entries and corrections that were looked at")
     changed: list[str] = Field(description="files in which personal data was replaced")
-    kept: dict[str, str] = Field(description="file that holds personal data and was not changed: why not")
+    kept: dict[str, list[SightingOutput]] = Field(
+        description="file that would not be read as the same queries, and so was not changed: what holds it back"
+    )
     reclassified: list[str] = Field(description="entries that were classified again, since they have another text")
     not_reclassified: dict[str, str] = Field(description="entry with another text that keeps its scores: why")
     problems: list[ProblemOutput] = Field(description="rows that could not be read, and so were not looked at")
@@ -62,7 +71,7 @@ def print_scan(output: ScanOutput, replaced: bool, voice: PlainVoice, out: Print
     """Print where something was found, and what was done about it."""
     rows = [
         (
-            visible(item.file if item.line is None else f"{item.file}:{item.line}"),
+            visible(item.place),
             voice.name(item.id),
             item.holds,
             shortened(visible(" / ".join(item.texts))),
@@ -72,7 +81,18 @@ def print_scan(output: ScanOutput, replaced: bool, voice: PlainVoice, out: Print
     out.table("Personal data and secrets", ("where", "query", "holds", "text"), rows)
     out.line(f"{counted(output.scanned, 'text was', 'texts were')} looked at: {len(rows)} with something in it")
     out.lines("Replaced in", [visible(path) for path in output.changed])
-    out.lines("Not replaced", [f"{visible(path)}: {why}; edit it by hand" for path, why in output.kept.items()])
+    out.lines(
+        "Not replaced, since they would not be read as the same queries any more: edit them by hand",
+        [
+            f"{visible(item.place)}: {voice.name(item.id)} holds {item.holds}"
+            for items in output.kept.values()
+            for item in items
+        ],
+    )
+    if replaced:
+        out.lines(
+            "Not replaced", [f"{visible(item.place)}: {item.to_do}" for item in output.found if item.to_do is not None]
+        )
     for line in _aftermath(output, replaced):
         out.line(line)
 

@@ -137,3 +137,52 @@ def test_a_folder_without_eval_sets_is_said(arguments: tuple[str, ...], platform
     found = incumbent("scan", platform / "taxonomy", *arguments, "--repo", platform)
     assert found.code == 1
     assert "fix:" in found.err
+
+
+def test_reasons_are_kept_without_values_and_older_ones_are_named(platform: Path, incumbent: Incumbent) -> None:
+    assert incumbent("admit", platform / CARD_LINE, "--repo", platform).code == 0
+    first, second = sorted((platform / "regression_set").glob("*.yaml"))[:2]
+    for entry, call in ((first, "pin"), (second, "evict")):
+        said = incumbent(call, entry.stem, "--reason", f"asked by {MAIL}, password: hunter2secret9", "--repo", platform)
+        assert said.code == 0, said.err
+    evicted = platform / "regression_set" / "evicted" / second.name
+    kept = "asked by [e-mail 1], password[looks like a secret]"
+    assert yaml.safe_load(first.read_text(encoding="utf-8"))["pin"] == kept
+    assert yaml.safe_load(evicted.read_text(encoding="utf-8"))["evicted"]["reason"] == kept
+    again = incumbent(
+        "evict", second.stem, "--reason", f"asked by {MAIL}, password: hunter2secret9", "--repo", platform
+    )
+    assert "already" in again.out
+    assert incumbent("scan", "--repo", platform).code == 0
+    for path in (first, evicted):
+        text = path.read_text(encoding="utf-8").replace("[e-mail 1], password[looks like a secret]", MAIL)
+        path.write_text(text, encoding="utf-8")
+    found = incumbent("scan", "--replace", "--repo", platform, "--json")
+    assert found.code == 1
+    assert [(item["id"], item["personal_data"]) for item in found.json["found"]] == [
+        (first.stem, {"e-mail": 1}),
+        (second.stem, {"e-mail": 1}),
+    ]
+    assert all("write another one" in item["to_do"] and item["line"] for item in found.json["found"])
+    said = incumbent("scan", "--replace", "--repo", platform)
+    assert "write another one" in said.out
+    assert MAIL not in said.out
+
+
+def test_a_file_that_is_kept_back_names_line_query_and_kind(platform: Path, incumbent: Incumbent) -> None:
+    file = platform / CARD_LINE / "more.json"
+    file.write_text(
+        '{"eval_set": 1, "queries": [\n{"id": "z9", "query": "Pay it", "expected": {"card": 4539148803436467}}]}'
+    )
+    found = incumbent("scan", platform / CARD_LINE, "--replace", "--repo", platform)
+    assert found.code == 1
+    assert f"{file}:2: z9 holds a payment card number" in found.out
+
+
+def test_a_name_of_a_customer_that_holds_somebody_is_a_fault(platform: Path, incumbent: Incumbent) -> None:
+    folder = platform / "eval_sets" / MAIL / "desk"
+    folder.mkdir(parents=True)
+    (folder / "e.jsonl").write_text('{"query": "Show my bills"}\n', encoding="utf-8")
+    found = incumbent("scan", folder, "--repo", platform)
+    assert found.code == 1
+    assert "the name of the customer holds an e-mail address" in found.err

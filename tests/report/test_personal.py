@@ -8,10 +8,12 @@ import pytest
 
 from bot.classifier.backends import make_backend
 from bot.config import PersonalData
+from bot.personal_data.detector import Detector
 from bot.pipeline import Platform, Review, load_platform, review
 from bot.report.markdown import render_markdown
 from bot.report.review_output import ReviewOutput
 from bot.report.tables import Detail
+from bot.scanning import scan_folder
 from bot.snapshot import WorkingTree
 from bot.submission import read_package
 from tests.factories import REPOSITORY, SHIPPED
@@ -56,6 +58,21 @@ def test_a_comment_names_kinds_and_places_and_offers_texts_without_a_value(tmp_p
     second = "Write to person2@example.com, not to person1@example.com ```` <\u200b!-- incumbent --> @team"
     assert f"`q2`, turn 2:\n\n`````text\n{second}\n`````" in text
     assert text.count("`q4`") <= 1
+
+
+def test_the_comment_offers_what_the_command_writes(tmp_path: Path, platform: Platform) -> None:
+    evals = f"""\
+eval_set: 1
+queries:
+  - {{id: q1, query: Write to jo@adatum.com about my parcel}}
+  - {{id: q2, turns: ["I am {MAIL}", "Tell jo@adatum.com and {MAIL}"], expected: {{jo@adatum.com: told}}}}
+"""
+    text = render_markdown(reviewed(tmp_path, platform, evals))
+    (change,) = scan_folder(WorkingTree(tmp_path), SHIPPED.limits, Detector()).changes
+    for line in ("Write to person1@example.com about", "Tell person2@example.com and person1@example.com"):
+        assert line in text
+        assert line in (change.content or "")
+    assert "{person2@example.com: told}" in (change.content or "")
 
 
 def test_a_comment_that_is_cut_still_says_how_to_replace(tmp_path: Path, platform: Platform) -> None:
