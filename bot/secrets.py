@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from bot.personal_data.plain_text import PlainText
+
 STAND_IN = "[looks like a secret]"
 
 # Forms that providers document for their keys, and words that people put before a secret.  Each begins at the beginning
@@ -43,8 +45,13 @@ _SECRET = re.compile(
       (?s:.)*?(?:-----END\ [A-Z0-9\ ]{0,40}PRIVATE\ KEY(?:\ BLOCK)?-----|\Z)
     | PuTTY-User-Key-File-[0-9]:(?s:.)*?(?:Private-MAC:\s{0,3}[0-9a-f]{1,128}|\Z)
     | (?<=://)[^\s/:@]{0,100}:[^\s/]{1,200}(?=@)
-    | (?i:(?<=password)|(?<=passwd)|(?<=secret)|(?<=api[_-]key)|(?<=apikey)|(?<=token))
-      (?i:\s{0,3}(?:=|:|\bis\b)\s{0,3})["']?(?=[^\s"']{0,60}\d)[^\s"']{8,200}
+    | (?i:
+          (?:(?<=password)|(?<=passwd))\s{0,3}(?:=|:|\bis\b)\s{0,3}
+        | (?:(?<=secret)|(?<=api[_-]key)|(?<=apikey)|(?<=token))\s{0,3}(?:=\s{0,3}|(?::|\bis\b)\s{0,3}
+          # A number with the word for what it counts (100dollars) may be a password, and nothing else that is secret.
+          (?!["']?\d{1,6}(?:[.,]\d{1,6})?-?(?-i:(?=[A-Z]?[a-f]{0,20}[g-z])[A-Z]?[a-z]{2,20}(?:[/-][a-z]{1,20}){0,5})
+             [.,;:!?)\]"']{0,5}(?:\s|\Z)))
+      )["']?(?=[^\s"']{0,60}\d)[^\s"']{8,200}
     """,
     re.VERBOSE,
 )
@@ -73,7 +80,7 @@ _KEY = re.compile(
     """,
     re.VERBOSE,
 )
-_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----\s{0,9}[A-Za-z0-9+/=]{40}")
+_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:\s|\\{1,4}[nr]){0,9}[A-Za-z0-9+/=]{40}")
 _ACCOUNT = re.compile("AC[0-9a-z]{32}")
 """Names an account at Twilio: to be masked, and no key by itself."""
 
@@ -107,8 +114,9 @@ _RUN = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0
 
 def redacted(text: str) -> str:
     """``text`` with a stand-in for whatever looks like a secret."""
-    shown, at = [], 0
-    for start, end in sorted(_places(text)):
+    shown, at, plain = [], 0, PlainText(text)
+    for start, end in sorted(_places(plain.text)):
+        start, end = plain.place(start), plain.place(end - 1) + 1
         if start >= at:
             shown += [text[at:start], STAND_IN]
         at = max(at, end)
@@ -117,11 +125,12 @@ def redacted(text: str) -> str:
 
 def holds_secret(text: str) -> bool:
     """Whether something in ``text`` looks like a secret."""
-    return next(_places(text), None) is not None
+    return next(_places(PlainText(text).text), None) is not None
 
 
 def holds_key(text: str) -> bool:
     """Whether ``text`` holds what can hardly be anything else than a key of a provider."""
+    text = PlainText(text).text
     if not _may_hold_secret(text):
         return False
     if _PRIVATE_KEY.search(text):

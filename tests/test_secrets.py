@@ -200,6 +200,38 @@ def test_it_is_never_repeated(secret: str) -> None:
     assert "MIIE" not in text
 
 
+@pytest.mark.parametrize(
+    "text", ["token: 1234abcdef", "api_key=12345grape", "password: 2024summer", "the token is 1234567890grapes"]
+)
+def test_more_than_a_number_and_what_it_counts_is_announced(text: str) -> None:
+    assert STAND_IN in redacted(text)
+
+
+@pytest.mark.parametrize("hiding", ["\u200b", "\u00ad", "\u2060", "\u3164", "\ufe0f"])
+@pytest.mark.parametrize("kind", KEYS)
+def test_signs_that_are_not_seen_hide_no_key(kind: str, hiding: str) -> None:
+    for key in made_up(kind, 2):
+        hidden = key[:6] + hiding + hiding.join(key[6:])
+        assert holds_key(hidden) == holds_key(key)
+        shown = redacted(f"{hiding}é {hidden} ü")
+        assert shown.startswith(f"{hiding}é ")
+        assert shown.replace(hiding, "") == "é " + redacted(f"{key} ü")
+
+
+def test_full_width_letters_hide_no_key() -> None:
+    key = made_up("GitHub, classic", 1)[0]
+    wide = "".join(chr(ord(sign) + 0xFEE0) for sign in key)
+    assert holds_key(wide)
+    assert holds_secret(wide)
+    assert redacted(f"é {wide} ü") == f"é {STAND_IN} ü"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\\n", "\\r\\n", "\\\\n"])
+def test_a_private_key_is_one_however_its_lines_end(end: str) -> None:
+    key = "-----BEGIN PRIV" + f"ATE KEY-----{end}" + f"MIIEpAIBAAKCAQEA{'a1B2' * 12}{end}" * 3
+    assert holds_key(key)
+
+
 def test_a_password_in_an_address_is_left_out_and_the_address_stays() -> None:
     text = redacted("Open https://robin:" + "s3same@example.org/page please")
     assert text == f"Open https://{STAND_IN}@example.org/page please"
@@ -220,6 +252,9 @@ def test_a_password_in_an_address_is_left_out_and_the_address_stays() -> None:
         "Order APC1234567890 or AKC20240612001",
         "ASIAPACIFICREGIONSALES2024",
         "It is the glossary-of-terms-for-everybody-2024.",
+        "The token is 100dollars",
+        "The price per token: 0.25cents/word.",
+        "The secret is 16-characters-long, the API key is 100percent",
     ],
 )
 def test_speaking_of_secrets_is_none(text: str) -> None:
@@ -306,6 +341,10 @@ def test_what_is_hardly_anything_else_is_a_key(text: str) -> None:
             "//:_authToken=",
             "password is ",
             "password:a",
+            "token is 1a-",
+            "token:1" + "a" * 30,
+            "\uff47\uff48\uff50_",
+            "-----BEGIN PRIVATE KEY-----\\n\\n\\n",
             "token",
             "sig=",
             "sig=%",

@@ -6,6 +6,8 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 
+from bot.invisible import BLANK
+
 _DASHES = frozenset("\u2212\u30fc\uff70\u2043\u02d7")
 """Signs that are written as dashes, beside those that Unicode calls so."""
 
@@ -62,7 +64,7 @@ class _Plain(dict[int, str]):
 
 def _plain_sign(sign: str) -> str:
     category = unicodedata.category(sign)
-    if category in ("Cf", "Mn", "Me") or sign in "\u3164\u2800\u115f\u1160\uffa0":
+    if category in ("Cf", "Mn", "Me") or sign in BLANK:
         return ""
     if category == "Zs":
         return " "
