@@ -23,8 +23,8 @@ def check_of(rule: str) -> Callable[[str], bool]:
     if not rule:
         return lambda written: len(set(_compact(written))) > 2
     valid = cast("Callable[[str], bool]", import_module(f"stdnum.{rule}").is_valid)
-    signs_count = rule in ("se.personnummer", "fi.hetu")
-    return lambda written: bool(valid(_signed(written) if signs_count else _compact(written)))
+    sign_counts = rule == "fi.hetu"
+    return lambda written: bool(valid(_signed(written) if sign_counts else _compact(written)))
 
 
 def _compact(written: str) -> str:
@@ -145,6 +145,34 @@ def _danish_checked(number: str) -> bool:
     return _danish(number) and _weighted(number, (4, 3, 2, 7, 6, 5, 4, 3, 2, 1)) % 11 == 0
 
 
+def _belgian(number: str) -> bool:
+    """Of either century, which the check digits tell."""
+    rests = (97 - int(century + number[:9]) % 97 for century in ("", "2"))
+    return int(number[2:4]) <= 12 and int(number[9:]) in rests
+
+
+def _norwegian(number: str) -> bool:
+    """Two check digits behind a date; other registers add 40 to the day or the month."""
+    day, month, year, individual = (int(number[at : at + 2]) for at in (0, 2, 4, 6))
+    return (
+        _weighted(number, (3, 7, 6, 1, 8, 9, 4, 5, 2, 1)) % 11 == 0
+        and _weighted(number, (5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1)) % 11 == 0
+        and max(day, month) < 80
+        and (year < 40 or not 50 <= individual < 90 or (year >= 54 and individual < 75))
+        and _is_date(number[4:6], f"{month % 40}", f"{day % 40}")
+    )
+
+
+def _swedish(number: str) -> bool:
+    """The year of ten digits is of either century, which differ in no leap year but 1900."""
+    digits = number.replace("+", "")
+    return check_of("se.personnummer")(digits if len(digits) != 10 else f"20{digits}")
+
+
+def _south_african(number: str) -> bool:
+    return _is_date(number[:2], number[2:4], number[4:6]) and number[10] in "01" and bool(luhn.is_valid(number))
+
+
 def _american(number: str) -> bool:
     return check_of("us.ssn")(number) or check_of("us.itin")(number)
 
@@ -153,6 +181,7 @@ _OWN: Final[dict[str, Callable[[str], bool]]] = {
     "american": _american,
     "argentine": _person_of_argentina,
     "australian medicare": _australian_medicare,
+    "belgian": _belgian,
     "chilean": _person_of_chile,
     "danish": _danish,
     "danish checked": _danish_checked,
@@ -166,12 +195,15 @@ _OWN: Final[dict[str, Callable[[str], bool]]] = {
     "luhn": lambda number: bool(luhn.is_valid(number)),
     "mexican": _person_of_mexico,
     "national insurance": _national_insurance,
+    "norwegian": _norwegian,
     "portuguese": _person_of_portugal,
     "russian": _person_of_russia,
     "russian insurance": _russian_insurance,
     "serbian": _serbian,
     "singapore": _singapore,
+    "south african": _south_african,
     "spanish insurance": _spanish_insurance,
+    "swedish": _swedish,
     "taiwan": _taiwan,
     "uruguayan": _uruguayan,
 }

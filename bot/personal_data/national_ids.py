@@ -10,7 +10,7 @@ from typing import Final
 from bot.personal_data.model import Candidate, Kind, Sureness
 from bot.personal_data.national_checks import check_of
 from bot.personal_data.national_schemes import GENERAL, SCHEMES
-from bot.personal_data.near import Window, said_to_be_other, windows
+from bot.personal_data.near import Window, is_dated, said_to_be_other, windows
 
 _BEFORE: Final = 45
 """So far behind a word that names it a number begins at most."""
@@ -45,6 +45,7 @@ def _named_ids(lower: str, place: int, near: list[Window], *, sure: bool) -> Ite
                 break
             if (
                 _is_whole(lower, match, words)
+                and not is_dated(match[0])
                 and check_of(SCHEMES[place].check)(match[0])
                 and (sure or not said_to_be_other(lower, match.start()))
                 and not _is_published(match[0])

@@ -98,7 +98,7 @@ SCHEMES: Final = (
     Scheme("fr.nif", folded("numero fiscal, nif, spi, reference fiscale, impots"), _digits(13)),
     Scheme("nl.bsn", folded("bsn, burgerservicenummer, sofinummer, sofi"), _digits(9)),
     Scheme(
-        "be.nn",
+        "belgian",
         folded(
             "rijksregister, rijksregisternummer, registre national, numero national, niss, insz, nrn, national number"
         ),
@@ -136,7 +136,7 @@ SCHEMES: Final = (
     ),
     Scheme("pl.pesel", folded("pesel, nr pesel, numer pesel, peselu, peselem"), _digits(11)),
     Scheme(
-        "se.personnummer",
+        "swedish",
         folded("personnummer, personnr, pnr, personal number, personal identity, samordningsnummer, swedish id"),
         rf"(?:\d{_GAP}){{0,2}}\d{{6}} ?[-+]? ?\d{{4}}",
         r"(?:19|20)?\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[-+]\d{4}",
@@ -155,7 +155,7 @@ SCHEMES: Final = (
         r"(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])\d\d[-+a-fu-y]\d{3}[0-9a-fhj-np-y]",
     ),
     Scheme(
-        "no.fodselsnummer",
+        "norwegian",
         folded("fodselsnummer, fødselsnummer, fødselsnr, fodselsnr, personnummer, d-nummer, fnr, norwegian id"),
         _digits(11),
         r"(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])\d\d[ -]\d{5}",
@@ -196,7 +196,7 @@ SCHEMES: Final = (
         _digits(11),
     ),
     Scheme(
-        "za.idnr",
+        "south african",
         folded(
             "id number, id no, sa id, south african id, identity number, rsa id, id-nommer, "
             "identiteitsnommer, south african"

@@ -31,11 +31,26 @@ _OTHER: Final = re.compile(
     r")(?:\s?(?:is|was|ist|est|es|:|=|#|№|no\.?|nr\.?|n[°o]\.?|\())?[\s:#=(\"'№-]{0,4}[a-z]{0,4}[-_#]?$"
 )
 _REACH: Final = 36
+# Dates and what is behind them, ranges of years, a year and another number: 2018 12345.
+_DATED: Final = re.compile(
+    r"""
+      (?:19|20)\d\d[-./ ](?:0?[1-9]|1[0-2])[-./ ](?:0?[1-9]|[12]\d|3[01])(?:\D.*)?
+    | (?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)\d\d(?:\D.*)?
+    | (?:19|20)\d\d[ ]?[-/][ ]?(?:19|20)\d\d(?:\D.*)?
+    | (?:19|20)\d\d[ ./-]{1,2}\d{5,}
+    """,
+    re.VERBOSE,
+)
 
 
 def said_to_be_other(lower: str, start: int) -> bool:
     """Whether the words right before ``start`` say that what begins there is of no person."""
     return _OTHER.search(lower, max(0, start - _REACH), start) is not None
+
+
+def is_dated(written: str) -> bool:
+    """Whether what looks like one number is a date or a year, and what stands behind it."""
+    return _DATED.fullmatch(written) is not None
 
 
 def folded(words: str) -> tuple[str, ...]:

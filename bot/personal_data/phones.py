@@ -12,7 +12,7 @@ import phonenumbers
 from phonenumbers import PhoneMetadata, PhoneNumberDesc, PhoneNumberFormat
 
 from bot.personal_data.model import Candidate, Kind, Sureness
-from bot.personal_data.near import Window, folded, said_to_be_other, windows
+from bot.personal_data.near import Window, folded, is_dated, said_to_be_other, windows
 
 
 def _split(names: str) -> tuple[str, ...]:
@@ -104,16 +104,8 @@ _FICTION: Final = re.compile(
     re.VERBOSE,
 )
 _REGIONS_OF_FICTION: Final = "US", "GB", "AU", "DE", "FR", "SE"
-# Dates, times, ranges of years, decimals, post codes.
-_NO_PHONE: Final = re.compile(
-    r"""
-      (?:19|20)\d\d[-./ ](?:0?[1-9]|1[0-2])[-./ ](?:0?[1-9]|[12]\d|3[01])(?:\D.*)?
-    | (?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)\d\d(?:\D.*)?
-    | (?:19|20)\d\d[ ]?[-/][ ]?(?:19|20)\d\d(?:\D.*)?
-    | \d{1,4}\.\d{5,} | \d{5}-\d{3}
-    """,
-    re.VERBOSE,
-)
+_NO_PHONE: Final = re.compile(r"\d{1,4}\.\d{5,}|\d{5}-\d{3}")
+"""Decimals and post codes."""
 _INTERNET: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _COUNTED: Final = "012345678901234567890 12345678910 987654321098765432109"
 _LEAST: Final = 8
@@ -175,7 +167,7 @@ def _candidate(lower: str, start: int, stop: int, near: _Near) -> Candidate | No
         start += 1
     written = lower[start:stop]
     digits = "".join(filter(str.isdigit, written))
-    if not _LEAST <= len(digits) <= _MOST or _is_made_up(digits) or _NO_PHONE.fullmatch(written):
+    if not _LEAST <= len(digits) <= _MOST or _is_made_up(digits) or _NO_PHONE.fullmatch(written) or is_dated(written):
         return None
     if written.startswith(("+", "(+", "00")):
         if _international(digits.removeprefix("00") if written.startswith("00") else digits):
