@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
+from string import ascii_lowercase
 from typing import Final
 
-from stdnum import iban, luhn
+from stdnum import iban, luhn, numdb
 
 from bot.personal_data.model import Candidate, Kind, Sureness
-from bot.personal_data.near import said_to_be_other
+from bot.personal_data.near import folded, said_to_be_other, windows
 
 CARD_STAND_INS: Final = (
     "4242 4242 4242 4242",
@@ -97,18 +99,54 @@ _LEAST_DIGITS: Final = 13
 _MOST_DIGITS: Final = 19
 _SHAPES: Final = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (8, 8), (6, 13), (4, 4, 4, 1)})
 """Digits in each group, as cards are printed and typed."""
+# The groups of a printed card with the same sign between all of them, which may also be that between cells.
+_PRINTED: Final = re.compile(
+    r"(?<!\d)(?<!\d\.)\d{4}(?P<gap>\r\n| ?[^\w\s] ?|[\W_])"
+    r"(?:\d{4}(?P=gap)\d{4}(?P=gap)\d{4}|\d{6}(?P=gap)\d{4,5})(?!\d)(?!\.\d)(?!(?P=gap)[0-9a-f]{4}(?![a-z0-9]))"
+)
+_OF_LIST: Final = re.compile(r"(?<![a-z0-9])[0-9a-f]{4}")
+_OF_HASH: Final = re.compile(r"[a-f]{1,8}\d")
+_BETWEEN_CELLS: Final = frozenset({", ", "; ", " | ", "| ", " |"})
+"""What is between numbers in a sentence or a table, and in a card only if a word says that it is one."""
+_CARD_WORDS: Final = folded(
+    "card, visa, mastercard, amex, maestro, discover, diners, cc, pan, karte, carte, carta, tarjeta, cartao, kart, "
+    "kaart, karta, kort, карта, карты, 卡, 카드, カード"
+)
+_REACH: Final = 40
+_WORD: Final = 4
+"""Letters of a word that somebody may have forgotten to divide from a number; ids have fewer before them."""
+_LONGEST_WORD: Final = 24
+_BEHIND_CARDS: Final = frozenset({"cvv", "cvc", "exp"})
+_NO_DIGITS_OF_HASHES: Final = frozenset(ascii_lowercase) - frozenset("abcdef")
 
 _PUBLISHED_ACCOUNTS: Final = frozenset({"GB82WEST12345698765432", "DE89370400440532013000"})
-_ACCOUNT: Final = re.compile(r"(?<![a-z0-9])[a-z]{2}[ -]?\d[ -]?\d(?:[ .-]{0,2}[a-z0-9]){11,40}")
-_LEAST_ACCOUNT: Final = 15
-_LONGEST_ACCOUNT: Final = 34
+_ACCOUNT: Final = re.compile(r"(?<!\d)[a-z]{2}[ -]?\d[ -]?\d")
+_REST_OF_ACCOUNT: Final = re.compile(r"(?:[\W_]{0,2}[a-z0-9]){11,30}")
+_LENGTHS: Final = re.compile(r"\d+")
 
 
 def cards(lower: str) -> Iterator[Candidate]:
     """Numbers of payment cards in a plain text."""
     for run in _PIECES.finditer(lower):
-        if run.end() - run.start() >= _LEAST_DIGITS and not said_to_be_other(lower, run.start()):
+        if run.end() - run.start() >= _LEAST_DIGITS and not _is_other(lower, run.start()):
             yield from _cards_in(lower, [group.span() for group in _GROUP.finditer(lower, *run.span())])
+    for printed in _PRINTED.finditer(lower):
+        if _is_card("".join(filter(str.isdigit, printed[0]))) and not _is_of_list(lower, printed):
+            yield Candidate(Kind.CARD, *printed.span(), Sureness.CHECKED)
+
+
+def _is_other(lower: str, start: int) -> bool:
+    return said_to_be_other(lower, start) and not lower.endswith(_CARD_WORDS, 0, start)
+
+
+def _is_of_list(lower: str, printed: re.Match[str]) -> bool:
+    """Whether the groups are numbers of a list, a table or a longer number, or something else than a card."""
+    start, gap = printed.start(), printed["gap"]
+    before = start - len(gap) - 4
+    if before >= 0 and lower.startswith(gap, before + 4) and _OF_LIST.match(lower, before):
+        return True
+    said = gap not in _BETWEEN_CELLS or windows(lower[max(0, start - _REACH) : start], _CARD_WORDS, 0, 0)
+    return not said or said_to_be_other(lower, start) or not _is_whole(lower, *printed.span())
 
 
 def _cards_in(lower: str, groups: list[tuple[int, int]]) -> Iterator[Candidate]:
@@ -120,7 +158,9 @@ def _cards_in(lower: str, groups: list[tuple[int, int]]) -> Iterator[Candidate]:
             shape.append(end - start)
             if len(digits) > _MOST_DIGITS:
                 break
-            if (tuple(shape) in _SHAPES or (len(shape) == 1 and _is_whole(lower, start, end))) and _is_card(digits):
+            is_one = len(shape) == 1 and _is_whole(lower, start, end)
+            is_printed = tuple(shape) in _SHAPES and not _OF_HASH.match(lower, end)
+            if (is_one or is_printed) and _is_card(digits):
                 found = True
                 yield Candidate(Kind.CARD, groups[first][0], end, Sureness.CHECKED)
     # However it is divided, if nothing else is beside it.
@@ -130,8 +170,18 @@ def _cards_in(lower: str, groups: list[tuple[int, int]]) -> Iterator[Candidate]:
 
 
 def _is_whole(lower: str, start: int, end: int) -> bool:
-    """Whether no letters are beside it, as in a hash; other scripts write no blanks."""
-    return not any(sign.isascii() and sign.isalpha() for sign in (*lower[start - 1 : start], *lower[end : end + 1]))
+    """Whether no letters are beside it, as in a hash or an id, but for words; other scripts write no blanks."""
+    before = lower[max(0, start - _LONGEST_WORD) : start]
+    behind = lower[end : end + _LONGEST_WORD]
+    word_before = before[len(before.rstrip(ascii_lowercase)) :]
+    word_behind = behind[: len(behind) - len(behind.lstrip(ascii_lowercase))]
+    return (not word_before or word_before.endswith(_CARD_WORDS) or _is_word(word_before)) and (
+        not word_behind or word_behind in _BEHIND_CARDS or _is_word(word_behind)
+    )
+
+
+def _is_word(letters: str) -> bool:
+    return len(letters) >= _WORD and not _NO_DIGITS_OF_HASHES.isdisjoint(letters)
 
 
 def _is_card(digits: str) -> bool:
@@ -146,17 +196,21 @@ def _is_card(digits: str) -> bool:
 def accounts(lower: str) -> Iterator[Candidate]:
     """International bank account numbers in a plain text."""
     for begun in _ACCOUNT.finditer(lower):
-        compact, ends = "", []
-        for place in range(begun.start(), begun.end()):
-            if lower[place].isalnum():
-                compact += lower[place].upper()
-                ends.append(place + 1)
-        for length in range(_LEAST_ACCOUNT, min(len(compact), _LONGEST_ACCOUNT) + 1):
-            end = ends[length - 1]
-            if end < len(lower) and lower[end].isascii() and lower[end].isalnum():
-                continue
-            if _is_account(compact[:length]):
-                yield Candidate(Kind.IBAN, begun.start(), end, Sureness.CHECKED)
+        length = _length_of_account(begun[0][:2].upper())
+        rest = _REST_OF_ACCOUNT.match(lower, begun.end()) if length else None
+        if rest is None:
+            continue
+        places = [place for place in range(begun.start(), rest.end()) if lower[place].isalnum()][:length]
+        end = places[-1] + 1
+        if not lower[end : end + 1].isdecimal() and _is_account("".join(lower[place] for place in places).upper()):
+            yield Candidate(Kind.IBAN, begun.start(), end, Sureness.CHECKED)
+
+
+@cache
+def _length_of_account(country: str) -> int:
+    """How many characters the numbers of a country have; 0 if it has none."""
+    form = numdb.get("iban").info(country)[0][1].get("bban", "")
+    return 4 + sum(map(int, _LENGTHS.findall(form))) if form else 0
 
 
 def _is_account(compact: str) -> bool:

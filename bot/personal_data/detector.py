@@ -19,14 +19,14 @@ from bot.personal_data.plain_text import PlainText
 from bot.personal_data.stand_ins import PLACEHOLDER, Numbering, comparable, placeholder, stand_in
 
 # Most texts have nothing of what every kind needs, and are done with at once.
-_MAIL: Final = re.compile(r"[\[({<] ?at ?[\])}>]| dot ")
+_MAIL: Final = re.compile(r"[\[({<] ?at ?[\])}>]| dot |%(?:25)?40|&(?:#x?0{0,5}[46]|commat)|\\u0040")
 _DIGIT: Final = re.compile(r"\d")
 _MOST_PASSES: Final = 10
 """A text that still looks like something after so many is made for that, and goes as a whole."""
 # Digits close to each other, or with letters in one piece: every number of a person has one or the other.
 _NUMBER: Final = re.compile(
-    r"\d(?:[ ./()~_+-]{0,4}\d){5}|(?=[a-z]{0,8}\d)[a-z0-9]{9}|[a-z]{3} [a-z]{3} ?\d\d[a-z]\d\d|"
-    r"[a-z]{2}\d\d [a-z]{4} \d|\d[a-z][a-z0-9]\d-[a-z]"
+    r"\d(?:[\W_]{0,4}\d){5}|(?=[a-z]{0,8}\d)[a-z0-9]{9}|[a-z]{3} [a-z]{3} ?\d\d[a-z]\d\d|"
+    r"[a-z]{2}\d\d[\W_]{1,2}[a-z]{4}[\W_]{1,2}\d|\d[a-z][a-z0-9]\d-[a-z]"
 )
 
 Written = Callable[[Kind, str, int], str]

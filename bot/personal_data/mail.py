@@ -12,12 +12,18 @@ from bot.personal_data.near import words
 # Letters of scripts that write blanks between words; in Chinese or Japanese the word before an address touches it.
 _LETTER: Final = r"a-z0-9\u00df-\u02af\u0370-\u052f\u0590-\u06ff\u0900-\u0e7f"
 _LOCAL: Final = rf"(?<![{_LETTER}.+%_-])[{_LETTER}_][{_LETTER}.+%_'&-]{{0,63}}"
+# As addresses, pages and programs escape the signs.
+_AT: Final = r"@|%(?:25)?40|&(?:[#]0{0,5}64|[#]x0{0,5}40|commat);|\\u0040"
+_DOT: Final = r"\.|%(?:25)?2e|&(?:[#]0{0,5}46|[#]x0{0,5}2e|period);|\\u002e"
 _MAIL: Final = re.compile(
     rf"""
       {_LOCAL}
-      (?:@|\ ?[\[({{<]\ ?(?:at|@)\ ?[\])}}>]\ ?)
+      (?:{_AT}|\ ?[\[({{<]\ ?(?:at|@)\ ?[\])}}>]\ ?)
       (?P<domain>
-        [{_LETTER}](?:[{_LETTER}-]{{0,62}}(?:\.|\ ?[\[({{]\ ?(?:dot|punkt|\.)\ ?[\])}}]\ ?)){{1,6}}[{_LETTER}]{{2,24}}
+        [{_LETTER}](?:
+            (?:[{_LETTER}-]{{0,62}}(?:{_DOT}|\ ?[\[({{]\ ?(?:dot|punkt|\.)\ ?[\])}}]\ ?)){{1,6}}
+          | (?:[{_LETTER}-]{{0,62}}。){{1,6}}  # ends sentences as well, so that no other sign is beside it
+        )[{_LETTER}]{{2,24}}
       )(?![a-z0-9])
     """,
     re.VERBOSE,
@@ -95,11 +101,11 @@ def mails(lower: str) -> Iterator[Candidate]:
 
 
 def _local_part(written: str) -> str:
-    return re.split(r"@|[ \[({<]+at\b", written, maxsplit=1)[0].strip(" [({<").replace(" dot ", ".")
+    return re.split(rf"{_AT}|[ \[({{<]+at\b", written, maxsplit=1)[0].strip(" [({<").replace(" dot ", ".")
 
 
 def _domain(written: str) -> str:
-    return re.sub(r"[\s\[\](){}]|\bdot\b|\bpunkt\b", "", re.sub(r"\.|\bdot\b|\bpunkt\b", ".", written))
+    return re.sub(r"[\s\[\](){}]", "", re.sub(rf"{_DOT}|。|\bdot\b|\bpunkt\b", ".", written))
 
 
 def _of_person(local: str, domain: str) -> bool:

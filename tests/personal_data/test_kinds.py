@@ -77,6 +77,8 @@ def test_whatever_is_beside_it(pieces: list[str], between: str) -> None:
         "tel 0171 2345678 ", "de12 ",
         "DE89370400440532013001 ", "4539 1488 0343 6468 ", "12 Rue a ", "12 A St ", "Via a ", "12, ",
         "北京市", "Mr. A ", "Abc ",
+        "1234,", "4539,1488,0343,6467,", "4539\t", "card 4539, 1488, 0343, 6467 ", "4539148803436467card", "de75",
+        "a%40", "a&#64;", "a&#64;b&#46;", "a@b。", "&#", "2018 12345 ",
         "[e-mail 1]", "１", "\u200b", "ул. а 1 ", "order ", "123-45-678 ",
         "the tax id of the firm that is known to nobody in this whole wide world but to me and to my 123456 friends ",
     ],
