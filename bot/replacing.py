@@ -36,7 +36,7 @@ class Replacement:
         """
         values: dict[str, str] = {}
         for texts in groups:
-            numbers = Numbering()
+            numbers = Numbering(texts)
             for text in texts:
                 for found in detector.find(text):
                     value = text[found.start : found.end]

@@ -207,7 +207,7 @@ def test_more_than_a_number_and_what_it_counts_is_announced(text: str) -> None:
     assert STAND_IN in redacted(text)
 
 
-@pytest.mark.parametrize("hiding", ["\u200b", "\u00ad", "\u2060", "\u3164", "\ufe0f"])
+@pytest.mark.parametrize("hiding", ["\u200b", "\u00ad", "\u2060", "\u3164", "\ufe0f", "\x07", "\x7f"])
 @pytest.mark.parametrize("kind", KEYS)
 def test_signs_that_are_not_seen_hide_no_key(kind: str, hiding: str) -> None:
     for key in made_up(kind, 2):

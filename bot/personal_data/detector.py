@@ -70,10 +70,12 @@ class Detector:
         return self._changed(texts, stand_in)
 
     def _changed(self, texts: Sequence[str], written: Written) -> tuple[str, ...]:
-        numbers = Numbering()
+        numbers = Numbering(texts)
         changed = [self._with(text, numbers, written) for text in texts]
         # What takes the place of a value may, beside what is around it, look like another.
         for place, text in enumerate(changed):
+            if text == texts[place]:
+                continue
             for _ in range(_MOST_PASSES):
                 again = self._with(text, numbers, _placeholder)
                 if again == text:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 
 from bot.invisible import BLANK
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+"""What ASCII has of characters that show nothing, beside tab and line break."""
 _DASHES = frozenset("\u2212\u30fc\uff70\u2043\u02d7")
 """Signs that are written as dashes, beside those that Unicode calls so."""
 
@@ -28,7 +31,8 @@ class PlainText:
     @cached_property
     def text(self) -> str:
         """The plain text, its case kept."""
-        return self.original if self.original.isascii() else self.original.translate(_PLAIN)
+        is_plain = self.original.isascii() and not _CONTROL.search(self.original)
+        return self.original if is_plain else self.original.translate(_PLAIN)
 
     @cached_property
     def lower(self) -> str:
@@ -64,7 +68,7 @@ class _Plain(dict[int, str]):
 
 def _plain_sign(sign: str) -> str:
     category = unicodedata.category(sign)
-    if category in ("Cf", "Mn", "Me") or sign in BLANK:
+    if category in ("Cf", "Mn", "Me") or sign in BLANK or (category == "Cc" and sign not in "\t\n\r"):
         return ""
     if category == "Zs":
         return " "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import chain
 from typing import Final
 
 from bot.personal_data.bank_data import CARD_STAND_INS
@@ -27,15 +29,22 @@ def placeholder(kind: Kind, number: int) -> str:
 
 
 class Numbering:
-    """The numbers of values, by order of first appearance among those of their kind."""
+    """The numbers of values in ``texts``, by order of first appearance among those of their kind.
 
-    def __init__(self) -> None:
+    Placeholders that are in ``texts`` already keep their numbers for themselves.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
         self._numbers: dict[Kind, dict[str, int]] = {}
+        self._taken: dict[str, int] = {}
+        for found in chain.from_iterable(map(PLACEHOLDER.findall, texts)):
+            words, _, number = found[1:-1].rpartition(" ")
+            self._taken[words] = max(self._taken.get(words, 0), int(number))
 
     def of(self, kind: Kind, value: str) -> int:
         """The number of ``value``; the same value has the same number."""
         known = self._numbers.setdefault(kind, {})
-        return known.setdefault(comparable(value), len(known) + 1)
+        return known.setdefault(comparable(value), self._taken.get(kind.words, 0) + len(known) + 1)
 
 
 def stand_in(kind: Kind, value: str, number: int) -> str:

@@ -86,6 +86,7 @@ def test_numbers_in_a_row_of_a_table_are_found() -> None:
         ("docker lead maria.keller@gmail.com", "docker lead [e-mail 1]"),
         ("nao.tanaka@contoso.com, info.maria@gmail.com", "[e-mail 1], [e-mail 2]"),
         ("write maria@acme.com:hello", "write [e-mail 1]:hello"),
+        ("[e-mail 1], [e-mail 3] and maria@acme.com", "[e-mail 1], [e-mail 3] and [e-mail 4]"),
         *(
             (text, text)
             for text in ("scp file.txt bob@host.com:/tmp", "ssh -i key.pem bob@host.com", "info-berlin@acme.com")

@@ -37,7 +37,9 @@ def test_names_are_found_on_request(example: str) -> None:
     assert DETECTOR.find(text) == ()
 
 
-@pytest.mark.parametrize("hiding", ["\u200b", "\u00ad", "\u2060", "\u3164", "\u0301"])
+@pytest.mark.parametrize(
+    "hiding", ["\u200b", "\u00ad", "\u2060", "\u3164", "\u0301", "\x07", "\x7f", "\x85", "\U00013441"]
+)
 @pytest.mark.parametrize("kind", PERSONAL)
 def test_signs_that_are_not_seen_hide_nothing(kind: str, hiding: str) -> None:
     text, part = marked(PERSONAL[kind][0])
