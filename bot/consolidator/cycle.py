@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from typing import Final
 
 from bot.config import Curation
 from bot.consolidator.judging import Moment, Trust
@@ -42,7 +43,8 @@ def run_cycle(
     heapq.heapify(queue)
     while queue:
         key, place = queue[0]
-        current = _descending(live, profiles[place])
+        # A key without merit is final: no part of it grows, and only what enters after it could change it.
+        current = key if key[:4] == _WITHOUT_MERIT else _descending(live, profiles[place])
         if current != key:
             heapq.heapreplace(queue, (current, place))
             continue
@@ -55,6 +57,9 @@ def run_cycle(
             admitted.append(verdict.id)
             nearest.compare_one(profiles[place])
     return tuple(verdicts)
+
+
+_WITHOUT_MERIT: Final = (0, 0, 0, 0)
 
 
 def _descending(live: LiveSet, profile: Profile) -> tuple[int, int, int, int, float]:

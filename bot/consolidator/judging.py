@@ -56,12 +56,7 @@ class Moment:
             self.live.await_review(profile)
 
     def _close_calls(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> Iterator[CloseCall]:
-        least = rounded(self.config.options.close_call)
-        for doubt in self.live.doubts(query, profile):
-            if rounded(doubt.probability) < least:
-                return
-            if not self.live.may_gain(profile, doubt):
-                continue
+        for doubt in self.live.doubts(query, profile, rounded(self.config.options.close_call)):
             other = exercising(query, doubt, self.config)
             _, ruling = self.judge(other, self.live.profile(other), similarity)
             if ruling.decision.admits:

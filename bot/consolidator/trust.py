@@ -27,7 +27,7 @@ def _doubts(query: ScoredQuery) -> list[Reason]:
 
 
 def _reviewed(ruling: Ruling, reasons: Sequence[Reason]) -> Ruling:
-    if not reasons or not ruling.decision.admits or ruling.route is Route.REVIEW:
+    if not reasons or not ruling.admitted:
         return ruling
     return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, *reasons))
 
@@ -55,6 +55,8 @@ class TrustGate:
 
     def __call__(self, query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
         """``ruling``, or the same on the review route with the codes that say why."""
+        if not ruling.admitted:
+            return ruling
         reasons = _doubts(query)
         evidence = {*facts.new_capabilities, *facts.fills, *facts.wins}
         if not self.author_trusted and not evidence & self.declared[query.id]:

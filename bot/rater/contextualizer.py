@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from bot.config import Curation
+from bot.rater.combining import Carried, bits_of, counted, spelled_out
 from bot.rater.model import Doubt, RelationalFacts, Resident, ScoredQuery
 from bot.rater.profile import Capabilities, Profile, bits
 from bot.rounding import rounded
@@ -51,10 +52,13 @@ class LiveSet:
         self._covered_for: dict[str | None, int] = {}
         # What a score has to exceed: champion + margin, or anything where there is no champion.
         self._to_beat: list[float] = [-1.0] * count
-        self._carried: set[int] = set()
-        self._offered: set[int] = set()
-        self._met = 0
+        # What members carry, and with it what those who wait offer: the same until somebody waits.
+        self._carried = self._known = Carried(self.capabilities.novelty)
         self.waiting: list[Profile] = []
+        # Combination, and capability, → places of those who wait and carry it.
+        self._offering_of: dict[int, list[int]] = {}
+        self._meeting_of: dict[int, list[int]] = {}
+        self._met = 0
         for rank, resident in enumerate(by_admission(residents)):
             self._enter(
                 self.capabilities.profile(
@@ -72,9 +76,16 @@ class LiveSet:
 
     def await_review(self, profile: Profile) -> None:
         """Count ``profile`` for what it offers to later queries: it waits for a person."""
+        place = len(self.waiting)
         self.waiting.append(profile)
         self._met |= profile.caps
-        self._offered |= self.capabilities.carried(profile)
+        for bit in bits_of(profile.caps):
+            self._meeting_of.setdefault(bit, []).append(place)
+        for mask in self.capabilities.carried(profile):
+            self._offering_of.setdefault(mask, []).append(place)
+        if self._known is self._carried:
+            self._known = self._carried.copy()
+        self._known.add(profile.combined)
 
     def key(self, profile: Profile) -> Key:
         """key(q) without the id (semantics, section 6); every part only shrinks while the set grows."""
@@ -87,35 +98,53 @@ class LiveSet:
             (profile.caps & ~self.covered).bit_count(),
             self._fills(profile).bit_count(),
             contested,
-            len(profile.combinations - self._carried - self._offered),
+            counted(self._known.lacking(profile.combined)),
             profile.total,
         )
 
-    def doubts(self, query: ScoredQuery, profile: Profile) -> list[Doubt]:
-        """What ``query`` exercises below the competence bar, and its doubts about the rest, the most probable first.
+    def doubts(self, query: ScoredQuery, profile: Profile, least: float) -> list[Doubt]:
+        """What may give ``query``, which is redundant, merit if it exercised it competently, the most probable first.
 
-        Of equally probable ones those that it exercises come first, by id, then the others in the taxonomy's order.
+        It is what it exercises below the competence bar, and what there is doubt about; ``least`` is the least
+        probability.  Of equally probable ones those that it exercises come first, by id, then the others in the
+        taxonomy's order.
         """
-        names = self.capabilities.named(profile.signature & ~profile.caps)
-        weak = [Doubt(capability=name, probability=query.scores[name]) for name in names]
-        return sorted((*weak, *query.doubts), key=lambda doubt: -rounded(doubt.probability))
+        caps = profile.caps
+        weak = [
+            index
+            for index, score in profile.items
+            if score >= least and not caps >> index & 1 and self._may_gain(profile, index, score)
+        ]
+        if not weak and not query.doubts:
+            return []
+        names, places = self.capabilities.names, self.capabilities.index
+        found = [Doubt(capability=names[index], probability=query.scores[names[index]]) for index in sorted(weak)]
+        found += [
+            doubt
+            for doubt in query.doubts
+            if (score := rounded(doubt.probability)) >= least
+            and self._may_gain(profile, places[doubt.capability], score, doubt.instead_of)
+        ]
+        return sorted(found, key=lambda doubt: -rounded(doubt.probability))
 
-    def may_gain(self, profile: Profile, doubt: Doubt) -> bool:
-        """Whether ``profile``, which beats no champion, may have merit if it exercised that competently.
+    def _may_gain(self, profile: Profile, index: int, score: float, instead_of: tuple[str, ...] = ()) -> bool:
+        """Whether ``profile``, which is redundant, may have merit with that capability in place of ``instead_of``.
 
-        Far cheaper than the facts; never false where these have merit.
+        Far cheaper than the facts, and never false where these have merit: without the capability there is none, or
+        only such as a waiting query offers, of capabilities that R lacks or is short of.
         """
-        capabilities = self.capabilities
-        index = capabilities.index[doubt.capability]
-        gone = sum(1 << capabilities.index[name] for name in doubt.instead_of if name in capabilities.index)
-        caps, signature = (mask & ~gone | 1 << index for mask in (profile.caps, profile.signature))
-        score = max(capabilities.bars[index], rounded(doubt.probability))
-        return bool(
-            caps & ~self.covered
-            or caps & self._short
-            or score > self._to_beat[index]
-            or capabilities.combinations(signature, caps) - self._carried - self._offered
-        )
+        capabilities, bit = self.capabilities, 1 << index
+        caps, signature = profile.caps, profile.signature
+        if instead_of:
+            gone = sum(1 << capabilities.index[name] for name in instead_of if name in capabilities.index)
+            caps, signature = caps & ~gone, signature & ~gone
+        caps |= bit
+        if caps & (self._short | ~self.covered) or max(capabilities.bars[index], score) > self._to_beat[index]:
+            return True
+        combined = capabilities.combined(signature | bit, caps)
+        if instead_of or not combined & bit:
+            return bool(self._known.lacking(combined))
+        return self._known.lacks_with(combined, bit)
 
     def facts(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> RelationalFacts:
         """All relational facts of ``query`` as of now."""
@@ -123,8 +152,7 @@ class LiveSet:
         names = self.capabilities.names
         new = profile.caps & ~self.covered
         fills = self._fills(profile)
-        lacking = profile.combinations - self._carried
-        fresh = lacking - self._offered
+        fresh = spelled_out(self._known.lacking(profile.combined))
         beaten = [
             (index, score, champion)
             for index, score in profile.items
@@ -139,7 +167,7 @@ class LiveSet:
             competent=named(profile.caps),
             new_capabilities=named(new),
             new_combinations=tuple(sorted(map(named, fresh))) if fresh else (),
-            offered_by=self._offering(lacking) if len(fresh) < len(lacking) else (),
+            offered_by=self._offering(profile),
             fills={names[index]: self.coverers[index] for index in bits(fills)},
             met_by=self._meeting(new | fills),
             wins={names[index]: champion.id for index, _, champion in beaten},
@@ -158,15 +186,19 @@ class LiveSet:
             champion_scores={names[index]: champion.score(index) for index, _, champion in beaten},
         )
 
-    def _offering(self, lacking: frozenset[int]) -> tuple[str, ...]:
-        return tuple(
-            waiting.id for waiting in self.waiting if not lacking.isdisjoint(self.capabilities.carried(waiting))
-        )
+    def _offering(self, profile: Profile) -> tuple[str, ...]:
+        if not self.waiting:
+            return ()
+        lacking = self._carried.lacking(profile.combined)
+        return self._waiting_at(self._offering_of.get(mask, ()) for mask in spelled_out(lacking)) if lacking else ()
 
     def _meeting(self, needed: int) -> tuple[str, ...]:
         if not needed or needed & ~self._met:
             return ()
-        return tuple(waiting.id for waiting in self.waiting if waiting.caps & needed)
+        return self._waiting_at(self._meeting_of.get(bit, ()) for bit in bits_of(needed))
+
+    def _waiting_at(self, places: Iterable[Iterable[int]]) -> tuple[str, ...]:
+        return tuple(self.waiting[place].id for place in sorted({place for some in places for place in some}))
 
     def _fills(self, profile: Profile) -> int:
         """fills(q) as a mask."""
@@ -176,7 +208,9 @@ class LiveSet:
         self.members.append(profile)
         self.covered |= profile.caps
         self._covered_for[profile.customer] = self._covered_for.get(profile.customer, 0) | profile.caps
-        self._carried |= self.capabilities.carried(profile)
+        self._carried.add(profile.combined)
+        if self._known is not self._carried:
+            self._known.add(profile.combined)
         for index, score in profile.items:
             if profile.caps >> index & 1:
                 self.coverers[index] += 1

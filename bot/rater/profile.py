@@ -9,6 +9,7 @@ from itertools import combinations
 from math import fsum
 
 from bot.config import Curation
+from bot.rater.combining import Novelty, bits_of
 from bot.rounding import DECIMALS, rounded
 from bot.text import normalise
 
@@ -21,8 +22,8 @@ class Profile:
     """A query or resident, prepared for comparison.
 
     ``items`` are (capability index, rounded score); ``signature`` and ``caps`` are bit masks of sig(x) and caps(x);
-    ``combinations`` are masks; ``customer`` brought it; ``rank`` is the place in the order of admission (``-1``: not in
-    R).
+    ``combined`` is the mask of what takes part in combinations, ``novelty`` how; ``customer`` brought it; ``rank`` is
+    the place in the order of admission (``-1``: not in R).
     """
 
     id: str
@@ -32,10 +33,18 @@ class Profile:
     caps: int
     breadth: int
     total: float
-    combinations: frozenset[int]
+    combined: int
+    novelty: Novelty
     customer: str | None
     rank: int
     pin: str | None
+
+    @property
+    def combinations(self) -> frozenset[int]:
+        """combinations(x) as masks (semantics, section 4)."""
+        if self.novelty == "signature":
+            return frozenset((self.combined,)) if self.combined else frozenset()
+        return _subsets(self.combined, self.novelty)
 
     def score(self, index: int) -> float:
         """The rounded score of the capability with this index; it must be in the signature."""
@@ -51,7 +60,8 @@ class Capabilities:
         self.bars = [rounded(config.competence_bar(name)) for name in self.names]
         self.margins = [config.winning_margin(name) for name in self.names]
         self.floors = [config.redundancy_floor(name) for name in self.names]
-        self.novelty = config.options.novelty
+        self.novelty: Novelty = config.options.novelty
+        self._whole = self.novelty == "signature"
         self.fills = config.options.fill_floor
         self._trial = config.trial
         # What may be part of a combination: alone, everything; with others, all but base choices.
@@ -91,23 +101,22 @@ class Capabilities:
             caps,
             caps.bit_count(),
             round(fsum(scores.values()), DECIMALS),
-            self.combinations(signature, caps),
+            self.combined(signature, caps),
+            self.novelty,
             customer,
             rank,
             pin,
         )
 
-    def combinations(self, signature: int, caps: int) -> frozenset[int]:
-        """combinations(x) as masks (semantics, section 4)."""
-        if self.novelty == "signature":
-            return frozenset((signature,)) if signature else frozenset()
-        return _subsets(caps & self._combining, self.novelty)
+    def combined(self, signature: int, caps: int) -> int:
+        """The mask of what takes part in combinations."""
+        return signature if self._whole else caps & self._combining
 
     def carried(self, profile: Profile) -> frozenset[int]:
         """Every combination, of any query, that ``profile`` carries."""
         if self.novelty == "signature":
             return profile.combinations
-        return _all_subsets(profile.caps & self._combining, self.novelty)
+        return _all_subsets(profile.combined, self.novelty)
 
     def _named(self, mask: int) -> tuple[str, ...]:
         return tuple(name for index, name in enumerate(self.names) if mask >> index & 1)
@@ -125,9 +134,9 @@ def _all_subsets(caps: int, strength: int) -> frozenset[int]:
 
 
 def _masks(caps: int, size: int) -> frozenset[int]:
-    return frozenset(map(sum, combinations([1 << index for index in bits(caps)], size)))
+    return frozenset(map(sum, combinations(bits_of(caps), size)))
 
 
 def bits(mask: int) -> list[int]:
     """The indices of the bits that are set in ``mask``, ascending."""
-    return [index for index in range(mask.bit_length()) if mask >> index & 1]
+    return [bit.bit_length() - 1 for bit in bits_of(mask)]
