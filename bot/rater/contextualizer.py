@@ -38,13 +38,14 @@ class LiveSet:
     """
 
     def __init__(self, residents: Sequence[Resident], queries: Sequence[ScoredQuery], config: Curation) -> None:
-        names = {name for resident in residents for name in resident.scores}
-        names |= {name for query in queries for name in query.scores}
+        names = set[str]().union(*(resident.scores for resident in residents), *(query.scores for query in queries))
         names |= {doubt.capability for query in queries for doubt in query.doubts}
         self.capabilities = Capabilities(names, config)
         count = len(self.capabilities.names)
         self.members: list[Profile] = []
         self.champions: list[Profile | None] = [None] * count
+        # Their scores, so that most who enter are seen at once to be no champion.
+        self._held: list[float] = [0.0] * count
         self.coverers: list[int] = [0] * count
         self.covered = 0
         # Capabilities that some members cover competently, and too few; and those that each customer covers.
@@ -152,28 +153,30 @@ class LiveSet:
         names = self.capabilities.names
         new = profile.caps & ~self.covered
         fills = self._fills(profile)
-        fresh = spelled_out(self._known.lacking(profile.combined))
+        fresh = self._known.lacking(profile.combined)
+        to_beat, champions = self._to_beat, self.champions
         beaten = [
             (index, score, champion)
             for index, score in profile.items
-            if (champion := self.champions[index]) is not None and score > self._to_beat[index]
+            if score > to_beat[index] and (champion := champions[index]) is not None
         ]
         beaten.sort(key=lambda win: win[0])
         evidence = [score for index, score, _ in beaten]
-        evidence += [score for index, score in profile.items if (new | fills) >> index & 1]
+        if needed := new | fills:
+            evidence += [score for index, score in profile.items if needed >> index & 1]
         replacement = _Replacement.of(self, profile, beaten) if beaten else _NO_REPLACEMENT
         return RelationalFacts(
-            exercised=any(name not in query.arbitrated for name in query.scores),
+            exercised=not query.scores.keys() <= query.arbitrated,
             competent=named(profile.caps),
             new_capabilities=named(new),
-            new_combinations=tuple(sorted(map(named, fresh))) if fresh else (),
+            new_combinations=tuple(sorted(map(named, spelled_out(fresh)))) if fresh else (),
             offered_by=self._offering(profile),
             fills={names[index]: self.coverers[index] for index in bits(fills)},
-            met_by=self._meeting(new | fills),
+            met_by=self._meeting(needed),
             wins={names[index]: champion.id for index, _, champion in beaten},
             max_similarity=similarity.value,
             most_similar=similarity.resident,
-            top_score=max((score for _, score in profile.items), default=0.0),
+            top_score=max([score for _, score in profile.items], default=0.0),
             evidence_score=max(evidence, default=0.0),
             familiar=query.familiar,
             personal=query.personal,
@@ -219,8 +222,8 @@ class LiveSet:
                 else:
                     self._short &= ~(1 << index)
             champion = self.champions[index]
-            if champion is None or outranks(profile, champion, index, score):
-                self.champions[index] = profile
+            if champion is None or (score >= self._held[index] and outranks(profile, champion, index, score)):
+                self.champions[index], self._held[index] = profile, score
                 self._to_beat[index] = rounded(score + self.capabilities.margins[index])
 
 
