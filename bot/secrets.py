@@ -55,10 +55,10 @@ _SECRET = re.compile(
     """,
     re.VERBOSE,
 )
-# `sk` is a language and a part of many names, so this form counts only where it looks as if it were drawn by lot.
+# `sk` is a language and a part of many names, so this form counts only where it looks random.
 _SHORT_PREFIX = re.compile(r"(?<![\w-])sk-[A-Za-z0-9_-]{16,}")
 
-# Of these, what hardly anybody makes up.
+# Of these, what is unlikely in invented text.
 _KEY = re.compile(
     r"""
       (?<![\w-])(?:
@@ -106,7 +106,7 @@ _OF_PROVIDER = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
-# A key may be longer than its form says, and what is left of it would be half a secret.
+# A key may be longer than its form says, and what is left of it would be a part of the secret.
 _REST = re.compile(r"[\w+/=%~-]*(?:\.[\w+/=%~-]+)*", re.ASCII)
 _CAPITALS = re.compile("[0-9A-Z]+")
 _RUN = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{12}")
@@ -136,14 +136,14 @@ def holds_key(text: str) -> bool:
     if _PRIVATE_KEY.search(text):
         return True
     found = [*_KEY.finditer(text), *(key for key in _of_providers(text) if not _ACCOUNT.fullmatch(key[0]))]
-    return any(_is_drawn(key[0]) and not _MADE_UP.search(key[0]) for key in found)
+    return any(_is_random(key[0]) and not _MADE_UP.search(key[0]) for key in found)
 
 
 def _places(text: str) -> Iterator[tuple[int, int]]:
     if not _may_hold_secret(text):
         return
     own = _SECRET.finditer(text)
-    short = (found for found in _SHORT_PREFIX.finditer(text) if _is_drawn(found[0]))
+    short = (found for found in _SHORT_PREFIX.finditer(text) if _is_random(found[0]))
     for matches in (own, short, _of_providers(text)):
         end = 0
         for found in matches:
@@ -201,8 +201,8 @@ def _forms() -> tuple[re.Pattern[str], ...]:
     )
 
 
-def _is_drawn(key: str) -> bool:
-    """Whether ``key`` looks as if it were drawn by lot, and not like words and numbers that hyphens join."""
+def _is_random(key: str) -> bool:
+    """Whether ``key`` looks random, and not like words and numbers that hyphens join."""
     if not re.search("[0-9]", key):
         return False
     return (re.search("[a-z]", key) is not None and re.search("[A-Z]", key) is not None) or _RUN.search(key) is not None

@@ -114,7 +114,7 @@ _CARD_WORDS: Final = folded(
 )
 _REACH: Final = 40
 _WORD: Final = 4
-"""Letters of a word that somebody may have forgotten to divide from a number; ids have fewer before them."""
+"""Letters of a word that may stand before a number without a blank; ids have fewer before them."""
 _LONGEST_WORD: Final = 24
 _BEHIND_CARDS: Final = frozenset({"cvv", "cvc", "exp"})
 _NO_DIGITS_OF_HASHES: Final = frozenset(ascii_lowercase) - frozenset("abcdef")

@@ -62,7 +62,7 @@ class Detector:
         return self._changed(texts, _placeholder)
 
     def replaced(self, text: str) -> str:
-        """``text`` with values of the same form that belong to nobody; nothing in it is found personal."""
+        """``text`` with values of the same form that are reserved for examples; nothing in it is found personal."""
         return self.all_replaced((text,))[0]
 
     def all_replaced(self, texts: Sequence[str]) -> tuple[str, ...]:

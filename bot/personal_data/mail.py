@@ -66,7 +66,7 @@ _ROLES: Final = words(
     "warehouse web webmaster website welcome xxx you your your-email your-name your.email your.name your_email "
     "your_name youremail yourname zamowienia zendesk zentrale "
 )
-"""Names of mailboxes that name nobody."""
+"""Names of mailboxes that are of no one person."""
 _ROLE_PART: Final = re.compile(r"support|help|info|sales|service|team|admin|alerts?|billing|notifications?|[a-z]{1,3}")
 _NO_REPLY: Final = re.compile(
     r"(?:no|do-?not|ne|nao|nicht|niet|nie|non)[._-]?(?:pas[._-]?)?"

@@ -7,7 +7,7 @@ from enum import IntEnum, StrEnum
 
 
 class Kind(StrEnum):
-    """What a span of text tells of a person."""
+    """A kind of personal data."""
 
     CARD = "card"
     IBAN = "iban"
@@ -19,7 +19,7 @@ class Kind(StrEnum):
 
     @property
     def words(self) -> str:
-        """The kind as people say it."""
+        """The kind in words."""
         return _WORDS.get(self, self.value)
 
 

@@ -32,7 +32,7 @@ def _compact(written: str) -> str:
 
 
 def _signed(written: str) -> str:
-    """With the sign before the last four, which tells the century and is a part of the number."""
+    """With the sign before the last four, which gives the century and is a part of the number."""
     compact = re.sub(r"[ ./]", "", written).upper()
     return compact if compact[-5] in "-+A" or not compact[-5].isdigit() else f"{compact[:-4]}-{compact[-4:]}"
 
@@ -146,7 +146,7 @@ def _danish_checked(number: str) -> bool:
 
 
 def _belgian(number: str) -> bool:
-    """Of either century, which the check digits tell."""
+    """Of either century, which the check digits decide."""
     rests = (97 - int(century + number[:9]) % 97 for century in ("", "2"))
     return int(number[2:4]) <= 12 and int(number[9:]) in rests
 

@@ -80,7 +80,7 @@ def _is_whole(lower: str, match: re.Match[str], words: tuple[str, ...]) -> bool:
 
 
 def _is_published(written: str) -> bool:
-    """Whether it is an example that everybody knows, or one digit many times."""
+    """Whether it is a published example, or one digit many times."""
     compact = re.sub(r"[\W_]", "", written)
     return compact in _PUBLISHED or len(set(filter(str.isdigit, compact))) < 2
 

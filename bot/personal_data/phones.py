@@ -186,7 +186,7 @@ def _candidate(lower: str, start: int, stop: int, near: _Near) -> Candidate | No
 
 
 def _is_made_up(digits: str) -> bool:
-    """Whether somebody counted, or repeated a digit, to have something to write."""
+    """Whether the digits are a sequence or a repetition, as in made-up numbers."""
     return len(set(digits)) < 3 or digits in _COUNTED or digits.removeprefix("1") in _COUNTED
 
 

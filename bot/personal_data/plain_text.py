@@ -16,7 +16,7 @@ _DASHES = frozenset("\u2212\u30fc\uff70\u2043\u02d7")
 
 
 def digits_of(number: object) -> str | None:
-    """The digits of a whole ``number``; those of a fraction, such as a score, are nobody's."""
+    """The digits of a whole ``number``; a fraction, such as a score, has none."""
     if isinstance(number, bool) or not (isinstance(number, int) or (isinstance(number, float) and number.is_integer())):
         return None
     return f"{number:.0f}" if isinstance(number, float) else str(number)
@@ -78,7 +78,7 @@ def _plain_sign(sign: str) -> str:
         return "-"
     letters = [letter for letter in unicodedata.normalize("NFKD", sign) if unicodedata.category(letter) != "Mn"]
     compatible = letters[0] if len(letters) == 1 else unicodedata.normalize("NFKC", sign)
-    # A sign that stands for several stays, so that places can be told.
+    # A sign that stands for several stays, so that places map back.
     return _ALIKE.get(compatible, compatible) if len(compatible) == 1 else sign
 
 

@@ -1,4 +1,4 @@
-"""What is written in place of personal data: a placeholder, or a value of the same form that belongs to nobody."""
+"""What is written in place of personal data: a placeholder, or a value of its form that is reserved for examples."""
 
 from __future__ import annotations
 
