@@ -100,6 +100,7 @@ class GitHubClient:
         self._page = page
         self._owner = repository.partition("/")[0]
         self._place = f"/repos/{repository}"
+        self._permissions: dict[str, str] = {}
         self._requester = Github(
             auth=Auth.Token(token),
             base_url=api_url,
@@ -232,13 +233,18 @@ class GitHubClient:
         return CheckRun(conclusion=runs[-1]["conclusion"], external_id=runs[-1].get("external_id") or "")
 
     def permission(self, login: str) -> str:
-        """What ``login`` may do with the repository: admin, write, read or none; untold where the token may not ask."""
-        found = self._ask(
-            "GET",
-            f"/collaborators/{quote(login, safe='')}/permission",
-            instead={404: {"permission": "none"}, 403: {"permission": UNTOLD}},
-        )
-        return str(found["permission"])
+        """What ``login`` may do with the repository: admin, write, read or none; untold where the token may not ask.
+
+        It is asked once: a client lives for one run.
+        """
+        if login not in self._permissions:
+            found = self._ask(
+                "GET",
+                f"/collaborators/{quote(login, safe='')}/permission",
+                instead={404: {"permission": "none"}, 403: {"permission": UNTOLD}},
+            )
+            self._permissions[login] = str(found["permission"])
+        return self._permissions[login]
 
     def has_committed(self, login: str) -> bool:
         """Whether a commit of the default branch is by ``login``; where the token may not ask, none is."""

@@ -242,7 +242,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         former=Former.of(rejections_of(ledger), set(analysis.contents.values()), github.said_on),
         corrections=_corrections(analysis, platform, here, ledger, world, github),
     )
-    plan = plan_review(analysis, platform, scene, cache(github.permission))
+    plan = plan_review(analysis, platform, scene, github.permission)
     if not dry_run:
         tree = None if commits.ledger is None else world.store.tree(commits.ledger)
         for operation in plan.operations:
@@ -259,7 +259,7 @@ def _corrections(
     github: GitHubClient,
 ) -> Recorded:
     """What curators corrected of the texts of ``analysis``; ``here`` are comments that were read already."""
-    witnesses = witnesses_of(github, platform.config.curators, cache(github.permission))
+    witnesses = witnesses_of(github, platform.config.curators)
     witnesses = replace(witnesses, remark=cache(lambda key: here.get(key) or github.find_remark(key)))
     texts = {text_key(query.turns) for facts in analysis.submissions for query in facts.queries}
     return look_up(corrections_of(ledger), texts, platform.taxonomy, History(world.store, analysis.base).all, witnesses)

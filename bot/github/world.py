@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
@@ -136,7 +136,7 @@ def corrections_of(ledger: CommitSnapshot | None) -> CorrectionRecord:
         return CorrectionRecord()
 
 
-def witnesses_of(github: GitHubClient, curators: Collection[str], permission: Callable[[str], str]) -> Witnesses:
+def witnesses_of(github: GitHubClient, curators: Collection[str]) -> Witnesses:
     """How comments of corrections are looked up on GitHub: each once, and whose pull request it is on."""
 
     @cache
@@ -144,7 +144,9 @@ def witnesses_of(github: GitHubClient, curators: Collection[str], permission: Ca
         found = github.find_pull_request(number)
         return None if found is None else found.author
 
-    return Witnesses(remark=cache(github.find_remark), author=author, curators=tuple(curators), permission=permission)
+    return Witnesses(
+        remark=cache(github.find_remark), author=author, curators=tuple(curators), permission=github.permission
+    )
 
 
 def known_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassification]:

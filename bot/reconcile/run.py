@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 
 from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
@@ -259,7 +258,7 @@ class _Run:
         if not record.texts:
             return Recorded(record=record)
         if self._witnesses is None:
-            self._witnesses = witnesses_of(self._github, platform.config.curators, cache(self._github.permission))
+            self._witnesses = witnesses_of(self._github, platform.config.curators)
         known = platform.regression_set
         entries = [*known.entries.values(), *known.waiting.values()]
         texts = {

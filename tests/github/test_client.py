@@ -1,0 +1,65 @@
+"""What the client asks of GitHub, and how often."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from bot.github.client import GitHubClient
+
+
+class Hub:
+    """A GitHub on loopback with these ``answers``, 404 for all else; ``asked`` is what it was asked."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, tuple[int, Any]] = {}
+        self.asked: list[str] = []
+        hub = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                question = f"{self.command} {self.path.partition('?')[0].removeprefix('/repos/o/r')}"
+                hub.asked.append(question)
+                status, found = hub.answers.get(question, (404, {"message": "Not Found"}))
+                body = json.dumps(found).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def do_POST(self) -> None:
+                self.do_GET()
+
+            def log_message(self, *_: object) -> None:
+                """Nothing on standard error."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+
+    def client(self) -> GitHubClient:
+        return GitHubClient("o/r", "t", f"http://127.0.0.1:{self.server.server_address[1]}", "bot")
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    made = Hub()
+    thread = Thread(target=made.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+    thread.join()
+
+
+def test_what_a_person_may_do_is_asked_once(hub: Hub) -> None:
+    place = "GET /collaborators/{}/permission".format
+    hub.answers = {place("mara"): (200, {"permission": "write"}), place("rob"): (403, {"message": "barred"})}
+    client = hub.client()
+    for _ in range(2):
+        assert [client.permission(login) for login in ("mara", "rob", "nina")] == ["write", "untold", "none"]
+    assert hub.asked == [place("mara"), place("rob"), place("nina")]
