@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import random
@@ -173,12 +174,14 @@ def _analyse(
         opened.append(open_backend(platform, progress_bar))
         return opened[-1]
 
-    event = redirected(event, lambda number: _client(event, login, environment).pull_request(number))
+    # One for the run, since its waits count together.
+    client = functools.cache(functools.partial(_client, event, login, environment))
+    event = redirected(event, lambda number: client().pull_request(number))
     found: Analysis | Inventory | str
     if event.flow is Flow.RECONCILE:
         found = survey_event(event, world, open_once, progress)
     else:
-        found = analyse_event(event, world, open_once, progress, lambda: _client(event, login, environment))
+        found = analyse_event(event, world, open_once, progress, client)
     say: Callable[[str], None] = (lambda text: None) if quiet else log
     if isinstance(found, str):
         say(f"nothing to analyse: {found}")

@@ -6,15 +6,17 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bot.github.client import GitHubClient
 from bot.ledger.model import BRANCH
 from tests.e2e.bot import WAITING, Bot, Job, customer_files, platform_files
 from tests.e2e.harness import gateway
 from tests.e2e.harness.bare import BareRepository
 from tests.e2e.harness.messages import Request, Response
-from tests.e2e.harness.people import CURATOR
+from tests.e2e.harness.people import CURATOR, OUTSIDER
 from tests.e2e.harness.smart_http import serve_git
 from tests.e2e.harness.world import World
 from tests.factories import REPOSITORY
@@ -98,3 +100,20 @@ def test_the_check_leads_to_the_run_that_posted_it(world: World, bot: Bot) -> No
     bot.on("pull_request_target", number=pull.number)
     (check,) = world.checks(pull.head)
     assert check["details_url"] == f"{world.url}/{world.full_name}/actions/runs/1001"
+
+
+def test_each_job_has_one_client(world: World, bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.push("main", platform_files(hold_first_time_contributors="true", curators=f"[{CURATOR}]"))
+    pull = world.open_pull_request("quillow", customer_files(), user=OUTSIDER)
+    assert bot.on("pull_request_target", number=pull.number).codes == (0, 0)
+    comment = world.comment(CURATOR, pull.number, "/incumbent run")
+    made: list[str] = []
+
+    class Counting(GitHubClient):
+        def __init__(self, *told: Any) -> None:
+            made.append("client")
+            super().__init__(*told)
+
+    monkeypatch.setattr("bot.github.client.GitHubClient", Counting)
+    assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 0)
+    assert len(made) == 2, "the waits of a run count together"
