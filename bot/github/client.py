@@ -325,6 +325,11 @@ class GitHubClient:
             else:
                 self._ask("PATCH", f"/git/refs/heads/{quote(branch)}", body={"sha": tip, "force": False})
         except OutsideError as error:
+            # GitHub refuses a lost race and a protected branch with the same codes.
+            if self._branch(branch) != before or "not a fast forward" in str(error):
+                raise LostRaceError(f"the branch {branch} has moved") from None
+            if _PROTECTED.search(str(error)):
+                raise ProtectedBranchError(str(error)) from None
             in_the_way = self._in_the_way(branch) if before is None else ()
             if in_the_way:
                 names = " and ".join(f"`{name}`" for name in in_the_way)
@@ -332,17 +337,15 @@ class GitHubClient:
                     f"git cannot hold the branch `{branch}` beside {names}: "
                     f"delete or rename the branch {names}, and run this again"
                 ) from None
-            # GitHub refuses a lost race and a protected branch with the same codes.
-            if self._branch(branch) != before or "not a fast forward" in str(error):
-                raise LostRaceError(f"the branch {branch} has moved") from None
-            if _PROTECTED.search(str(error)):
-                raise ProtectedBranchError(str(error)) from None
             raise
 
     def _in_the_way(self, branch: str) -> tuple[str, ...]:
-        """Branches beside which git cannot hold ``branch``; asked only where GitHub refused to make it."""
-        above = [name for name in parents(branch) if self._branch(name) is not None]
-        below = self._ask("GET", f"/git/matching-refs/heads/{quote(branch)}/")
+        """Branches beside which git cannot hold ``branch``; none where GitHub does not say."""
+        try:
+            above = [name for name in parents(branch) if self._branch(name) is not None]
+            below = self._ask("GET", f"/git/matching-refs/heads/{quote(branch)}/")
+        except OutsideError:
+            return ()
         return (*above, *(str(item["ref"]).removeprefix("refs/heads/") for item in below[:SHOWN]))
 
     def _open(self, wanted: OpenPullRequest) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from bot.github.client import GitHubClient
+from bot.errors import OutsideError
+from bot.github.client import BlockedBranchError, GitHubClient, LostRaceError, ProtectedBranchError
+from bot.github.values import PushBranch
 
 
 class Hub:
@@ -63,3 +65,43 @@ def test_what_a_person_may_do_is_asked_once(hub: Hub) -> None:
     for _ in range(2):
         assert [client.permission(login) for login in ("mara", "rob", "nina")] == ["write", "untold", "none"]
     assert hub.asked == [place("mara"), place("rob"), place("nina")]
+
+
+MAKE = ["POST /git/trees", "POST /git/commits", "POST /git/refs"]
+LOOK = "GET /git/ref/heads/incumbent/evict/x"
+PUSH = PushBranch(branch="incumbent/evict/x", tip=None, base="b" * 40, parents=("b" * 40,), files=(), message="m")
+
+
+def refusing(hub: Hub, status: int, message: str, **found: tuple[int, Any]) -> None:
+    """GitHub makes the commit, and refuses the branch."""
+    made: dict[str, tuple[int, Any]] = dict.fromkeys(MAKE[:2], (201, {"sha": "c" * 40}))
+    hub.answers = {**made, MAKE[2]: (status, {"message": message}), **found}
+
+
+def test_a_lost_first_write_costs_one_request(hub: Hub) -> None:
+    refusing(hub, 422, "Reference already exists", **{LOOK: (200, {"object": {"sha": "d" * 40}})})
+    with pytest.raises(LostRaceError):
+        hub.client().apply(None, PUSH, "e" * 40)
+    assert hub.asked == [*MAKE, LOOK]
+
+
+def test_a_protected_first_write_costs_one_request(hub: Hub) -> None:
+    refusing(hub, 422, "Repository rule violations found")
+    with pytest.raises(ProtectedBranchError):
+        hub.client().apply(None, PUSH, "e" * 40)
+    assert hub.asked == [*MAKE, LOOK]
+
+
+def test_a_branch_in_the_way_is_named(hub: Hub) -> None:
+    below = "GET /git/matching-refs/heads/incumbent/evict/x/"
+    parent = {"GET /git/ref/heads/incumbent": (200, {"object": {"sha": "d" * 40}}), below: (200, [])}
+    refusing(hub, 422, "Reference update failed", **parent)
+    with pytest.raises(BlockedBranchError, match="delete or rename the branch `incumbent`, and run this again"):
+        hub.client().apply(None, PUSH, "e" * 40)
+
+
+def test_what_is_in_the_way_cannot_hide_why_github_refused(hub: Hub) -> None:
+    below = {"GET /git/matching-refs/heads/incumbent/evict/x/": (409, {"message": "another matter"})}
+    refusing(hub, 422, "Object does not exist", **below)
+    with pytest.raises(OutsideError, match="Object does not exist"):
+        hub.client().apply(None, PUSH, "e" * 40)
