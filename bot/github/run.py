@@ -171,13 +171,9 @@ def publish_event(
 def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bool, quiet: bool) -> Publication:
     """The first job handed nothing over: it died, or the pull request is another now than the one it found."""
     if event.flow is Flow.REVIEW and event.pull_request is not None:
-        pull = github.pull_request(event.pull_request)
-        if pull.closed:
-            return nothing(CLOSED)
-        if pull.base != event.default_branch:
-            return nothing(ELSEWHERE.format(event.default_branch))
-        if event.head not in (None, pull.head):
-            return nothing(MOVED)
+        why = _why_not(event, github.pull_request(event.pull_request), event.head)
+        if why is not None:
+            return nothing(why)
     title = "The analysis did not finish"
     why = "The job that reads the pull request did not finish. Its log says why; mend that and run it again."
     if quiet:
@@ -188,6 +184,15 @@ def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bo
             "something changed on it, or GitHub gave no answer. Run all jobs again, or comment `/incumbent run`."
         )
     return post_failure(event, github, title, why, observes(event, world), dry_run)
+
+
+def _why_not(event: Event, pull: PullRequest, head: str | None) -> str | None:
+    """Why nothing is written on ``pull`` by now for an ``event`` about its commit ``head``, where that is known."""
+    if pull.base != event.default_branch:
+        return ELSEWHERE.format(event.default_branch)
+    if pull.closed:
+        return CLOSED
+    return MOVED if head not in (None, pull.head) else None
 
 
 def observes(event: Event, world: World) -> bool:
@@ -218,12 +223,9 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         return _publish_group(event, analysis, platform, world, github, dry_run)
     assert event.pull_request is not None
     pull = github.pull_request(event.pull_request)
-    if pull.base != event.default_branch:
-        return nothing(ELSEWHERE.format(event.default_branch))
-    if pull.closed:
-        return nothing(CLOSED)
-    if pull.head != analysis.head:
-        return nothing(MOVED)
+    why = _why_not(event, pull, analysis.head)
+    if why is not None:
+        return nothing(why)
     comments = github.said_on(pull.number)
     # Comments that a run wrote which overlaps mean nothing by the ledger as it was before that run.
     if world.fetch(event, head=False).ledger != commits.ledger:
