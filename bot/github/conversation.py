@@ -107,6 +107,11 @@ class Hearing:
         """The decisions that were given here, also those that rest."""
         return (*(item for item in self.judgement.decisions if item not in self.inherited), *self.dormant)
 
+    @property
+    def recorded(self) -> dict[str, object]:
+        """What a pull request's record keeps of the comments."""
+        return {"decisions": self.own, "void": self.void, "cursor": self.read.cursor, "reviews": self.read.reviews}
+
 
 @dataclass(kw_only=True)
 class _State:

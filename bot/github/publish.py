@@ -292,11 +292,8 @@ def _ledger(
             "changes": changes_of(judgement, record),
             "displayed": displayed,
             "showing": showing,
-            "decisions": hearing.own,
-            "void": hearing.void,
             "released": hearing.released,
-            "cursor": hearing.read.cursor,
-            "reviews": hearing.read.reviews,
+            **hearing.recorded,
         }
     )
     known = scene.corrections

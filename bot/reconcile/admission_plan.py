@@ -42,7 +42,7 @@ from bot.reconcile.memory import remember, waiting
 from bot.reconcile.offers import Offer, Refused, content
 from bot.reconcile.pins import pinned
 from bot.reconcile.renames import follow_renames
-from bot.reconcile.telling import Heard, farewell, remembered, tell
+from bot.reconcile.telling import Heard, farewell, tell
 from bot.report.offer import Change
 from bot.report.wording import admitting_route, counted
 
@@ -211,7 +211,7 @@ def _note(cases: Sequence[Case], heard: Sequence[Heard], at: str, scene: Scene) 
             continue
         replies = replies_to(hearing.replies, scene.login, scene.comments.get(pull.number, ()))
         operations += [(pull.number, reply) for reply in replies]
-        files[record_path(pull.number)] = record_text(item.record.model_copy(update=remembered(hearing)))
+        files[record_path(pull.number)] = record_text(item.record.model_copy(update=hearing.recorded))
         events = heard_events(hearing, case.record or item.record.model_copy(update={"decisions": (), "void": ()}))
         if case.record is None or case.record.merged is None:
             contents = dict(hearing.judgement.contents)

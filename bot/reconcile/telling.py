@@ -113,7 +113,7 @@ def tell(heard: Heard, platform: Platform, present: Platform, scene: Scene) -> T
             "displayed": heard.displayed,
             "showing": showing,
             "classifications": {},
-            **remembered(hearing),
+            **hearing.recorded,
             "decisions": tuple(item for item in hearing.own if not is_done(item, hearing.judgement, present)),
         }
     )
@@ -138,16 +138,6 @@ def _left(heard: Heard, judgement: Judgement, review: Review) -> dict[str, LeftQ
             at=case.at,
         )
         for entry in entries
-    }
-
-
-def remembered(hearing: Hearing) -> dict[str, object]:
-    """What a record keeps of what was said."""
-    return {
-        "decisions": hearing.own,
-        "void": hearing.void,
-        "cursor": hearing.read.cursor,
-        "reviews": hearing.read.reviews,
     }
 
 
