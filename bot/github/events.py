@@ -56,8 +56,6 @@ OWN_BRANCHES = "incumbent/"
 _PULL_REQUEST_ACTIONS = frozenset({"opened", "reopened", "synchronize", "edited", "ready_for_review"})
 _RECONCILING = frozenset({"schedule", "workflow_dispatch"})
 _PULL_REQUEST_EVENTS = frozenset({"pull_request", "pull_request_target"})
-_REVIEW_EVENTS = {"pull_request_review": ("submitted", "review"), "pull_request_review_comment": ("created", "comment")}
-"""What is said in reviews: the action by which it is new, and where it stands in the payload."""
 
 
 def is_own(branch: str | None) -> bool:
@@ -88,8 +86,6 @@ def read_event(name: str, payload: Mapping[str, Any]) -> Event:
             return _merge_group(payload, here)
         if name == "issue_comment":
             return _comment(payload, here)
-        if name in _REVIEW_EVENTS:
-            return _said_in_review(payload, here, *_REVIEW_EVENTS[name])
         if name in _RECONCILING or (name == "push" and _is_default(payload, here)):
             return replace(here, flow=Flow.RECONCILE, why="")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -99,7 +95,14 @@ def read_event(name: str, payload: Mapping[str, Any]) -> Event:
 
 def _pull_request(payload: Mapping[str, Any], here: Event) -> Event:
     action, pull = str(payload["action"]), payload["pull_request"]
-    event = _about(pull, here)
+    event = replace(
+        here,
+        pull_request=int(pull["number"]),
+        head=str(pull["head"]["sha"]),
+        author=_login(pull),
+        association=str(pull.get("author_association") or ""),
+        inside=_is_inside(pull),
+    )
     curated = str(pull["base"]["ref"]) == here.default_branch
     if action == "closed" and curated and not pull.get("merged"):
         # What was merged is seen by the push.  This is an answer to a suggestion, or the end of what is remembered.
@@ -115,17 +118,6 @@ def _pull_request(payload: Mapping[str, Any], here: Event) -> Event:
         why = f"only pull requests to {here.default_branch} are curated"
         return replace(event, flow=Flow.NOT_CURATED, why=why, left=before.get("from") == here.default_branch)
     return replace(event, flow=Flow.RECONCILE if _is_own(pull) else Flow.REVIEW, why="")
-
-
-def _about(pull: Mapping[str, Any], here: Event) -> Event:
-    return replace(
-        here,
-        pull_request=int(pull["number"]),
-        head=str(pull["head"]["sha"]),
-        author=_login(pull),
-        association=str(pull.get("author_association") or ""),
-        inside=_is_inside(pull),
-    )
 
 
 def _login(item: Mapping[str, Any]) -> str:
@@ -171,9 +163,10 @@ def _comment(payload: Mapping[str, Any], here: Event) -> Event:
         return replace(here, why="the pull request is closed")
     if str(payload["action"]) != "created":
         return replace(here, why="only new comments are read")
-    why = _why_unheard(comment)
-    if why is not None:
-        return replace(here, why=why)
+    if (comment.get("user") or {}).get("type") == "Bot":
+        return replace(here, why="bots give no commands")
+    if "/incumbent" not in str(comment.get("body") or "").casefold():
+        return replace(here, why="the comment holds no command")
     if merged:
         return replace(here, flow=Flow.RECONCILE, why="")
     return replace(
@@ -185,29 +178,3 @@ def _comment(payload: Mapping[str, Any], here: Event) -> Event:
         association=str(issue.get("author_association") or ""),
         commented=True,
     )
-
-
-def _said_in_review(payload: Mapping[str, Any], here: Event, new: str, part: str) -> Event:
-    """What is said in a review of a pull request, or beside a line of its changes."""
-    pull = payload["pull_request"]
-    event = _about(pull, here)
-    merged = bool(pull.get("merged") or pull.get("merged_at"))
-    if _is_closed(pull) and not merged:
-        return replace(event, why="the pull request is closed")
-    if str(payload["action"]) != new:
-        return replace(event, why="only new comments are read")
-    why = _why_unheard(payload[part])
-    if why is not None:
-        return replace(event, why=why)
-    if merged or _is_own(pull):
-        return replace(event, flow=Flow.RECONCILE, why="")
-    if str(pull["base"]["ref"]) != here.default_branch:
-        return replace(event, why=f"only pull requests to {here.default_branch} are curated")
-    return replace(event, flow=Flow.REVIEW, why="")
-
-
-def _why_unheard(comment: Mapping[str, Any]) -> str | None:
-    """Why no command can be in ``comment``."""
-    if (comment.get("user") or {}).get("type") == "Bot":
-        return "bots give no commands"
-    return None if "/incumbent" in str(comment.get("body") or "").casefold() else "the comment holds no command"

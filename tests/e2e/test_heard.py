@@ -31,7 +31,7 @@ def opened(world: World, bot: Bot) -> int:
 def test_a_command_in_an_approval_is_heard(world: World, bot: Bot) -> None:
     number = opened(world, bot)
     review = world.review(CURATOR, number, f"Approved.\n\n/incumbent accept {WAITING[0]} it matters")
-    run = bot.on("pull_request_review", number=number, review=review)
+    run = bot.on("pull_request_target", number=number, action="synchronize")
     assert run.codes == (0, 0)
     assert ACCEPTED in sticky(world, number)
     (decision,) = run.report["decisions"]

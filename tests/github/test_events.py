@@ -41,9 +41,6 @@ def group(action: str = "checks_requested", base: str = "refs/heads/main") -> di
     return {"action": action, "repository": REPOSITORY, "merge_group": merge}
 
 
-NEW = {"submitted": Flow.REVIEW, "edited": Flow.NOTHING, "dismissed": Flow.NOTHING}
-
-
 def edited(base: str = "main", former: str | None = None, **more: Any) -> dict[str, Any]:
     """A title that was changed, or the branch that it goes to."""
     changes = {"title": {"from": "x"}} if former is None else {"base": {"ref": {"from": former}}}
@@ -55,20 +52,6 @@ def ended(action: str, merged: bool) -> dict[str, Any]:
     payload["pull_request"]["state"] = "closed"
     payload["changes"] = {"base": {"ref": {"from": "release"}}}
     return payload
-
-
-def reviewed(
-    action: str = "submitted",
-    part: str = "review",
-    body: str | None = "Approved.\n\n/incumbent accept q13",
-    user: Any = None,
-    state: str = "open",
-    merged_at: str | None = None,
-    **more: Any,
-) -> dict[str, Any]:
-    payload = pull_request(action, **more)
-    payload["pull_request"] |= {"state": state, "merged_at": merged_at}
-    return payload | {part: {"id": 5, "user": user or {"login": "cora", "type": "User"}, "body": body}}
 
 
 @pytest.mark.parametrize(
@@ -86,16 +69,6 @@ def reviewed(
             for action in ("edited", "labeled", "synchronize", "ready_for_review", "reopened")
             for merged in (True, False)
         ),
-        *(("pull_request_review", reviewed(action), flow) for action, flow in NEW.items()),
-        ("pull_request_review", reviewed(body=None), Flow.NOTHING),
-        ("pull_request_review", reviewed(body="Fine"), Flow.NOTHING),
-        ("pull_request_review", reviewed(base="release"), Flow.NOTHING),
-        ("pull_request_review", reviewed(branch="incumbent/evict/x-1"), Flow.RECONCILE),
-        ("pull_request_review", reviewed(state="closed"), Flow.NOTHING),
-        ("pull_request_review", reviewed(state="closed", merged_at="2026-01-01"), Flow.RECONCILE),
-        ("pull_request_review", reviewed(user={"login": "x[bot]", "type": "Bot"}), Flow.NOTHING),
-        ("pull_request_review_comment", reviewed("created", part="comment"), Flow.REVIEW),
-        ("pull_request_review_comment", reviewed("edited", part="comment"), Flow.NOTHING),
         ("pull_request", pull_request(), Flow.REVIEW),
         ("pull_request_target", pull_request("closed"), Flow.RECONCILE),
         ("pull_request_target", pull_request("closed", merged=True), Flow.NOTHING),
@@ -123,6 +96,7 @@ def reviewed(
         ("schedule", {"repository": REPOSITORY}, Flow.RECONCILE),
         ("workflow_dispatch", {"repository": REPOSITORY}, Flow.RECONCILE),
         ("issue_comment", comment(state="closed", issue={"pull_request": {"merged_at": "2026-01-01"}}), Flow.RECONCILE),
+        ("pull_request_review", pull_request("submitted"), Flow.NOTHING),
         ("fork", {"repository": REPOSITORY}, Flow.NOTHING),
     ],
 )
