@@ -79,8 +79,10 @@ def admit_merged(tip: Tip) -> Staged:
     # Of what cannot be read nobody knows whether it is there.
     unread = {number for number, item in records.items() if item.merged is not None and tip.inventory.unread}
     over = () if tip.inventory.unread else _over(records, found, spoken)
-    spoken |= {pull.number for pull in over}
     spoken |= {item.pull_request for item in tip.rejections if item.decision.content in contents}
+    # Of a pull request that is over the bot's own comment is all that matters.
+    comments = {pull.number: tip.github.comments(pull.number) for pull in over if pull.number not in spoken}
+    comments |= {number: tip.github.said_on(number) for number in sorted(spoken)}
     ended = {pull.number for pull in pulls if pull.number in records.keys() - unread}
 
     def by_bots(offers: Sequence[PullRequest]) -> Collection[int]:
@@ -90,14 +92,14 @@ def admit_merged(tip: Tip) -> Staged:
         login=tip.github.login,
         branch=tip.event.default_branch,
         commit=tip.commit,
-        comments={number: tip.github.said_on(number) for number in sorted(spoken)},
+        comments=comments,
         rejections=tip.rejections,
         ended=tuple(sorted(ended)),
         merges=frozenset(pull.number for pull in pulls if pull.merge is not None),
         over=over,
         unmerged=tuple(pull for pull in pulls if pull.merge is None),
         ledger=tip.ledger_commit,
-        ledger_files=_files(tip.ledger, spoken | ended),
+        ledger_files=_files(tip.ledger, comments.keys() | ended),
         reconciled=reconciled,
         fresh=bool(fresh),
         permission=tip.github.permission,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pytest
+
 from tests.reconcile.hub import MAIN, Hub, Pull
 from tests.reconcile.runs import agent_files, config_text, imported, platform_files, reconcile, text_of
 
@@ -19,6 +21,19 @@ def bring(hub: Hub, queries: Mapping[str, str]) -> Pull:
     hub.merge(pull, "cora", True)
     assert reconcile(hub)
     return pull
+
+
+def test_of_a_pull_request_that_is_over_no_reviews_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = imported("r0", text_of("zero", {"a": 0.9}), "2026-01-01T00:00:00Z")
+    hub = Hub(platform_files([entry], config_text(curators=["cora"])))
+    assert reconcile(hub)
+    first = bring(hub, {"q1": FIRST})
+    hub.push(MAIN, dict(agent_files(AGENT, {})))
+    asked: list[int] = []
+    monkeypatch.setattr(hub, "said_on", asked.append)
+    assert reconcile(hub)
+    assert "changed or taken out since" in hub.comments(first.number)[0].body
+    assert asked == []
 
 
 def test_a_rejection_outlasts_a_pull_request_whose_queries_have_all_gone_elsewhere() -> None:
