@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
 
+from bot.errors import IncumbentError
+
 _OTHERS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 _ALL: Final = (signal.SIGINT, *_OTHERS)
 
@@ -44,12 +46,22 @@ def orderly_stops() -> Iterator[Callable[[], int]]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Within, what tells the process to stop waits until the end."""
+    """Within, a signal to stop waits until the end; where that is a failure, the interrupt takes on its words."""
     waiting: list[int] = []
-    with _handled(_ALL, lambda number, _: waiting.append(number)):
-        yield
-    for number in waiting[:1]:
-        signal.raise_signal(number)
+    failure: tuple[str, ...] = ()
+    try:
+        with _handled(_ALL, lambda number, _: waiting.append(number)):
+            yield
+    except IncumbentError as error:
+        failure = (str(error),)
+        raise
+    finally:
+        try:
+            for number in waiting[:1]:
+                signal.raise_signal(number)
+        except KeyboardInterrupt as stop:
+            stop.args = failure
+            raise
 
 
 @contextmanager

@@ -6,9 +6,12 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from bot.cli.options import curating
+from bot.errors import OutsideError
 from bot.stopping import is_stop, orderly_stops, uninterrupted
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
@@ -47,6 +50,32 @@ def test_what_must_not_be_interrupted_is_done_first(number: signal.Signals) -> N
         with pytest.raises(KeyboardInterrupt):
             work()
         assert (done, code()) == ([1], 128 + number)
+
+
+def stopped_and_failing(message: str, number: signal.Signals = signal.SIGTERM) -> None:
+    with uninterrupted():
+        signal.raise_signal(number)
+        raise OutsideError(message)
+
+
+def test_a_command_that_is_stopped_while_it_fails_says_what_holds(tmp_path: Path) -> None:
+    with orderly_stops(), pytest.raises(KeyboardInterrupt, match="a part of them is written"), curating(tmp_path):
+        stopped_and_failing("a part of them is written")
+
+
+def test_a_stop_during_what_fails_is_not_lost_and_says_what_failed() -> None:
+    with orderly_stops() as code:
+        with pytest.raises(KeyboardInterrupt, match="a part of them is written"):
+            stopped_and_failing("a part of them is written")
+        assert code() == 128 + signal.SIGTERM
+
+
+def test_a_stop_that_somebody_else_handles_leaves_the_failure() -> None:
+    heard: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    with pytest.raises(OutsideError, match="the disk is full"):
+        stopped_and_failing("the disk is full", signal.SIGINT)
+    assert heard == [signal.SIGINT]
 
 
 def test_what_is_ignored_stays_ignored() -> None:

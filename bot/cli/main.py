@@ -157,7 +157,7 @@ def _run(arguments: Sequence[str] | None, stopped: Callable[[], int]) -> int:
 def _interrupted(state: str) -> None:
     # A terminal that closed hears nothing.
     with suppress(OSError):
-        click.echo(f"interrupted: {state}" if state else "interrupted", err=True)
+        _complain(f"interrupted: {state}" if state else "interrupted")
 
 
 def _write_what_can_be_written() -> None:

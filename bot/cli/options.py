@@ -152,7 +152,9 @@ def curating(*roots: Path) -> Iterator[None]:
     except BaseException as error:
         if not is_stop(error):
             raise
-        raise KeyboardInterrupt(_what_holds(roots)) from None
+        # A change that failed says itself what holds.
+        failure = error.args[0] if isinstance(error, KeyboardInterrupt) and error.args else None
+        raise KeyboardInterrupt(failure or _what_holds(roots)) from None
 
 
 def _what_holds(roots: Sequence[Path]) -> str:
