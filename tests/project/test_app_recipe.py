@@ -46,6 +46,11 @@ def test_it_is_what_github_takes_and_the_strictest_auditor_minds_nothing(recipe:
     assert found.returncode == 0, found.stdout
 
 
+def test_its_step_takes_the_facts_from_where_they_lie(recipe: Path) -> None:
+    taken, shipped = (load(file)["jobs"]["publish"]["steps"][-1]["with"] for file in (recipe, TEMPLATE))
+    assert taken.items() >= shipped.items()
+
+
 def test_doctor_finds_nothing_in_it_where_the_rules_let_the_app_by(recipe: Path) -> None:
     workflow = read_workflow(parse_yaml(recipe.read_bytes(), WORKFLOW, REVIEWED_FILES), WORKFLOW)
     facts = committing(*passed_by(20001, here=True))

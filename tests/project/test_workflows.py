@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 import yaml
 
+from bot.cli.ci import DOCUMENT
 from tests.factories import REPOSITORY
 
 TEMPLATE = REPOSITORY / "bot" / "setup_files" / "incumbent.yml"
 ACTION = REPOSITORY / "action.yml"
 DEPENDABOT = REPOSITORY / ".github" / "dependabot.yml"
 OWN = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
+SMOKE = REPOSITORY / ".github" / "workflows" / "smoke.yml"
 OURS = "example/incumbent@0123456789012345678901234567890123456789"
 
 
@@ -72,6 +74,23 @@ def test_no_branch_is_named() -> None:
     push = load(TEMPLATE)["on"]["push"]
     assert list(push) == ["branches-ignore"]
     assert all(name.startswith(("incumbent", "gh-readonly-queue/")) for name in push["branches-ignore"])
+
+
+@pytest.mark.parametrize("file", [TEMPLATE, SMOKE], ids=lambda path: path.name)
+def test_the_facts_lie_where_the_runner_clears_up_for_each_job(file: Path) -> None:
+    folder = "${{ runner.temp }}"
+    jobs = load(file)["jobs"]
+    given = {
+        step["uses"].partition("@")[0]: step["with"]
+        for name in ("analyse", "publish")
+        for step in jobs[name]["steps"]
+        if "artifact@" in step["uses"]
+    }
+    assert given["actions/upload-artifact"]["path"] == f"{folder}/{DOCUMENT}"
+    assert given["actions/download-artifact"]["path"] == folder
+    for name in ("analyse", "publish"):
+        (step,) = (step for step in jobs[name]["steps"] if step["with"].get("step") == name)
+        assert step["with"]["analysis"] == f"{folder}/{DOCUMENT}"
 
 
 def test_the_job_that_writes_restores_nothing_and_only_runs_without_a_pull_request_keep_packages() -> None:
