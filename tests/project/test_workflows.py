@@ -12,6 +12,8 @@ import pytest
 import yaml
 
 from bot.cli.ci import DOCUMENT
+from bot.github.branch_names import FOLDERS
+from bot.ledger.model import BRANCH
 from tests.factories import REPOSITORY
 
 TEMPLATE = REPOSITORY / "bot" / "setup_files" / "incumbent.yml"
@@ -70,10 +72,11 @@ def test_new_versions_are_looked_for_wherever_an_action_is_named() -> None:
     assert {(REPOSITORY / place.strip("/")).resolve() for place in updates["directories"]} == found
 
 
-def test_no_branch_is_named() -> None:
+def test_pushes_to_the_bots_own_branches_alone_start_nothing() -> None:
     push = load(TEMPLATE)["on"]["push"]
     assert list(push) == ["branches-ignore"]
-    assert all(name.startswith(("incumbent", "gh-readonly-queue/")) for name in push["branches-ignore"])
+    own = {f"{name.partition('/')[0]}/**" for name in (BRANCH, *FOLDERS)}
+    assert set(push["branches-ignore"]) == own | {"gh-readonly-queue/**"}
 
 
 @pytest.mark.parametrize("file", [TEMPLATE, SMOKE], ids=lambda path: path.name)
