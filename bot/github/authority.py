@@ -33,7 +33,7 @@ def author_permission(login: str, association: str, permission: Callable[[str], 
     """What the author of a pull request may do with the repository, looked up by ``permission`` where that takes it.
 
     The ``association`` that GitHub states proves nothing but for the repository's owner: collaborators and members may
-    have no right to write, and those whose membership is private are stated as anybody else.
+    have no right to write, and those whose membership is private appear as outsiders.
     """
     if login.casefold() in {"", NOBODY} or is_bot(login):
         return NO_PERMISSION

@@ -27,8 +27,8 @@ from bot.text import text_key
 
 _WITHOUT_A_PERSON = "it is admitted without a person."
 TOO_EARLY = "What is in the set, or was, is spoken of on a pull request that is merged, or on the dashboard issue."
-EDITED = "It was edited before it was read, perhaps by somebody else. Say it in a new comment."
-PERHAPS_EDITED = "It may have been edited before it was read, perhaps by somebody else. Say it in a new comment."
+EDITED = "It was edited before it was read, perhaps by another person. Repeat it in a new comment."
+PERHAPS_EDITED = "It may have been edited before it was read, perhaps by another person. Repeat it in a new comment."
 _MOST_COMPARED = 3
 """So many tags of one command are compared with the names of capabilities for what may have been meant."""
 _EXCLUDED_BY_NOW = "its verdict is EXCLUDE by now. Give a reason to accept it all the same."
@@ -53,7 +53,7 @@ Commands, each on a line of its own:
 
 `ID` is a query's id, a range (`q03..q07`) or `all` that need a person. Commands count from curators, not from the \
 pull request's author for their own queries, and for the verdicts displayed when they were written. \
-A command in a review is heard at the next run; `/incumbent run` in the conversation starts one."""
+A command in a review is read at the next run; `/incumbent run` in the conversation starts one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,9 +141,9 @@ def hear(
     person, and says so.
     """
     elsewhere = {comment.key: comment for comment in former.comments}
-    anybodys = replace(court, author=NOBODY)
+    any_author = replace(court, author=NOBODY)
     before = [item for item in former.decisions if item not in record.decisions]
-    inherited = [item for item in before if still_stands(item, elsewhere, anybodys)]
+    inherited = [item for item in before if still_stands(item, elsewhere, any_author)]
     written = {comment.key: comment for comment in comments}
     # Past the last comment there is nothing to have read: a cursor that says so was forged, or its comment is gone.
     read = read_by_now(comments)

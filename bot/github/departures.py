@@ -30,7 +30,7 @@ def departing_entries(
 ) -> dict[str, Literal["source-deleted", "customer-left"]]:
     """The entries whose query was in ``before`` and is not in ``after``, of the ``folders`` that differ.
 
-    ``packages`` are those of ``after``; of a folder that cannot be read nobody knows.
+    ``packages`` are those of ``after``; folders that cannot be read are left out.
     """
     there = set(submission_folders(after))
     read = {package.submission.folder for package in packages}

@@ -64,7 +64,7 @@ def is_own(branch: str | None) -> bool:
 
 
 def with_repository(name: str, payload: Mapping[str, Any], environment: Mapping[str, str]) -> Mapping[str, Any]:
-    """``payload``, and of which repository it is where GitHub does not say so: the clock runs on the default branch."""
+    """``payload``, with its repository where GitHub does not say it: scheduled runs use the default branch."""
     if name != "schedule" or "repository" in payload:
         return payload
     branch = environment.get("GITHUB_REF", "").removeprefix("refs/heads/")

@@ -143,14 +143,14 @@ def _void(judgement: Judgement, hearing: Hearing) -> list[str]:
 
 
 def _untold(judgement: Judgement, author: Author) -> list[str]:
-    """That an author counts as an outside one only because nobody could look up who they are."""
+    """That an author counts as an outside one only because their permission could not be looked up."""
     found = () if judgement.review is None else judgement.review.verdicts
     if author.permission != UNTOLD or not any(Reason.UNTRUSTED_AUTHOR in verdict.reasons for verdict in found):
         return []
     line = (
-        f"GitHub does not tell this token what {quoted(author.login)} may do in this repository, so that they count as "
-        "an outside author. List them under `trusted_authors` in `config/curation.yaml`, or give the bot a token that "
-        "may look it up."
+        f"This token may not look up the permission of {quoted(author.login)} in this repository, so that they count "
+        "as an outside author. List them under `trusted_authors` in `config/curation.yaml`, or give the bot a token "
+        "that may look it up."
     )
     return [line]
 

@@ -1,6 +1,6 @@
 """Before anything is installed: whether an event needs a whole run, found out with the runner's own Python.
 
-Most pull requests of a repository touch nothing of ours, and of those nothing was ever said: all that is left to do is
+Most pull requests of a repository change no Incumbent files and have no Incumbent comments: all that is left to do is
 the check, since it may be required.  Whatever is unusual, or cannot be found out, is left to the whole run.  Only the
 standard library is there, so that of our own modules only those may be used here that need no more.
 """
@@ -46,7 +46,7 @@ _MOST_BYTES = 200
 """A document that says no more than ``QUIET`` is shorter."""
 _SAID = ("/issues/{}/comments", "/pulls/{}/reviews", "/pulls/{}/comments")
 _OURS = re.compile(r"<!-- incumbent:", re.IGNORECASE)
-_SPOKEN = re.compile(rf"{_OURS.pattern}|(?:^|[\r\n]) {{0,3}}/incumbent", re.IGNORECASE)
+_COMMENTED = re.compile(rf"{_OURS.pattern}|(?:^|[\r\n]) {{0,3}}/incumbent", re.IGNORECASE)
 _SECONDS = 20
 _PAUSES = (1, 3)
 """Seconds before another attempt, where GitHub fails or cannot be reached for a moment."""
@@ -121,9 +121,11 @@ def quiet_commit(event: Event, hub: Hub, heard: bool = False) -> str | None:
     labelled = any(str(label["name"]).casefold().startswith(LABELS) for label in pull["labels"])
     if not is_known or has_merge or not _is_as_told(pull, event) or labelled or _touch_ours(files):
         return None
-    word = _OURS if heard else _SPOKEN
-    spoken = any(_has_spoken(hub.ask(f"{place.format(event.pull_request)}?per_page={_PAGE}"), word) for place in _SAID)
-    return None if spoken or hub.has(RECORD.format(event.pull_request)) else event.head
+    word = _OURS if heard else _COMMENTED
+    commented = any(
+        _has_commented(hub.ask(f"{place.format(event.pull_request)}?per_page={_PAGE}"), word) for place in _SAID
+    )
+    return None if commented or hub.has(RECORD.format(event.pull_request)) else event.head
 
 
 def _is_about_closing(event: Event) -> bool:
@@ -141,7 +143,7 @@ def _is_as_told(pull: Mapping[str, Any], event: Event) -> bool:
     return pull["state"] == "closed" and not pull["merged"] and not is_ours
 
 
-def _has_spoken(items: Sequence[Mapping[str, Any]], word: re.Pattern[str]) -> bool:
+def _has_commented(items: Sequence[Mapping[str, Any]], word: re.Pattern[str]) -> bool:
     """Whether the bot, or somebody with a command, is among ``items``, or may be among those of another page."""
     return len(items) == _PAGE or any(word.search(_shown(item["body"])) for item in items)
 

@@ -318,8 +318,8 @@ def _ledger(
 def _same(new: PullRequestRecord, old: PullRequestRecord, hearing: Hearing) -> bool:
     """Whether there is nothing to write: what was about to be shown is found out again from the comment itself.
 
-    That comments were read is noted with what curators said in them; others are as good as unread, so that nobody
-    makes the ledger grow who has no say.
+    That comments were read is noted with what curators said in them; others are as good as unread, so that
+    comments without authority do not make the ledger grow.
     """
     blank: dict[str, object] = {"displayed": {}}
     if new.cursor >= old.cursor and all(reply.stranger for reply in hearing.replies):

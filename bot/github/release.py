@@ -37,7 +37,7 @@ class Release:
 
     @cached_property
     def is_vouched(self) -> bool:
-        """Whether somebody who may write stands behind it: its author, who pushed its branch, or who released it."""
+        """Whether a person with write permission authored, pushed or released it."""
         event = self.event
         if event.pull_request is None:
             return False

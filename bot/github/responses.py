@@ -48,8 +48,8 @@ def said_in_review(
 ) -> IssueComment:
     """What is said in a review of the pull request ``number``: in its text, or beside a line.
 
-    ``edits`` tells when it was published and edited last.  What its author changes in a draft is no edit; where nobody
-    says whether it was edited, it counts as if it was.
+    ``edits`` tells when it was published and edited last.  What its author changes in a draft is no edit; where it is
+    not known whether it was edited, it counts as if it was.
     """
     created = str(found["submitted_at"] if kind == "review" else found["created_at"])
     edited = None if edits is None else edits.get("lastEditedAt")

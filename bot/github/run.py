@@ -175,7 +175,7 @@ def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bo
         if why is not None:
             return nothing(why)
     title = "The analysis did not finish"
-    why = "The job that reads the pull request did not finish. Its log says why; mend that and run it again."
+    why = "The job that reads the pull request did not finish. Its log says why; fix that and run it again."
     if quiet:
         # No more than the first job's word, by which no check passes.
         title = "Run all jobs again"

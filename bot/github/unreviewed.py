@@ -19,7 +19,7 @@ from bot.github.values import Operation
 class Publication:
     """What a publication wrote or, in a dry run, would write, how it ended, and what classifying had cost.
 
-    ``judged`` tells that its check is a verdict, and not the news that there is none.
+    ``judged`` tells that its check is a verdict, and not a failure notice.
     """
 
     operations: tuple[Operation, ...]

@@ -65,7 +65,7 @@ class IssueComment:
 
     @property
     def is_edited(self) -> bool:
-        """Whether it is not as it was written, perhaps by somebody else."""
+        """Whether it is not as it was written, perhaps by another person."""
         return self.updated_at != self.created_at
 
 
@@ -128,7 +128,7 @@ class DeleteComment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class React:
-    """Acknowledge somebody's comment; reviews take no reactions."""
+    """Acknowledge a comment; reviews take no reactions."""
 
     comment: int
     reaction: Reaction

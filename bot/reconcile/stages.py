@@ -238,20 +238,20 @@ def confirm_evictions(tip: Tip) -> Staged:
         return Staged(carried=tip.carried)
     merged = [pull for pull in own(tip.github.closed_pull_requests(branch)) if pull.merge is not None]
     known = parsed(text_of(tip.ledger, SET_EVENTS))
-    told = Staged(
+    staged = Staged(
         writes=no_longer_true(tip.platform, merged, known, tip.github.login, tip.github.comments), carried=tip.carried
     )
     offering = tip.offering or tip.suggestions.takes_no_commits
     if tip.platform.config.admissions == "by-hand" or (offering and offer is None):
         # No pull request is opened for this alone.
-        return told
+        return staged
     step = confirmed(tip.platform, merged, tip.github.merged_by, tip.read)
     if step is None:
-        return told
+        return staged
     if offer is not None:
-        return replace(told, carried=replace(tip.carried, offer=offer.joined_by(step)))
+        return replace(staged, carried=replace(tip.carried, offer=offer.joined_by(step)))
     push = PushCommits(branch=branch, parent=tip.commit, commits=(step.commit,))
-    return replace(told, writes=(*told.writes, (None, push)))
+    return replace(staged, writes=(*staged.writes, (None, push)))
 
 
 def _files(ledger: CommitSnapshot | None, numbers: Collection[int]) -> dict[str, str]:

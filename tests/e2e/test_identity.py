@@ -80,7 +80,7 @@ def test_whom_nobody_can_look_up_is_an_outsider_and_the_comment_says_why(world: 
     world.gateway.fail(lambda request: request.path.endswith("/permission"), error(403, "Forbidden"), 9)
     pull, run = readme(world, tmp_path)
     assert "q06" in outside(run)
-    assert f"GitHub does not tell this token what `{CUSTOMER}` may do" in sticky(world, pull.number)
+    assert f"This token may not look up the permission of `{CUSTOMER}`" in sticky(world, pull.number)
 
 
 @pytest.mark.parametrize("association", ["COLLABORATOR", "NONE"])

@@ -653,7 +653,7 @@ def test_a_comment_that_was_edited_before_it_was_read_is_not_followed() -> None:
     id = hub.say("cora", "Thanks!")
     hub.apply(EditComment(id=id, body="/incumbent accept q02"))
     assert reactions(hub.review()) == ["confused"]
-    assert "Say it in a new comment" in hub.ours[1]
+    assert "Repeat it in a new comment" in hub.ours[1]
 
 
 @pytest.mark.parametrize("body", ["/incumbent acept q02", "/incumbent help"])
@@ -1242,7 +1242,7 @@ def test_an_author_is_trusted_by_permission(association: str, permission: str, t
     hub.review()
     assert ("UNTRUSTED_AUTHOR" in hub.ours[0]) is not trusted
     assert (ADMITS in hub.labels) is trusted
-    assert ("GitHub does not tell this token what `mara` may do" in hub.ours[0]) is (permission == UNTOLD)
+    assert ("This token may not look up the permission of `mara`" in hub.ours[0]) is (permission == UNTOLD)
 
 
 def test_who_is_configured_is_trusted_and_the_owner_is_not_looked_up() -> None:
