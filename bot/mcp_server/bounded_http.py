@@ -153,8 +153,9 @@ class BoundedSessions:
                 del self._sessions[id]
         idle = [(session.asked, session.last, id) for id, session in self._sessions.items() if not session.calls]
         for _, _, id in sorted(idle)[: max(0, len(self._sessions) - MOST_SESSIONS)]:
-            del self._sessions[id]
-            await self._end(id, scope)
+            # Its own client may have ended it while another one was ended here.
+            if self._sessions.pop(id, None) is not None:
+                await self._end(id, scope)
 
     async def _end(self, id: str, scope: Scope) -> None:
         """End the session ``id`` as its client would end it."""

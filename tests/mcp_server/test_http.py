@@ -19,8 +19,10 @@ from urllib.parse import urlsplit
 import anyio
 import pytest
 from mcp import Client
+from starlette.types import Message, Receive, Scope, Send
 
 from bot.errors import UsageError
+from bot.mcp_server import bounded_http
 from bot.mcp_server.bounded_http import ARRIVAL, IDLE, MOST_SESSIONS
 from bot.mcp_server.serving import loopback
 from tests.factories import REPOSITORY
@@ -200,6 +202,55 @@ def test_a_session_with_a_call_under_way_yields_to_nobody(platform: Path) -> Non
                 assert all(open_session(address) for _ in range(5))
                 assert answer.result()[0] == 200
             assert ping(address, session) == 200
+
+
+def test_a_session_may_end_by_itself_while_room_is_made_for_a_newcomer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_http, "MOST_SESSIONS", 3)
+    opened: list[str] = []
+    all_open, second_left = anyio.Event(), anyio.Event()
+    answered: list[int] = []
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        """Opens sessions, the first five at the same time; ending the first takes until the second has left."""
+        headers: list[tuple[bytes, bytes]] = []
+        if scope["method"] == "POST":
+            opened.append(f"s{len(opened) + 1}")
+            headers = [(b"mcp-session-id", opened[-1].encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        if scope["method"] == "POST" and len(opened) <= 5:
+            await all_open.wait()
+        if scope["method"] == "DELETE" and (b"mcp-session-id", b"s1") in scope["headers"]:
+            await second_left.wait()
+
+    sessions = bounded_http.BoundedSessions(application)
+
+    async def request(method: str, *headers: tuple[bytes, bytes]) -> None:
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Message) -> None:
+            answered.append(message["status"])
+
+        await sessions({"type": "http", "method": method, "headers": [*headers]}, receive, send)
+
+    async def leave() -> None:
+        await request("DELETE", (b"mcp-session-id", b"s2"))
+        second_left.set()
+
+    async def work() -> None:
+        with anyio.fail_after(20):
+            async with anyio.create_task_group() as busy:
+                for _ in range(5):
+                    busy.start_soon(request, "POST")
+                await anyio.wait_all_tasks_blocked()
+                all_open.set()
+            async with anyio.create_task_group() as group:
+                group.start_soon(request, "POST")
+                await anyio.wait_all_tasks_blocked()
+                group.start_soon(leave)
+
+    drive(work)
+    assert answered == [200] * 7
 
 
 def test_sessions_of_which_nothing_is_heard_end(platform: Path) -> None:
