@@ -12,6 +12,7 @@ from contextlib import suppress
 from importlib import import_module, metadata
 from io import TextIOWrapper
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -165,7 +166,7 @@ def _write_what_can_be_written() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - closed with the process
+            setattr(sys, name, _null())
         elif isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
@@ -198,9 +199,13 @@ def _nobody_reads() -> int:
     return 0
 
 
+def _null() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
+
+
 def _discard_output() -> None:
     # The interpreter flushes once more at its end, and would complain.
-    sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - closed with the process
+    sys.stdout = _null()
 
 
 def _show_problems(error: InputError) -> None:

@@ -227,10 +227,10 @@ def _carry_through(folder: Path, root: Path, steps: Sequence[_Step], before: Map
     except BaseException as error:
         try:
             _take_back(folder, root, steps, before)
-        except BaseException as other:  # noqa: BLE001 - a second interrupt is told like any other fault
+        except BaseException as other:
             reason = str(error) or str(other) or "the run was stopped"
             holds = _HOLDS[_progress(_Plan(steps=tuple(steps)), root)]
-            raise OutsideError(f"the files could not be written in order: {reason}; {holds}") from error
+            raise OutsideError(f"the files could not be written in order: {reason}; {holds}") from other
         # What was written keeps its folder; one that is still empty was made in vain.
         for place in reversed(made):
             with suppress(OSError):

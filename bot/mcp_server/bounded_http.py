@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from asyncio import TimerHandle, Transport
+from asyncio import BaseTransport, TimerHandle, Transport
 from dataclasses import dataclass
 from time import monotonic
-from typing import Final
+from typing import Final, cast
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -36,11 +36,11 @@ class PromptProtocol(H11Protocol):
     _deadline: TimerHandle | None = None
     _opened: float = 0.0
 
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: BaseTransport) -> None:
         self._opened = monotonic()
         waiting = [other for other in self.connections if isinstance(other, PromptProtocol) and other._waits]
         full = len(self.connections) >= MOST_CONNECTIONS
-        super().connection_made(transport)
+        super().connection_made(cast(Transport, transport))
         self._set_deadline()
         if full:
             min(waiting, key=lambda other: other._opened, default=self)._give_up()

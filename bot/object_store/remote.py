@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from bot.errors import OutsideError, UsageError
@@ -73,7 +74,7 @@ def bring(git: GitProcess, remote: Remote, folders: Mapping[str, Sequence[str]])
     ids = sorted(missing)
     for start in range(0, len(ids), _MOST_AT_ONCE):
         lot = ids[start : start + _MOST_AT_ONCE]
-        _repeat(remote, f"{len(lot)} files", lambda secret, lot=lot: _take(git, lot, secret))  # type: ignore[misc]
+        _repeat(remote, f"{len(lot)} files", partial(_take, git, lot))
 
 
 def _take(git: GitProcess, ids: Sequence[str], secret: Mapping[str, str]) -> None:
