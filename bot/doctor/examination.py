@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal, Protocol
 from urllib.parse import quote
 
@@ -63,6 +63,10 @@ class Ask(Protocol):
         ...
 
 
+BypassOf = Callable[[int], Bypass | Unread]
+"""Who may push past the ruleset of this id."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Absent:
     """Stands in for a 404 where every answer means something."""
@@ -112,7 +116,9 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_g
     """
     repository = ask("")
     default = str(repository["default_branch"])
-    branch = _branch(ask, default)
+    bypass = cache(lambda ruleset: _read(partial(_bypass, ask, ruleset), ADMINISTRATION))
+    branch = _branch(ask, default, _read(partial(_branches, ask, default), CONTENTS), bypass)
+    own = _read(partial(_branches, ask, BEGINNING), CONTENTS)
     files = _files(open_files, default) if branch.exists else Unread(right=CONTENTS, reason="there is no commit")
     outsiders: tuple[str, ...] | Unread = ()
     owner_faults: tuple[str, ...] | Unread = ()
@@ -135,8 +141,8 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_g
         shipped=shipped_workflow(),
         workflow_state=state,
         branch=branch,
-        ledger=_branch(ask, BRANCH),
-        blocking=_read(lambda: in_the_way(_branches(ask, BEGINNING)), CONTENTS),
+        ledger=_branch(ask, BRANCH, own, bypass),
+        blocking=own if isinstance(own, Unread) else in_the_way(own),
         files=files,
         outsiders=outsiders,
         owner_faults=owner_faults,
@@ -191,23 +197,21 @@ def _workflow_state(ask: Ask, file: str) -> Any:
     return found if isinstance(found, Unread) else found.get("state")
 
 
-def _branch(ask: Ask, name: str) -> BranchSettings:
+def _branch(ask: Ask, name: str, names: tuple[str, ...] | Unread, bypass: BypassOf) -> BranchSettings:
+    """The settings of the branch ``name``; ``names`` are those of branches, among which it is if it exists."""
+    # To ask for the branch itself would not tell one that is absent from one that the token may not see.
     place = quote(name, safe="")
-    found = _read(partial(_exists, ask, name), CONTENTS)
-    branch = _read(partial(ask, f"/branches/{place}"), CONTENTS) if found is True else found
+    exists = isinstance(names, Unread) or name in names
+    branch: Any = names
+    if not isinstance(names, Unread):
+        branch = _read(partial(ask, f"/branches/{place}"), CONTENTS) if exists else None
     protection: Protection | Unread | None = None
     if isinstance(branch, Unread):
         protection = branch
     elif branch and branch.get("protected"):
         protection = _protection(ask, place)
-    exists = found is not False
-    rules = _read(lambda: _rules(ask, place), METADATA)
+    rules = _read(lambda: _rules(ask, place, bypass), METADATA)
     return BranchSettings(name=name, exists=exists, rules=rules, protection=protection)
-
-
-def _exists(ask: Ask, name: str) -> bool:
-    # To ask for the branch itself would not tell one that is absent from one that the token may not see.
-    return name in _branches(ask, name)
 
 
 def _branches(ask: Ask, beginning: str) -> tuple[str, ...]:
@@ -220,7 +224,7 @@ def _branches(ask: Ask, beginning: str) -> tuple[str, ...]:
     return tuple(item["ref"].removeprefix("refs/heads/") for item in found)
 
 
-def _rules(ask: Ask, place: str) -> tuple[Rule, ...]:
+def _rules(ask: Ask, place: str, bypass: BypassOf) -> tuple[Rule, ...]:
     found: list[Any] = []
     page = 1
     while True:
@@ -232,7 +236,7 @@ def _rules(ask: Ask, place: str) -> tuple[Rule, ...]:
     # Only who may push past what forbids a push is of interest.
     kinds = FORBIDDING | RESTRICTING | {"creation", "required_signatures"}
     ids = sorted({item["ruleset_id"] for item in found if item["type"] in kinds and item.get("ruleset_id")})
-    passes = {id: _read(partial(_bypass, ask, id), ADMINISTRATION) for id in ids}
+    passes = {id: bypass(id) for id in ids}
     rules = [_rule(item, passes.get(item.get("ruleset_id"), NOBODY)) for item in found]
     return tuple(sorted(rules, key=lambda rule: (rule.kind, rule.ruleset)))
 

@@ -130,6 +130,19 @@ def test_a_healthy_repository_has_nothing_to_change(healthy: World, doctor: Doct
     assert about >= {"actions", "job token", "workflow", "files", "required check", "ledger", "curators", "code owners"}
 
 
+def test_no_question_is_asked_twice(healthy: World, doctor: Doctor) -> None:
+    app = {"actor_id": 20001, "actor_type": "Integration", "bypass_mode": "always"}
+    set_up(healthy, f"/rules/branches/{LEDGER}", [rule("update"), rule("creation")])
+    for answer, status in ((ruleset([app], "never"), 200), (FORBIDDEN, 403)):
+        set_up(healthy, "/rulesets/7", answer, status)
+        mark = healthy.gateway.mark()
+        doctor()
+        asked = [(call.path, call.query) for call in healthy.gateway.calls_since(mark)]
+        assert len(asked) == len(set(asked))
+        listed = [path.rpartition("/heads/")[2] for path, _ in asked if "/matching-refs/" in path]
+        assert listed == ["main", "incumbent"]
+
+
 def test_an_empty_repository_is_told_to_begin(world: World, doctor: Doctor) -> None:
     code, findings = doctor()
     assert code == 1
