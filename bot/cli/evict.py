@@ -32,7 +32,6 @@ from bot.report.entries_text import evicted as evicted_when
 from bot.report.escaping import visible
 from bot.report.output import AdmissionOutput
 from bot.report.voices import PlainVoice
-from bot.snapshot import WorkingTree
 
 
 @click.command("evict")
@@ -63,8 +62,6 @@ def command(
       incumbent evict contoso-repairs-q07-1a2b3c4d --reason "covered by contoso-repairs-q09"
       incumbent evict contoso-repairs-q07-1a2b3c4d --reason "customer left" --dry-run
     """
-    if not dry_run:
-        changes.apply(changes.half_evicted(WorkingTree(repo), id), repo)
     platform = open_platform(repo, config_path)
     why = reason_given(reason)
     gone = platform.regression_set.tombstones.get(id)

@@ -21,7 +21,6 @@ from bot.curator.store import tombstone_path, unknown_scores
 from bot.errors import InputError, Problem
 from bot.opening import open_platform
 from bot.report.output import AdmissionOutput
-from bot.snapshot import WorkingTree
 
 
 @click.command("restore")
@@ -39,8 +38,6 @@ def command(id: str, dry_run: bool, repo: Path, config_path: str, as_json: bool)
     Examples:
       incumbent restore contoso-repairs-q07-1a2b3c4d
     """
-    if not dry_run:
-        changes.apply(changes.half_restored(WorkingTree(repo), id), repo)
     platform = open_platform(repo, config_path)
     known = platform.regression_set
     if id not in known.tombstones and (id in known.entries or id in known.waiting):

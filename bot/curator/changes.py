@@ -13,11 +13,9 @@ from pydantic import BaseModel
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
 
-from bot.config import REVIEWED_FILES
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.journal import State, write_all
-from bot.curator.store import FOLDER, entry_path, read_back, read_tombstone, tombstone_path, waiting_path
-from bot.snapshot import Snapshot
+from bot.curator.store import FOLDER, entry_path, read_back, tombstone_path, waiting_path
 from bot.yaml_writing import dumped, round_trip
 
 # Mappings and lists this short are written on one line, as people write them.
@@ -69,26 +67,6 @@ def evict(entry: Entry, evicted: Evicted) -> tuple[FileChange, ...]:
 def restore(entry: Entry, wait: bool) -> tuple[FileChange, ...]:
     """Bring the evicted ``entry`` back, with its first admission time; ``wait`` when the set is full."""
     return (let_wait(entry) if wait else admit(entry), FileChange(tombstone_path(entry.id), None))
-
-
-def half_evicted(snapshot: Snapshot, id: str) -> tuple[FileChange, ...]:
-    """What is left of evicting ``id``, where a version without a journal was killed after it wrote the tombstone."""
-    return (FileChange(entry_path(id), None),) if _lives_in(snapshot, id, (entry_path(id),)) else ()
-
-
-def half_restored(snapshot: Snapshot, id: str) -> tuple[FileChange, ...]:
-    """Likewise of restoring it."""
-    return (forget(id),) if _lives_in(snapshot, id, (entry_path(id), waiting_path(id))) else ()
-
-
-def _lives_in(snapshot: Snapshot, id: str, places: Sequence[str]) -> bool:
-    """Whether a file of ``places`` is as written from the tombstone of ``id``, so that no word of people is lost."""
-    found = [path for path in places if snapshot.exists(path)]
-    tombstone = read_tombstone(snapshot, id) if found else None
-    if tombstone is None:
-        return False
-    texts = {render(entry).encode() for entry in (tombstone.entry, tombstone.restored)}
-    return all(snapshot.read(path, REVIEWED_FILES) in texts for path in found)
 
 
 def render(model: BaseModel) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import re
 import shutil
 import stat
 import sys
@@ -31,10 +30,6 @@ _NAME: Final = "incumbent"
 _PLAN: Final = "plan.json"
 _LARGEST: Final = 64 * 1024 * 1024
 """Bytes of a plan: some hundred for each file of a change."""
-
-# What versions without a plan wrote beside the files, and what is put there still when a file lies on another disk.
-_ASIDE: Final = re.compile(r"\.incumbent-[a-z0-9_]{8}")
-_FOLDERS: Final = ("regression_set", "config", "taxonomy", "labels", ".github")
 
 _changed: set[Path] = set()
 
@@ -111,7 +106,6 @@ def settle(root: Path) -> str | None:
     Whoever calls this is the only one that changes files there.
     """
     _changed.discard(root)
-    _remove(_left_aside(root))
     folder = _folder(root)
     said = None
     plan = _read(folder)
@@ -356,17 +350,3 @@ def _remove(paths: Iterable[Path]) -> None:
     for path in paths:
         with suppress(OSError):
             path.unlink(missing_ok=True)
-
-
-def _left_aside(root: Path) -> Iterable[Path]:
-    """The temporary files that an interrupted run left beside the files."""
-    with suppress(OSError):
-        yield from (path for path in root.iterdir() if _is_aside(path))
-    for name in _FOLDERS:
-        if not (root / name).is_symlink():
-            for folder, _, files in os.walk(root / name):
-                yield from (path for path in (Path(folder, file) for file in files) if _is_aside(path))
-
-
-def _is_aside(path: Path) -> bool:
-    return _ASIDE.fullmatch(path.name) is not None and path.is_file() and not path.is_symlink()

@@ -213,14 +213,6 @@ def _present_twice(
     return twice
 
 
-def read_tombstone(snapshot: Snapshot, id: str) -> Tombstone | None:
-    """The tombstone of ``id``; ``None`` where there is none that can be read."""
-    try:
-        return _read(snapshot, tombstone_path(id), Tombstone)
-    except InputError:
-        return None
-
-
 def read_back(path: str, content: str) -> None:
     """Raise :class:`InputError` unless ``content`` would be read from ``path`` again: nobody could evict it then."""
     if path.startswith(f"{EVICTED}/"):

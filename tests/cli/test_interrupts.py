@@ -424,23 +424,6 @@ def test_what_a_person_wrote_since_is_not_overwritten(half: tuple[Path, tuple[st
     assert nothing_is_left(folder)
 
 
-@pytest.mark.parametrize("name", ["evict", "restore"])
-def test_what_an_older_version_left_between_two_files_is_finished(
-    name: str, scenes: Callable[[str], Scene], incumbent: Incumbent, tmp_path: Path
-) -> None:
-    scene = scenes(name)
-    folder, command = scene.begin(tmp_path / "platform")
-    for path, content in scene.after.items():
-        (folder / path).parent.mkdir(exist_ok=True)
-        (folder / path).write_bytes(content)
-    (folder / "regression_set" / ".incumbent-a1b2_c3d").write_bytes(b"")
-    assert scene.state(folder) == "mixed"
-    again = incumbent(*command)
-    assert again.code == 0, again.err
-    assert scene.state(folder) == "after"
-    assert nothing_is_left(folder)
-
-
 def test_the_same_again_is_no_fault(scenes: Callable[[str], Scene], incumbent: Incumbent, tmp_path: Path) -> None:
     for name, word in (("evict", "already"), ("restore", "already"), ("admit", "there already")):
         folder, command = scenes(name).begin(tmp_path / name)
