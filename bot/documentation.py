@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
+from bot.addresses import server_of
 from bot.errors import OutsideError, UsageError
 from bot.git import is_pushed, owner_and_name, read_head, read_remote
 
@@ -59,8 +60,7 @@ def product_files(action: str | None, environment: Mapping[str, str]) -> str | N
     """The address below which the files of the product lie; ``None`` where its ``action`` is not known."""
     if action is None or not _REFERRED.fullmatch(action):
         return None
-    server = environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
-    return f"{server}/{action.replace('@', '/blob/')}"
+    return f"{server_of(environment)}/{action.replace('@', '/blob/')}"
 
 
 def without_own_paths(text: str, root: str | None) -> str:

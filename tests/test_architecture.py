@@ -16,7 +16,7 @@ ROWS = [
     {"invisible", "personal_data", "secrets"},
     {"masking"},
     {"errors", "stopping", "suggest"},
-    {"digests", "limits", "rounding", "text"},
+    {"addresses", "digests", "limits", "rounding", "text"},
     {"documents", "editing", "json_lines", "json_places", "json_strict", "parsed_once", "yaml_core", "yaml_places"},
     {"label_tables"},
     {"yaml_writing"},

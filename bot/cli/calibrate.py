@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bot.addresses import server_of
 from bot.cli.options import json_option, print_json, repository_options, say, show_problems
 from bot.errors import InputError, UsageError
 from bot.opening import open_platform
@@ -130,14 +131,13 @@ def _offer(
     if not token:
         raise UsageError("there is no token: set GITHUB_TOKEN or GH_TOKEN (`gh auth token` prints yours)")
     api = environment.get("GITHUB_API_URL", "https://api.github.com")
-    server = environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
     github = GitHubClient(repository, token, api, "")
     base_branch = github.default_branch()
     branch = branch_of(edit)
     with tempfile.TemporaryDirectory(prefix="incumbent-") as folder, ExitStack() as stack:
         store = stack.enter_context(ObjectStore.create(Path(folder) / "objects.git"))
         refs = {"base": f"refs/heads/{base_branch}", "tip": f"refs/heads/{branch}"}
-        found = store.fetch(f"{server}/{repository}", refs, token, optional=("tip",))
+        found = store.fetch(f"{server_of(environment)}/{repository}", refs, token, optional=("tip",))
         there = store.snapshot(found["base"])
         if not there.exists(edit.path) or there.read(edit.path, REVIEWED_FILES).decode("utf-8", "replace") != text:
             raise UsageError(f"{edit.path} is not that of {base_branch} on GitHub: bring your clone up to date first")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from pydantic import BaseModel
 
+from bot.addresses import page_of_run, server_of
 from bot.cli.options import print_json, progress_bar, show_usage
 from bot.documentation import product_files
 from bot.errors import InputError, OutsideError, UsageError
@@ -129,21 +130,13 @@ def _world(folder: Path, event: Event, environment: Mapping[str, str]) -> World:
     from bot.github.world import World
     from bot.object_store import ObjectStore
 
-    server = environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
     return World(
         store=ObjectStore.create(folder / "objects.git"),
-        url=f"{server}/{event.repository}",
+        url=f"{server_of(environment)}/{event.repository}",
         token=environment.get("GITHUB_TOKEN") or None,
-        run=_page(event, environment),
+        run=page_of_run(event.repository, environment),
         product=product_files(environment.get("INCUMBENT_ACTION"), environment),
     )
-
-
-def _page(event: Event, environment: Mapping[str, str]) -> str | None:
-    """The page of this run."""
-    server = environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
-    run = environment.get("GITHUB_RUN_ID", "")
-    return f"{server}/{event.repository}/actions/runs/{run}" if run.isdigit() else None
 
 
 def _client(event: Event, login: str, environment: Mapping[str, str]) -> GitHubClient:
@@ -153,7 +146,7 @@ def _client(event: Event, login: str, environment: Mapping[str, str]) -> GitHubC
     if not token:
         raise UsageError("there is no token: set GITHUB_TOKEN")
     api_url = environment.get("GITHUB_API_URL", "https://api.github.com")
-    return GitHubClient(event.repository, token, api_url, login, _page(event, environment))
+    return GitHubClient(event.repository, token, api_url, login, page_of_run(event.repository, environment))
 
 
 def _analyse(

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from bot.addresses import server_of
 from bot.cli.options import json_option, print_json, say
 from bot.errors import UsageError
 from bot.report.escaping import visible
@@ -81,14 +82,12 @@ def _findings(repository: str, environment: Mapping[str, str]) -> tuple[Finding,
     if not token:
         raise UsageError("there is no token: set GITHUB_TOKEN or GH_TOKEN (`gh auth token` prints yours)")
     api = environment.get("GITHUB_API_URL", "https://api.github.com")
-    server = environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
+    url = f"{server_of(environment)}/{repository}"
     with tempfile.TemporaryDirectory(prefix="incumbent-") as folder:
         store = ObjectStore.create(Path(folder) / "objects.git")
 
         def open_files(branch: str) -> Snapshot:
-            return store.snapshot(
-                store.fetch(f"{server}/{repository}", {"base": f"refs/heads/{branch}"}, token)["base"]
-            )
+            return store.snapshot(store.fetch(url, {"base": f"refs/heads/{branch}"}, token)["base"])
 
         try:
             ask = asker(repository, token, api)

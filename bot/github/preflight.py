@@ -19,6 +19,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote
 from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
+from bot.addresses import page_of_run
 from bot.digests import digest
 from bot.errors import UsageError
 from bot.github.events import Event, Flow, read_event, with_repository
@@ -237,8 +238,7 @@ def look(environment: Mapping[str, str]) -> dict[str, str]:
         return _ended("none", TITLE)
     api_url = environment.get("GITHUB_API_URL", "https://api.github.com")
     hub = Hub(event.repository, environment["GITHUB_TOKEN"], api_url)
-    server, run = environment.get("GITHUB_SERVER_URL", "https://github.com"), environment.get("GITHUB_RUN_ID", "")
-    page = f"{server}/{event.repository}/actions/runs/{run}" if run.isdigit() else None
+    page = page_of_run(event.repository, environment)
     if event.flow is Flow.NOT_CURATED:
         return _turn_away(event, hub, page)
     commit = quiet_commit(event, hub, heard)

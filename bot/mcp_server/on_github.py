@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bot.addresses import server_of
 from bot.config import REVIEWED_FILES, Curation
 from bot.curator.changes import FileChange
 from bot.digests import digest
@@ -59,8 +60,7 @@ def open_account(root: Path, environment: Mapping[str, str]) -> Account:
         raise UsageError("there is no remote `origin` that leads to GitHub: set GITHUB_REPOSITORY to OWNER/NAME")
     client = GitHubClient(repository, token, environment.get("GITHUB_API_URL", "https://api.github.com"), "")
     client.login = client.account()
-    server = environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
-    return Account(client=client, login=client.login, address=f"{server}/{repository}", token=token)
+    return Account(client=client, login=client.login, address=f"{server_of(environment)}/{repository}", token=token)
 
 
 def command_line(verb: Verb, names: Sequence[str], reason: str | None) -> str:
