@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.doctor.actions_policy import permitted
 from bot.doctor.findings import BRANCHES, GENERAL, RULES, Finding, bad, doubtful, good, unchecked
-from bot.doctor.push_rights import Writer, diagnose_admissions
+from bot.doctor.push_rights import Writer, diagnose_admissions, hindering
 from bot.doctor.settings import (
     FORBIDDING,
     RESTRICTING,
@@ -20,6 +20,7 @@ from bot.doctor.settings import (
     Facts,
     Files,
     JobTokens,
+    Protection,
     Unread,
 )
 from bot.doctor.workflow import Workflow
@@ -28,8 +29,6 @@ from bot.github.check import NAME
 
 ACTIONS_APP: Final = 15368
 """The app that a job's own token acts as on github.com: GitHub Actions; elsewhere its id is another."""
-
-_CREATING: Final = frozenset({"branch_name_pattern", "creation"})
 
 
 def diagnose(facts: Facts) -> tuple[Finding, ...]:
@@ -46,7 +45,7 @@ def diagnose(facts: Facts) -> tuple[Finding, ...]:
         *_required_check(facts, config, writer),
         *_blocking(facts),
         *_ledger(facts.ledger, writer),
-        *diagnose_admissions(facts, config, workflow),
+        *diagnose_admissions(facts, config, writer),
         *_curators(facts, config),
         *_trust(facts.permissions),
         *_code_owners(facts, files),
@@ -211,41 +210,33 @@ def _blocking(facts: Facts) -> Iterator[Finding]:
 
 def _ledger(branch: BranchSettings, writer: Writer) -> Iterator[Finding]:
     about, why = "ledger", "the bot keeps facts and decisions there, and writes to it at every review"
-    exclude = f"{RULES} → {{}}: exclude the branch {branch.name} from its targets"
+    perhaps = RESTRICTING if branch.exists else RESTRICTING | {"branch_name_pattern"}
+    forbidding = FORBIDDING if branch.exists else FORBIDDING | {"creation"}
     hindered = False
-    for rule in branch.rules if isinstance(branch.rules, tuple) else ():
-        known = f"the rule `{rule.kind}` of {rule.ruleset}"
-        if rule.kind in FORBIDDING or (rule.kind == "creation" and not branch.exists):
-            passes = writer.may_pass(rule)
-            if passes is True:
-                continue
-            hindered = True
-            if isinstance(passes, Unread):
-                yield unchecked(about, f"whether {known} lets {writer.name} write to {branch.name}", passes, why)
-                continue
-            verb = "created" if rule.kind == "creation" else "written to"
-            yield bad(about, f"{known} keeps {branch.name} from being {verb}", why, exclude.format(rule.ruleset))
-        elif rule.kind in RESTRICTING or (rule.kind in _CREATING and not branch.exists):
-            hindered = True
-            yield doubtful(
-                about, f"{known} holds for {branch.name}, and may refuse a write", why, exclude.format(rule.ruleset)
+    for item, passes in hindering(branch, writer, forbidding | perhaps):
+        hindered = True
+        known = "the branch protection" if isinstance(item, Protection) else item.name
+        if isinstance(passes, Unread) and (isinstance(item, Protection) or item.kind in forbidding):
+            yield unchecked(about, f"whether {known} lets {writer.name} write to {branch.name}", passes, why)
+        elif isinstance(item, Protection):
+            yield bad(
+                about,
+                f"the branch protection of {branch.name} forbids direct writes ({', '.join(item.forbids)})",
+                why,
+                f"{BRANCHES}: narrow the pattern so that it does not match {branch.name}",
             )
+        else:
+            exclude = f"{RULES} → {item.ruleset}: exclude the branch {branch.name} from its targets"
+            if item.kind in perhaps:
+                yield doubtful(about, f"{known} holds for {branch.name}, and may refuse a write", why, exclude)
+            else:
+                verb = "created" if item.kind == "creation" else "written to"
+                yield bad(about, f"{known} keeps {branch.name} from being {verb}", why, exclude)
     if isinstance(branch.rules, Unread):
         yield unchecked(about, f"whether rulesets let {branch.name} be written to", branch.rules, why)
     protection = branch.protection
     if isinstance(protection, Unread):
         yield unchecked(about, f"whether the branch protection lets {branch.name} be written to", protection, why)
-    elif protection is not None and (passes := writer.passes(protection)) is not True:
-        hindered = True
-        if isinstance(passes, Unread):
-            yield unchecked(about, f"whether {writer.name} may write to {branch.name}", passes, why)
-            return
-        yield bad(
-            about,
-            f"the branch protection of {branch.name} forbids direct writes ({', '.join(protection.forbids)})",
-            why,
-            f"{BRANCHES}: narrow the pattern so that it does not match {branch.name}",
-        )
     if not hindered and not isinstance(branch.rules, Unread) and not isinstance(protection, Unread):
         yield good(about, f"no rule that can be read keeps the bot from writing to {branch.name}")
 

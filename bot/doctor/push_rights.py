@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -89,7 +89,7 @@ class Writer:
         )
 
 
-def diagnose_admissions(facts: Facts, config: ConfigFacts | None, workflow: Workflow | None) -> Iterator[Finding]:
+def diagnose_admissions(facts: Facts, config: ConfigFacts | None, writer: Writer) -> Iterator[Finding]:
     """How what people saw admitted gets into the regression set, and whether the rules let it."""
     if config is None or config.mode == "observe" or not facts.branch.exists:
         return
@@ -97,7 +97,7 @@ def diagnose_admissions(facts: Facts, config: ConfigFacts | None, workflow: Work
         how = "by `incumbent admit`" if config.admissions == "by-hand" else "by pull requests that people merge"
         yield good(_ABOUT, f"admissions enter {how}, as the config says")
         return
-    branch, writer = facts.branch, Writer.of(workflow, facts.token)
+    branch = facts.branch
     why = "`admissions: commit` promises that what people saw admitted enters by itself after the merge"
     refusing, unread = _refusing(branch, writer)
     if refusing:
@@ -129,28 +129,34 @@ def diagnose_admissions(facts: Facts, config: ConfigFacts | None, workflow: Work
         yield good(_ABOUT, f"what people saw admitted enters {branch.name} by itself: no rule refuses {writer.name}")
 
 
+def hindering(
+    branch: BranchSettings, writer: Writer, kinds: Collection[str]
+) -> Iterator[tuple[Rule | Protection, bool | Unread]]:
+    """Rules of these ``kinds`` and the branch protection, as far as the ``writer`` is not known to pass them.
+
+    With each comes whether the writer passes: ``False``, or what could not be read.
+    """
+    for rule in branch.rules if isinstance(branch.rules, tuple) else ():
+        if rule.kind in kinds and (passes := writer.may_pass(rule)) is not True:
+            yield rule, passes
+    protection = branch.protection
+    if isinstance(protection, Protection) and (passes := writer.passes(protection)) is not True:
+        yield protection, passes
+
+
 def _refusing(branch: BranchSettings, writer: Writer) -> tuple[list[str], list[Unread]]:
     """The rules and settings that refuse the ``writer``, and what could not be read of them."""
     refusing: list[str] = []
     unread = [item for item in (branch.rules, branch.protection) if isinstance(item, Unread)]
-    for rule in branch.rules if isinstance(branch.rules, tuple) else ():
-        passes = writer.may_pass(rule) if rule.kind in FORBIDDING else True
+    for item, passes in hindering(branch, writer, FORBIDDING):
         if isinstance(passes, Unread):
             unread.append(passes)
-        elif not passes:
-            refusing.append(f"the rule `{rule.kind}` of {rule.ruleset}")
-    if isinstance(branch.protection, Protection):
-        passes = writer.passes(branch.protection)
-        if isinstance(passes, Unread):
-            unread.append(passes)
-        elif not passes:
-            refusing.append(f"branch protection: {', '.join(branch.protection.forbids)}")
+        else:
+            refusing.append(item.name if isinstance(item, Rule) else f"branch protection: {', '.join(item.forbids)}")
     return refusing, list(dict.fromkeys(unread))
 
 
 def _perhaps_refusing(branch: BranchSettings, writer: Writer) -> list[str]:
     """The rules that refuse some commits of the ``writer``, unless it is known to pass."""
-    rules = branch.rules if isinstance(branch.rules, tuple) else ()
-    kinds = RESTRICTING | {"required_signatures"}
-    held = [rule for rule in rules if rule.kind in kinds and writer.may_pass(rule) is not True]
-    return [f"the rule `{rule.kind}` of {rule.ruleset}" for rule in held]
+    found = hindering(branch, writer, RESTRICTING | {"required_signatures"})
+    return [rule.name for rule, _ in found if isinstance(rule, Rule)]

@@ -99,6 +99,11 @@ class Rule:
     needs_code_owners: bool = False
     bypass: Bypass | Unread = NOBODY
 
+    @property
+    def name(self) -> str:
+        """What it is called in a sentence."""
+        return f"the rule `{self.kind}` of {self.ruleset}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:

@@ -78,27 +78,29 @@ def _triggers(workflow: Workflow, shipped: Workflow, merge_queue: bool, branch: 
 
 
 def _filters(name: str, trigger: Trigger, why: str, file: str, branch: str) -> Iterator[Finding]:
-    known = [f"{key}: [{', '.join(values)}]" for key, values in trigger.filters.items()]
-    refs = [item for item in known if not item.startswith("paths")]
-    if not lets_through(trigger.filters, branch):
+    known = {key: f"{key}: [{', '.join(values)}]" for key, values in trigger.filters.items()}
+    refs = ", ".join(text for key, text in known.items() if not key.startswith("paths"))
+    paths = ", ".join(text for key, text in known.items() if key.startswith("paths"))
+    passes = lets_through(trigger.filters, branch)
+    if not passes:
         yield bad(
             _ABOUT,
-            f"`{name}` in {file} leaves out the default branch {branch} ({', '.join(refs)})",
+            f"`{name}` in {file} leaves out the default branch {branch} ({refs})",
             why,
             f"let it through: `branches: [{branch}]`, or take the workflow that `incumbent init` writes now, "
             "which names no branch",
         )
-    if len(known) > len(refs) and name == "push":
+    if paths and name == "push":
         yield doubtful(
             _ABOUT,
-            f"`push` in {file} has the filters {', '.join(item for item in known if item not in refs)}",
+            f"`push` in {file} has the filters {paths}",
             "what waits for a merge that touches no such file waits until the clock strikes",
             f"remove them from {file}",
         )
-    elif known and name != "push" and lets_through(trigger.filters, branch):
+    elif known and name != "push" and passes:
         yield doubtful(
             _ABOUT,
-            f"`{name}` in {file} has the filters {', '.join(known)}",
+            f"`{name}` in {file} has the filters {', '.join(known.values())}",
             "a required check that a filter leaves out blocks the merge for ever",
             f"remove them from {file}: what there is nothing to curate of passes quickly",
         )

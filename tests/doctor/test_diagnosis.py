@@ -560,6 +560,14 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
         "lets these apps by: acme-curator",
         "login: NAME[bot]",
     ),
+    (
+        "a classic list without us",
+        ledger(protection=Protection(forbids=("Lock branch",), apps=("other",))) | files(**BY_APP),
+        "error",
+        "ledger",
+        "Lock branch",
+        "Settings → Branches",
+    ),
     # People
     ("outsider", {"outsiders": ("ola",)}, "warning", "curators", "curator ola is no collaborator", "add ola"),
     ("unread", {"outsiders": UNREAD}, "warning", "curators", "could not be checked", "Administration"),
@@ -634,6 +642,8 @@ def test_each_misconfiguration_is_named_with_the_setting_to_change(
         {"token": TokenFacts(kind="person", writes=True, unread=())},
         main(protection=Protection(checks=(RequiredCheck(name="Incumbent", app=15368),), needs_code_owners=True)),
         ledger("creation"),
+        ledger(protection=Protection()),
+        ledger(replace(SIGNED, kind="commit_message_pattern", bypass=LET_BY[0].bypass)) | files(**BY_APP) | APP,
         ledger("non_fast_forward", "deletion", "required_linear_history", "required_signatures"),
         files(**edited((READS, MODELS))),
         files(config=replace(CONFIG, model_key="GITHUB_TOKEN"), **edited((READS, MODELS))),
