@@ -68,7 +68,9 @@ def analyse(
     problems: list[Problem] = list(measured.problems)
     touches = tuple(place for place in _PLACES if any(_inside(change, place) for change in changes))
     held = bool(touches) and release.is_held
-    packages = [] if held else _packages(platform, snapshot, changes, problems)
+    packages: tuple[Package, ...] = ()
+    if not held:
+        packages = refuse_shared_ids(_packages(platform, snapshot, changes, problems), platform.regression_set)
     if any(place in touches for place in ("taxonomy", "config", "regression_set")):
         problems += _faults_of_reviewed_files(snapshot)
     departing = {}
@@ -77,9 +79,7 @@ def analyse(
         departing = departing_entries(
             platform.regression_set, former, snapshot, packages, folders, platform.config.limits
         )
-    found = classify_all(
-        platform, told_apart(refuse_shared_ids(packages, platform.regression_set)), known, backend, progress
-    )
+    found = classify_all(platform, told_apart(packages), known, backend, progress)
     identity = backend.identity
     return Analysis(
         repository=event.repository,

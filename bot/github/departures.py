@@ -30,7 +30,7 @@ def departing_entries(
 ) -> dict[str, Literal["source-deleted", "customer-left"]]:
     """The entries whose query was in ``before`` and is not in ``after``, of the ``folders`` that differ.
 
-    ``packages`` are those of ``after``; folders that cannot be read are left out.
+    ``packages`` are those of ``after``, without shared ids; folders that cannot be read are left out.
     """
     there = set(submission_folders(after))
     read = {package.submission.folder for package in packages}
@@ -49,7 +49,7 @@ def departing_entries(
             continue
     if not former:
         return {}
-    gone = _present(former, known) - _present(packages, known)
+    gone = _present(refuse_shared_ids(former, known), known) - _present(packages, known)
     customers = {folder.split("/")[1] for folder in there}
     return {
         id: "source-deleted" if source.split("/")[1] in customers else "customer-left"
@@ -60,5 +60,5 @@ def departing_entries(
 
 def _present(packages: Sequence[Package], known: RegressionSet) -> set[str]:
     """The entries that queries of ``packages`` are, or edit."""
-    found = settle([called_by_agent(item).submission for item in refuse_shared_ids(packages, known)], known)
+    found = settle([called_by_agent(item).submission for item in packages], known)
     return {item.id for item in (*found.settled.values(), *found.edited.values())}
