@@ -46,6 +46,7 @@ _PLACES: tuple[Touched, ...] = ("eval_sets", "regression_set", "taxonomy", "conf
 
 def analyse(
     event: Event,
+    *,
     base: str,
     head: str,
     at: str,

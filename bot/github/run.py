@@ -111,18 +111,18 @@ def analyse_event(
     left = world.store.common_ancestor(commits.base, commits.head)
     return analyse(
         event,
-        commits.base,
-        commits.head,
-        world.store.commit_time(commits.head),
-        platform,
-        world.store.snapshot(commits.head),
-        changes,
-        release,
-        known if event.flow is Flow.GROUP else {} if record is None else record.classifications,
-        backend(platform),
-        progress,
-        measured,
-        None if left is None else world.store.snapshot(left),
+        base=commits.base,
+        head=commits.head,
+        at=world.store.commit_time(commits.head),
+        platform=platform,
+        snapshot=world.store.snapshot(commits.head),
+        changes=changes,
+        release=release,
+        known=known if event.flow is Flow.GROUP else {} if record is None else record.classifications,
+        backend=backend(platform),
+        progress=progress,
+        measured=measured,
+        former=None if left is None else world.store.snapshot(left),
     )
 
 
