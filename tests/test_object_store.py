@@ -919,6 +919,7 @@ def test_what_git_does_is_traced_for_nobody(
     with ObjectStore.create(tmp_path / "store.git") as store:
         store.fetch(server.url, {"base": MAIN}, TOKEN, sleep=unwaited)
     assert not trace.exists()
+    assert os.environ[name] == str(trace), "the variables of the process stay as they are"
 
 
 def test_credentials_of_the_repository_itself_do_not_go_along(origin: Origin, server: Server, tmp_path: Path) -> None:

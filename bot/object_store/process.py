@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import subprocess
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,7 +38,8 @@ _CONFIG = (
     ("http.lowSpeedLimit", "1"),
     ("http.lowSpeedTime", "60"),
 )
-# Whoever sets these wants to see what git does; its requests carry the token.  The second counts whatever its value.
+# These print git's requests, which carry the token.  The second counts whatever its value, so that it has to go:
+# GitPython hands on all variables, and so starts no command here but the one that reads local objects.
 _TRACES = re.compile(r"GIT_TRACE\w*|GIT_CURL_VERBOSE|GIT_REDIRECT_STD\w+")
 _ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NOT_IN_REFS = re.compile(r"[\0- \x7f~^:?*\[\\\ud800-\udfff]|\.\.|@\{|\.lock(/|\Z)|\.\Z")
@@ -69,6 +71,10 @@ def environment(*more: tuple[str, str]) -> dict[str, str]:
     return found
 
 
+def _untraced() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not _TRACES.fullmatch(name)}
+
+
 def damaged(object_id: str) -> OutsideError:
     """The error for an object that cannot be read."""
     return OutsideError(f"the object {object_id} is missing or damaged: fetch the repository anew")
@@ -94,24 +100,33 @@ class GitProcess:
     def __init__(self, process: Any, folder: Path, output_bytes: int = OUTPUT_BYTES) -> None:
         self._process = process
         self._output_bytes = output_bytes
-        for name in filter(_TRACES.fullmatch, tuple(os.environ)):
-            del os.environ[name]
         # Named outright, the folder is neither searched for, nor refused for belonging to another user.
-        process.update_environment(GIT_DIR=str(folder.resolve()), **environment())
+        self._environment = environment() | {"GIT_DIR": str(folder.resolve())}
+        process.update_environment(**self._environment)
 
     def run(self, *arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, bytes, str]:
         """Status, output, and git's complaints on one line; :class:`IncompleteError` for too much output."""
         command = [self._process.GIT_PYTHON_GIT_EXECUTABLE, *arguments]
         try:
-            process = self._process.execute(command, as_process=True, env=environment)
+            process = subprocess.Popen(
+                command,
+                cwd=self._process.working_dir,
+                env=_untraced() | self._environment | dict(environment or {}),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
         except OSError as error:
             raise refused(arguments[0], str(error.strerror)) from None
         complaints: list[bytes] = []
-        with process.proc as child:
+        with process as child:
+            said, complained = child.stdout, child.stderr
+            assert said is not None
+            assert complained is not None
             # Read at the same time, or git would wait for ever once one of the two pipes is full.
-            reader = threading.Thread(target=lambda: complaints.append(child.stderr.read()))
+            reader = threading.Thread(target=lambda: complaints.append(complained.read()))
             reader.start()
-            output: bytes = child.stdout.read(self._output_bytes + 1)
+            output: bytes = said.read(self._output_bytes + 1)
             if len(output) > self._output_bytes:
                 child.kill()
             reader.join()
