@@ -1,4 +1,4 @@
-"""Being told to stop: by Ctrl-C, by a system that ends a job, or by a terminal that closes."""
+"""Stop signals: by Ctrl-C, by a system that ends a job, or by a terminal that closes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def orderly_stops() -> Iterator[Callable[[], int]]:
     def stop(number: int, frame: FrameType | None) -> None:
         nonlocal last
         last = signal.Signals(number)
-        # Whoever has a way of their own to end at Ctrl-C, as asyncio has, ends in this way.
+        # A caller with its own SIGINT handler, as asyncio has, ends in its way.
         interrupt = signal.getsignal(signal.SIGINT)
         if not callable(interrupt):
             raise KeyboardInterrupt
@@ -66,7 +66,7 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def _handled(numbers: tuple[signal.Signals, ...], handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
-    """Within, ``handler`` hears of those of ``numbers`` that are not ignored; only the main thread can say so."""
+    """Within, ``handler`` receives those of ``numbers`` that are not ignored; only the main thread can say so."""
     before: dict[signal.Signals, Any] = {}
     try:
         if threading.current_thread() is threading.main_thread():

@@ -23,7 +23,7 @@ from bot.taxonomy.loading import TAXONOMY_FILE
 
 WORKFLOW = ".github/workflows/incumbent.yml"
 _MACHINES = "ubuntu-latest"
-# GitHub Enterprise Server has the older store of artifacts, to which the newer actions do not speak.
+# GitHub Enterprise Server has the older store of artifacts, which the newer actions do not support.
 _ENTERPRISE_SERVER = {
     "actions/upload-artifact": "actions/upload-artifact@c6a366c94c3e0affe28c06c8df20a878f24da3cf # v3.2.2",
     "actions/download-artifact": "actions/download-artifact@a9bc5e6ef2cb54c177f32aa5726adaa15e7e2d59 # v3.1.0",
@@ -178,7 +178,7 @@ def _next_steps(
             (
                 "Choose how admissions enter, since a branch that requires a check takes no commits of a job's token:\n"
                 "     by pull requests that you merge (`admissions: pull-request`), or by themselves, with the token\n"
-                f"     of a GitHub App that the branch's rules let by ({_page(root)}, “With a GitHub App”)."
+                f"     of a GitHub App on the bypass list of the branch's rules ({_page(root)}, “With a GitHub App”)."
             ),
             "Send your customers to CURATION.md.",
         ]
@@ -196,7 +196,7 @@ def _page(root: str | None) -> str:
 
 
 def _below(folder: Path) -> Iterable[Path]:
-    """All that stands in ``folder``; itself where it is none."""
+    """Everything below ``folder``; the path itself if it is a file."""
     return folder.rglob("*") if folder.is_dir() else (folder,) if _there(folder) else ()
 
 

@@ -102,7 +102,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 def incumbent() -> None:
     """Keep a regression eval set small and wide.
 
-    Exit codes: 0 done; 1 the input is at fault; 2 usage; 3 incomplete; 4 the outside world failed; 70 a bug of ours.
+    Exit codes: 0 done; 1 the input is at fault; 2 usage; 3 incomplete; 4 the outside world failed; 70 internal error.
     """
 
 
@@ -140,7 +140,7 @@ def _run(arguments: Sequence[str] | None, stopped: Callable[[], int]) -> int:
         _complain(f"error: {error}")
         return error.exit_code
     except BrokenPipeError:
-        return _nobody_reads()
+        return _reader_gone()
     except OSError as error:
         if error.filename is not None or error.errno not in _NO_OUTPUT:
             return _report_bug(arguments)
@@ -148,7 +148,7 @@ def _run(arguments: Sequence[str] | None, stopped: Callable[[], int]) -> int:
         with suppress(OSError):
             click.echo(f"error: the output could not be written: {error.strerror}", err=True)
         return OutsideError.exit_code
-    except Exception as error:  # noqa: BLE001 - the last catch of all: a bug of ours becomes a report, not a traceback
+    except Exception as error:  # noqa: BLE001 - the last catch of all: an internal error becomes a report
         if not is_stop(error):
             return _report_bug(arguments)
         _interrupted("")
@@ -156,7 +156,7 @@ def _run(arguments: Sequence[str] | None, stopped: Callable[[], int]) -> int:
 
 
 def _interrupted(state: str) -> None:
-    # A terminal that closed hears nothing.
+    # Writing to a closed terminal fails.
     with suppress(OSError):
         _complain(f"interrupted: {state}" if state else "interrupted")
 
@@ -186,15 +186,15 @@ def _finish(code: int) -> int:
     try:
         _flush()
     except BrokenPipeError:
-        return _nobody_reads()
+        return _reader_gone()
     except OSError:
         _discard_output()
         return OutsideError.exit_code
     return code
 
 
-def _nobody_reads() -> int:
-    """The reader of our output went away, for example ``| head``; that is nobody's fault."""
+def _reader_gone() -> int:
+    """The reader of our output went away, for example ``| head``; that is not an error."""
     _discard_output()
     return 0
 
@@ -225,6 +225,7 @@ def _report_bug(arguments: Sequence[str] | None) -> int:
         report.write(masked(f"arguments: {list(sys.argv[1:] if arguments is None else arguments)}\n\n"))
         report.write(masked(traceback.format_exc()))
     click.echo(
-        f"error: this is a bug of ours, not of your input; please open an issue and attach {report.name}", err=True
+        f"error: this is an internal error, not a fault of your input; please open an issue and attach {report.name}",
+        err=True,
     )
     return 70

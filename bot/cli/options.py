@@ -141,7 +141,7 @@ def admit_command(folder: Path, customer: str | None, agent: str | None, repo: P
 
 @contextmanager
 def curating(*roots: Path) -> Iterator[None]:
-    """Hold each of ``roots`` (:func:`sole_curator`); who interrupts what happens within is told what became of it."""
+    """Hold each of ``roots`` (:func:`sole_curator`); an interrupt reports whether files were changed."""
     try:
         with ExitStack() as held:
             for root in roots:

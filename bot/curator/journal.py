@@ -64,7 +64,7 @@ class _Plan(BaseModel):
 
 
 class _Progress(Enum):
-    """How far a change came: ``LEFT`` has files that somebody else wrote since."""
+    """How far a change came: ``LEFT`` has files changed since by others."""
 
     NOT_BEGUN = 0
     HALF = 1
@@ -103,7 +103,7 @@ def write_all(wanted: Mapping[str, State | None], root: Path) -> None:
 def settle(root: Path) -> str | None:
     """Finish a change below ``root`` that was interrupted, and remove what it left; returns what a person is to know.
 
-    Whoever calls this is the only one that changes files there.
+    The caller holds the lock (:func:`bot.curator.lock.sole_curator`).
     """
     _changed.discard(root)
     folder = _folder(root)
@@ -118,7 +118,7 @@ def settle(root: Path) -> str | None:
                     _carry_out(folder, root, plan.steps)
                     _changed.add(root)
             except OSError as error:
-                message = f"a change that was interrupted could not be finished: {error}; mend that, and run this again"
+                message = f"a change that was interrupted could not be finished: {error}; fix that, and run this again"
                 raise OutsideError(message) from error
             said = f"a change that was interrupted is finished now: {len(plan.steps)} file(s), see `git status`"
         elif progress is _Progress.LEFT:
@@ -145,7 +145,7 @@ def was_changed(root: Path) -> bool:
 
 
 def _folder(root: Path) -> Path:
-    """Where changes of ``root`` are prepared: in git's own folder, which nobody commits to and no clone brings along;
+    """Where changes of ``root`` are prepared: in git's own folder, which is never committed and no clone brings along;
     without git beside the files.
     """
     top = root.resolve()
@@ -171,7 +171,7 @@ def _place(root: Path, path: str) -> Path:
     """``path`` below ``root``, unless a link on the way leads elsewhere."""
     target = root / path
     if target.resolve() != root.resolve() / path:
-        raise OSError(errno.ELOOP, "a symbolic link stands in the way", target.as_posix())
+        raise OSError(errno.ELOOP, "a symbolic link is in the way", target.as_posix())
     return target
 
 
@@ -204,7 +204,7 @@ def _prepare(
         if not steps:
             _make(folder)
             if folder.is_symlink():
-                raise OSError(errno.ELOOP, "a symbolic link stands in the way", folder.as_posix())
+                raise OSError(errno.ELOOP, "a symbolic link is in the way", folder.as_posix())
         if state is not None:
             _write(folder / step.aside, state)
         steps.append(step)
@@ -243,7 +243,7 @@ def _take_back(folder: Path, root: Path, steps: Sequence[_Step], before: Mapping
 
 
 def _decide(folder: Path, steps: Sequence[_Step]) -> None:
-    """From here on what is in ``folder`` is to be carried out, by whoever finds it."""
+    """From here on what is in ``folder`` is to be carried out, by the next command that finds it."""
     written = folder / "plan"
     _write(written, State(_Plan(steps=tuple(steps)).model_dump_json().encode()))
     written.replace(folder / _PLAN)
@@ -301,7 +301,7 @@ def _make(folder: Path, made: list[Path] | None = None) -> None:
 
 
 def _keep(folder: Path) -> None:
-    """Have the disk remember what was moved in ``folder``, where a system can be told so of folders."""
+    """Flush the entry of ``folder`` to disk, where the system supports it."""
     if sys.platform == "win32":
         return
     with suppress(OSError):

@@ -13,16 +13,16 @@ from bot.errors import OutsideError
 
 
 @contextmanager
-def sole_curator(root: Path, tell: Callable[[str], None]) -> Iterator[None]:
+def sole_curator(root: Path, report: Callable[[str], None]) -> Iterator[None]:
     """Hold the platform repository at ``root`` from reading the set to writing it; ends with the process at the latest.
 
-    A change that was interrupted is finished first; ``tell`` is given a sentence of it.
+    A change that was interrupted is finished first; ``report`` is given a sentence of it.
     Raises :class:`OutsideError` while another command holds it.  No file is left behind: the folder itself is locked.
     """
     with _locked(root):
         said = settle(root)
         if said is not None:
-            tell(said)
+            report(said)
         yield
 
 

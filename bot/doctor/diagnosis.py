@@ -158,7 +158,7 @@ def _required_check(facts: Facts, config: ConfigFacts | None, writer: Writer) ->
     checks += () if branch.protection is None or isinstance(branch.protection, Unread) else branch.protection.checks
     ours = [check for check in checks if check.name == NAME]
     bound = sorted({check.app for check in ours if check.app is not None})
-    # An App's id cannot be told from the token that the workflow hands over: only that it is not the job's own.
+    # An App's id is not known from the token that the workflow hands over: only that it is not the job's own.
     foreign = [app for app in bound if (app == ACTIONS_APP) is writer.own]
     if bound and not facts.on_github_com:
         apps = ", ".join(map(str, bound))

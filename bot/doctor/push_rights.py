@@ -22,16 +22,16 @@ from bot.doctor.settings import (
 from bot.doctor.workflow import Workflow
 
 _ABOUT: Final = "admissions"
-_UNTOLD: Final = "which App's token the workflow hands over cannot be told"
+_UNTOLD: Final = "which App's token the workflow hands over is not known"
 _RECIPE: Final = "docs/github.md, “With a GitHub App”"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
-    """Who pushes: ``own`` tells whether the workflow hands over another token than the job's own.
+    """The token that pushes: ``own`` is whether the workflow hands over another token than the job's own.
 
     ``app`` is the name of the app that it says that token is of, None where only the run knows; ``here`` whether the
-    token at hand is of an app, and so perhaps of that one.
+    token of this run is of an app, and so perhaps of that one.
     """
 
     own: bool
@@ -54,7 +54,7 @@ class Writer:
         return "the token that the workflow hands over" if self.own else "a job's own token"
 
     def may_pass(self, rule: Rule) -> bool | Unread:
-        """Whether the ruleset of ``rule`` lets it by; a job's own token can be on no list."""
+        """Whether the ruleset of ``rule`` lets it bypass; a job's own token can be on no list."""
         if not self.own:
             return False
         if isinstance(rule.bypass, Unread):

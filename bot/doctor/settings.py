@@ -19,7 +19,7 @@ FORBIDDING: Final = frozenset(
         "workflows",
     }
 )
-"""Rules, by GitHub's names, that let nobody push to a branch but whom their ruleset lets by."""
+"""Rules, by GitHub's names, that forbid pushes to a branch except by actors on the bypass list."""
 
 RESTRICTING: Final = frozenset(
     {
@@ -32,7 +32,7 @@ RESTRICTING: Final = frozenset(
         "max_file_size",
     }
 )
-"""Rules that refuse a push by what is in it, but for whom their ruleset lets by."""
+"""Rules that refuse a push by what is in it, except by actors on the bypass list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,7 +58,7 @@ def _triggers(workflow: Workflow, shipped: Workflow, merge_queue: bool, branch: 
     reasons = {
         "pull_request_target": "pull requests are not reviewed without it; `pull_request` gets no rights for forks",
         "issue_comment": "commands in comments are answered only when the next push comes",
-        "push": "what was merged enters the regression set only when the clock strikes",
+        "push": "what was merged enters the regression set only at the next scheduled run",
         "schedule": "what a run that died left undone waits for the next merge",
         "merge_group": "the merge queue waits for the check for ever" if merge_queue else "a merge queue would need it",
     }
@@ -94,7 +94,7 @@ def _filters(name: str, trigger: Trigger, why: str, file: str, branch: str) -> I
         yield doubtful(
             _ABOUT,
             f"`push` in {file} has the filters {paths}",
-            "what waits for a merge that touches no such file waits until the clock strikes",
+            "what waits for a merge that touches no such file waits until the next scheduled run",
             f"remove them from {file}",
         )
     elif known and name != "push" and passes:
@@ -145,7 +145,7 @@ def _rights(job: Job, model: Job, place: str) -> Iterator[Finding]:
         yield bad(
             _ABOUT,
             f"{place}: the job `{job.name}` has more rights than it needs: {', '.join(beyond)}",
-            "each right more is one more for whoever tricks it",
+            "each right more is one more for an attacker who controls the job",
             f"set {block} to {_written(model)}",
         )
     lacking = model.beyond(job)

@@ -12,12 +12,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_SESSIONS: Final = 200
-"""Sessions of older clients; beyond these the one ends that would miss it least."""
+"""Sessions of older clients; beyond these the least recently used one ends, first those that never asked anything."""
 
 IDLE: Final = 5 * 60
-"""Seconds until a session of an older client ends of which nothing is heard.
+"""Seconds until a session of an older client ends from which no request arrives.
 
-A client that only paused is told to begin anew, which costs it nothing, since no session holds anything.
+A client that only paused must start a new session, which costs it nothing, since no session holds anything.
 """
 
 MOST_CONNECTIONS: Final = 400

@@ -1,4 +1,4 @@
-"""Fetching from a remote repository, with a token that nobody gets to see.
+"""Fetching from a remote repository, with a token that is never shown.
 
 Of the whole history come commits and trees; contents only of the folders that are asked for, each lot in one request:
 what else lies in the repository may be of any size.  A server that knows no such choice sends everything.
@@ -41,7 +41,10 @@ class RemoteError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remote:
-    """A repository to fetch from; ``partial`` leaves out what nobody asked for, which changes our own one for good."""
+    """A repository to fetch from.
+
+    ``partial`` leaves out contents not asked for, and marks the local repository as partial permanently.
+    """
 
     url: str
     token: str | None

@@ -543,7 +543,7 @@ def test_a_link_in_place_of_that_folder_is_not_followed(repository: Path) -> Non
     (elsewhere / "plan.json").write_text("kept")
     (repository / ".incumbent").symlink_to(elsewhere, target_is_directory=True)
     before = tree(repository)
-    with pytest.raises(OutsideError, match=r"a symbolic link stands in the way: .*; nothing was changed"):
+    with pytest.raises(OutsideError, match=r"a symbolic link is in the way: .*; nothing was changed"):
         apply(PLAN, repository)
     settle(repository)
     assert tree(repository) == before

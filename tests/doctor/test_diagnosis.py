@@ -533,7 +533,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
         committing(*passed_by(20001), own=True),
         "warning",
         "admissions",
-        "which App's token the workflow hands over cannot be told; the ruleset 7 of acme/platform lets these apps by",
+        "which App's token the workflow hands over is not known; the ruleset 7 of acme/platform lets these apps by",
         "gh api apps/acme-curator --jq .id",
     ),
     (
