@@ -265,11 +265,11 @@ def package_of(qid: str, corpus: Path) -> Path | None:
 def item_of(said: Classification, turns: Names, customer: str | None, labels: Labels, taxonomy: Taxonomy) -> Item:
     """A query of which the classifier ``said`` something, and people ``labels``."""
     right = corrected(said, taxonomy, {name: value for name, value in labels.items() if value is not None})
-    scores = rate(right, turns, taxonomy).scores
+    scores = rate(right, turns, taxonomy, personal={}).scores
     bases = {name: _basis(taxonomy.by_id[name], labels) for name in scores}
     known = {name: score for name, score in scores.items() if bases[name] is True}
     return Item(
-        scored=rate(said, turns, taxonomy, customer),
+        scored=rate(said, turns, taxonomy, customer, personal={}),
         right=ScoredQuery(id=said.query_id, turns=turns, scores=known, customer=customer),
         possible={name: score for name, score in scores.items() if bases[name] is not False},
         labels=labels,
@@ -320,10 +320,7 @@ def turned(name: str, platform: Platform, residents: Sequence[Resident], backend
     for place, wording in enumerate(header):
         queries = [_query(str(number), (row[place],)) for number, row in enumerate(rows)]
         result = classify(queries, UNDECLARED, platform.taxonomy, backend, lambda done, total: None)
-        scored = [
-            rate(said, query.turns, platform.taxonomy)
-            for query, said in zip(queries, result.classifications, strict=True)
-        ]
+        scored = [platform.rate(said, query, None) for query, said in zip(queries, result.classifications, strict=True)]
         outcomes[wording] = [Outcome.of(run_cycle([query], residents, platform.config)[0].ruling) for query in scored]
     return {wording: list(map(ne, outcomes[header[0]], outcomes[wording])) for wording in header[1:]}
 

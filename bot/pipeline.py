@@ -56,6 +56,11 @@ class Platform:
         """Kind of personal data in ``texts`` of ``customer`` → how many values."""
         return personal_in(texts, self.config.personal_data.detector(customer))
 
+    def rate(self, classification: Classification, query: Query, customer: str | None) -> ScoredQuery:
+        """``query``, which ``customer`` brought, with its scores and the personal data that it holds."""
+        personal = self.personal_in(query.texts, customer)
+        return rate(classification, query.turns, self.taxonomy, customer, personal=personal)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Classified:
@@ -322,13 +327,7 @@ def judge(
     settled, edited = found.settled, found.edited
     queries = {query.id: query for submission in submissions for query in submission.queries}
     scored = {
-        item.query_id: rate(
-            item,
-            queries[item.query_id].turns,
-            platform.taxonomy,
-            each.submission.customer,
-            platform.personal_in(queries[item.query_id].texts, each.submission.customer),
-        )
+        item.query_id: platform.rate(item, queries[item.query_id], each.submission.customer)
         for each in classified
         for item in each.result.classifications
         if item.query_id not in settled

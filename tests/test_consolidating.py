@@ -180,7 +180,7 @@ def test_kept_scores_are_judged_as_the_folder_is_whatever_has_entered_since(
     by_id = {item.id: item for item in submission.queries}
     settling = settle([submission], before)
     kept = KeptScores(
-        queries=tuple(rate(item, by_id[item.query_id].turns, TAXONOMY, "acme") for item in found),
+        queries=tuple(rate(item, by_id[item.query_id].turns, TAXONOMY, "acme", personal={}) for item in found),
         entries=settling.entries,
         contents={item.id: content_key(asked(item)) for item in submission.queries},
         identity=identity,

@@ -38,7 +38,6 @@ from bot.intake.eval_sets.columns import Columns, DeclaredFile
 from bot.intake.eval_sets.registry import readers
 from bot.opening import entry_text, open_backend, open_platform
 from bot.pipeline import Platform
-from bot.rater.adapter import rate
 from bot.refusals import refuse_incomplete, refuse_lag
 from bot.report.import_output import import_overview
 from bot.snapshot import WorkingTree
@@ -117,16 +116,7 @@ def command(
         for id, each in _classify(items, platform, backend).items()
     }
     by_id = {item.id: item for item in items}
-    scored = {
-        id: rate(
-            each,
-            by_id[id].query.turns,
-            platform.taxonomy,
-            by_id[id].submission.customer,
-            platform.personal_in(by_id[id].query.texts, by_id[id].submission.customer),
-        )
-        for id, each in found.items()
-    }
+    scored = {id: platform.rate(each, by_id[id].query, by_id[id].submission.customer) for id, each in found.items()}
     texts = {item.id: entry_text(repo, item.id) for item in items if item.before is not None}
     plan = plan_import(items, scored, known, texts, platform.taxonomy, backend.identity, now, corrections)
     if not dry_run:

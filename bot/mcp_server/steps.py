@@ -46,7 +46,6 @@ from bot.mcp_server.untrusted import mark, mark_turns
 from bot.mcp_server.verdict_rows import kept_rows, shown
 from bot.mcp_server.working import Call, Report, Workers
 from bot.pipeline import Platform, under_corrections
-from bot.rater.adapter import rate
 from bot.refusals import refuse_incomplete
 from bot.settling import asked, content_key, settle
 from bot.submission import Package
@@ -121,15 +120,8 @@ class Steps:
             # Queries that come with the call are nobody's: they have no entry, and none would be theirs.
             entries = {} if folder is None else settle([package.submission], platform.regression_set).entries
             longest = platform.config.limits.turn_characters
-            taxonomy, brought_by = platform.taxonomy, package.submission.customer
             rated = [
-                rate(
-                    item,
-                    by_id[item.query_id].turns,
-                    taxonomy,
-                    brought_by,
-                    platform.personal_in(by_id[item.query_id].texts, brought_by),
-                )
+                platform.rate(item, by_id[item.query_id], package.submission.customer)
                 for item in result.classifications
             ]
             rows, total, after = page(rated, offset, limit)

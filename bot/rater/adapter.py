@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from types import MappingProxyType
 
 from bot.classifier.model import EVEN, Classification
 from bot.rater.model import Doubt, ScoredQuery
@@ -15,7 +14,8 @@ def rate(
     turns: tuple[str, ...],
     taxonomy: Taxonomy,
     customer: str | None = None,
-    personal: Mapping[str, int] = MappingProxyType({}),
+    *,
+    personal: Mapping[str, int],
 ) -> ScoredQuery:
     """cs(q, c) = κ(q, c) for every c in sig(q); the scores are the only thing that is ever stored.
 

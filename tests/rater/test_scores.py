@@ -159,7 +159,7 @@ def test_what_is_false_and_might_be_true_is_in_doubt_and_stands_in_for_the_other
             "large": Judgement(False, 0.4, "arbitration"),
         },
     )
-    assert rate(classification, ("first",), taxonomy).doubts == (
+    assert rate(classification, ("first",), taxonomy, personal={}).doubts == (
         Doubt(capability="a", probability=0.3),
         Doubt(capability="large", probability=0.4, instead_of=("small",)),
     )
@@ -176,13 +176,14 @@ def test_a_capability_is_scored_by_its_confidence_if_it_is_true_and_not_at_all_o
         },
         arbitrated=frozenset({"c"}),
     )
-    scored = rate(classification, ("first", "second"), make_taxonomy("a", "b", "c", "d"), "acme")
+    scored = rate(classification, ("first", "second"), make_taxonomy("a", "b", "c", "d"), "acme", personal={"card": 2})
     assert scored == ScoredQuery(
         id="q",
         turns=("first", "second"),
         scores={"a": 0.7, "c": 0.2},
         customer="acme",
         arbitrated=frozenset({"c"}),
+        personal={"card": 2},
     )
     assert set(scored.scores) == classification.signature
 
