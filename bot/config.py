@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from functools import reduce
 from importlib.resources import files
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr
 
@@ -20,10 +21,12 @@ from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
 from bot.learning_settings import AppraisalSettings, CalibrationSettings, Count, ExtensionSettings, Share
 from bot.limits import ReadingLimits
-from bot.personal_data.detector import Detector
 from bot.snapshot import Snapshot
 from bot.suggest import perhaps
 from bot.validation import DemandError, FileModel, Text, Tuple, validate
+
+if TYPE_CHECKING:
+    from bot.personal_data.detector import Detector
 
 CONFIG_FILE = "config/curation.yaml"
 
@@ -230,17 +233,21 @@ class PersonalData(FileModel):
     def detector(self, customer: str | None = None) -> Detector:
         """What finds personal data in queries of ``customer`` (``None``: not known)."""
         own = () if customer is None else self.allowed.get(customer, ())
-        return Detector(names=self.names, allowed=frozenset({*self.allowed.get(ALL_CUSTOMERS, ()), *own}))
+        return self._detector([*self.allowed.get(ALL_CUSTOMERS, ()), *own])
 
     @property
     def shown(self) -> Detector:
         """What finds personal data that may not be shown.
 
-        A value that is allowed to one customer is shown wherever it is: anybody can read it in this file.
+        A value that is allowed to one customer is shown wherever it is: this file shows it.
         """
-        return Detector(
-            names=self.names, allowed=frozenset({value for each in self.allowed.values() for value in each})
-        )
+        return self._detector(value for each in self.allowed.values() for value in each)
+
+    def _detector(self, allowed: Iterable[str]) -> Detector:
+        # Only here, since its imports take long, and most commands that read a config need none of them.
+        from bot.personal_data.detector import Detector
+
+        return Detector(names=self.names, allowed=frozenset(allowed))
 
 
 class Curation(FileModel):

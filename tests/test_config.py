@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -357,3 +359,14 @@ def test_faults_of_personal_data_are_named_all_at_once(tmp_path: Path) -> None:
         "personal_data.names",
     ]
     assert "a value, or a domain as in @contoso.com" in told[0]
+
+
+def test_reading_a_config_does_not_load_what_finds_personal_data() -> None:
+    code = (
+        "import sys\n"
+        "from bot.config import PersonalData\n"
+        "PersonalData()\n"
+        "print(sorted({'phonenumbers', 'stdnum', 'bot.personal_data.detector'} & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
