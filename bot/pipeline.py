@@ -25,8 +25,8 @@ from bot.curator.entry import Entry, Lag, Source, Tombstone
 from bot.curator.staging import Candidate, Occasion, Staging, Standing, stage
 from bot.curator.store import RegressionSet, load_regression_set
 from bot.errors import IncumbentError, InputError, Problem
-from bot.intake.personal import personal_in
 from bot.intake.query import Query
+from bot.personal_data.counting import personal_in
 from bot.rater.adapter import rate
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import Resident, ScoredQuery

@@ -15,8 +15,8 @@ from bot.curator.store import RegressionSet, entry_path, tombstone_path, waiting
 from bot.documents import Document, parse_yaml
 from bot.errors import InputError
 from bot.intake.eval_sets.folder import read_eval_sets
-from bot.intake.personal import personal_in
 from bot.intake.query import EvalSet, Query
+from bot.personal_data.counting import personal_in
 from bot.personal_data.detector import Detector
 from bot.pipeline import Platform
 from bot.renewal import query_of

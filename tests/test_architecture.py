@@ -103,7 +103,6 @@ PURE = [
     "intake/templates.py",
     "ledger/event_files.py",
     "ledger/replay.py",
-    "intake/personal.py",
     "renewal.py",
     "replacing.py",
     "review",

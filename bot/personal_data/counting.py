@@ -1,8 +1,9 @@
-"""Personal data in queries: what a verdict, a comment and a scan say of it, without the values (pure)."""
+"""Kinds of personal data counted and put into words, without the values (pure)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
@@ -10,8 +11,6 @@ from typing import Final
 from bot.personal_data.detector import Detector
 from bot.personal_data.model import Kind
 from bot.personal_data.stand_ins import comparable
-
-NOTHING_PERSONAL: Final[Mapping[str, int]] = MappingProxyType({})
 
 _WORDS: Final[Mapping[Kind, tuple[str, str]]] = {
     Kind.CARD: ("a payment card number", "payment card numbers"),
@@ -30,18 +29,18 @@ def personal_in(texts: tuple[str, ...], detector: Detector) -> Mapping[str, int]
     values = {
         (found.kind, comparable(text[found.start : found.end])) for text in texts for found in detector.find(text)
     }
-    counts = {kind: sum(each is kind for each, _ in values) for kind in Kind}
-    return MappingProxyType({kind.value: count for kind, count in counts.items() if count}) or NOTHING_PERSONAL
+    counts = Counter(kind for kind, _ in values)
+    return MappingProxyType({kind.value: counts[kind] for kind in Kind if counts[kind]})
 
 
 def personal_in_name(name: str) -> str:
-    """What is personal in ``name``, by which files are called, in words; nothing is allowed there."""
+    """Kinds of personal data in ``name``, which is to be part of a path, in words; nothing is allowed there."""
     return kinds_in_words(personal_in((name,), Detector()))
 
 
 def kinds_in_words(kinds: Mapping[str, int]) -> str:
     """``kinds`` as in “an e-mail address and 2 payment card numbers”."""
-    named: Sequence[str] = [
+    named = [
         _WORDS[Kind(kind)][0] if count == 1 else f"{count} {_WORDS[Kind(kind)][1]}" for kind, count in kinds.items()
     ]
     return " and ".join(part for part in (", ".join(named[:-1]), *named[-1:]) if part)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from typing import Final
 
-from bot.intake.personal import kinds_in_words
 from bot.intake.query import Query
 from bot.masking import masked_together
+from bot.personal_data.counting import kinds_in_words
 from bot.pipeline import Review
 from bot.replacing import Replacement
 from bot.report.escaping import code, code_block

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel, Field
 
-from bot.intake.personal import kinds_in_words
 from bot.masking import masked_together
+from bot.personal_data.counting import kinds_in_words
 from bot.report.console import Printer
 from bot.report.escaping import shortened, visible
 from bot.report.output import ProblemOutput, Spent

@@ -9,8 +9,8 @@ from typing import Final, Protocol
 from bot.classifier.model import EVEN, CalledTools, Contradiction, Unfamiliar
 from bot.consolidator.verdict import Decision, Reason, Route, Verdict
 from bot.consolidator.verdict_engine import honesty
-from bot.intake.personal import kinds_in_words
 from bot.intake.specification import UNLISTED
+from bot.personal_data.counting import kinds_in_words
 from bot.pipeline import Platform, Review
 from bot.rounding import rounded
 from bot.submission import Submission

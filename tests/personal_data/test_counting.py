@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.intake.personal import kinds_in_words, personal_in
 from bot.intake.query import Query, Setup
+from bot.personal_data.counting import kinds_in_words, personal_in
 from bot.personal_data.detector import Detector
 from bot.personal_data.model import Kind
 

@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from bot.intake.personal import personal_in_name
 from bot.invisible import is_invisible
+from bot.personal_data.counting import personal_in_name
 from bot.secrets import holds_key
 from bot.text import normalise
 
