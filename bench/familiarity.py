@@ -28,7 +28,6 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
@@ -39,6 +38,7 @@ from numpy.typing import NDArray
 from bot.classifier.embedded import familiarity, language_table
 from bot.classifier.embedded.familiarity import Familiarity, Judged, Settings, script_of, settings
 from bot.classifier.model import Unfamiliar
+from bot.review.statistics import wilson
 
 REPOSITORY: Final = Path(__file__).parent.parent
 LABELS: Final = REPOSITORY / "tests" / "labels" / "unfamiliar.tsv"
@@ -221,21 +221,13 @@ def report(judged: Sequence[tuple[Text, Judged]], show: bool) -> None:
             print(f"  {text.kind:10} {text.origin:12} {answer.why} {answer.language} {answer.score:+.2f} {text.turns}")
     for (kind, origin), answers in sorted(groups.items()):
         wrong = sum(not answer.familiar for answer in answers)
-        low, high = wilson(wrong, len(answers))
+        share = wilson(wrong, len(answers))
+        assert share is not None  # each group has an answer
         why = Counter(answer.why for answer in answers if answer.why is not None)
         print(
             f"{kind:10} {origin:22} unfamiliar {wrong:5} of {len(answers):5} = {wrong / len(answers):6.1%} "
-            f"({low:.1%} to {high:.1%})  {dict(why)}"
+            f"({share.low:.1%} to {share.high:.1%})  {dict(why)}"
         )
-
-
-def wilson(count: int, total: int) -> tuple[float, float]:
-    """The Wilson interval of a share, 95 %."""
-    z = 1.959964
-    share, spread = count / total, z * z / total
-    middle = (share + spread / 2) / (1 + spread)
-    half = z / (1 + spread) * sqrt(share * (1 - share) / total + spread / total / 4)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 # ----------------------------------------------------------------------------------------------------------- weights

@@ -8,7 +8,6 @@ no label but names.
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -18,11 +17,11 @@ from typing import Final
 
 from bot.personal_data.detector import Detector
 from bot.personal_data.model import Found, Kind
+from bot.review.statistics import wilson
 
 FOLDER: Final = Path(__file__).parent.parent / "tests" / "labels" / "personal_data"
 SHARED: Final = 0.8
 """So much of the characters that either of two spans covers is covered by both."""
-NORMAL_975: Final = 1.96
 
 
 @dataclass(frozen=True)
@@ -84,16 +83,6 @@ def matches(first: Found, second: Found) -> bool:
     return first.kind is second.kind and both >= SHARED * either
 
 
-def interval(right: int, of: int) -> tuple[float, float]:
-    """Wilson's interval of a share, 95 %."""
-    if not of:
-        return 0.0, 1.0
-    share, square = right / of, NORMAL_975**2
-    middle = (share + square / (2 * of)) / (1 + square / of)
-    half = NORMAL_975 / (1 + square / of) * math.sqrt(share * (1 - share) / of + square / (4 * of * of))
-    return max(0.0, middle - half), min(1.0, middle + half)
-
-
 def labelled_files() -> dict[str, list[LabelledText]]:
     """The labelled texts by the name of their file."""
     return {path.name: read_labels(path) for path in sorted(FOLDER.glob("*.jsonl"))}
@@ -117,8 +106,10 @@ def _print_table(name: str, texts: int, counts: Counts) -> None:
 
 
 def _share(right: int, of: int) -> str:
-    low, high = interval(right, of)
-    return f"{right:4}/{of:<4} {right / of if of else math.nan:6.1%} [{low:.1%}, {high:.1%}]"
+    found = wilson(right, of)
+    if found is None:
+        return f"{right:4}/{of:<4}      -"
+    return f"{right:4}/{of:<4} {right / of:6.1%} [{found.low:.1%}, {found.high:.1%}]"
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.personal_data import interval, labelled_files, measure
+from bench.personal_data import labelled_files, measure
 from bot.personal_data.model import Kind
 
 FOUND_UNASKED = [kind for kind in Kind if kind is not Kind.NAME]
@@ -21,8 +21,3 @@ def test_it_finds_most_and_hardly_anything_else() -> None:
         assert share(*counts.precision([kind])) >= 0.9, kind
         assert share(*counts.recall([kind])) >= 0.85, kind
     assert share(counts.alarms, counts.clean) <= 0.02
-
-
-def test_an_interval_of_wilson() -> None:
-    assert [round(bound, 3) for bound in interval(8, 10)] == [0.49, 0.943]
-    assert interval(0, 0) == (0.0, 1.0)
