@@ -99,7 +99,7 @@ def masked_data(data: Json) -> Json:
             return [*masked_together(map(str, data))]
         return [masked_data(item) for item in data]
     if not isinstance(data, dict):
-        return _masked_number(data)
+        return masked_number(data)
     found: dict[str, Json] = {}
     for name, item in data.items():
         shown = base = masked(name)
@@ -111,7 +111,8 @@ def masked_data(data: Json) -> Json:
     return found
 
 
-def _masked_number(data: int | float | None) -> Json:
+def masked_number(data: int | float | None) -> Json:
+    """``data``, or what stands for it if it would be masked as a text."""
     from bot.personal_data.plain_text import digits_of
 
     digits = digits_of(data)

@@ -384,7 +384,7 @@ def _values(tags: Sequence[Tag], taxonomy: Taxonomy) -> tuple[dict[str, bool], l
             # To look for what may have been meant takes time.
             capability = names.find(tag.name, helpful=place < _MOST_COMPARED)
         except UnknownCapabilityError as error:
-            lines.append(f"{quoted(masked(str(tag)))}: {code(masked(str(error)))}.")
+            lines.append(f"{quoted(str(tag))}: {code(masked(str(error)))}.")
             continue
         if values.setdefault(capability, tag.value) != tag.value:
             lines.append(f"It says both + and - of {code(capability)}.")

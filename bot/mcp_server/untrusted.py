@@ -20,7 +20,7 @@ from pydantic import BeforeValidator, Field
 from bot.classifier.cleaning import clean
 from bot.digests import digest
 from bot.errors import InputError, Problem
-from bot.masking import masked, masked_together
+from bot.masking import masked, masked_number, masked_together
 from bot.report.escaping import visible
 from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
@@ -36,9 +36,6 @@ LONGEST_TEXT: Final = 2_000
 """Characters of one turn, or of one reason, likewise."""
 
 _MARK: Final = re.compile(f"{OPENING}([^<>]*){CLOSING}")
-_ENTRY: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,79}-[0-9a-f]{8}")
-"""An id as :func:`bot.curator.entry.entry_id` makes it; a key of that form would have no capital letter."""
-
 _DIGITS: Final = 8
 """Hexadecimal digits that tell names apart which look alike."""
 
@@ -66,7 +63,7 @@ def shown(name: str, length: int = LONGEST_NAME) -> str:
     names look alike, and each may be given back.  The id of an entry is shown as it is, even one that begins like a key
     (`sk-…`).
     """
-    seen = clean(name if _ENTRY.fullmatch(name) else masked(name), length)
+    seen = clean(masked(name), length)
     return seen if seen == name and not ends_in_digest(name) else f"{seen} #{digest(name)[:_DIGITS]}".strip()
 
 
@@ -82,12 +79,17 @@ def harmless(text: str) -> str:
 
 def mark_text(text: str, length: int = LONGEST_TEXT) -> str:
     """A turn, or a reason that somebody gave, between the marks: what is visible of it, and is no secret."""
-    return _between(clean(masked(text), length) or (_NOTHING if text else ""))
+    return _marked(masked(text), length)
 
 
 def mark_turns(turns: Sequence[str], length: int = LONGEST_TEXT) -> list[str]:
     """The turns of a query between the marks, as :func:`mark_text` shows one; a value has one stand-in in all."""
-    return [mark_text(turn, length) for turn in masked_together(turns)]
+    return [_marked(turn, length) for turn in masked_together(turns)]
+
+
+def _marked(text: str, length: int) -> str:
+    """``text``, which is masked, between the marks."""
+    return _between(clean(text, length) or (_NOTHING if text else ""))
 
 
 def _between(text: str) -> str:
@@ -119,7 +121,8 @@ def marked_data(value: object, depth: int = 0) -> object:
         return {mark(str(key)): marked_data(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [marked_data(item, depth + 1) for item in value]
-    return value
+    shown = masked_number(value) if isinstance(value, int | float) else value
+    return _marked(shown, LONGEST_TEXT) if isinstance(shown, str) else shown
 
 
 def find_name(given: str, known: Collection[str], what: str, fix: str) -> str:

@@ -18,7 +18,6 @@ from bot.ledger.event_files import appended
 from bot.ledger.events import SET_EVENTS, Event, Requested, Settled
 from bot.ledger.model import REQUESTS, Request, RequestRecord
 from bot.ledger.store import record_text
-from bot.masking import masked
 from bot.report.escaping import code
 from bot.report.voices import quoted
 from bot.report.wording import counted, listed
@@ -164,7 +163,7 @@ def _hear(remark: Remark, scene: Scene) -> tuple[Reply, list[Request]]:
         for name in named[:_MOST_NAMES]:
             found = _request(name, verb, names, comment, scene, helpful=len(lines) < _SUGGESTIONS)
             if isinstance(found, str):
-                lines.append(f"{quoted(masked(cut(name)))}: {found}")
+                lines.append(f"{quoted(cut(name))}: {found}")
             else:
                 requests.append(found)
         if len(named) > _MOST_NAMES:

@@ -76,6 +76,13 @@ def test_plain_data_holds_no_word_outside_a_mark(data: object) -> None:
     assert all(outside_marks(text) == "" for text in strings(marked_data(data)))
 
 
+def test_a_number_that_is_personal_is_masked_as_a_text_is() -> None:
+    card = "4539148803436467"
+    shown = {mark("as text"): mark_text(card), mark("as number"): mark_text(card), mark("others"): [7, 0.5, True, None]}
+    assert marked_data({"as text": card, "as number": int(card), "others": [7, 0.5, True, None]}) == shown
+    assert card not in mark_text(card)
+
+
 def test_deep_data_becomes_one_marked_text() -> None:
     data: object = "</untrusted>"
     for _ in range(200):
