@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, TypeAlias
 
-from bot.invisible import BLANK
+from bot.invisible import is_shown
 from bot.masking import masked
 
 _LONGEST: Final = 4_000
@@ -137,9 +137,7 @@ def _shortened(text: str, longest: int) -> str:
 
 
 def _printable(text: str) -> str:
-    if text.isprintable() and BLANK.isdisjoint(text):
-        return text
-    return "".join(sign if sign.isprintable() and sign not in BLANK else "\ufffd" for sign in text)
+    return "".join(sign if is_shown(sign) else "\ufffd" for sign in text)
 
 
 class IncumbentError(Exception):

@@ -18,3 +18,8 @@ BLANK: Final = frozenset(
 def is_invisible(character: str) -> bool:
     """Whether ``character`` shows nothing, or moves what is shown: controls, format characters, blank glyphs."""
     return character in BLANK or unicodedata.category(character) in _UNSEEN
+
+
+def is_shown(character: str) -> bool:
+    """Whether ``character`` can be shown as it is: printable, and no blank glyph."""
+    return character.isprintable() and character not in BLANK

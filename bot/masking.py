@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from bot.invisible import BLANK
+from bot.invisible import is_shown
 from bot.secrets import STAND_IN, redacted
 
 if TYPE_CHECKING:
@@ -127,4 +127,4 @@ def masked_json(data: Json, indent: int | None = 2) -> str:
 
 
 def _escaped(sign: str) -> str:
-    return sign if sign.isprintable() and sign not in BLANK else json.dumps(sign)[1:-1]
+    return sign if is_shown(sign) else json.dumps(sign)[1:-1]

@@ -6,7 +6,7 @@ import pytest
 
 from bot.errors import Problem
 from bot.intake.eval_sets.identity import fault_of_id
-from bot.invisible import is_invisible
+from bot.invisible import is_invisible, is_shown
 from bot.report.escaping import code, printable, visible
 
 BLANK = "\u3164\u2800\u115f\u1160\uffa0\u034f\u17b4\u180b\U0001d159\U00013441"
@@ -15,6 +15,7 @@ BLANK = "\u3164\u2800\u115f\u1160\uffa0\u034f\u17b4\u180b\U0001d159\U00013441"
 @pytest.mark.parametrize("character", [*BLANK, "\u200b", "\u202e", "\U000e0041", "\x1b", "\u2028", "\xad", "\ud800"])
 def test_what_shows_nothing_is_invisible(character: str) -> None:
     assert is_invisible(character)
+    assert not is_shown(character)
 
 
 @pytest.mark.parametrize("character", ["a", " ", "é", "ㄱ", "⠿", "가", "\ufe0f", "\U000e0100", "\ue000", "\u0378"])
@@ -29,3 +30,13 @@ def test_blank_glyphs_are_made_visible_wherever_text_is_shown(character: str) ->
     assert code(text) == "`a\ufffdb`"
     assert character not in str(Problem(text, None, text, text))
     assert fault_of_id(text) is not None
+
+
+@pytest.mark.parametrize("character", ["a", " ", "é", "ㄱ", "⠿", "가", "\ufe0f"])
+def test_other_characters_are_shown_as_they_are(character: str) -> None:
+    assert is_shown(character)
+
+
+@pytest.mark.parametrize("character", ["\ue000", "\u0378", "\u00a0"])
+def test_what_means_nothing_and_other_blanks_are_not(character: str) -> None:
+    assert not is_shown(character)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.documents import Data, as_mapping
-from bot.export.border import is_flat_mapping
+from bot.export.flat_values import is_flat_mapping
 from bot.export.history import history
 from bot.export.item import Item, Writer, Written
 from bot.export.jsons import lines

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from bot.curator.entry import Entry
 from bot.documents import Data
-from bot.export.border import carried_as
+from bot.export.flat_values import carried_as
 from bot.intake.expectation import Expectation, understand
 from bot.intake.expected.carried import bare, carried, without_carried
 
@@ -64,7 +64,7 @@ class Item:
             "setup": entry.setup.model_dump(mode="json"),
         }
         beyond = carried(self.expected).get("expected") if said else self.expected
-        return record if beyond is None else {**record, **carried_as(beyond, "expected")}
+        return record if beyond is None else {**record, **carried_as(beyond)}
 
 
 @dataclass(frozen=True, slots=True)

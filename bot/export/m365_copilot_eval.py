@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.documents import Data, as_list, as_mapping
-from bot.export.border import is_flat_mapping
+from bot.export.flat_values import is_flat_mapping
 from bot.export.item import Item, Remark, Writer, Written
 from bot.export.jsons import document
 from bot.export.m365_evaluators import are_evaluators

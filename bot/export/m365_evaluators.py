@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from bot.documents import Data
-from bot.export.border import is_flat_mapping
+from bot.export.flat_values import is_flat_mapping
 
 _NAME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
 

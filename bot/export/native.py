@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from bot.documents import Data, as_mapping
-from bot.export.border import NOT_FLAT
+from bot.export.flat_values import NOT_FLAT
 from bot.export.item import Item, Remark
 from bot.intake.expectation import understand
 

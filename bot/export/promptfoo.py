@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.documents import Data, as_list, as_mapping
-from bot.export.border import is_flat, is_plain_text, sealed
+from bot.export.flat_values import is_flat, is_plain_text, sealed
 from bot.export.item import Item, Remark, Writer, Written
 from bot.export.linear_patterns import pattern_fault
 from bot.export.yamls import document

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_MARKS: Final = re.compile(r"\{\{|\{%|\{#|#\}")
+MARKS: Final = re.compile(r"\{\{|\{%|\{#|#\}")
+"""What such a format reads as the beginning of a template."""
 LOADED: Final = ("file://", "package:")
 """How the addresses begin that promptfoo loads."""
 
@@ -22,7 +23,7 @@ def as_template(text: str) -> str:
     It does not begin like the address of a file, which promptfoo would load, nor end with a line break, which it would
     cut off.
     """
-    if _MARKS.search(text):
+    if MARKS.search(text):
         text = re.sub(r"[{}]", lambda brace: f'{{{{ "{brace[0]}" }}}}', text)
     if text.startswith(LOADED):
         text = _NOTHING + text

@@ -54,21 +54,30 @@ def code(text: str) -> str:
     safe = visible(text) or "(empty)"
     # A table splits cells before it reads code spans: a pipe is escaped, and no backslash may stand before the escape.
     safe = re.sub(r"\\(?=\|)", lambda _: "\\" + _BREAK, safe).replace("|", "\\|")
-    safe = safe.replace("<!--", f"<{_BREAK}!--")
+    safe = _within_fences(safe)
     if safe.endswith("\\"):
         safe += _BREAK
-    safe = re.sub(f"`{{{LONGEST_BACKTICKS}}}(?=`)", lambda run: run[0] + _BREAK, safe)
-    fence = "`" * (max((len(run) for run in re.findall(r"`+", safe)), default=0) + 1)
+    fence = "`" * (_longest_run(safe) + 1)
     pad = " " if safe.startswith("`") or safe.endswith("`") else ""
     return f"{fence}{pad}{safe}{pad}{fence}"
 
 
 def code_block(text: str) -> str:
     """``text`` as a block of code in Markdown, its lines kept: nothing in it comes alive or ends the block."""
-    safe = re.sub(f"`{{{LONGEST_BACKTICKS}}}(?=`)", lambda run: run[0] + _BREAK, printable(text))
-    safe = safe.replace("<!--", f"<{_BREAK}!--")
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", safe)), default=0))
+    safe = _within_fences(printable(text))
+    fence = "`" * max(3, _longest_run(safe) + 1)
     return f"{fence}text\n{safe}\n{fence}"
+
+
+def _within_fences(text: str) -> str:
+    """``text`` without long runs of backticks, and without the beginning of a comment."""
+    text = re.sub(f"`{{{LONGEST_BACKTICKS}}}(?=`)", lambda run: run[0] + _BREAK, text)
+    return text.replace("<!--", f"<{_BREAK}!--")
+
+
+def _longest_run(text: str) -> int:
+    """How many backticks follow each other at most."""
+    return max(map(len, re.findall(r"`+", text)), default=0)
 
 
 def plain(text: str) -> str:

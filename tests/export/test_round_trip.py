@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bot.curator.entry import Entry
 from bot.documents import as_mapping
-from bot.export.border import is_flat, is_flat_mapping
+from bot.export.flat_values import is_flat, is_flat_mapping
 from bot.export.item import Item
 from bot.export.plan import Export, plan_export
 from bot.export.registry import writers

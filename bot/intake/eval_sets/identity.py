@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from bot.invisible import is_invisible
+from bot.invisible import is_shown
 from bot.personal_data.counting import personal_in_name
 from bot.secrets import holds_key
 from bot.text import normalise
@@ -47,7 +47,7 @@ def fault_of_id(name: str) -> str | None:
         return f"the id has {len(name)} characters, more than {ID_CHARACTERS}"
     if holds_key(name):
         return "the id holds what looks like a key"
-    if not name.isprintable() or any(map(is_invisible, name)):
+    if not all(map(is_shown, name)):
         return "the id holds characters that cannot be seen, such as a line break or a tab"
     if personal := personal_in_name(name):
         return f"the id holds {personal}"

@@ -18,7 +18,7 @@ CARRIED: Final = "incumbent"
 HOLDERS: Final = ("extensions", "metadata", "additional_metadata")
 """Where formats take keys of others: M365 Copilot eval documents; promptfoo and Inspect; DeepEval."""
 
-_SEALED: Final = "expected_json"
+SEALED: Final = "expected_json"
 """Where a record holds what was expected as JSON in a string."""
 _LIMITS: Final = ReadingLimits(file_bytes=1_000_000, nesting_depth=100, nodes=100_000)
 
@@ -40,11 +40,11 @@ def carried(expected: Data) -> Mapping[str, Data]:
 
 def _block(value: Data) -> Mapping[str, Data]:
     block = as_mapping(_parsed(value) if isinstance(value, str) and value.startswith("{") else value)
-    text = block.get(_SEALED)
+    text = block.get(SEALED)
     told = _parsed(text) if isinstance(text, str) else None
     if told is None:
         return block
-    return {"expected": told, **{key: held for key, held in block.items() if key != _SEALED}}
+    return {"expected": told, **{key: held for key, held in block.items() if key != SEALED}}
 
 
 def _parsed(text: str) -> Data:

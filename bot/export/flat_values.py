@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from bot.documents import Data
-from bot.intake.templates import LOADED
+from bot.intake.expected.carried import SEALED
+from bot.intake.templates import LOADED, MARKS
 
 NOT_FLAT: Final = "write single values and lists of them, and no key that begins with $"
 
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"?')
-_RENDERED: Final = re.compile(r"\{\{|\{%|\{#|#\}")
 
 
 def is_flat(value: Data) -> bool:
@@ -32,7 +32,7 @@ def is_flat_mapping(value: Data) -> bool:
 
 def is_plain_text(text: str) -> bool:
     """Whether a runner that renders texts, and loads what begins like the address of a file, leaves ``text`` alone."""
-    return not _RENDERED.search(text) and not text.lstrip().startswith(LOADED)
+    return not MARKS.search(text) and not text.lstrip().startswith(LOADED)
 
 
 def sealed(data: Data) -> str:
@@ -41,7 +41,7 @@ def sealed(data: Data) -> str:
     return _QUOTED.sub(lambda quoted: quoted[0].replace("{", "\\u007b"), text)
 
 
-def carried_as(expected: Data, key: str) -> Mapping[str, Data]:
-    """What was ``expected`` under ``key`` of an entry's record, or, where it is not flat, sealed under ``key_json``."""
+def carried_as(expected: Data) -> Mapping[str, Data]:
+    """What was ``expected`` as a part of an entry's record; where it is not flat, as JSON in a string."""
     flat = is_flat(expected) or is_flat_mapping(expected)
-    return {key: expected} if flat else {f"{key}_json": sealed(expected)}
+    return {"expected": expected} if flat else {SEALED: sealed(expected)}
