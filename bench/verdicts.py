@@ -29,7 +29,7 @@ from bot.classifier.backends import make_backend
 from bot.classifier.classify import classify
 from bot.classifier.corrections import corrected
 from bot.classifier.model import Backend, Classification
-from bot.config import Curation
+from bot.config import REVIEWED_FILES, Curation
 from bot.consolidator.changes import Outcome
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Reason, Verdict
@@ -223,7 +223,9 @@ def _told(item: Item, verdict: Verdict) -> list[bool]:
 
 def read_label_file(file: Path) -> dict[str, Labels]:
     """The labels of each query of a set, by its line in the corpus."""
-    table = read_table(file.read_text(encoding="utf-8"), str(file), {("labels", "source")}, "write that header")
+    table = read_table(
+        file.read_text(encoding="utf-8"), str(file), {("labels", "source")}, "write that header", REVIEWED_FILES
+    )
     listed = [word.text for word in table.capabilities or ()]
     found: dict[str, Labels] = {}
     for _, row in table.rows:

@@ -51,17 +51,14 @@ class Labels:
     faults: tuple[tuple[str, str], ...] = ()
 
 
-def check_size(text: str, file: str, limits: ReadingLimits) -> None:
-    """Refuse a table of more cells than ``limits.nodes`` before it is taken apart; each line is one at least."""
-    if text.count("\n") + text.count("\t") > limits.nodes:
-        raise limits.too_many(file, None)
-
-
-def read_table(text: str, file: str, headers: Collection[tuple[str, ...]], fix: str) -> Table:
+def read_table(text: str, file: str, headers: Collection[tuple[str, ...]], fix: str, limits: ReadingLimits) -> Table:
     """The table in ``text``, whose header is one of ``headers``.
 
-    Raises :class:`InputError` without such a header; ``fix`` says how to write it.
+    Raises :class:`InputError` without such a header; ``fix`` says how to write it.  A table of more cells than
+    ``limits.nodes`` is refused before it is taken apart; each line is one at least.
     """
+    if text.count("\n") + text.count("\t") > limits.nodes:
+        raise limits.too_many(file, None)
     head = _Head(file)
     lines = text.split("\n")
     number = 0

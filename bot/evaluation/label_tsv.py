@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bot.config import Limits
+from bot.config import REVIEWED_FILES, Limits
 from bot.errors import Problem
 from bot.evaluation.labels import LabelFile, LabelRow
 from bot.label_tables import read_labels, read_table
@@ -21,7 +21,7 @@ _FIX = "write `labels`, a tab and `query` on the first line (or `turns`, for que
 
 def read_tsv(text: str, file: str, limits: Limits) -> LabelFile:
     """The rows of ``text``, with the faults of those that cannot be read; :class:`InputError` without a header."""
-    table = read_table(text, file, HEADERS.keys(), _FIX)
+    table = read_table(text, file, HEADERS.keys(), _FIX, REVIEWED_FILES)
     problems = list(table.problems)
     reading = _Rows(file, limits, HEADERS[table.header], problems)
     rows = [row for number, line in table.rows if (row := reading.row(number, line))]

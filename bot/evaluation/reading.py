@@ -10,7 +10,6 @@ from bot.errors import InputError, Problem
 from bot.evaluation.label_tsv import read_tsv
 from bot.evaluation.label_yaml import read_yaml
 from bot.evaluation.labels import LabelFile, LabelledQuery, Vocabulary, join, resolve
-from bot.label_tables import check_size
 
 TABLES = (".tsv", ".tab", ".txt")
 DOCUMENTS = (".yaml", ".yml", ".json")
@@ -19,9 +18,7 @@ DOCUMENTS = (".yaml", ".yml", ".json")
 def read_file(content: bytes, file: str, limits: Limits) -> LabelFile:
     """One label file, by its ending; raises :class:`InputError` where nothing of it can be read."""
     if file.lower().endswith(TABLES):
-        text = decode(content, file, REVIEWED_FILES)
-        check_size(text, file, REVIEWED_FILES)
-        return read_tsv(text, file, limits)
+        return read_tsv(decode(content, file, REVIEWED_FILES), file, limits)
     if file.lower().endswith(DOCUMENTS):
         return read_yaml(parse(content, file, REVIEWED_FILES), limits)
     endings = ", ".join((*TABLES, *DOCUMENTS))

@@ -46,7 +46,7 @@ def carried_tables(
         if is_translation(path):
             continue
         try:
-            table = read_table(file.text, file.name, ORIGINAL_HEADERS, "")
+            table = read_table(file.text, file.name, ORIGINAL_HEADERS, "", REVIEWED_FILES)
         except InputError:
             continue
         columns = {1: UNKNOWN} if table.header == SHORT_HEADER else {1: UNKNOWN, 2: ""}

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from bot.errors import InputError, Problem
-from bot.label_tables import UNKNOWN, Table, check_size, read_labels, read_table
+from bot.label_tables import UNKNOWN, Table, read_labels, read_table
 from bot.limits import MOST_FAULTS, ReadingLimits
 from bot.suggest import perhaps
 from bot.taxonomy.model import Exemplar, Taxonomy
@@ -185,8 +185,7 @@ class _Reading:
 
     def _table(self, file: ExemplarFile, headers: Collection[tuple[str, ...]], fix: str) -> Table | None:
         try:
-            check_size(file.text, file.name, self._limits)
-            table = read_table(file.text, file.name, headers, fix)
+            table = read_table(file.text, file.name, headers, fix, self._limits)
         except InputError as error:
             self.problems += error.problems
             for line in islice(_LINE.finditer(file.text), self._limits.nodes):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from bot.config import REVIEWED_FILES
 from bot.label_tables import Table, listed, read_labels, read_table
 from bot.taxonomy.exemplars import HEADER, ORIGINAL_HEADERS, SHORT_HEADER, TRANSLATION_HEADER, is_translation
 from bot.text import normalise
@@ -132,7 +133,7 @@ class _Lines:
 
     def __post_init__(self) -> None:
         headers = (TRANSLATION_HEADER,) if self.translates else ORIGINAL_HEADERS
-        self._table = read_table(self.text.removeprefix("\ufeff"), "", headers, "")
+        self._table = read_table(self.text.removeprefix("\ufeff"), "", headers, "", REVIEWED_FILES)
         self._names = {word.text: name for name, word in self._table.meanings.items()}
         self.ids = {row.partition("\t")[0]: line - 1 for line, row in self._table.rows if not row.startswith("#")}
 
@@ -183,4 +184,4 @@ class _Lines:
             id, labels, turns = lines[place].split("\t", 2)
             lines[place] = "\t".join((id, labels, cell, turns))
         self.text = "\n".join(lines)
-        self._table = read_table(self.text.removeprefix("\ufeff"), "", ORIGINAL_HEADERS, "")
+        self._table = read_table(self.text.removeprefix("\ufeff"), "", ORIGINAL_HEADERS, "", REVIEWED_FILES)

@@ -9,6 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.config import REVIEWED_FILES
 from bot.errors import InputError
 from bot.migrating.exemplars import MOVED_FILE, carried_tables, moved_exemplars
 from bot.snapshot import NoFiles, Overlay
@@ -305,3 +306,8 @@ def test_what_was_carried_can_be_read() -> None:
         ((), (), ("p", "q")),
     ]
     assert parse_taxonomy(read_files(Overlay(NoFiles(), {TAXONOMY_FILE: left, **files})), tables=False).exemplars == ()
+
+
+def test_a_table_with_more_cells_than_allowed_stays() -> None:
+    assert carried("id\tlabels\tturns\nh\ta\tx\n") != {}
+    assert carried("id\tlabels\tturns\nh\ta\tx\n" + "\n" * REVIEWED_FILES.nodes) == {}

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.config import REVIEWED_FILES
 from bot.label_tables import read_table
 from bot.taxonomy.exemplars import HEADER, ORIGINAL_HEADERS
 from bot.taxonomy.table_edits import NewRow, merged, short_names, table_head, with_rows
@@ -110,7 +111,7 @@ def test_a_head_says_what_short_names_stand_for_on_lines_of_some_length() -> Non
     text = table_head(["One.", "Two."], ids)
     assert text.startswith("# One.\n# Two.\n# names: called-0=")
     assert max(map(len, text.splitlines())) <= 110
-    assert len(read_table(text, "", ORIGINAL_HEADERS, "").meanings) == 9
+    assert len(read_table(text, "", ORIGINAL_HEADERS, "", REVIEWED_FILES).meanings) == 9
     assert table_head([], []) == "\t".join(HEADER) + "\n"
 
 
@@ -122,5 +123,5 @@ def test_whatever_a_query_says_is_a_row_of_its_own(queries: list[list[str]]) -> 
     rows = [NewRow(turns=tuple(turns), exercises=("a",)) for turns in queries]
     texts = {normalise(turns) for turns in queries}
     found = with_rows({HAND: WIDE}, rows, NEW, "n")
-    table = read_table(found[NEW], "", ORIGINAL_HEADERS, "") if texts - {"say it", "one\ntwo"} else None
+    table = read_table(found[NEW], "", ORIGINAL_HEADERS, "", REVIEWED_FILES) if texts - {"say it", "one\ntwo"} else None
     assert len(table.rows if table else ()) == len(texts - {"say it", "one\ntwo"})
