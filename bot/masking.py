@@ -74,7 +74,7 @@ def _all_masked(detector: Detector, texts: tuple[str, ...]) -> Sequence[str]:
     return detector.all_masked([redacted(text) for text in texts])
 
 
-def is_said(shown: str, text: str) -> bool:
+def may_be_masked_part(shown: str, text: str) -> bool:
     """Whether ``shown`` may be a part of ``text`` that was masked."""
     from bot.personal_data.stand_ins import PLACEHOLDER
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Final
 
 MOST_STEPS: Final = 10_000
@@ -58,6 +58,7 @@ class _Cost:
         return _bounded(_Cost(self.steps + other.steps, self.ways + other.ways, loops, tried, anchored=both))
 
 
+@lru_cache(maxsize=4096)
 def pattern_fault(text: str) -> str | None:
     """Why the regular expression ``text`` is kept from a runner, and how to mend it; ``None`` if it is harmless."""
     try:

@@ -75,7 +75,7 @@ def _bare_tests(item: Item) -> list[dict[str, Data]]:
         zip(item.turns, _parts(item), item.expectation.answers, strict=True), 1
     ):
         variables: dict[str, Data] = {"query": as_template(turn)}
-        asserted = [each for each in _asserted(part) if _is_safe(each)]
+        asserted = [each for each in _asserted(part) if _fault(each) is None]
         if answer is not None:
             variables["expected_response"] = as_template(answer)
             asserted = asserted or [{"type": "llm-rubric", "value": _RUBRIC}]
@@ -97,10 +97,6 @@ def _returns(item: Item) -> Iterator[Mapping[str, Data]]:
 
 def _asserted(part: Mapping[str, Data]) -> list[Data]:
     return as_list(part.get("assert"))
-
-
-def _is_safe(assertion: Data) -> bool:
-    return _fault(assertion) is None
 
 
 def _fault(assertion: Data) -> str | None:

@@ -12,7 +12,7 @@ from bot.github.commands import Verb, verbs
 from bot.github.judgement import Author, Judgement
 from bot.github.values import IssueComment
 from bot.ledger.model import CommentKey, Decision, Displayed, Rejection, Release
-from bot.masking import is_said
+from bot.masking import may_be_masked_part
 
 ACTIONS = {Verb.ACCEPT: "accept", Verb.REJECT: "reject", Verb.PIN: "pin", Verb.UNPIN: "unpin"}
 _VERBS = {action: verb for verb, action in ACTIONS.items()}
@@ -75,7 +75,7 @@ def still_stands(item: Decision, written: Mapping[CommentKey, IssueComment], cou
     return (
         comment is not None
         and _bears_out(comment, item.by, item.said, _VERBS[item.action], court)
-        and (item.reason is None or is_said(item.reason, " ".join(comment.body.split())))
+        and (item.reason is None or may_be_masked_part(item.reason, " ".join(comment.body.split())))
     )
 
 

@@ -31,7 +31,7 @@ from bot.report.explanation_output import (
     ScoreChangeOutput,
 )
 from bot.report.output import Spent
-from bot.report.wording import explained_why
+from bot.report.wording import why_with_advice
 
 
 class ContestRow(ContestOutput):
@@ -87,7 +87,7 @@ class ExplainAnswer(BaseModel):
                 route=output.verdict.route,
                 reasons=output.verdict.reasons,
             ),
-            why=explained_why(explained.verdict, explained, MarkedVoice(explained.platform.taxonomy)),
+            why=why_with_advice(explained.verdict, explained, MarkedVoice(explained.platform.taxonomy)),
             displaces=[mark(id) for id in output.verdict.displaces],
             alternate_of=[mark(id) for id in output.verdict.alternate_of],
             facts=FactsRow.of(explained.verdict),

@@ -14,7 +14,7 @@ from bot.explaining import Explained
 from bot.report.output import Spent, UsageOutput, VerdictOutput
 from bot.report.remarks import ContradictionOutput
 from bot.report.voices import PlainVoice
-from bot.report.wording import explained_why
+from bot.report.wording import why_with_advice
 
 OutcomeName = Literal["enters", "waits for a person", "stays out"]
 
@@ -112,7 +112,7 @@ class ExplainOutput(BaseModel):
             kind=explained.kind,
             verdict=VerdictOutput.of(explained.verdict),
             outcome=found.outcome.value,
-            why=explained_why(explained.verdict, explained, PlainVoice(explained.platform.taxonomy)),
+            why=why_with_advice(explained.verdict, explained, PlainVoice(explained.platform.taxonomy)),
             pinned=list(explained.pinned),
             contradiction=None
             if said is None or said.contradiction is None

@@ -10,7 +10,7 @@ from bot.consolidator.changes import Absence, Change, KnobChange, Outcome, Score
 from bot.explaining import Explained
 from bot.report.remarks import remarks_on
 from bot.report.voices import PlainVoice
-from bot.report.wording import codes, counted, explained_why, verdict_words
+from bot.report.wording import codes, counted, verdict_words, why_with_advice
 from bot.rounding import rounded
 
 SHOWN = 3
@@ -25,7 +25,7 @@ def explanation_lines(explained: Explained) -> list[str]:
     found, verdict = explained.explanation, explained.verdict
     lines = [
         f"{voice.name(verdict.id)}  {verdict_words(verdict)}  [{codes(verdict)}]",
-        f"    {explained_why(verdict, explained, voice)}",
+        f"    {why_with_advice(verdict, explained, voice)}",
     ]
     if explained.kind == "entry":
         held = ", ".join(voice.quote(reason) for reason in explained.pinned)

@@ -143,7 +143,7 @@ def why(verdict: Verdict, review: Judged, voice: Voice) -> str:
     return " ".join(parts)
 
 
-def explained_why(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def why_with_advice(verdict: Verdict, review: Judged, voice: Voice) -> str:
     """:func:`why` for somebody who asks about this verdict alone: with the ways out, where its text is the reason."""
     told = why(verdict, review, voice)
     return f"{told} {PERSONAL_WAYS_OUT}." if Reason.PERSONAL_DATA in verdict.reasons else told

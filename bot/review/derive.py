@@ -34,9 +34,8 @@ SUGGESTIONS: Final = (EVICT, SWAP, ADMIT)
 """What a suggestion decides, beside the decisions of verdicts."""
 _OFFERED: Final = {"swap": SWAP, ADMISSION: ADMIT}
 
-_Word: TypeAlias = tuple[
-    str, tuple[int, str]
-]  # when something was said, and in which comment: what orders one person's words
+# When something was said, and in which comment: what orders one person's words.
+_Word: TypeAlias = tuple[str, tuple[int, str]]
 _NEVER: Final[_Word] = ("", (0, ""))
 
 
@@ -94,8 +93,8 @@ class _Told:
             case Withdrawn():
                 self.withdrawn.add(_decision(event))
             case CorrectionEnded():
-                self.ended.add(_word(event))
-            case Corrected() if _word(event) not in self.ended and is_person(event.by):
+                self.ended.add(_correction(event))
+            case Corrected() if _correction(event) not in self.ended and is_person(event.by):
                 tags = self.corrections.setdefault(event.content, {})
                 if event.capability not in tags or _when(tags[event.capability]) < _when(event):
                     tags[event.capability] = event
@@ -285,7 +284,7 @@ def _question(event: Shown | Decided | Passed) -> tuple[int, str, str, str]:
     return event.pull_request, event.entry, event.content, event.verdict
 
 
-def _when(event: Decided | Corrected) -> tuple[str, tuple[int, str]]:
+def _when(event: Decided | Corrected) -> _Word:
     return event.at, comment_order(event.comment)
 
 
@@ -297,7 +296,7 @@ def _request(event: Requested | Settled) -> tuple[str, str, int]:
     return event.entry, event.action, event.comment
 
 
-def _word(event: Corrected | CorrectionEnded) -> tuple[str, str, CommentKey]:
+def _correction(event: Corrected | CorrectionEnded) -> tuple[str, str, CommentKey]:
     return event.text, event.capability, event.comment
 
 

@@ -82,7 +82,8 @@ class Source:
 
     def check(self) -> None:
         """Raise :class:`~bot.errors.InputError` for a table that holds too much; others are refused when parsed."""
-        _ = self.records if self.is_table else None
+        if self.is_table:
+            _ = self.records
 
     def keys_of(self, records: Records) -> frozenset[str]:
         """The keys that ``records`` of this file have; of a table those of its header, whatever its cells hold."""
