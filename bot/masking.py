@@ -1,11 +1,11 @@
-"""The border that every answer passes, to a person or to a program: what must not be repeated has a stand-in.
+"""Masks secrets and personal data in everything that is shown.
 
 Text and Markdown mask each text that they quote (:func:`masked`).  JSON is masked as a whole where it is written
 (:func:`masked_json`), so that no output is forgotten.  Files that are data to be used stay as they are: entries, eval
 sets, exports, and the document of facts between the two jobs on GitHub.
 
-Masked are keys, and personal data as the platform's config has it: who opens a platform says so once, by
-:func:`mask_by`, before anything of it is shown.  Until then all personal data is masked that can be told without names.
+Personal data is what the platform's config says: callers set the detector once with :func:`mask_by`, before anything
+is shown.  Until then everything but names is masked.
 """
 
 from __future__ import annotations

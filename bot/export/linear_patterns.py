@@ -1,8 +1,8 @@
 """Regular expressions of customers that a backtracking engine searches for in time proportional to the text.
 
-Runners search with the engines of JavaScript and Python, where ``^(a+)+$`` takes longer than anybody waits on forty
-letters.  So only what is proved to be harmless is let through, in a part of the syntax that both read alike: what the
-engine tries from one place of the text is bounded, and what has no bound stands where it is tried once.
+Runners search with the engines of JavaScript and Python, where ``^(a+)+$`` takes minutes on forty letters.  So only what
+is proved to be harmless is let through, in a part of the syntax that both read alike: what the engine tries from one
+place of the text is bounded, and what has no bound stands where it is tried once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FIX: Final = "begin it with ^, give its repeats a bound, as in {1,20}, and repe
 
 
 class _FaultError(Exception):
-    """Says what is wrong with a pattern, and how to mend it."""
+    """Says what is wrong with a pattern, and how to fix it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class _Cost:
 
 @lru_cache(maxsize=4096)
 def pattern_fault(text: str) -> str | None:
-    """Why the regular expression ``text`` is kept from a runner, and how to mend it; ``None`` if it is harmless."""
+    """Why the regular expression ``text`` is kept from a runner, and how to fix it; ``None`` if it is harmless."""
     try:
         cost = _Parser(_tokens(text)).whole()
     except _FaultError as fault:

@@ -100,7 +100,7 @@ def _asserted(part: Mapping[str, Data]) -> list[Data]:
 
 
 def _fault(assertion: Data) -> str | None:
-    """Why ``assertion`` is not given to the runner, and how to mend it; ``None`` if it may be."""
+    """Why ``assertion`` is not given to the runner, and how to fix it; ``None`` if it may be."""
     held = as_mapping(assertion)
     kind, compared = held.get("type"), held.get("value")
     if not isinstance(kind, str) or kind.removeprefix("not-") not in _COMPARING:

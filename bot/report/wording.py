@@ -144,7 +144,7 @@ def why(verdict: Verdict, review: Judged, voice: Voice) -> str:
 
 
 def why_with_advice(verdict: Verdict, review: Judged, voice: Voice) -> str:
-    """:func:`why` for somebody who asks about this verdict alone: with the ways out, where its text is the reason."""
+    """:func:`why` for ``incumbent explain``: with the ways out, where its text is the reason."""
     told = why(verdict, review, voice)
     return f"{told} {PERSONAL_WAYS_OUT}." if Reason.PERSONAL_DATA in verdict.reasons else told
 

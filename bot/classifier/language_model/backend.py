@@ -210,7 +210,7 @@ class LanguageModelBackend:
 
 
 def _without_personal_data(request: InferenceRequest, detector: Detector) -> InferenceRequest:
-    """``request`` as it may leave the house; names of tools stay, since answers are about them."""
+    """``request`` as it is sent to the provider; names of tools stay, since answers are about them."""
     said = [tool.description for tool in request.tools]
     return replace(
         request,
