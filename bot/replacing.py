@@ -1,4 +1,4 @@
-"""Personal data replaced in queries, entries and whole files by values that belong to nobody (pure)."""
+"""Personal data replaced in queries, entries and whole files by made-up values (pure)."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ from bot.submission import faults_of_names, find_specification
 
 @click.command("scan")
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="[DIR]...")
-@click.option("--replace", is_flag=True, help="Write values that belong to nobody in place of personal data.")
+@click.option("--replace", is_flag=True, help="Write made-up values in place of personal data.")
 @click.option(
     "--customer",
     metavar="NAME",

@@ -1,7 +1,7 @@
 """Regular expressions of customers that a backtracking engine searches for in time proportional to the text.
 
-Runners search with the engines of JavaScript and Python, where ``^(a+)+$`` takes minutes on forty letters.  So only what
-is proved to be harmless is let through, in a part of the syntax that both read alike: what the engine tries from one
+Runners search with the engines of JavaScript and Python, where ``^(a+)+$`` takes minutes on forty letters.  So only
+what is proved to be harmless is let through, in a part of the syntax that both read alike: what the engine tries from one
 place of the text is bounded, and what has no bound stands where it is tried once.
 """
 
@@ -23,7 +23,7 @@ _TOKEN: Final = re.compile(
     r"|(?P<place>[\^$]|\\[bB])|(?P<open>\((?:\?:|(?!\?)))|(?P<close>\))|(?P<bar>\|)"
     r"|(?P<repeat>(?:[*+?]|\{(?P<least>\d{1,4})(?P<to>,(?P<most>\d{0,4}))?\})\??)"
 )
-_FIX: Final = "begin it with ^, give its repeats a bound, as in {1,20}, and repeat nothing that repeats"
+_FIX: Final = "begin it with ^, give its repeats a bound, as in {1,20}, and do not nest repeats"
 
 
 class _FaultError(Exception):

@@ -116,7 +116,7 @@ def _fault(assertion: Data) -> str | None:
     if not all(map(is_plain_text, texts)):
         return "it renders a template or opens a file; write the text itself"
     if kind.removeprefix("not-") in _SCHEMAS and compared is not None:
-        return "it holds a schema, whose patterns may take for ever; leave `value` out"
+        return "it holds a schema, whose patterns may not terminate in reasonable time; leave `value` out"
     if kind.removeprefix("not-") == "regex":
         why = next((why for text in texts if (why := pattern_fault(text)) is not None), None)
         return None if why is None else f"its regular expression is kept back: {why}"

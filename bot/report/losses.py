@@ -58,7 +58,7 @@ def _lost(found: Losses, taxonomy: Taxonomy, table: Table) -> list[str]:
             (
                 voice.capability(item.capability),
                 f"{item.before} → {item.after}",
-                "nobody would cover it" if item.after == 0 else f"short of {item.floor}",
+                "no entry would cover it" if item.after == 0 else f"short of {item.floor}",
             )
             for item in found.shortages
         ]

@@ -1,4 +1,4 @@
-"""What the author of queries with personal data is offered: each with values that belong to nobody, to be copied."""
+"""Queries with personal data in the comment: place, kinds, and a replaced text to copy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def personal_blocks(review: Review, voice: MarkdownVoice, table: Table) -> list[
     folders = dict.fromkeys(review.origins[id].folder for id in review.personal)
     commands = listed([code(f"incumbent scan {shlex.quote(folder)} --replace") for folder in folders])
     about = (
-        f"Replace it: copy the texts below, or run {commands}. A value that belongs to nobody can be allowed in "
+        f"Replace it: copy the texts below, or run {commands}. A made-up value can be allowed in "
         "`personal_data.allowed` of the config, and a curator may accept a query as it is written."
     )
     blocks = [f"#### Personal data ({len(rows)})", about, table(("Query", "Where", "Holds"), rows)]

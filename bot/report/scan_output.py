@@ -59,9 +59,9 @@ class ScanOutput(BaseModel):
     scanned: int = Field(ge=0, description="queries, entries and corrections that were looked at")
     changed: list[str] = Field(description="files in which personal data was replaced")
     kept: dict[str, list[SightingOutput]] = Field(
-        description="file that would not be read as the same queries, and so was not changed: what holds it back"
+        description="file that would not contain the same queries, and so was not changed: what holds it back"
     )
-    reclassified: list[str] = Field(description="entries that were classified again, since they have another text")
+    reclassified: list[str] = Field(description="entries that were reclassified because their text changed")
     not_reclassified: dict[str, str] = Field(description="entry with another text that keeps its scores: why")
     problems: list[ProblemOutput] = Field(description="rows that could not be read, and so were not looked at")
     usage: Spent
@@ -79,10 +79,10 @@ def print_scan(output: ScanOutput, replaced: bool, voice: PlainVoice, out: Print
         for item in output.found
     ]
     out.table("Personal data and secrets", ("where", "query", "holds", "text"), rows)
-    out.line(f"{counted(output.scanned, 'text was', 'texts were')} looked at: {len(rows)} with something in it")
+    out.line(f"{counted(output.scanned, 'text was', 'texts were')} looked at: {len(rows)} with findings")
     out.lines("Replaced in", [visible(path) for path in output.changed])
     out.lines(
-        "Not replaced, since they would not be read as the same queries any more: edit them by hand",
+        "Not replaced, since the replaced file would not contain the same queries: edit it by hand",
         [
             f"{visible(item.place)}: {voice.name(item.id)} holds {item.holds}"
             for items in output.kept.values()
@@ -104,11 +104,11 @@ def _aftermath(output: ScanOutput, replaced: bool) -> Iterator[str]:
     if any(item.secret for item in output.found):
         yield "Secrets are not replaced: revoke what is real, and write another value by hand"
     if output.reclassified:
-        yield f"Classified again, since the text is another one: {', '.join(output.reclassified)}"
+        yield f"Reclassified because the text changed: {', '.join(output.reclassified)}"
     for id, why in output.not_reclassified.items():
         yield f"{id} has another text and keeps its scores: {visible(why)}"
     if output.changed:
         yield (
-            "History keeps the values of before: git has every commit. "
-            "Corrections in comments are bound to the former text: say them again where they still hold"
+            "History keeps the old values: git has every commit. "
+            "Corrections in comments apply to the former text: repeat them if they are still right"
         )

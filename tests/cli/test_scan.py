@@ -37,7 +37,7 @@ def test_a_clean_repository_ends_with_0(platform: Path, incumbent: Incumbent) ->
     for arguments in ((), (platform / "eval_sets",), (platform / CARD_LINE,)):
         found = incumbent("scan", *arguments, "--repo", platform)
         assert (found.code, found.err) == (0, "")
-        assert "0 with something in it" in found.out
+        assert "0 with findings" in found.out
 
 
 def test_an_eval_set_is_scanned_and_replaced(platform: Path, incumbent: Incumbent) -> None:
@@ -116,7 +116,7 @@ def test_the_set_is_replaced_classified_again_and_still_settles_its_eval_set(
     assert "northwind" not in found.out
     replaced = incumbent("scan", "--replace", "--repo", platform)
     assert replaced.code == 0, replaced.err
-    assert f"Classified again, since the text is another one: {entry.stem}" in replaced.out
+    assert f"Reclassified because the text changed: {entry.stem}" in replaced.out
     assert not any(b"northwind" in text for path, text in tree(platform).items() if not path.startswith("eval_sets"))
     now = yaml.safe_load(entry.read_text(encoding="utf-8"))
     assert "person1@example.com" in str(now["turns"])

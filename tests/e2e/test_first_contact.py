@@ -107,7 +107,7 @@ def test_a_pull_request_that_removes_a_customer_says_what_the_merge_costs(world:
     assert told["conclusion"] == "success"
     assert told["output"]["title"].startswith("1 entry would lose its source; ")
     assert f"suggests to evict `{entry}` (`customer-left`" in said
-    assert "| *Picture* | 1 → 0 | nobody would cover it |" in said
+    assert "| *Picture* | 1 → 0 | no entry would cover it |" in said
     assert world.labels(number) == []
     assert merged(world, bot, number).codes == (0, 0)
     (left,) = ours(world)
