@@ -38,6 +38,7 @@ from bot.extension.observing import observe_all
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED
 from bot.learning_settings import ExtensionSettings
+from bot.personal_data.detector import Detector
 from bot.snapshot import WorkingTree
 from bot.submission import Submission, read_package, submission_folders
 from bot.taxonomy.loading import load_taxonomy
@@ -165,7 +166,7 @@ class Bench:
         best, purity, others_raised = None, 0.0, 0
         for count in range(STEP, HIDDEN_QUERIES + 1, STEP):
             seen = stream.observed[: count + count * stream.per_step // STEP]
-            raised = find_candidates(seen, stream.taxonomy, self.settings, ())
+            raised = find_candidates(seen, stream.taxonomy, self.settings, (), Detector())
             purities = [mean(stream.truth[normalise(member.turns)] for member in item.members) for item in raised]
             best, purity, others_raised = None, 0.0, len(raised)
             if raised:
@@ -188,7 +189,7 @@ class Bench:
         raised: list[Candidate] = []
         for size in [*range(LOOK, len(stream.observed), LOOK), len(stream.observed)]:
             cores = [item.core for item in raised]
-            raised += find_candidates(stream.observed[:size], stream.taxonomy, self.settings, cores)
+            raised += find_candidates(stream.observed[:size], stream.taxonomy, self.settings, cores, Detector())
         return raised
 
     def eval_sets(self) -> list[Observed]:

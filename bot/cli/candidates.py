@@ -89,8 +89,9 @@ def command(repo: Path, config_path: str, refused: Path | None, as_json: bool) -
             show_usage(backend)
             refuse_incomplete(shortfalls, result.stopped)
     queries = tuple(observed.values())
-    found = find_candidates(queries, platform.taxonomy, platform.config.extension, cores)
-    found, naming = named(found, platform.taxonomy, platform.config.classifier, os.environ)
+    personal = platform.config.personal_data
+    found = find_candidates(queries, platform.taxonomy, platform.config.extension, cores, personal.shown)
+    found, naming = named(found, platform.taxonomy, platform.config.classifier, os.environ, names=personal.names)
     if as_json:
         print_json(CandidatesOutput.of(len(queries), found, total([backend.usage, naming])))
     else:

@@ -1,8 +1,8 @@
 """Regular expressions of customers that a backtracking engine searches for in time proportional to the text.
 
 Runners search with the engines of JavaScript and Python, where ``^(a+)+$`` takes minutes on forty letters.  So only
-what is proved to be harmless is let through, in a part of the syntax that both read alike: what the engine tries from one
-place of the text is bounded, and what has no bound stands where it is tried once.
+what is proved to be harmless is let through, in a part of the syntax that both read alike: what the engine tries from
+one place of the text is bounded, and what has no bound stands where it is tried once.
 """
 
 from __future__ import annotations

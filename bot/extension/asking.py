@@ -19,7 +19,8 @@ from bot.extension.model import Candidate
 from bot.extension.naming import LONGEST_DESCRIPTION, LONGEST_NAME, slug, unused_id
 from bot.json_strict import JsonFaultsError, check_shape, load
 from bot.limits import ReadingLimits
-from bot.masking import masked, masked_together
+from bot.masking import masked_with
+from bot.personal_data.detector import Detector
 from bot.taxonomy.model import Taxonomy
 
 SHOWN_QUERIES: Final = 12
@@ -63,13 +64,13 @@ class Naming:
     description: str
 
 
-def messages(candidate: Candidate, taxonomy: Taxonomy) -> list[dict[str, str]]:
-    """The prompt for ``candidate``."""
+def messages(candidate: Candidate, taxonomy: Taxonomy, detector: Detector) -> list[dict[str, str]]:
+    """The prompt for ``candidate``, without secrets and what ``detector`` finds."""
     known = "\n".join(f"- {item.name}: {' '.join(item.description.split())}" for item in taxonomy.capabilities)
     data = {
-        "queries": [_shown(member.turns) for member in candidate.members[:SHOWN_QUERIES]],
-        "others": [_shown(item.turns) for item in candidate.negative],
-        "terms": [clean(masked(item.trait.words), SHOWN_CHARACTERS) for item in candidate.telling],
+        "queries": [_shown(member.turns, detector) for member in candidate.members[:SHOWN_QUERIES]],
+        "others": [_shown(item.turns, detector) for item in candidate.negative],
+        "terms": [clean(masked_with(detector, [item.trait.words])[0], SHOWN_CHARACTERS) for item in candidate.telling],
     }
     document = _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(data, ensure_ascii=False))
     return [
@@ -78,8 +79,8 @@ def messages(candidate: Candidate, taxonomy: Taxonomy) -> list[dict[str, str]]:
     ]
 
 
-def _shown(turns: Sequence[str]) -> list[str]:
-    shown = masked_together(read_turns(turns))
+def _shown(turns: Sequence[str], detector: Detector) -> list[str]:
+    shown = masked_with(detector, read_turns(turns))
     return [clean(turn, max(1, SHOWN_CHARACTERS // len(shown))) for turn in shown]
 
 

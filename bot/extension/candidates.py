@@ -14,18 +14,23 @@ from bot.extension.reference import Reference, reference_of
 from bot.extension.signals import Resemblance, probable, resemblance_of, signals_of
 from bot.extension.traits import groups, pairs, text_traits, with_unexplained
 from bot.learning_settings import ExtensionSettings
-from bot.masking import masked
+from bot.personal_data.detector import Detector
+from bot.secrets import holds_secret
 from bot.taxonomy.model import Taxonomy
 from bot.text import normalise
 
 
 def find_candidates(
-    observed: Sequence[Observed], taxonomy: Taxonomy, settings: ExtensionSettings, refused: Collection[Core]
+    observed: Sequence[Observed],
+    taxonomy: Taxonomy,
+    settings: ExtensionSettings,
+    refused: Collection[Core],
+    detector: Detector,
 ) -> tuple[Candidate, ...]:
     """The candidates that ``observed`` gives rise to, the most surprising first, at most ``settings.open_candidates``.
 
-    ``refused`` are the cores of those that people closed.  The order of ``observed`` does not matter.  A taxonomy
-    without exemplars says nothing of what to expect, and has no candidates.
+    ``refused`` are the cores of those that people closed; no exemplar holds what ``detector`` finds.  The order of
+    ``observed`` does not matter.  A taxonomy without exemplars says nothing of what to expect, and has no candidates.
     """
     reference = reference_of(taxonomy, settings.commonplace, settings.misjudged, settings.lift)
     by_text: defaultdict[str, list[Observed]] = defaultdict(list)
@@ -35,7 +40,7 @@ def find_candidates(
     if not reference.turns or not texts:
         return ()
     rows = [_row(queries, reference, settings) for queries in texts]
-    drafting = _Drafting(texts, taxonomy, reference, settings)
+    drafting = _Drafting(texts, taxonomy, reference, settings, detector)
     found: list[Candidate] = []
     for cluster in clusters(rows, reference, settings):
         if len(found) == settings.open_candidates:
@@ -59,7 +64,7 @@ def why_none(observed: Sequence[Observed], taxonomy: Taxonomy, settings: Extensi
         return f"the queries come from {names}, and a candidate needs {settings.customers} (extension.customers)"
     if len(texts) < settings.queries:
         return f"there are {len(texts)} distinct queries, and a candidate needs {settings.queries} (extension.queries)"
-    if find_candidates(observed, taxonomy, settings, ()):
+    if find_candidates(observed, taxonomy, settings, (), Detector()):
         return "all candidates were refused before"
     return (
         f"no {settings.queries} queries of {settings.customers} customers have wording, structure or combinations "
@@ -77,9 +82,11 @@ def _row(queries: Sequence[Observed], reference: Reference, settings: ExtensionS
     return Row(traits | known | off, frozenset(each.customer for each in queries), exercised)
 
 
-def _is_private(turn: str) -> bool:
+def _is_private(turn: str, detector: Detector) -> bool:
     """Whether ``turn`` holds what no file of the repository should repeat, or could."""
-    return masked(turn) != turn or any("\ud800" <= character <= "\udfff" for character in turn)
+    return (
+        holds_secret(turn) or bool(detector.find(turn)) or any("\ud800" <= character <= "\udfff" for character in turn)
+    )
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,7 @@ class _Drafting:
     taxonomy: Taxonomy
     reference: Reference
     settings: ExtensionSettings
+    detector: Detector
 
     @cached_property
     def resemblance(self) -> Resemblance:
@@ -103,7 +111,7 @@ class _Drafting:
         nearest = [self._nearest(query) for query in queries]
         kind, belongs_to = self._kind(cluster, queries, nearest)
         telling = cluster.telling[: settings.terms]
-        presentable = [query for query in queries if not any(map(_is_private, query.turns))]
+        presentable = [query for query in queries if not any(_is_private(turn, self.detector) for turn in query.turns)]
         customers = sorted({each.customer for place in cluster.members for each in self.texts[place]})
         group = home_group(self.taxonomy, self._neighbours(belongs_to, nearest))
         id = free_id(self.taxonomy, group, telling, queries[0].digest, taken)

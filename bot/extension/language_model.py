@@ -13,23 +13,29 @@ from bot.config import ClassifierSettings, OpenAISettings
 from bot.errors import IncompleteError, OutsideError
 from bot.extension.asking import SCHEMA, messages, read_naming, renamed
 from bot.extension.model import Candidate
+from bot.personal_data.detector import Detector
 from bot.taxonomy.model import Taxonomy
 from bot.user_cache import user_cache_folder
 
 
 def named(
-    candidates: Sequence[Candidate], taxonomy: Taxonomy, settings: ClassifierSettings, environment: Mapping[str, str]
+    candidates: Sequence[Candidate],
+    taxonomy: Taxonomy,
+    settings: ClassifierSettings,
+    environment: Mapping[str, str],
+    *,
+    names: bool,
 ) -> tuple[tuple[Candidate, ...], Usage | None]:
     """``candidates`` under the names that a language model gives, where ``settings`` have one decide, and the cost.
 
-    ``environment`` holds the key.
+    ``environment`` holds the key; ``names`` says whether names of people are masked in what is sent.
     """
     if not candidates or settings.backend != "openai" or settings.openai is None:
         return tuple(candidates), None
     meter = Meter(settings.openai.budget, settings.openai.prices)
     memory = RememberedAbilities(user_cache_folder(environment))
     abilities = memory.load(settings.openai, settings.samples) or LEAST
-    found = named_by_model(candidates, taxonomy, settings.openai, environment, meter, abilities)
+    found = named_by_model(candidates, taxonomy, settings.openai, environment, meter, abilities, names=names)
     return found, meter.usage
 
 
@@ -40,6 +46,8 @@ def named_by_model(
     environment: Mapping[str, str],
     meter: Meter,
     abilities: Abilities = LEAST,
+    *,
+    names: bool = False,
 ) -> tuple[Candidate, ...]:
     """``candidates`` with a model's names where its answers fit; one request each, within the budget of ``meter``.
 
@@ -47,12 +55,14 @@ def named_by_model(
     :class:`bot.errors.UsageError` if there is no usable key or endpoint.
     """
     found = list(candidates)
+    # No value is allowed there, as in the prompt of the classifier.
+    detector = Detector(names=names)
     if not found:
         return ()
     with Endpoint(settings, environment, meter) as endpoint:
         for place, candidate in enumerate(found):
             draw = Draw(
-                messages=messages(candidate, taxonomy),
+                messages=messages(candidate, taxonomy, detector),
                 schema=SCHEMA,
                 samples=1,
                 seed=settings.seed,

@@ -31,5 +31,6 @@ def candidates_of(
         found = classified_of(facts)
         for item in observe_all(found.submission, found.result.classifications, taxonomy, settings):
             observed[item.id] = item
-    candidates = find_candidates(tuple(observed.values()), taxonomy, settings, raised)
-    return named(candidates, taxonomy, platform.config.classifier, os.environ)
+    personal = platform.config.personal_data
+    candidates = find_candidates(tuple(observed.values()), taxonomy, settings, raised, personal.shown)
+    return named(candidates, taxonomy, platform.config.classifier, os.environ, names=personal.names)

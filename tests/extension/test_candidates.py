@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from bot.extension.candidates import find_candidates, why_none
 from bot.extension.model import Candidate, Observed, Signal
+from bot.masking import mask_by
+from bot.personal_data.detector import Detector
 from bot.taxonomy.model import Exemplars, Taxonomy
 from tests.extension.builders import OTHERS, THINGS, ask, known_queries, make_settings, make_taxonomy, new_queries
 
@@ -19,7 +21,7 @@ SETTINGS = make_settings()
 
 
 def find(observed: Sequence[Observed], *refused: tuple[str, ...], **more: object) -> tuple[Candidate, ...]:
-    return find_candidates(observed, TAXONOMY, make_settings(**more), refused)
+    return find_candidates(observed, TAXONOMY, make_settings(**more), refused, Detector())
 
 
 def test_a_behaviour_of_several_customers_that_no_exemplar_has_becomes_a_candidate() -> None:
@@ -64,7 +66,7 @@ def test_a_taxonomy_without_exemplars_leads_to_expect_nothing() -> None:
     bare = make_taxonomy(
         capabilities=tuple(item.model_copy(update={"exemplars": Exemplars()}) for item in TAXONOMY.capabilities)
     )
-    assert find_candidates([*known_queries(), *new_queries()], bare, SETTINGS, ()) == ()
+    assert find_candidates([*known_queries(), *new_queries()], bare, SETTINGS, (), Detector()) == ()
 
 
 @pytest.mark.parametrize(
@@ -193,6 +195,13 @@ def test_secrets_personal_data_and_broken_texts_are_no_exemplars() -> None:
     ]
     (found,) = find([*known_queries(), *new_queries(), *bad], positive=100)
     assert {item.id for item in found.members} >= {f"customer-{n}/agent/090{n}" for n in range(3)}
+    assert {item.source for item in found.positive} == {item.id for item in new_queries()}
+
+
+def test_exemplars_are_those_of_the_config_at_hand_whatever_is_masked_elsewhere() -> None:
+    mask_by(Detector(allowed=frozenset({"kim.lee@northwind.com"})))
+    given = [*known_queries(), *new_queries(), ask(902, "zigzag around kim.lee@northwind.com quickly")]
+    (found,) = find(given, positive=100)
     assert {item.source for item in found.positive} == {item.id for item in new_queries()}
 
 
