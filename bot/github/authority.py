@@ -72,5 +72,5 @@ def refusal(
     if may_write(found):
         return None
     if found == UNTOLD:
-        return "GitHub does not tell this token what you may do here: name the curators in config/curation.yaml."
+        return "This token may not look up your permission here: name the curators in config/curation.yaml."
     return f"Only curators may say {verb}: here, people who may write to this repository, and you may not."

@@ -93,7 +93,7 @@ def _render(report: PullRequestReport, detail: Detail) -> str:
         blocks.append(f"#### Faults that left something unread ({len(report.problems)})\n\n{listed}")
     if not report.says_something:
         blocks.append("Nothing to curate.")
-    said = " Curators may say `/incumbent help`; a review is heard at the next run, which `/incumbent run` here starts."
+    said = " Curators may say `/incumbent help`; a review is read at the next run, which `/incumbent run` here starts."
     commands = said if report.commands else ""
     blocks.append(f"<sub>For commit {code(report.commit[:12])}.{commands}</sub>")
     return "\n".join([marker(report.digest), "\n\n".join(blocks), ""])
