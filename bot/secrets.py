@@ -32,6 +32,7 @@ _SECRET = re.compile(
         | xapp-[0-9]-[A-Za-z0-9-]{10,}
         | eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*
         | npm_[A-Za-z0-9]{36}
+        | whsec_[A-Za-z0-9]{24,}
         | sq0[a-z]{3}-[A-Za-z0-9_-]{22,}
         | hf_[A-Za-z0-9]{30,}
         | [A-Za-z0-9]{52}JQQJ9[9DH][A-Za-z0-9]{10,}
@@ -69,6 +70,7 @@ _KEY = re.compile(
         | xapp-[0-9]-[A-Z0-9]{8,}-[0-9]{8,}-[a-f0-9]{30,}
         | eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{10,}
         | npm_[A-Za-z0-9]{36}
+        | whsec_[A-Za-z0-9]{32}
         | hf_[A-Za-z0-9]{34}
         | [A-Za-z0-9]{52}JQQJ9[9DH][A-Za-z0-9]{10,}
         | [A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}

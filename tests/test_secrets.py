@@ -76,6 +76,7 @@ KEYS: Final[dict[str, Callable[[Draw], str]]] = {
     "Google": lambda draw: "AI" + "za" + draw(WORDS, 34) + draw(LETTERS, 1),
     "Google, application": lambda draw: "GOC" + "SPX-" + draw(WORDS, 28),
     "JWT": _token,
+    "Stripe, webhook": lambda draw: "whs" + "ec_" + draw(LETTERS, 32),
     "npm": lambda draw: "np" + "m_" + draw(LETTERS, 36),
     "PyPI": lambda draw: "py" + "pi-AgEIcHlwaS5vcmc" + draw(WORDS, 120),
     "SendGrid": lambda draw: "S" + f"G.{draw(WORDS, 22)}.{draw(WORDS, 43)}",

@@ -25,7 +25,7 @@ def as_template(text: str) -> str:
     """
     if MARKS.search(text):
         text = re.sub(r"[{}]", lambda brace: f'{{{{ "{brace[0]}" }}}}', text)
-    if text.startswith(LOADED):
+    if text.lstrip().startswith(LOADED):
         text = _NOTHING + text
     return text + _NOTHING if text.endswith("\n") else text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from string import ascii_lowercase
 from typing import Final
 
@@ -104,7 +105,13 @@ _PRINTED: Final = re.compile(
     r"(?<!\d)(?<!\d\.)\d{4}(?P<gap>\r\n| ?[^\w\s] ?|[\W_])"
     r"(?:\d{4}(?P=gap)\d{4}(?P=gap)\d{4}|\d{6}(?P=gap)\d{4,5})(?!\d)(?!\.\d)(?!(?P=gap)[0-9a-f]{4}(?![a-z0-9]))"
 )
+# The same, broken over lines at one gap or another.
+_WRAPPED: Final = re.compile(
+    r"(?<!\d)(?<!\d\.)\d{4}(?P<gap>{gap})(?:\d{4}{gap}\d{4}{gap}\d{4}|\d{6}{gap}\d{4,5})"
+    r"(?!\d)(?!\.\d)(?!{gap}[0-9a-f]{4}(?![a-z0-9]))".replace("{gap}", r"(?:[ -]|[ \t\\]{0,3}\r?\n[ \t>]{0,8})")
+)
 _OF_LIST: Final = re.compile(r"(?<![a-z0-9])[0-9a-f]{4}")
+_ROW_BEFORE: Final = re.compile(r"(?<![a-z0-9])[0-9a-f]{4}[ \t]{0,3}\r?\n[ \t>]{0,8}$")
 _OF_HASH: Final = re.compile(r"[a-f]{1,8}\d")
 _BETWEEN_CELLS: Final = frozenset({", ", "; ", " | ", "| ", " |"})
 """What is between numbers in a sentence or a table, and in a card only if a word says that it is one."""
@@ -130,7 +137,7 @@ def cards(lower: str) -> Iterator[Candidate]:
     for run in _PIECES.finditer(lower):
         if run.end() - run.start() >= _LEAST_DIGITS and not _is_other(lower, run.start()):
             yield from _cards_in(lower, [group.span() for group in _GROUP.finditer(lower, *run.span())])
-    for printed in _PRINTED.finditer(lower):
+    for printed in chain(_PRINTED.finditer(lower), _WRAPPED.finditer(lower)):
         if _is_card("".join(filter(str.isdigit, printed[0]))) and not _is_of_list(lower, printed):
             yield Candidate(Kind.CARD, *printed.span(), Sureness.CHECKED)
 
@@ -144,6 +151,8 @@ def _is_of_list(lower: str, printed: re.Match[str]) -> bool:
     start, gap = printed.start(), printed["gap"]
     before = start - len(gap) - 4
     if before >= 0 and lower.startswith(gap, before + 4) and _OF_LIST.match(lower, before):
+        return True
+    if _ROW_BEFORE.search(lower, max(0, start - _REACH), start):
         return True
     said = gap not in _BETWEEN_CELLS or windows(lower[max(0, start - _REACH) : start], _CARD_WORDS, 0, 0)
     return not said or said_to_be_other(lower, start) or not _is_whole(lower, *printed.span())

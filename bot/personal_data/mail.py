@@ -76,7 +76,7 @@ _RESERVED: Final = re.compile(
     r"(?:.*\.)?(?:example(?:\.[a-z]{2,3}){0,2}|test|invalid|localhost|local|internal|localdomain|lan)"
     r"|(?:.*\.)?(?:domain|yourdomain|your-domain|yourcompany|your-company|mydomain|email|server|host|"
     r"site|website)\.[a-z]{2,3}"
-    r"|.*noreply.*|.*\.(?:png|jpe?g|gif|svg|webp|pdf|js|ts|py|json|ya?ml|md|txt|html?|css|zip|exe)"
+    r"|(?:.*[.-])?no-?reply[.-].*|[^.]+\.(?:png|jpe?g|gif|svg|webp|pdf|js|ts|json|ya?ml|txt|html?|css|zip|exe)"
 )
 # Options and files may stand between a command and where it goes.
 _COMMAND: Final = re.compile(
@@ -86,7 +86,7 @@ _COMMAND: Final = re.compile(
 _LOGINS: Final = frozenset(
     ("admin", "centos", "deploy", "ec2-user", "git", "hg", "postgres", "pi", "root", "svn", "ubuntu", "user", "vagrant")
 )
-_PATH: Final = re.compile(r":[/~]|@\d")
+_VERSION: Final = re.compile(r"@\d")
 _PATH_OF_LOGIN: Final = re.compile(r"[:/]\w")
 
 
@@ -120,5 +120,5 @@ def _of_person(local: str, domain: str) -> bool:
 def _is_login(lower: str, match: re.Match[str], name: str) -> bool:
     """Whether a user and a host are written, as in an address of ssh or a database."""
     before = lower[max(0, match.start() - 200) : match.start()]
-    after = _PATH.match(lower, match.end()) or (name in _LOGINS and _PATH_OF_LOGIN.match(lower, match.end()))
+    after = _VERSION.match(lower, match.end()) or (name in _LOGINS and _PATH_OF_LOGIN.match(lower, match.end()))
     return bool(after or _COMMAND.search(before))

@@ -111,12 +111,13 @@ def test_one_request_carries_all_samples_of_a_query_where_the_endpoint_can() -> 
 def test_no_personal_data_and_no_key_leaves_for_the_endpoint() -> None:
     key = "ghp_" + "a1B2" * 9
     said = ["I am jo@adatum.com", f"Pay with 4539 1488 0343 6467, tell kim.lee@northwind.com and jo@adatum.com, {key}"]
-    tools = [tool("pay", description="Asks kim.lee@northwind.com to pay")]
+    tools = [tool("mail jane@adatum.com", description="Asks kim.lee@northwind.com to pay")]
     _, server = ask(GOOD, request(*said, capabilities=NAMES, tools=tools))
     sent = json.dumps(server.asked, ensure_ascii=False)
     assert "I am [e-mail 1]" in sent
     assert "Pay with [payment card 1], tell [e-mail 2] and [e-mail 1], [looks like a secret]" in sent
     assert "Asks [e-mail 1] to pay" in sent
+    assert "mail [e-mail 1]" in sent
     assert not any(value in sent for value in ("adatum", "northwind", "4539", key))
 
 

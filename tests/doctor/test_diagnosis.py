@@ -744,6 +744,28 @@ def test_one_star_stops_at_a_slash_and_two_do_not() -> None:
     assert found == [False, True, True]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "branch", "matches"),
+    [
+        ("v[0-9]+.x", "v12.x", True),
+        ("v[0-9]+.x", "v.x", False),
+        ("mains?", "main", True),
+        ("mains?", "mainss", False),
+        ("a**?b", "ab", True),
+        ("a**?b", "axxb", True),
+        ("a*+b", "axxb", True),
+        ("a*+b", "a/b", False),
+        ("[z-a]", "[z-a]", True),
+        ("+main", "+main", True),
+        (r"ma\*n", "ma*n", True),
+        (r"ma\*n", "main", False),
+        ("*a" * 30 + "*b", "a" * 200, False),
+    ],
+)
+def test_patterns_are_matched_sign_by_sign(pattern: str, branch: str, matches: bool) -> None:
+    assert lets_through({"branches": [pattern]}, branch) is matches
+
+
 def test_a_filter_may_be_one_word() -> None:
     trigger = workflow("on: {push: {branches: trunk, tags: [v1, 2]}}\n").triggers["push"]
     assert trigger.filters == {"branches": ("trunk",), "tags": ("v1", "2")}

@@ -23,8 +23,24 @@ def found(text: str, detector: Detector = DETECTOR) -> list[tuple[str, str]]:
         ("Charge 4539 1488 0343 6467 now", "card", "4539 1488 0343 6467"),
         ("４５３９－１４８８－０３４３－６４６７", "card", "４５３９－１４８８－０３４３－６４６７"),
         ("4539\u200b14880\u00ad3436467.", "card", "4539\u200b14880\u00ad3436467"),
+        *(
+            (f"my card {text} instead", "card", text)
+            for text in (
+                "4539 1488\n0343 6467",
+                "4539 1488 0343\n6467",
+                "4539 1488\r\n0343 6467",
+                "4539-1488 \\\n  0343-6467",
+                "4539 1488\n> 0343 6467",
+                "3714\n496353 98456",
+            )
+        ),
         ("Pay to NL91 ABNA 0417 1643 00, please", "iban", "NL91 ABNA 0417 1643 00"),
         ("write to jane.roe@gmail.com.", "e-mail", "jane.roe@gmail.com"),
+        ("write juan.perez@una.edu.py", "e-mail", "juan.perez@una.edu.py"),
+        ("write ion.popescu@posta.md", "e-mail", "ion.popescu@posta.md"),
+        ("cv_jane.miller@acmecorp.de.pdf", "e-mail", "cv_jane.miller@acmecorp.de.pdf"),
+        ("jane@mynoreply.de", "e-mail", "jane@mynoreply.de"),
+        ("to jane.miller@acmecorp.de:/urgent", "e-mail", "jane.miller@acmecorp.de"),
         ("联系zhang.wei@qq.com吧", "e-mail", "zhang.wei@qq.com"),
         ("write jane (at) gmail (dot) com", "e-mail", "jane (at) gmail (dot) com"),
         ("it is jane dot roe at gmail dot com", "e-mail", "jane dot roe at gmail dot com"),
@@ -38,6 +54,10 @@ def test_it_is_found(text: str, kind: str, value: str) -> None:
     "text",
     [
         "4242 4242 4242 4242",
+        "icon@2x.png",
+        "logo@header.svg",
+        "12+jane@users.noreply.github.com",
+        "1001 2002\n4539 1488\n0343 6467\n3003 4004",
         "GB82 WEST 1234 5698 7654 32",
         "4539 1488 0343 6468",
         "jane@example.com, support@contoso.com, <email>, git@github.com:org/repo.git, ssh deploy@build.host.net",

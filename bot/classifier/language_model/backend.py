@@ -149,11 +149,15 @@ class LanguageModelBackend:
             self._meter.probe(False)
 
     def _prompt(self, request: InferenceRequest, *, stated: bool) -> Prompt:
-        request = _without_personal_data(request, self._detector)
+        sent = _without_personal_data(request, self._detector)
         names = request.capabilities
         if names not in self._examples:
             self._examples[names] = worked_examples(self._taxonomy, names, self._settings.examples)
-        return compose(self._taxonomy, request, self._examples[names], stated=stated, size=self._settings.prompt_bytes)
+        size = self._settings.prompt_bytes
+        prompt = compose(self._taxonomy, sent, self._examples[names], stated=stated, size=size)
+        # The answer names tools by number; who reads it knows them by their own names.
+        own = {masked.name: tool.name for masked, tool in zip(sent.tools, request.tools, strict=True)}
+        return replace(prompt, asked=replace(prompt.asked, tools=tuple(map(own.__getitem__, prompt.asked.tools))))
 
     def _ask(self, endpoint: Endpoint, abilities: Abilities, request: InferenceRequest) -> Finding:
         prompt = self._prompt(request, stated=not abilities.log_probabilities)
@@ -210,13 +214,16 @@ class LanguageModelBackend:
 
 
 def _without_personal_data(request: InferenceRequest, detector: Detector) -> InferenceRequest:
-    """``request`` as it is sent to the provider; names of tools stay, since answers are about them."""
-    said = [tool.description for tool in request.tools]
+    """``request`` as it is sent to the provider."""
+    names, descriptions = (
+        masked_with(detector, texts)
+        for texts in ([tool.name for tool in request.tools], [tool.description for tool in request.tools])
+    )
     return replace(
         request,
         turns=tuple(masked_with(detector, request.turns)),
         tools=tuple(
-            replace(tool, description=shown)
-            for tool, shown in zip(request.tools, masked_with(detector, said), strict=True)
+            replace(tool, name=name, description=description)
+            for tool, name, description in zip(request.tools, names, descriptions, strict=True)
         ),
     )
