@@ -37,7 +37,7 @@ def mask_by(detector: Detector) -> None:
     """From now on, mask the personal data that ``detector`` finds.
 
     One process shows one platform: a command opens one (``--repo``), a job of the Action reads its own repository, and
-    a server is given one at its start (:class:`bot.mcp_server.desk.Desk`), so that what is set anew is the same config
+    a server is given one at its start (the class ``Desk``), so that what is set anew is the same config
     or a newer state of it.
     """
     _detector[:] = [detector]

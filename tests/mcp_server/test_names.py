@@ -23,7 +23,7 @@ def prompts(platform: Path, *asked: tuple[str, dict[str, str]]) -> list[str]:
 
 
 def test_names_that_look_alike_or_like_a_secret_can_be_given_back(platform: Path) -> None:
-    folder = platform / "eval_sets" / f"sk-{'a1B2' * 6}" / "branch-line"
+    folder = platform / "eval_sets" / f"sk-{'a1B2' * 4}" / "branch-line"
     folder.parent.mkdir()
     (platform / BRANCH_LINE).rename(folder)
     evals = folder / "evals.yaml"
@@ -47,7 +47,7 @@ def test_names_that_look_alike_or_like_a_secret_can_be_given_back(platform: Path
 def test_an_entry_of_a_customer_whose_name_begins_like_a_key_is_found_again(
     platform: Path, json_of: Callable[..., Any]
 ) -> None:
-    customer = f"sk-{'a1B2' * 6}"
+    customer = f"sk-{'a1B2' * 4}"
     json_of("admit", platform / BRANCH_LINE, "--repo", platform, "--customer", customer)
     rows = [row for row in ask(in_process(platform), "find_entries", limit=200)["entries"] if "sk-" in row["id"]]
     assert rows
