@@ -47,9 +47,6 @@ from bot.submission import faults_of_names, find_specification
 @repository_options
 @all_option
 @json_option
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="How to print (json: as --json)."
-)
 def command(
     paths: tuple[Path, ...],
     replace: bool,
@@ -58,7 +55,6 @@ def command(
     config_path: str,
     everything: bool,
     as_json: bool,
-    form: str,
 ) -> int:
     """Find personal data and secrets in the eval sets of each DIR; without one, in the regression set.
 
@@ -83,7 +79,7 @@ def command(
             output, problems = _scan_folders(platform, folders, customer, replace)
         else:
             output, problems = _scan_set(platform, repo, replace), ()
-    if as_json or form == "json":
+    if as_json:
         print_json(output)
     else:
         print_scan(output, replace, PlainVoice(platform.taxonomy), Printer(everything))
