@@ -13,14 +13,14 @@ from bot.masking import mask_by
 from bot.pipeline import Platform, load_platform
 from bot.snapshot import WorkingTree
 from bot.submission import Package, read_package, refuse_shared_ids
-from bot.user_cache import CheckedFiles, user_cache_folder
+from bot.user_cache import RememberedFiles, user_cache_folder
 
 
 def open_platform(repo: Path, config_path: str) -> Platform:
     """The platform repository in the working tree at ``repo``."""
     refuse_half_written(repo)
     tree = WorkingTree(repo, "" if repo == Path() else repo.as_posix())
-    return with_masks(load_platform(tree, config_path, CheckedFiles(user_cache_folder(os.environ))))
+    return with_masks(load_platform(tree, config_path, RememberedFiles(user_cache_folder(os.environ), repo)))
 
 
 def with_masks(platform: Platform) -> Platform:

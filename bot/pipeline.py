@@ -36,7 +36,7 @@ from bot.submission import Package, Submission, collect
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from bot.text import text_key
-from bot.user_cache import Checked
+from bot.user_cache import Remembered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,20 +225,20 @@ class Review:
 
 
 def load_platform(
-    snapshot: Snapshot, config_path: str = CONFIG_FILE, checked: Checked | None = None, *, is_past: bool = False
+    snapshot: Snapshot, config_path: str = CONFIG_FILE, remembered: Remembered | None = None, *, is_past: bool = False
 ) -> Platform:
     """Taxonomy, config, regression set and corrections of ``snapshot``; all their faults at once as
     :class:`InputError`.
 
-    ``checked`` remembers taxonomies that passed all checks: for the files of a user's own machine alone.
+    ``remembered`` is what earlier runs left behind: for the files of a user's own machine alone.
     Of the taxonomy of a commit that ``is_past`` the schema alone is checked.
     """
     refuse_other_folders(snapshot)
     problems: list[Problem] = []
-    taxonomy = collect(lambda: load_taxonomy(snapshot, checked, is_past=is_past), problems)
+    taxonomy = collect(lambda: load_taxonomy(snapshot, remembered, is_past=is_past), problems)
     known = None if taxonomy is None else frozenset(taxonomy.by_id)
     config = collect(lambda: load_config(snapshot, known, config_path), problems)
-    regression_set = collect(lambda: load_regression_set(snapshot, taxonomy), problems)
+    regression_set = collect(lambda: load_regression_set(snapshot, taxonomy, remembered), problems)
     texts = collect(lambda: load_corrections(snapshot, taxonomy), problems)
     if taxonomy is None or config is None or regression_set is None or texts is None:
         raise InputError(problems)

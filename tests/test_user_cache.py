@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.user_cache import KEPT_MARKS, CheckedFiles, user_cache_folder
+from bot.user_cache import KEPT_MARKS, KEPT_PACKS, LARGEST_PACK, RememberedFiles, user_cache_folder
 
 
 @pytest.mark.parametrize(
@@ -28,17 +28,17 @@ def test_the_cache_is_where_users_expect_it(environment: dict[str, str], platfor
 
 
 def test_what_passed_is_remembered_by_its_key(tmp_path: Path) -> None:
-    checked = CheckedFiles(tmp_path)
+    checked = RememberedFiles(tmp_path, Path())
     assert not checked.holds("one")
     checked.note("one")
-    assert CheckedFiles(tmp_path).holds("one")
-    assert not CheckedFiles(tmp_path).holds("two")
+    assert RememberedFiles(tmp_path, Path()).holds("one")
+    assert not RememberedFiles(tmp_path, Path()).holds("two")
     assert all(file.stat().st_size == 0 for file in tmp_path.rglob("*") if file.is_file())
 
 
 @pytest.mark.parametrize("key", ["../../escape", "a/b", "\0", "x" * 5_000])
 def test_a_key_names_no_place(tmp_path: Path, key: str) -> None:
-    checked = CheckedFiles(tmp_path / "cache")
+    checked = RememberedFiles(tmp_path / "cache", Path())
     checked.note(key)
     assert checked.holds(key)
     assert [item.name for item in tmp_path.iterdir()] == ["cache"]
@@ -46,13 +46,15 @@ def test_a_key_names_no_place(tmp_path: Path, key: str) -> None:
 
 def test_without_a_folder_nothing_is_remembered(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    for checked in (CheckedFiles(None), CheckedFiles(tmp_path / "file")):
+    for checked in (RememberedFiles(None, Path()), RememberedFiles(tmp_path / "file", Path())):
         checked.note("one")
+        checked.keep(b"pack")
         assert not checked.holds("one")
+        assert checked.pack() is None
 
 
 def test_the_oldest_marks_go(tmp_path: Path) -> None:
-    checked = CheckedFiles(tmp_path)
+    checked = RememberedFiles(tmp_path, Path())
     checked.note("old")
     (mark,) = (tmp_path / "checked").iterdir()
     os.utime(mark, (0, 0))
@@ -60,3 +62,37 @@ def test_the_oldest_marks_go(tmp_path: Path) -> None:
         checked.note(str(number))
     assert not checked.holds("old")
     assert checked.holds("0")
+
+
+def test_each_repository_has_a_pack_of_its_own(tmp_path: Path) -> None:
+    RememberedFiles(tmp_path, Path("one")).keep(b"first")
+    RememberedFiles(tmp_path, Path("two")).keep(b"second")
+    assert RememberedFiles(tmp_path, Path("two/../one")).pack() == b"first"
+    RememberedFiles(tmp_path, Path("one")).keep(b"newer")
+    assert RememberedFiles(tmp_path, Path("one")).pack() == b"newer"
+    assert RememberedFiles(tmp_path, Path("two")).pack() == b"second"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="rights are others there")
+def test_a_pack_that_others_could_have_written_is_not_read(tmp_path: Path) -> None:
+    remembered = RememberedFiles(tmp_path, Path())
+    remembered.keep(b"pack")
+    (file,) = (tmp_path / "packed").iterdir()
+    for mode in (0o620, 0o602):
+        file.chmod(mode)
+        assert remembered.pack() is None
+    file.chmod(0o600)
+    assert remembered.pack() == b"pack"
+    other = tmp_path / "other"
+    file.rename(other)
+    file.symlink_to(other)
+    assert remembered.pack() is None
+
+
+def test_packs_are_few_and_none_is_too_large(tmp_path: Path) -> None:
+    for number in range(KEPT_PACKS + 3):
+        RememberedFiles(tmp_path, Path(str(number))).keep(b"pack")
+    assert len(list((tmp_path / "packed").iterdir())) == KEPT_PACKS
+    large = RememberedFiles(tmp_path, Path("large"))
+    large.keep(bytes(LARGEST_PACK + 1))
+    assert large.pack() is None

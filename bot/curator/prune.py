@@ -141,6 +141,8 @@ def prune(
         )
 
     chosen: dict[str, tuple[Grounds, Profile]] = {}
+    # Displacer → those that are to leave because of it, alone or with others.
+    yielding: dict[str, list[Grounds]] = {}
     for resident in sorted(residents, key=order):
         if resident.id in roles.pinned or resident.id in lagging:
             continue
@@ -152,11 +154,13 @@ def prune(
             continue
         # Who was displaced needs a displacer that stays.
         leaving = chosen.keys() | {resident.id}
-        if any(other.yields_to and leaving.issuperset(other.yields_to) for other, _ in chosen.values()):
+        if any(leaving.issuperset(other.yields_to) for other in yielding.get(resident.id, ())):
             continue
         if grounds.digest in refused:
             continue
         chosen[resident.id] = grounds, profile
+        for displacer in grounds.yields_to:
+            yielding.setdefault(displacer, []).append(grounds)
         carriers.subtract(live.capabilities.carried(profile))
         for index in bits(profile.caps):
             remaining[index] -= 1

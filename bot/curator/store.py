@@ -12,12 +12,14 @@ from typing import TypeVar
 from bot.classifier.model import Identity
 from bot.config import REVIEWED_FILES
 from bot.curator.entry import Entry, Lag, Tombstone, active_identity, entry_id, resident_of
+from bot.curator.packed import PackedSet
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem, foreign
 from bot.rater.model import Resident
 from bot.snapshot import Snapshot
 from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
+from bot.user_cache import Remembered
 from bot.validation import validate
 
 FOLDER = "regression_set"
@@ -120,11 +122,15 @@ def is_part(path: str) -> bool:
     return (path.startswith(f"{FOLDER}/") and path.endswith((".yaml", ".yml"))) or path in (FOLDER, WAITING, EVICTED)
 
 
-def load_regression_set(snapshot: Snapshot, taxonomy: Taxonomy | None) -> RegressionSet:
+def load_regression_set(
+    snapshot: Snapshot, taxonomy: Taxonomy | None, remembered: Remembered | None = None
+) -> RegressionSet:
     """The whole regression set; every fault of every file at once as :class:`InputError`.
 
-    Without a ``taxonomy`` (one that cannot be read) its capabilities are not checked.
+    Without a ``taxonomy`` (one that cannot be read) its capabilities are not checked.  Files that are ``remembered``
+    as they were parsed are not parsed again.
     """
+    packed = PackedSet(remembered)
     problems = _not_files(snapshot)
     entries: dict[str, Entry] = {}
     waiting: dict[str, Entry] = {}
@@ -135,11 +141,11 @@ def load_regression_set(snapshot: Snapshot, taxonomy: Taxonomy | None) -> Regres
             continue
         try:
             if folder == FOLDER:
-                entries[name] = _read(snapshot, path, Entry)
+                entries[name] = _read(snapshot, path, Entry, packed)
             elif folder == WAITING:
-                waiting[name] = _read(snapshot, path, Entry)
+                waiting[name] = _read(snapshot, path, Entry, packed)
             elif folder == EVICTED:
-                tombstones[name] = _read(snapshot, path, Tombstone)
+                tombstones[name] = _read(snapshot, path, Tombstone, packed)
             else:
                 problems.append(
                     Problem(snapshot.name(path), None, "no such folder is known", f"move the file to {FOLDER}/")
@@ -152,6 +158,7 @@ def load_regression_set(snapshot: Snapshot, taxonomy: Taxonomy | None) -> Regres
         problems.extend(_unknown_capabilities(snapshot, WAITING, waiting, taxonomy))
     if problems:
         raise InputError(problems)
+    packed.keep()
     return RegressionSet(_by_id(entries), _by_id(waiting), _by_id(tombstones))
 
 
@@ -159,8 +166,9 @@ def _by_id(files: Mapping[str, Kind]) -> dict[str, Kind]:
     return {item.id: item for item in sorted(files.values(), key=lambda item: item.id)}
 
 
-def _read(snapshot: Snapshot, path: str, model: type[Kind]) -> Kind:
-    return _parse(snapshot.read(path, REVIEWED_FILES), path, snapshot.name(path), model)
+def _read(snapshot: Snapshot, path: str, model: type[Kind], packed: PackedSet) -> Kind:
+    content = snapshot.read(path, REVIEWED_FILES)
+    return packed.get(path, content, model, lambda: _parse(content, path, snapshot.name(path), model))
 
 
 def _parse(content: bytes, path: str, shown: str, model: type[Kind]) -> Kind:

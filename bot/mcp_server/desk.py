@@ -21,7 +21,7 @@ from bot.snapshot import WorkingTree
 from bot.submission import Package, submission_folders
 from bot.suggest import perhaps
 from bot.taxonomy.loading import TAXONOMY_FILE
-from bot.user_cache import CheckedFiles, user_cache_folder
+from bot.user_cache import RememberedFiles, user_cache_folder
 
 _MOST_FOLDERS = 10
 _MOST_BACKENDS = 4
@@ -72,9 +72,8 @@ class Desk:
             fix = "ask the person to start it with --repo DIR; DIR holds taxonomy/, config/ and regression_set/"
             raise InputError([Problem(TAXONOMY_FILE, None, message, fix)])
         refuse_half_written(self.root)
-        return with_masks(
-            load_platform(self.files, self.config_path, CheckedFiles(user_cache_folder(self.environment)))
-        )
+        remembered = RememberedFiles(user_cache_folder(self.environment), self.root)
+        return with_masks(load_platform(self.files, self.config_path, remembered))
 
     def backend(self, platform: Platform, late: Callable[[Future[Backend]], None]) -> Backend:
         """The classifier of ``platform``; one that has to be fitted is fitted once, for whoever comes first.

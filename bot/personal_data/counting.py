@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from bot.personal_data.detector import Detector
 from bot.personal_data.model import Kind
 from bot.personal_data.stand_ins import comparable
+
+if TYPE_CHECKING:
+    from bot.personal_data.detector import Detector
 
 _WORDS: Final[Mapping[Kind, tuple[str, str]]] = {
     Kind.CARD: ("a payment card number", "payment card numbers"),
@@ -35,6 +37,9 @@ def personal_in(texts: tuple[str, ...], detector: Detector) -> Mapping[str, int]
 
 def personal_in_name(name: str) -> str:
     """Kinds of personal data in ``name``, which is to be part of a path, in words; nothing is allowed there."""
+    # Its patterns take long to load, and most commands read no eval set.
+    from bot.personal_data.detector import Detector
+
     return kinds_in_words(personal_in((name,), Detector()))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -22,7 +21,7 @@ from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ExemplarFile, is_exemplar_f
 from bot.taxonomy.model import Capability, Group, Taxonomy
 from bot.taxonomy.raw import raw_parts
 from bot.taxonomy.structure import structure_problems
-from bot.user_cache import Checked
+from bot.user_cache import Remembered, digest_of_code
 from bot.validation import FileModel, validate
 
 TAXONOMY_FILE: Final = "taxonomy/taxonomy.yaml"
@@ -56,7 +55,7 @@ class TaxonomyFiles:
         return found.hexdigest()
 
 
-def load_taxonomy(snapshot: Snapshot, checked: Checked | None = None, *, is_past: bool = False) -> Taxonomy:
+def load_taxonomy(snapshot: Snapshot, checked: Remembered | None = None, *, is_past: bool = False) -> Taxonomy:
     """The taxonomy of ``snapshot`` with its exemplars; raises :class:`InputError` with every fault of its files.
 
     The schema is checked group by group and capability by capability, and what goes beyond the schema on the plain
@@ -177,11 +176,9 @@ def taxonomy_notes(snapshot: Snapshot, taxonomy: Taxonomy, settings: AppraisalSe
 @cache
 def _checks() -> str:
     """A digest of the code that checks a taxonomy: what passed an older one may not pass this."""
-    found = hashlib.sha256(f"{sys.version} {jmespath.__version__}".encode())
     package = Path(__file__).parent
-    for file in (*sorted(package.glob("*.py")), package.parent / "label_tables.py", package.parent / "text.py"):
-        found.update(file.read_bytes())
-    return found.hexdigest()
+    files = (*sorted(package.glob("*.py")), package.parent / "label_tables.py", package.parent / "text.py")
+    return digest_of_code(files, jmespath.__version__)
 
 
 def exemplar_files(files: TaxonomyFiles, problems: list[Problem]) -> dict[str, ExemplarFile]:

@@ -21,7 +21,7 @@ from bot.snapshot import NoFiles, Overlay, WorkingTree
 from bot.taxonomy.exemplars import ExemplarFile, read_exemplars
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, parse_taxonomy, read_files, taxonomy_notes
 from bot.taxonomy.model import Capability, Exemplar, Exemplars, Taxonomy
-from bot.user_cache import CheckedFiles
+from bot.user_cache import RememberedFiles
 from tests.factories import SHIPPED
 
 FOLDER = "taxonomy/exemplars"
@@ -421,7 +421,7 @@ def test_notes_count_the_originals() -> None:
 
 
 def test_what_passed_is_read_without_the_checks_and_gives_the_same(tmp_path: Path) -> None:
-    checked = CheckedFiles(tmp_path)
+    checked = RememberedFiles(tmp_path, Path())
     snapshot = Overlay(NoFiles(), {TAXONOMY_FILE: TEXT, **WHOLE})
     first = load_taxonomy(snapshot, checked)
     assert len(list((tmp_path / "checked").iterdir())) == 1
@@ -439,7 +439,7 @@ def test_what_passed_is_read_without_the_checks_and_gives_the_same(tmp_path: Pat
     ],
 )
 def test_another_content_is_checked_whatever_passed_before(tmp_path: Path, change: dict[str, str]) -> None:
-    checked = CheckedFiles(tmp_path)
+    checked = RememberedFiles(tmp_path, Path())
     load_taxonomy(Overlay(NoFiles(), {TAXONOMY_FILE: TEXT, **WHOLE}), checked)
     for _ in range(2):
         with pytest.raises(InputError):
@@ -449,7 +449,7 @@ def test_another_content_is_checked_whatever_passed_before(tmp_path: Path, chang
 def test_without_a_memory_nothing_is_remembered(tmp_path: Path) -> None:
     broken = {HAND: table("h1\tsay\t\tx", "h1\tsay\t\ty")}
     snapshot = Overlay(NoFiles(), {TAXONOMY_FILE: TEXT, **broken})
-    checked = CheckedFiles(tmp_path)
+    checked = RememberedFiles(tmp_path, Path())
     # As if somebody else had written the mark.
     checked.note(f"taxonomy {read_files(snapshot).digest}")
     with pytest.raises(InputError):
