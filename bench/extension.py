@@ -4,6 +4,7 @@ python -m bench extension                               every intent capability 
 python -m bench extension --capability response.format.table --seeds 1
 python -m bench extension --seeds 5 --first 3           seeds 3 to 7, four processes at a time with --jobs 4
 python -m bench extension --real                        candidates raised by real queries, nothing hidden
+python -m bench extension --size 20000                  seconds and memory for so many queries of 1,000 customers
 
 For each seed a third of the shipped exemplars is held out, by digests of their texts.  To hide a capability, all its
 positive exemplars leave the taxonomy, under whatever other capabilities they stand as well, and with it what requires
@@ -18,6 +19,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
+import resource
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -33,7 +37,7 @@ from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.config import Curation, load_config
 from bot.extension.candidates import find_candidates
-from bot.extension.model import Candidate, Observed
+from bot.extension.model import Belief, Candidate, Observed
 from bot.extension.observing import observe_all
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED
@@ -240,6 +244,43 @@ def told(candidate: Candidate) -> str:
     )
 
 
+def measured_size(size: int) -> int:
+    """Print what it takes to look through ``size`` queries in a process that has done nothing else.
+
+    Each is an exemplar with a word of courtesy or time; every fiftieth asks for a song, which no capability is about.
+    """
+    root = WorkingTree(REPOSITORY)
+    taxonomy, config = load_taxonomy(root), load_config(root, None)
+    exemplars = exemplars_of(taxonomy)
+    draw, observed = random.Random(1), []
+    words = sorted({word for known in exemplars for word in known.text.split()})
+    for number in range(size):
+        known, polite = draw.choice(exemplars), draw.choice(("", " please", " thanks", " for me", " now", " today"))
+        sings = number % 50 == 0
+        turns = (
+            (f"Sing me a song about {draw.choice(words)}, and make it rhyme{polite}",)
+            if sings
+            else (*known.turns[:-1], f"{known.turns[-1]}{polite}")
+        )
+        own = frozenset() if sings else known.capabilities
+        customer = f"customer{draw.randrange(1_000)}"
+        beliefs = {
+            item.id: Belief(value=item.id in own, confidence=0.9 if item.id in own else 0.02)
+            for item in taxonomy.capabilities
+            if item.is_judged_from_text
+        }
+        observed.append(Observed(id=f"{customer}/a/{number}", customer=customer, turns=turns, beliefs=beliefs))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begun = time.perf_counter()
+    found = find_candidates(observed, taxonomy, config.extension, (), Detector())
+    seconds = time.perf_counter() - begun
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(f"{size:,} queries: {seconds:.1f} s, {peak / 1024:.0f} MB in all ({before / 1024:.0f} MB before)")
+    for item in found:
+        print(f"  {item.name}: {len(item.members)} queries of {len(item.customers)} customers")
+    return 0
+
+
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m bench extension")
@@ -249,7 +290,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="streams that are measured at a time")
     parser.add_argument("--real", action="store_true", help="only real queries")
     parser.add_argument("--nothing", action="store_true", help="only streams with nothing hidden")
+    parser.add_argument("--size", type=int, help="only how long so many queries take, and how much memory")
     chosen = parser.parse_args(arguments)
+    if chosen.size is not None:
+        return measured_size(chosen.size)
     bench = Bench()
     seeds = range(chosen.first, chosen.first + chosen.seeds)
     if not chosen.real and not chosen.nothing:

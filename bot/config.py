@@ -11,12 +11,11 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
-from functools import reduce
-from importlib.resources import files
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr
 
+from bot.defaults import default
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
 from bot.learning_settings import AppraisalSettings, CalibrationSettings, Count, ExtensionSettings, Share
@@ -36,15 +35,6 @@ REVIEWED_FILES = ReadingLimits(file_bytes=32_000_000, nesting_depth=100, nodes=1
 
 # What a customer expects of an answer is carried into an entry, and with it into a tombstone: a few levels deeper.
 DEEPEST_CUSTOMER_FILE = REVIEWED_FILES.nesting_depth - 10
-
-_DEFAULTS: Final[Any] = parse_yaml(
-    files(__package__).joinpath("defaults.yaml").read_bytes(), "defaults.yaml", REVIEWED_FILES
-).data
-
-
-def _default(key: str) -> Any:
-    """What ``defaults.yaml`` says of ``key``, as in ``limits.queries``."""
-    return reduce(lambda section, name: section[name], key.split("."), _DEFAULTS)
 
 
 class Knobs(FileModel):
@@ -149,7 +139,7 @@ class OpenAISettings(FileModel):
         description="time one request may take, from its first byte to the last of its answer"
     )
     response_bytes: Count = Field(
-        default=_default("classifier.openai.response_bytes"), description="bytes of the answer to one request at most"
+        default=default("classifier.openai.response_bytes"), description="bytes of the answer to one request at most"
     )
     retries: int = Field(ge=0, description="how often a failed request is tried again")
     in_flight: Annotated[int, Field(ge=1, le=100)] = Field(description="queries that are asked at the same time")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from bot.defaults import default
 from bot.validation import FileModel, Tuple
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -53,6 +54,10 @@ class ExtensionSettings(FileModel):
         description="share of a candidate's queries that the exemplars do not lead to expect, at least"
     )
     distance: Share = Field(description="cosine distance up to which clusters are joined")
+    clustered: Count = Field(
+        default=default("extension.clustered"),
+        description="distinct queries that are clustered at most, some of each kind",
+    )
     cohesion: Share = Field(description="mean cosine similarity of a candidate's queries, at least")
     belongs: Share = Field(
         description="share of its queries at which a candidate is one of a known capability, or of a combination"

@@ -23,6 +23,7 @@ ROWS = [
     {"snapshot", "validation", "git"},
     {"documentation", "object_store", "setup_files", "whole_file"},
     {"user_cache"},
+    {"defaults"},
     {"learning_settings"},
     {"config"},
     {"taxonomy"},

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bot.extension.clustering import Row, clusters
-from bot.extension.model import Candidate, Cluster, Core, Exemplar, Kind, Member, Observed, Signal, holds_core
+from bot.extension.model import Candidate, Cluster, Core, Exemplar, Kind, Member, Observed, Signal, Trait, holds_core
 from bot.extension.naming import described, free_id, home_group, titled
 from bot.extension.reference import Reference, reference_of
 from bot.extension.signals import Resemblance, probable, resemblance_of, signals_of
@@ -39,7 +39,8 @@ def find_candidates(
     texts = [by_text[text] for text in sorted(by_text)]
     if not reference.turns or not texts:
         return ()
-    rows = [_row(queries, reference, settings) for queries in texts]
+    shared: dict[Trait, Trait] = {}
+    rows = [_row(queries, reference, settings, shared) for queries in texts]
     drafting = _Drafting(texts, taxonomy, reference, settings, detector)
     found: list[Candidate] = []
     for cluster in clusters(rows, reference, settings):
@@ -72,14 +73,20 @@ def why_none(observed: Sequence[Observed], taxonomy: Taxonomy, settings: Extensi
     )
 
 
-def _row(queries: Sequence[Observed], reference: Reference, settings: ExtensionSettings) -> Row:
-    """A text and what its first query gave: the classifier judges equal texts alike, but for what agents declare."""
+def _row(
+    queries: Sequence[Observed], reference: Reference, settings: ExtensionSettings, shared: dict[Trait, Trait]
+) -> Row:
+    """A text and what its first query gave: the classifier judges equal texts alike, but for what agents declare.
+
+    Of equal traits one value is kept, that which is ``shared``: there are thousands of rows with dozens of traits each.
+    """
     query = queries[0]
     traits = with_unexplained(text_traits(query.turns), probable(query, reference, settings), reference.companions)
     exercised = frozenset(name for name, belief in query.beliefs.items() if belief.value)
     off = groups(name for each in queries for name in each.off_taxonomy)
     known = pairs(exercised.intersection(reference.distinguishing))
-    return Row(traits | known | off, frozenset(each.customer for each in queries), exercised)
+    found = tuple(shared.setdefault(trait, trait) for trait in sorted(traits | known | off))
+    return Row(found, frozenset(each.customer for each in queries), exercised)
 
 
 def _is_private(turn: str, detector: Detector) -> bool:

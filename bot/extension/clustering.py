@@ -6,14 +6,16 @@ in the order of their texts, so that the order of the queries does not matter.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from bot.extension.manner import inflation
 from bot.extension.model import Cluster, Telling, Trait
@@ -24,13 +26,16 @@ from bot.rounding import DECIMALS, rounded
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
+Places = NDArray[np.intp]
+Sparse = Any
+"""A compressed sparse row matrix of scipy, which has no types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """A distinct text: its traits, the customers who asked it, and the capabilities that it is said to exercise."""
 
-    traits: frozenset[Trait]
+    traits: Collection[Trait]
     customers: frozenset[str]
     exercised: frozenset[str] = frozenset()
 
@@ -89,20 +94,26 @@ def _asked(rows: Sequence[Row]) -> Counter[str]:
 
 
 def clusters(rows: Sequence[Row], reference: Reference, settings: ExtensionSettings) -> tuple[Cluster, ...]:
-    """The clusters that pass every filter, the most surprising first; ``rows`` are in the order of their texts."""
+    """The clusters that pass every filter, the most surprising first; ``rows`` are in the order of their texts.
+
+    All rows count, and at most ``settings.clustered`` of them are clustered, some of each kind: to compare all with
+    all takes time and memory by the square of their number.
+    """
     telling, manner = telling_traits(rows, reference, settings)
     weights = _Weights(telling, len(rows), reference)
-    places = [place for place, row in enumerate(rows) if not row.traits.isdisjoint(telling)]
+    places = [place for place, row in enumerate(rows) if any(trait in telling for trait in row.traits)]
     if len(places) < max(2, settings.queries):
         return ()
-    matrix = np.array([weights.of(rows[place].traits) for place in places])
-    similar = _similarities(matrix)
+    matrix = weights.of(rows[place].traits for place in places)
+    chosen = _spread(matrix, settings.clustered)
+    similar = _similarities(matrix[chosen])
     field = _Field(
         rows=rows,
         places=places,
         matrix=matrix,
-        certain=np.array([weights.of(traits) for traits in reference.traits]),
-        possible=np.array([weights.of(reference.possible(place, telling)) for place in range(len(reference.turns))]),
+        chosen=chosen,
+        certain=weights.of(reference.traits),
+        possible=weights.of(reference.possible(place, telling) for place in range(len(reference.turns))),
         similar=similar,
         telling=telling,
         manner=manner,
@@ -116,6 +127,19 @@ def clusters(rows: Sequence[Row], reference: Reference, settings: ExtensionSetti
     return tuple(sorted(passed, key=lambda cluster: (-cluster.surprise, cluster.members)))
 
 
+def _spread(matrix: Sparse, most: int) -> Places:
+    """The places of ``most`` rows, in their order: by turns one of each trait that weighs most in some of them.
+
+    So what many have does not crowd out what few have.  Of one trait those with the greatest sum of weights come first.
+    """
+    sums = np.round(np.asarray(matrix.sum(axis=1)).ravel(), DECIMALS)
+    leading = np.asarray(matrix.argmax(axis=1)).ravel()
+    order = np.lexsort((np.arange(len(sums)), -sums, leading))
+    begins = np.searchsorted(leading[order], leading[order])
+    turns = np.arange(len(order)) - begins
+    return np.sort(order[np.lexsort((leading[order], turns))][:most])
+
+
 def _label(distances: Floats, most: float) -> NDArray[np.int64]:
     from sklearn.cluster import AgglomerativeClustering
 
@@ -126,10 +150,11 @@ def _label(distances: Floats, most: float) -> NDArray[np.int64]:
     return labels
 
 
-def _similarities(matrix: Floats) -> Floats:
-    """Cosine similarities, rounded: a matrix product may add in an order that depends on threads."""
-    unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
-    similar: Floats = np.clip(np.round(unit @ unit.T, DECIMALS), 0.0, 1.0)
+def _similarities(matrix: Sparse) -> Floats:
+    """Cosine similarities, rounded: sums in another order differ by a hair."""
+    lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    unit = matrix.multiply(1 / lengths[:, None]).tocsr()
+    similar: Floats = np.clip(np.round((unit @ unit.T).toarray(), DECIMALS), 0.0, 1.0)
     np.fill_diagonal(similar, 1.0)
     return similar
 
@@ -138,19 +163,20 @@ class _Weights:
     """Traits as numbers: how surprising each is, times the share of those who have it that is not expected to."""
 
     def __init__(self, telling: dict[Trait, Telling], size: int, reference: Reference) -> None:
-        self.places = {trait: place for place, trait in enumerate(telling)}
-        self.values = [
-            item.surprise * (1 - 1 / lift(item.observed, size, reference.expected(trait), reference.size))
-            for trait, item in telling.items()
-        ]
+        self._places = {trait: place for place, trait in enumerate(telling)}
+        self._values = np.array(
+            [
+                item.surprise * (1 - 1 / lift(item.observed, size, reference.expected(trait), reference.size))
+                for trait, item in telling.items()
+            ]
+        )
 
-    def of(self, traits: frozenset[Trait]) -> list[float]:
-        row = [0.0] * len(self.values)
-        for trait in traits:
-            place = self.places.get(trait)
-            if place is not None:
-                row[place] = self.values[place]
-        return row
+    def of(self, rows: Iterable[Collection[Trait]]) -> Sparse:
+        """A row of numbers for each of ``rows``, a column for each telling trait; most are zero."""
+        columns = [array("i", sorted(self._places[trait] for trait in row if trait in self._places)) for row in rows]
+        ends = np.cumsum([0, *map(len, columns)])
+        flat = np.array([place for own in columns for place in own], dtype=np.intp)
+        return csr_matrix((self._values[flat], flat, ends), shape=(len(columns), len(self._values)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,9 +185,10 @@ class _Field:
 
     rows: Sequence[Row]
     places: Sequence[int]
-    matrix: Floats
-    certain: Floats
-    possible: Floats
+    matrix: Sparse
+    chosen: Places
+    certain: Sparse
+    possible: Sparse
     similar: Floats
     telling: dict[Trait, Telling]
     manner: float
@@ -169,10 +196,14 @@ class _Field:
     reference: Reference
     settings: ExtensionSettings
 
-    def cluster(self, own: NDArray[np.intp]) -> Cluster | None:
-        """The rows ``own`` cut back to those that exemplars do not resemble; ``None`` if no such cut is surprising."""
+    def cluster(self, together: Places) -> Cluster | None:
+        """The chosen rows that are ``together``, cut back to those that exemplars do not resemble.
+
+        ``None`` if no such cut is surprising.
+        """
         settings, reference = self.settings, self.reference
-        centre = self.matrix[own].mean(axis=0)
+        own = self.chosen[together]
+        centre = np.asarray(self.matrix[own].mean(axis=0)).ravel()
         centre /= np.linalg.norm(centre)
         scores = np.round(self.matrix @ centre, DECIMALS)
         certain = np.round(self.certain @ centre, DECIMALS)
@@ -199,7 +230,8 @@ class _Field:
             return None
         value, excess, least = best
         members = own[scores[own] >= least]
-        within = self.similar[np.ix_(members, members)]
+        inner = together[scores[own] >= least]
+        within = self.similar[np.ix_(inner, inner)]
         size = len(members)
         cohesion = rounded(float((within.sum() - size) / (size * (size - 1)))) if size > 1 else 1.0
         if cohesion < settings.cohesion or self._is_known(members, scores >= least, possible >= least):
@@ -215,7 +247,7 @@ class _Field:
             near=tuple(sorted(outside.tolist(), key=lambda place: (-possible[place], place))),
         )
 
-    def _is_known(self, members: NDArray[np.intp], alike: Booleans, alike_exemplars: Booleans) -> bool:
+    def _is_known(self, members: Places, alike: Booleans, alike_exemplars: Booleans) -> bool:
         """Whether a capability that most members exercise accounts for what they have in common.
 
         Customers may ask for what the taxonomy knows well more often than its exemplars do: among the queries of that
@@ -234,13 +266,13 @@ class _Field:
                 return True
         return False
 
-    def _customers(self, members: NDArray[np.intp]) -> set[str]:
+    def _customers(self, members: Places) -> set[str]:
         return {name for place in members.tolist() for name in self.rows[self.places[place]].customers}
 
-    def _telling(self, members: NDArray[np.intp]) -> tuple[Telling, ...]:
+    def _telling(self, members: Places) -> tuple[Telling, ...]:
         """What the members have in common: the traits that weigh most in their sum first."""
-        sums = np.round(self.matrix[members].sum(axis=0), DECIMALS)
-        counts = (self.matrix[members] > 0).sum(axis=0)
+        sums = np.round(np.asarray(self.matrix[members].sum(axis=0)).ravel(), DECIMALS)
+        counts = np.asarray((self.matrix[members] > 0).sum(axis=0)).ravel()
         items = list(self.telling.values())
         order = sorted(range(len(items)), key=lambda place: (-sums[place], place))
         return tuple(

@@ -41,10 +41,16 @@ class Reference:
         """Of each exemplar, by its text and what it is listed under."""
         own = frozenset(self.distinguishing)
         found = []
-        for turns, listed in zip(self.turns, self.capabilities, strict=True):
+        for shown, listed in zip(self._shown, self.capabilities, strict=True):
             known = listed & own
-            found.append(with_unexplained(text_traits(turns), known, self.companions) | pairs(known))
+            found.append(with_unexplained(shown, known, self.companions) | pairs(known))
         return tuple(found)
+
+    @cached_property
+    def _shown(self) -> tuple[frozenset[Trait], ...]:
+        """What the text of each exemplar shows; equal traits are one value, since there are many of each."""
+        known: dict[Trait, Trait] = {}
+        return tuple(frozenset(known.setdefault(trait, trait) for trait in text_traits(turns)) for turns in self.turns)
 
     def companions(self, trait: Trait) -> frozenset[str] | None:
         """The capabilities that exemplars with ``trait`` exercise markedly more often than others.
@@ -58,8 +64,8 @@ class Reference:
         own = frozenset(self.distinguishing)
         having: Counter[Trait] = Counter()
         together: defaultdict[Trait, Counter[str]] = defaultdict(Counter)
-        for turns, listed in zip(self.turns, self.capabilities, strict=True):
-            for trait in text_traits(turns):
+        for shown, listed in zip(self._shown, self.capabilities, strict=True):
+            for trait in shown:
                 having[trait] += 1
                 together[trait].update(listed & own)
         shares = Counter(name for listed in self.capabilities for name in listed & own)

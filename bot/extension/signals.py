@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 
-from bot.classifier.embedded.terms import Vocabulary, character_terms, learn_vocabulary, word_terms
+from bot.classifier.embedded.terms import Vocabulary, character_terms, vocabulary_of, word_terms
 from bot.classifier.embedded.text import ReadText, read_text
 from bot.extension.model import Observed, Signal
 from bot.extension.reference import Reference
@@ -43,17 +44,27 @@ class Resemblance:
     """How much texts resemble the exemplars: cosine similarity of weighted words and character sequences."""
 
     def __init__(self, exemplars: Sequence[tuple[str, ...]]) -> None:
-        terms = [_terms(read_text(turns)) for turns in exemplars]
-        self._vocabulary = learn_vocabulary(terms, 1)
-        holders: dict[int, list[tuple[int, float]]] = {}
-        for place, counts in enumerate(terms):
-            for term, weight in zip(*self._vocabulary.weigh(counts), strict=True):
-                holders.setdefault(term, []).append((place, weight))
-        self._holders = {
-            term: (np.array([place for place, _ in own], dtype=np.intp), np.array([weight for _, weight in own]))
-            for term, own in holders.items()
-        }
-        self._size = len(exemplars)
+        # As numbers from the start: the terms of thousands of texts fill the memory otherwise.
+        numbers: dict[str, int] = {}
+        counted = []
+        for turns in exemplars:
+            counts = _terms(read_text(turns))
+            own = array("i", (numbers.setdefault(term, len(numbers)) for term in counts))
+            counted.append((own, array("i", counts.values())))
+        self._size = len(counted)
+        names = list(numbers)
+        frequencies = np.bincount([number for own, _ in counted for number in own], minlength=len(names))
+        self._vocabulary = vocabulary_of(dict(zip(names, frequencies.tolist(), strict=True)), self._size, 1)
+        terms, places, weights = array("i"), array("i"), array("d")
+        for place, (own, counts_of) in enumerate(counted):
+            text = Counter(dict(zip(map(names.__getitem__, own), counts_of, strict=True)))
+            found, weighed = self._vocabulary.weigh(text)
+            terms.extend(found)
+            weights.extend(weighed)
+            places.extend([place] * len(found))
+        order = np.argsort(np.asarray(terms), kind="stable")
+        self._ends = np.searchsorted(np.asarray(terms)[order], np.arange(len(names) + 1))
+        self._places, self._weights = np.asarray(places)[order], np.asarray(weights)[order]
 
     def nearest(self, turns: tuple[str, ...]) -> tuple[float, int | None]:
         """The greatest similarity to an exemplar, in [0, 1], and that exemplar's place, the first of equals.
@@ -63,8 +74,8 @@ class Resemblance:
         similar = np.zeros(self._size)
         for term, weight in zip(*_weigh(self._vocabulary, _terms(read_text(turns))), strict=True):
             # Term by term, and no matrix product, which may add in an order that depends on threads.
-            places, weights = self._holders[term]
-            similar[places] += weight * weights
+            held = slice(self._ends[term], self._ends[term + 1])
+            similar[self._places[held]] += weight * self._weights[held]
         similar = np.round(similar, DECIMALS)
         if not similar.any():
             return 0.0, None

@@ -7,7 +7,6 @@ own; what a query is about is told from how it asks by other customers asking so
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import lru_cache
 from itertools import combinations, pairwise
 from math import expm1
 from typing import Final
@@ -30,7 +29,6 @@ UNEXPLAINED: Final = Trait("none", "", True)
 """No capability that tells queries apart is probable."""
 
 
-@lru_cache(maxsize=20_000)
 def text_traits(turns: Sequence[str]) -> frozenset[Trait]:
     """What the text of ``turns`` shows."""
     read = read_text(turns)

@@ -34,7 +34,8 @@ class Event:
     ``group_base`` the commit that a merge group builds on; ``left`` whether a pull request was just turned from the
     default branch to another, ``inside`` whether its branch is one of the repository itself, to which whoever pushes
     may write.  ``author`` brings the pull request, with this ``association`` as GitHub states it, which proves little.
-    ``commented``: the event is a comment's, and does not say where the pull request goes.
+    ``commented``: the event is a comment's, and does not say where the pull request goes.  ``seeks``: what the taxonomy
+    may lack is looked for, which takes all queries and not only what is new.
     """
 
     flow: Flow
@@ -49,6 +50,7 @@ class Event:
     commented: bool = False
     left: bool = False
     inside: bool = False
+    seeks: bool = False
 
 
 OWN_BRANCHES = "incumbent/"
@@ -87,10 +89,16 @@ def read_event(name: str, payload: Mapping[str, Any]) -> Event:
         if name == "issue_comment":
             return _comment(payload, here)
         if name in _RECONCILING or (name == "push" and _is_default(payload, here)):
-            return replace(here, flow=Flow.RECONCILE, why="")
+            return replace(here, flow=Flow.RECONCILE, why="", seeks=_seeks(name, payload))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"the payload of the event {name} is not whole: {error!r}") from None
     return here
+
+
+def _seeks(name: str, payload: Mapping[str, Any]) -> bool:
+    """By hand, and at a schedule that names days of the week: GitHub says which of a workflow's schedules it is."""
+    days = str(payload.get("schedule") or "").split()[4:]
+    return name == "workflow_dispatch" or (name == "schedule" and days not in ([], ["*"]))
 
 
 def _pull_request(payload: Mapping[str, Any], here: Event) -> Event:

@@ -94,7 +94,7 @@ def survey_event(
     moves = {} if reconciled is None else reconciled.moves
     if since is not None and not world.store.exists(since):
         since = None
-    raised = raised_of(ledger).raised.values()
+    raised = tuple(raised_of(ledger).raised.values()) if event.seeks else None
     # Whether they stand is looked up where they take effect: here they tell which entries may have to be asked about.
     said = unverified(corrections_of(ledger), platform.taxonomy, History(world.store, commits.base).all)
     platform = replace(platform, corrections=merged(platform.taxonomy, [platform.corrections, said]))

@@ -44,7 +44,7 @@ def survey(
     store: ObjectStore,
     known: Mapping[str, StoredClassification],
     moves: Mapping[str, Sequence[str]],
-    raised: Collection[Core],
+    raised: Collection[Core] | None,
     backend: Backend,
     progress: Progress,
 ) -> Inventory:
@@ -52,7 +52,7 @@ def survey(
 
     ``moves`` are renames of folders before that which no entry has followed yet; ``known`` are the ledger's
     classifications by key: what is among them is not classified again.  ``raised`` are the cores of extension
-    candidates that are known.
+    candidates that are known; ``None``: none are looked for.
     """
     merges = store.first_parents(since, tip) if since is not None else ()
     if since is not None and not merges and since != tip:
@@ -77,7 +77,8 @@ def survey(
     asked = backend if found.stopped is None else halt(backend, found.stopped)
     renewal = renew_entries(tasks, platform, snapshot, known, asked, progress)
     stopped = found.stopped or renewal.stopped
-    candidates, naming = candidates_of(found.submissions, entries, platform, raised) if stopped is None else ((), None)
+    is_sought = raised is not None and stopped is None
+    candidates, naming = candidates_of(found.submissions, entries, platform, raised or ()) if is_sought else ((), None)
     return Inventory(
         repository=repository,
         base=tip,

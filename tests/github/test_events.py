@@ -161,3 +161,22 @@ def test_the_clock_is_of_the_repository_and_branch_that_it_runs_on() -> None:
     told = {"schedule": "37 3 * * *", "repository": REPOSITORY}
     assert with_repository("schedule", told, environment) is told
     assert with_repository("push", {}, environment) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "seeks"),
+    [
+        ("workflow_dispatch", {}, True),
+        ("schedule", {"schedule": "7 4 * * 1"}, True),
+        ("schedule", {"schedule": "7 4 * * MON-TUE"}, True),
+        ("schedule", {"schedule": "37 3 * * *"}, False),
+        ("schedule", {"schedule": None}, False),
+        ("schedule", {}, False),
+        ("push", {"ref": "refs/heads/main", "schedule": "7 4 * * 1"}, False),
+    ],
+)
+def test_what_the_taxonomy_lacks_is_looked_for_by_hand_and_each_week(
+    name: str, payload: dict[str, Any], seeks: bool
+) -> None:
+    event = read_event(name, {"repository": REPOSITORY, **payload})
+    assert (event.flow, event.seeks) == (Flow.RECONCILE, seeks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -87,5 +87,10 @@ def learn_vocabulary(documents: Sequence[Counter[str]], least: int) -> Vocabular
     frequencies: Counter[str] = Counter()
     for document in documents:
         frequencies.update(document.keys())
+    return vocabulary_of(frequencies, len(documents), least)
+
+
+def vocabulary_of(frequencies: Mapping[str, int], size: int, least: int) -> Vocabulary:
+    """The same from ``frequencies``: in how many of ``size`` documents each term is."""
     terms = sorted(term for term, frequency in frequencies.items() if frequency >= least)
-    return Vocabulary(tuple(terms), tuple(log((1 + len(documents)) / (1 + frequencies[term])) + 1.0 for term in terms))
+    return Vocabulary(tuple(terms), tuple(log((1 + size) / (1 + frequencies[term])) + 1.0 for term in terms))
