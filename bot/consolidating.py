@@ -11,7 +11,7 @@ from bot.curator.entry import Entry, Lag, Tombstone
 from bot.pipeline import Platform
 from bot.rater.model import ScoredQuery
 from bot.rater.scores import KeptScores
-from bot.settling import content_key, content_of, on_record
+from bot.settling import content_key, content_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ def consolidate(platform: Platform, kept: KeptScores, gone: Collection[str] = ()
     are ids of entries to take for evicted: what they settle stays settled, as it does by a tombstone.
     """
     known = platform.regression_set
-    settled = _settled(kept, on_record(known))
+    settled = _settled(kept, known.on_record)
     entries, lags = known.residents(platform.taxonomy, kept.identity)
     in_line, lags_in_line = known.in_line(platform.taxonomy, kept.identity)
     left = {*gone, *(id for name, id in kept.entries.items() if name not in settled)}

@@ -41,7 +41,7 @@ def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> 
 
     The text decides before the name does: queries that trade their names were renamed, and nothing about them is new.
     """
-    known = on_record(regression_set)
+    known = regression_set.on_record
     settled: dict[str, Entry | Tombstone] = {}
     edited: dict[str, Entry] = {}
     targets: dict[str, str] = {}
@@ -86,11 +86,6 @@ def in_line(found: Settling, regression_set: RegressionSet) -> dict[str, Entry]:
     return {name: entry for name, entry in line.items() if entry is not None and not entry.is_wanted}
 
 
-def on_record(regression_set: RegressionSet) -> Mapping[str, Entry | Tombstone]:
-    """What may settle a query, by id: entries, those in line, and tombstones."""
-    return {**regression_set.tombstones, **regression_set.waiting, **regression_set.entries}
-
-
 def asked(query: Query) -> Content:
     """What ``query`` asks."""
     return query.turns, query.setup.attachments, stated_calls(query.expected, len(query.turns))
@@ -117,10 +112,10 @@ def _by_place(submission: Submission, query: Query, regression_set: RegressionSe
 
 def _by_text(submission: Submission, regression_set: RegressionSet, claimed: set[str]) -> dict[Content, list[str]]:
     """Content → this agent's ids that no query of the same name claims: of entries, of the line, then of graves."""
-    agents = {(submission.customer, submission.agent), submission.moved_from}
+    places = {place for place in ((submission.customer, submission.agent), submission.moved_from) if place is not None}
+    theirs = [item for place in places for item in regression_set.by_agent.get(place, ())]
     found: dict[Content, list[str]] = {}
-    for part in (regression_set.entries, regression_set.waiting, regression_set.evicted):
-        for id, entry in sorted(part.items()):
-            if id not in claimed and entry.source is not None and entry.source.place[:2] in agents:
-                found.setdefault(content_of(entry), []).append(id)
+    for _, id, entry in sorted(theirs, key=lambda item: item[:2]):
+        if id not in claimed:
+            found.setdefault(content_of(entry), []).append(id)
     return found

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot import settling
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet
 from bot.digests import digest
@@ -158,3 +159,18 @@ def test_an_entry_keeps_its_id_where_its_query_is_called_by_a_title_since() -> N
     assert said(settle([submission({"Asks for leave": "How much leave do I have?"})], known([made]))) == {
         "Asks for leave": f"settled {made.id}"
     }
+
+
+def test_what_other_agents_have_in_the_set_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = [entry(f"o{number}", f"text {number}", f"customer{number}", "desk") for number in range(50)]
+    looked: list[str] = []
+    content_of = settling.content_of
+
+    def counted(item: Entry | Tombstone) -> settling.Content:
+        looked.append(item.id)
+        return content_of(item)
+
+    monkeypatch.setattr(settling, "content_of", counted)
+    whole = known([entry("x", "tx"), *others])
+    assert said(settle([submission({"x": "tx", "n": "new"})], whole))["x"] == X
+    assert set(looked) == {native("x")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -73,6 +73,21 @@ class RegressionSet:
                 source = part[id].source
                 if source is not None:
                     found[source.place] = id
+        return found
+
+    @cached_property
+    def on_record(self) -> Mapping[str, Entry | Tombstone]:
+        """What may settle a query, by id: entries, those in line, and tombstones."""
+        return {**self.tombstones, **self.waiting, **self.entries}
+
+    @cached_property
+    def by_agent(self) -> Mapping[tuple[str, str], Sequence[tuple[int, str, Entry]]]:
+        """Customer and agent → what came from there: entries (0), those in line (1) and those that left (2), by id."""
+        found: dict[tuple[str, str], list[tuple[int, str, Entry]]] = {}
+        for rank, part in enumerate((self.entries, self.waiting, self.evicted)):
+            for id, entry in sorted(part.items()):
+                if entry.source is not None:
+                    found.setdefault(entry.source.place[:2], []).append((rank, id, entry))
         return found
 
     def residents(

@@ -6,10 +6,11 @@ Hashes and facts, never texts of queries.  What a person wrote as the reason of 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, GetPydanticSchema, PlainSerializer, ValidatorFunctionWrapHandler, WrapValidator
 
 from bot.classifier.findings import Findings, FindingsKey
 from bot.classifier.model import Basis, Classification, Contradiction, Judgement, Path, Unfamiliar
@@ -43,6 +44,32 @@ class StoredJudgement(FileModel):
     path: Path
 
 
+@lru_cache(maxsize=100_000)
+def _judgement(value: bool, confidence: float, path: Path) -> Judgement:
+    """The judgement, as one and the same value wherever it is equal: a history holds hundreds of thousands."""
+    return Judgement(value, confidence, path)
+
+
+def _judged(value: object, validate: ValidatorFunctionWrapHandler) -> Judgement:
+    if isinstance(value, Judgement):
+        return value
+    stored: StoredJudgement = validate(value)
+    return _judgement(stored.value, stored.confidence, stored.path)
+
+
+def _stored(judgement: Judgement) -> dict[str, object]:
+    return {"value": judgement.value, "confidence": judgement.confidence, "path": judgement.path}
+
+
+Judged = Annotated[
+    Judgement,
+    GetPydanticSchema(lambda _, handler: handler(StoredJudgement)),
+    WrapValidator(_judged),
+    PlainSerializer(_stored),
+]
+"""A judgement of the classifier, stored as :class:`StoredJudgement` says."""
+
+
 class StoredContradiction(FileModel):
     """Where the eval set expects other calls of tools than the classifier; the calls that it expects count."""
 
@@ -69,7 +96,7 @@ class StoredClassification(FileModel):
     Which tools it calls is kept where that contradicts the eval set, and otherwise in the values that follow from it.
     """
 
-    judgements: dict[str, StoredJudgement]
+    judgements: dict[str, Judged]
     off_taxonomy: Tuple[Text] = ()
     arbitrated: Tuple[Text] = ()
     attempt: bool = Field(default=False, description="whether the query argued with the classifier")
@@ -88,10 +115,7 @@ class StoredClassification(FileModel):
     def of(item: Classification, findings: Mapping[str, Findings] = MappingProxyType({})) -> StoredClassification:
         """``item`` for storage, with the ``findings`` that it rests on."""
         return StoredClassification(
-            judgements={
-                name: StoredJudgement(value=judged.value, confidence=judged.confidence, path=judged.path)
-                for name, judged in item.judgements.items()
-            },
+            judgements=dict(item.judgements),
             off_taxonomy=item.off_taxonomy,
             arbitrated=tuple(sorted(item.arbitrated)),
             attempt=item.attempt,
@@ -109,10 +133,7 @@ class StoredClassification(FileModel):
         """The classification of the query called ``query``."""
         return Classification(
             query_id=query,
-            judgements={
-                name: Judgement(judged.value, judged.confidence, judged.path)
-                for name, judged in self.judgements.items()
-            },
+            judgements=self.judgements,
             off_taxonomy=self.off_taxonomy,
             arbitrated=frozenset(self.arbitrated),
             attempt=self.attempt,

@@ -156,6 +156,9 @@ def carried_definitions(migration: Migration | Lineage, old: Taxonomy, new: Taxo
         if after is None:
             continue
         requires = None if before.requires is None else migration.renamed(before.requires)
+        if (after.id, requires) == (id, before.requires) and after.definition == before.definition:
+            found[id] = after.definition
+            continue
         seen = before.seen | {"id": after.id, "requires": requires}
         if _without_order(seen, before) == _without_order(after.seen, after):
             found[id] = after.definition

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bot.classifier.model import Identity
+from bot.classifier.model import Identity, Judgement
 from bot.curator.store import RegressionSet
 from bot.github.analysis import Analysis, IdentityFacts, ProblemFacts, QueryFacts, SetChange, SubmissionFacts
 from bot.github.corrections import Recorded, Witnesses, look_up
@@ -33,7 +33,6 @@ from bot.ledger.model import (
     CorrectionRecord,
     PullRequestRecord,
     StoredClassification,
-    StoredJudgement,
 )
 from bot.pipeline import Platform
 from tests.factories import make_config, make_entry, make_taxonomy
@@ -60,10 +59,7 @@ def make_query(id: str, scores: Mapping[str, float] | None, text: str | None = N
     turns = (text or f"{id} asks for something of its own: {id * 5}",)
     known = None
     if scores is not None:
-        judgements = {
-            name: StoredJudgement(value=name in scores, confidence=scores.get(name, 0.9), path="inference")
-            for name in CAPABILITIES
-        }
+        judgements = {name: Judgement(name in scores, scores.get(name, 0.9), "inference") for name in CAPABILITIES}
         known = StoredClassification(judgements=judgements)
     return QueryFacts(
         id=id,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.github.analysis import QueryFacts
 from tests.github.scenes import PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
 
@@ -17,7 +19,7 @@ def doubtful(query: QueryFacts, capability: str, probability: float) -> QueryFac
     """``query`` which may exercise ``capability`` after all."""
     assert query.classification is not None
     judgements = dict(query.classification.judgements)
-    judgements[capability] = judgements[capability].model_copy(update={"confidence": probability})
+    judgements[capability] = replace(judgements[capability], confidence=probability)
     known = query.classification.model_copy(update={"judgements": judgements})
     return query.model_copy(update={"classification": known})
 

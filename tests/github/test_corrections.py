@@ -193,7 +193,7 @@ def test_a_fact_is_not_corrected_and_nothing_else_of_that_command_is() -> None:
     fact = make_query("q01", {"d": 0.9}, line=3)
     assert fact.classification is not None
     judgements = dict(fact.classification.judgements)
-    judgements["d"] = judgements["d"].model_copy(update={"confidence": 1.0, "path": "specification"})
+    judgements["d"] = replace(judgements["d"], confidence=1.0, path="specification")
     declared = fact.model_copy(
         update={"classification": fact.classification.model_copy(update={"judgements": judgements})}
     )

@@ -949,7 +949,7 @@ def test_an_outside_author_needs_a_person_where_only_inferred_tags_speak() -> No
 def test_called_tools_count_as_inferred_also_where_they_are_expected(path: Path, reviewed: bool) -> None:
     known = QUERIES[0].classification
     assert known is not None
-    judgements = {name: item.model_copy(update={"path": path}) for name, item in known.judgements.items()}
+    judgements = {name: replace(item, path=path) for name, item in known.judgements.items()}
     query = QUERIES[0].model_copy(update={"classification": known.model_copy(update={"judgements": judgements})})
     hub = Hub(permissions={"mara": "read"})
     hub.review(make_analysis([query]))

@@ -257,3 +257,18 @@ def test_answers_are_carried_to_the_question_under_another_id() -> None:
     migration = migration_between(OLD, new)
     assert carried_questions(migration, OLD, new) == {OLD.by_id["a"].question: new.by_id["a2"].question}
     assert carried_questions(Migration(renames={"a": "gone", "never": "a2"}), OLD, new) == {}
+
+
+def test_what_did_not_change_is_told_by_its_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = taxonomy(capability("a"), capability("b"))
+    new = taxonomy(capability("a"), capability("b", description="About something else."))
+    definitions = {item.id: item.definition for item in (*old.capabilities, *new.capabilities)}
+    asked: list[str] = []
+
+    def seen(item: Capability) -> dict[str, Any]:
+        asked.append(item.id)
+        return {"description": item.description}
+
+    monkeypatch.setattr(Capability, "seen", property(seen))
+    assert carried_definitions(NOTHING, old, new) == {"a": definitions["a"]}
+    assert set(asked) == {"b"}

@@ -61,7 +61,7 @@ class EmbeddedBackend:
         self._embedder = None if used is None else RememberingEmbedder(used, cache)
         self._fitting = Lock()
 
-    @property
+    @cached_property
     def identity(self) -> Identity:
         """The method with its embedder, and in place of a prompt a digest of its settings.
 

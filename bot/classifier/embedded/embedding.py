@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import find_spec
 from threading import Lock
 from typing import Any, Final, Protocol
@@ -55,7 +55,7 @@ class E5Embedder:
         self._lock = Lock()
         self._model: Any = None
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The package and its version."""
         from importlib.metadata import version
