@@ -13,24 +13,8 @@ from stdnum import iban, luhn, numdb
 
 from bot.personal_data.model import Candidate, Kind, Sureness
 from bot.personal_data.near import folded, said_to_be_other, windows
+from bot.personal_data.stand_ins import CARD_STAND_INS
 
-CARD_STAND_INS: Final = (
-    "4242 4242 4242 4242",
-    "5555 5555 5555 4444",
-    "3782 822463 10005",
-    "4111 1111 1111 1111",
-    "5105 1051 0510 5100",
-    "6011 1111 1111 1117",
-    "3714 496353 98431",
-    "4000 0566 5566 5556",
-    "2223 0031 2200 3222",
-    "6011 0009 9013 9424",
-    "3566 0020 2036 0505",
-    "3056 9300 0902 0004",
-    "5200 8282 8282 8210",
-    "4012 8888 8888 1881",
-)
-"""Numbers of cards that providers publish for tests."""
 _PUBLISHED_CARDS: Final = frozenset(number.replace(" ", "") for number in CARD_STAND_INS) | {
     "4222222222222",
     "378734493671000",

@@ -7,10 +7,26 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final
 
-from bot.personal_data.bank_data import CARD_STAND_INS
 from bot.personal_data.model import Kind
 from bot.personal_data.plain_text import plain
 
+CARD_STAND_INS: Final = (
+    "4242 4242 4242 4242",
+    "5555 5555 5555 4444",
+    "3782 822463 10005",
+    "4111 1111 1111 1111",
+    "5105 1051 0510 5100",
+    "6011 1111 1111 1117",
+    "3714 496353 98431",
+    "4000 0566 5566 5556",
+    "2223 0031 2200 3222",
+    "6011 0009 9013 9424",
+    "3566 0020 2036 0505",
+    "3056 9300 0902 0004",
+    "5200 8282 8282 8210",
+    "4012 8888 8888 1881",
+)
+"""Numbers of cards that providers publish for tests."""
 PLACEHOLDER: Final = re.compile(rf"\[(?:{'|'.join(kind.words for kind in Kind)}) \d{{1,5}}\]")
 _AMERICAN: Final = re.compile(r"(?:\+?1[ .-]?)?\(?[2-9]\d\d\)?[ .-]?[2-9]\d\d[ .-]?\d{4}")
 _FICTION: Final = range(100, 200)
