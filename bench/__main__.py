@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -79,7 +80,7 @@ def main(quick: bool = False) -> int:
     """Measure every promise, or if ``quick`` those that need no fitted classifier; returns the exit code."""
     config = load_config(WorkingTree(REPOSITORY), None)
     print("every figure is the median of", ROUNDS, "rounds; ratios compare what ran in turn\n")
-    found = [*consolidating(config), growth(config), *loading(), starting()]
+    found = [*consolidating(config), growth(config), *opening(), starting()]
     if not quick:
         found += [consolidated(config, 1_000, 10_000, 2.0), reviewing(), fitting(), judging()]
     return 0 if all(excess <= (QUICK_EXCESS if quick else 1.0) for excess in found) else 1
@@ -113,34 +114,43 @@ def growth(config: Curation) -> float:
     )
 
 
-def loading() -> list[float]:
-    """1,000 entries from disk, over parsing the same files with the YAML library alone: the first time, and again."""
-    taxonomy = load_taxonomy(WorkingTree(REPOSITORY))
-    names = list(taxonomy.by_id)
-    draw = random.Random(1)
+def opening() -> list[float]:
+    """A platform of 1,000 entries that nobody opened before, and again."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        (root / "regression_set").mkdir()
-        for number in range(1_000):
-            entry = Entry(
-                id=f"entry-{number:04d}",
-                turns=(_text(draw),),
-                scores={name: round(draw.random(), 4) for name in sorted(draw.sample(names, 6))},
-                classified=Classified(taxonomy=taxonomy.version, backend="embedded", model="m", prompt="p", samples=5),
-                admitted=Admitted(at="2026-01-01T00:00:00Z", decision="INCLUDE", route="direct"),
-            )
-            (root / entry_path(entry.id)).write_text(render(entry), encoding="utf-8")
-        first, again = [], []
-        for number in range(ROUNDS):
-            cache = root / f"cache{number}"
-            parsed = _timed(PARSED, root, cache)
-            first.append(_timed(LOADED, root, cache) / parsed)
-            again.append(_timed(LOADED, root, cache) / parsed)
-        what = "1,000 entries over parsing them with the YAML library alone, each in a process of its own"
-        return [
-            _promise(f"load {what}", median(first), 2.7),
-            _promise(f"load again {what}", median(again), 0.5),
-        ]
+        _write_platform(root, 1_000)
+        return [*loading(root), *commanding(root)]
+
+
+def loading(root: Path) -> list[float]:
+    """The entries from disk, over parsing the same files with the YAML library alone: the first time, and again."""
+    first, again = [], []
+    for number in range(ROUNDS):
+        cache = root / f"cache{number}"
+        parsed = _timed(PARSED, root, cache)
+        first.append(_timed(LOADED, root, cache) / parsed)
+        again.append(_timed(LOADED, root, cache) / parsed)
+    what = "1,000 entries over parsing them with the YAML library alone, each in a process of its own"
+    return [
+        _promise(f"load {what}", median(first), 2.7),
+        _promise(f"load again {what}", median(again), 0.5),
+    ]
+
+
+def commanding(root: Path) -> list[float]:
+    """Commands on a platform that was opened before, over an interpreter with the libraries."""
+    return [_commanded(command, root, bound) for command, bound in (("status", 5.0), ("prune", 5.5))]
+
+
+def _commanded(command: str, root: Path, bound: float) -> float:
+    run = f"from bot.cli.main import main; main([{command!r}, '--repo', {str(root)!r}])"
+    cache = root / "cache"
+    _run("-c", run, cache=cache)  # keeps the parsed entries
+    return _promise(
+        f'incumbent {command} of 1,000 entries, opened before, over python -c "import numpy, pydantic, yaml, click"',
+        _paired(lambda: _run("-c", run, cache=cache), lambda: _run("-c", "import numpy, pydantic, yaml, click")),
+        bound,
+    )
 
 
 def starting() -> float:
@@ -197,6 +207,25 @@ def judging() -> float:
     )
 
 
+def _write_platform(root: Path, size: int) -> None:
+    """A regression set of so many entries under the taxonomy and config of this repository."""
+    for part in ("taxonomy", "config"):
+        shutil.copytree(REPOSITORY / part, root / part)
+    taxonomy = load_taxonomy(WorkingTree(REPOSITORY))
+    names = list(taxonomy.by_id)
+    draw = random.Random(1)
+    (root / "regression_set").mkdir()
+    for number in range(size):
+        entry = Entry(
+            id=f"entry-{number:04d}",
+            turns=(_text(draw),),
+            scores={name: round(draw.random(), 4) for name in sorted(draw.sample(names, 6))},
+            classified=Classified(taxonomy=taxonomy.version, backend="embedded", model="m", prompt="p", samples=5),
+            admitted=Admitted(at="2026-01-01T00:00:00Z", decision="INCLUDE", route="direct"),
+        )
+        (root / entry_path(entry.id)).write_text(render(entry), encoding="utf-8")
+
+
 @cache
 def _fitted() -> tuple[Taxonomy, FittedModel]:
     """The taxonomy of this repository and its model without embeddings."""
@@ -235,9 +264,14 @@ def _timed(script: str, root: Path, cache: Path) -> float:
     return float(done.stdout)
 
 
-def _run(*arguments: str) -> None:
+def _run(*arguments: str, cache: Path | None = None) -> None:
+    """Run Python; ``cache`` takes the place of the user's."""
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=REPOSITORY, stdout=subprocess.DEVNULL, env=os.environ, check=False
+        [sys.executable, *arguments],
+        cwd=REPOSITORY,
+        stdout=subprocess.DEVNULL,
+        env=os.environ if cache is None else {**os.environ, "INCUMBENT_CACHE": str(cache)},
+        check=False,
     )
     if done.returncode not in (0, 1):
         raise SystemExit(f"{arguments} ended with {done.returncode}")

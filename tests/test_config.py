@@ -370,3 +370,16 @@ def test_reading_a_config_does_not_load_what_finds_personal_data() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("text", ["Show my open orders", "Is there a table for two [phone number]?"])
+def test_a_text_that_has_nothing_personal_loads_no_numbering_plans(text: str) -> None:
+    code = (
+        "import sys\n"
+        "from bot.config import PersonalData\n"
+        f"assert not PersonalData().detector(None).find({text!r})\n"
+        "loaded = {'phonenumbers', 'stdnum', *(f'bot.personal_data.{it}' for it in ('addresses', 'mail', 'names'))}\n"
+        "print(sorted(loaded & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
