@@ -57,7 +57,6 @@ def make_facts(**overrides: Any) -> RelationalFacts:
         "competent": (),
         "new_capabilities": (),
         "new_combinations": (),
-        "offered_by": (),
         "wins": {},
         "max_similarity": 0.0,
         "most_similar": None,

@@ -1,14 +1,15 @@
 """A cycle over an eval set: the order in which queries are judged, each against R and what the cycle admitted so far.
 
 Semantics, section 6.  The order is that of an exhaustive search for the greatest key; since no part of a key grows
-while R does, a lazy priority queue finds it at the cost of a sort.
+while R does, a lazy priority queue finds it at the cost of a sort.  A query without merit stays so, and none enters or
+waits: they come last, in the order of their scores, and all are judged against the same set.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from bot.config import Curation
 from bot.consolidator.judging import Moment, Trust
@@ -39,29 +40,45 @@ def run_cycle(
     verdicts: list[Verdict] = []
     admitted: list[str] = []
     moment = Moment(live, config, trust, admitted)
-    queue = [(_descending(live, profile), place) for place, profile in enumerate(profiles)]
+    # Those with merit, by their keys, and those without: their keys are final, and all others go before them.
+    queue: list[tuple[_Descending, int]] = []
+    redundant: list[tuple[float, int]] = []
+    for place, profile in enumerate(profiles):
+        key = _descending(live, profile)
+        if key[:4] == _WITHOUT_MERIT:
+            redundant.append((key[4], place))
+        else:
+            queue.append((key, place))
     heapq.heapify(queue)
     while queue:
         key, place = queue[0]
-        # A key without merit is final: no part of it grows, and only what enters after it could change it.
-        current = key if key[:4] == _WITHOUT_MERIT else _descending(live, profiles[place])
+        query, profile = ordered[place], profiles[place]
+        current = _descending(live, profile)
+        if current[:4] == _WITHOUT_MERIT:
+            heapq.heappop(queue)
+            redundant.append((current[4], place))
+            continue
         if current != key:
             heapq.heapreplace(queue, (current, place))
             continue
         heapq.heappop(queue)
         nearest.settle(place)
-        verdict = moment.verdict(ordered[place], profiles[place], nearest.of(place))
+        verdict = moment.verdict(query, profile, nearest.of(place))
         verdicts.append(verdict)
-        moment.follow(ordered[place], profiles[place], verdict.ruling)
+        moment.follow(query, profile, verdict.ruling)
         if verdict.admitted:
             admitted.append(verdict.id)
-            nearest.compare_one(profiles[place])
+            nearest.compare_one(profile)
+    verdicts += [
+        moment.without_merit(ordered[place], profiles[place], nearest.of(place)) for _, place in sorted(redundant)
+    ]
     return tuple(verdicts)
 
 
+_Descending: TypeAlias = tuple[int, int, int, int, float]
 _WITHOUT_MERIT: Final = (0, 0, 0, 0)
 
 
-def _descending(live: LiveSet, profile: Profile) -> tuple[int, int, int, int, float]:
+def _descending(live: LiveSet, profile: Profile) -> _Descending:
     new, fills, contested, combinations, total = live.key(profile)
     return -new, -fills, -contested, -combinations, -total

@@ -32,18 +32,28 @@ class Moment:
     def judge(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> tuple[RelationalFacts, Ruling]:
         """Facts and ruling, all gates and the queries that wait considered."""
         facts = self.live.facts(query, profile, similarity)
-        ruling = self.trust(query, facts, decide(facts, self.config.knobs, self.config.options), self.admitted)
-        return facts, REDUNDANT if _stands_behind(facts, ruling) else ruling
+        return facts, self._ruling(query, facts)
 
     def verdict(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> Verdict:
         """The verdict on ``query``, with close calls where it is redundant."""
-        facts, ruling = self.judge(query, profile, similarity)
+        return self._verdict(query, profile, self.live.facts(query, profile, similarity), similarity)
+
+    def without_merit(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> Verdict:
+        """The same, of a ``query`` whose key is without merit."""
+        return self._verdict(query, profile, self.live.facts_without_merit(query, profile, similarity), similarity)
+
+    def _ruling(self, query: ScoredQuery, facts: RelationalFacts) -> Ruling:
+        ruling = self.trust(query, facts, decide(facts, self.config.knobs, self.config.options), self.admitted)
+        return REDUNDANT if _stands_behind(facts, ruling) else ruling
+
+    def _verdict(self, query: ScoredQuery, profile: Profile, facts: RelationalFacts, similarity: Similarity) -> Verdict:
+        ruling = self._ruling(query, facts)
         redundant = Reason.REDUNDANT in ruling.reasons
         return Verdict(
             id=query.id,
             ruling=ruling,
             displaces=facts.displaced if ruling.decision is Decision.REPLACE else (),
-            alternate_of=(facts.met_by or facts.offered_by) if redundant else (),
+            alternate_of=(facts.met_by or self.live.offering(profile)) if redundant else (),
             facts=facts,
             close_calls=tuple(self._close_calls(query, profile, similarity)) if redundant else (),
         )

@@ -170,7 +170,6 @@ class LiveSet:
             competent=named(profile.caps),
             new_capabilities=named(new),
             new_combinations=tuple(sorted(map(named, spelled_out(fresh)))) if fresh else (),
-            offered_by=self._offering(profile),
             fills={names[index]: self.coverers[index] for index in bits(fills)},
             met_by=self._meeting(needed),
             wins={names[index]: champion.id for index, _, champion in beaten},
@@ -189,7 +188,25 @@ class LiveSet:
             champion_scores={names[index]: champion.score(index) for index, _, champion in beaten},
         )
 
-    def _offering(self, profile: Profile) -> tuple[str, ...]:
+    def facts_without_merit(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> RelationalFacts:
+        """:meth:`facts` of a ``query`` whose key is without merit: it brings nothing, now and later."""
+        return RelationalFacts(
+            exercised=not query.scores.keys() <= query.arbitrated,
+            competent=self.capabilities.named(profile.caps),
+            new_capabilities=(),
+            new_combinations=(),
+            wins={},
+            max_similarity=similarity.value,
+            most_similar=similarity.resident,
+            top_score=max([score for _, score in profile.items], default=0.0),
+            evidence_score=0.0,
+            familiar=query.familiar,
+            personal=query.personal,
+            scores=query.scores,
+        )
+
+    def offering(self, profile: Profile) -> tuple[str, ...]:
+        """Queries that wait and carry a combination of ``profile`` that R lacks, in the cycle's order."""
         if not self.waiting:
             return ()
         lacking = self._carried.lacking(profile.combined)

@@ -79,8 +79,6 @@ class RelationalFacts:
     """newCaps(q): competent capabilities that nobody in R covers competently."""
     new_combinations: tuple[tuple[str, ...], ...]
     """newCombos(q): combinations that nobody in R, and no waiting query of this cycle, carries."""
-    offered_by: tuple[str, ...]
-    """Waiting queries of this cycle that carry a combination of q that R lacks, in the cycle's order."""
     fills: Mapping[str, int] = field(default_factory=dict)
     """fills(q): competent capabilities with too few competent coverers in R, none of q's customer → how many."""
     met_by: tuple[str, ...] = ()

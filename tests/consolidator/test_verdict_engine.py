@@ -38,7 +38,7 @@ def ruling(decision: str, route: str, *reasons: str) -> Ruling:
         ({"max_similarity": 1.0, **NOVEL}, {}, ruling("EXCLUDE", "direct", "CLONE")),
         # Gate 2
         ({}, {}, ruling("EXCLUDE", "direct", "REDUNDANT")),
-        ({"competent": ("a",), "offered_by": ("w",)}, {}, ruling("EXCLUDE", "direct", "REDUNDANT")),
+        ({"competent": ("a",)}, {}, ruling("EXCLUDE", "direct", "REDUNDANT")),
         # Gate 3 comes before gates 4 and 5
         ({**NEW, **WINS, **NOVEL}, {}, ruling("INCLUDE", "direct", "NEW_COVERAGE")),
         # Gate 3b comes after gate 3 and before gate 4
