@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import nsmallest
 
 from bot.config import Curation
 from bot.consolidator.judging import Moment, Trust
@@ -61,19 +62,29 @@ class Bench:
     names: tuple[str, ...]
     trust: Trust
     tick: Callable[[], None]
-    similarities: Mapping[str, float] = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _nearest_two(self) -> tuple[Similarity, ...]:
+        """The two members most like the query, as far as there are two: one of them may be absent."""
         members = self.turn.members
         texts = [normalise(item.turns) for item in members]
-        values = similarity_matrix([normalise(self.turn.query.turns)], texts)[0] if texts else ()
-        found = {item.id: float(value) for item, value in zip(members, values, strict=True)}
-        object.__setattr__(self, "similarities", found)
+        values = similarity_matrix([normalise(self.turn.query.turns)], texts)[0].tolist() if texts else ()
+        best = nsmallest(2, ((-value, item.id) for item, value in zip(members, values, strict=True)))
+        return tuple(Similarity(-value, id) for value, id in best)
 
     @cached_property
     def live(self) -> LiveSet:
         """The set as it stood at the query's turn."""
-        return self.live_with(self.config)
+        turn = self.turn
+        everything = ScoredQuery(id="", turns=(), scores=dict.fromkeys(self.names, 0.0))
+        # Without texts: they are compared once, elsewhere.
+        residents = [replace(item, turns=()) for item in turn.residents]
+        live = LiveSet(residents, [everything, *turn.entered, *turn.waiting], self.config)
+        for query in turn.entered:
+            live.admit(live.profile(query))
+        for query in turn.waiting:
+            live.await_review(live.profile(query))
+        return live
 
     @cached_property
     def as_it_is(self) -> tuple[RelationalFacts, Ruling]:
@@ -99,25 +110,6 @@ class Bench:
         found = beaten.union(*ties)
         return tuple(item for item in self.turn.members if item.id in found)
 
-    @cached_property
-    def _residents(self) -> tuple[Resident, ...]:
-        """R without its texts: they are compared once, elsewhere."""
-        return tuple(replace(item, turns=()) for item in self.turn.residents)
-
-    def live_with(self, config: Curation, absent: str | None = None) -> LiveSet:
-        """The set under ``config``, without ``absent``."""
-        turn = self.turn
-        everything = ScoredQuery(id="", turns=(), scores=dict.fromkeys(self.names, 0.0))
-        residents = [item for item in self._residents if item.id != absent]
-        live = LiveSet(residents, [everything, *turn.entered, *turn.waiting], config)
-        for query in turn.entered:
-            if query.id != absent:
-                live.admit(live.profile(query))
-        for query in turn.waiting:
-            if query.id != absent:
-                live.await_review(live.profile(query))
-        return live
-
     def judged(
         self, live: LiveSet, query: ScoredQuery, config: Curation | None = None, absent: str | None = None
     ) -> tuple[RelationalFacts, Ruling]:
@@ -125,14 +117,8 @@ class Bench:
         self.tick()
         admitted = [item.id for item in self.turn.entered if item.id != absent]
         moment = Moment(live, config or self.config, self.trust, admitted)
-        return moment.judge(query, live.profile(query), self._nearest(absent))
-
-    def _nearest(self, absent: str | None) -> Similarity:
-        others = [(-value, id) for id, value in self.similarities.items() if id != absent]
-        if not others:
-            return Similarity(0.0, None)
-        value, id = min(others)
-        return Similarity(-value, id)
+        nearest = next((item for item in self._nearest_two if item.resident != absent), Similarity(0.0, None))
+        return moment.judge(query, live.profile(query), nearest)
 
 
 def _best(live: LiveSet, index: int) -> list[str]:

@@ -134,7 +134,7 @@ def _score_marks(bench: Bench, name: str) -> Iterator[float | None]:
 
 def _absences(bench: Bench, outcome: Outcome) -> Iterator[Absence]:
     for id in sorted(_that_matter(bench)):
-        _, ruling = bench.judged(bench.live_with(bench.config, id), bench.turn.query, absent=id)
+        _, ruling = bench.judged(bench.live.under(bench.config, id), bench.turn.query, absent=id)
         if Outcome.of(ruling) is not outcome:
             yield Absence(id=id, ruling=ruling)
 

@@ -51,7 +51,7 @@ class _Knob:
         """What is ruled with the value ``to``."""
         if to not in self._tried:
             other = with_knob(self.bench.config, self.name, self.capability, to)
-            live = self.bench.live_with(other) if self.name in PER_CAPABILITY else self.bench.live
+            live = self.bench.live.under(other) if self.name in PER_CAPABILITY else self.bench.live
             _, ruling = self.bench.judged(live, self.bench.turn.query, other)
             self._tried[to] = KnobChange(knob=self.name, capability=self.capability, now=self.now, to=to, ruling=ruling)
         return self._tried[to]

@@ -6,6 +6,7 @@ Paper, section 2.3 (contextualizer); semantics, section 4.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 from bot.config import Curation
@@ -40,8 +41,18 @@ class LiveSet:
     def __init__(self, residents: Sequence[Resident], queries: Sequence[ScoredQuery], config: Curation) -> None:
         names = set[str]().union(*(resident.scores for resident in residents), *(query.scores for query in queries))
         names |= {doubt.capability for query in queries for doubt in query.doubts}
-        self.capabilities = Capabilities(names, config)
-        count = len(self.capabilities.names)
+        self._begin(Capabilities(names, config))
+        for rank, resident in enumerate(by_admission(residents)):
+            self._enter(
+                self.capabilities.profile(
+                    resident.id, resident.turns, resident.scores, resident.customer, rank=rank, pin=resident.pin
+                )
+            )
+
+    def _begin(self, capabilities: Capabilities) -> None:
+        """Nobody is in it, and nobody waits."""
+        self.capabilities = capabilities
+        count = len(capabilities.names)
         self.members: list[Profile] = []
         self.champions: list[Profile | None] = [None] * count
         # Their scores, so that most who enter are seen at once to be no champion.
@@ -54,18 +65,38 @@ class LiveSet:
         # What a score has to exceed: champion + margin, or anything where there is no champion.
         self._to_beat: list[float] = [-1.0] * count
         # What members carry, and with it what those who wait offer: the same until somebody waits.
-        self._carried = self._known = Carried(self.capabilities.novelty)
+        self._carried = self._known = Carried(capabilities.novelty)
         self.waiting: list[Profile] = []
         # Combination, and capability, → places of those who wait and carry it.
         self._offering_of: dict[int, list[int]] = {}
         self._meeting_of: dict[int, list[int]] = {}
         self._met = 0
-        for rank, resident in enumerate(by_admission(residents)):
-            self._enter(
-                self.capabilities.profile(
-                    resident.id, resident.turns, resident.scores, resident.customer, rank=rank, pin=resident.pin
-                )
+
+    def under(self, config: Curation, absent: str | None = None) -> LiveSet:
+        """The same set with other knobs, without the member or waiting query ``absent``: to be asked, not to grow."""
+        other = copy(self)
+        capabilities = Capabilities(self.capabilities.names, config)
+        if absent is None and capabilities.bars == self.capabilities.bars:
+            # Who covers what, and who is champion, stays.
+            other.capabilities = capabilities
+            other._to_beat = [
+                -1.0 if champion is None else rounded(held + margin)
+                for champion, held, margin in zip(self.champions, self._held, capabilities.margins, strict=True)
+            ]
+            other._short = sum(
+                1 << index
+                for index, (coverers, floor) in enumerate(zip(self.coverers, capabilities.floors, strict=True))
+                if capabilities.fills and 0 < coverers < floor
             )
+            return other
+        other._begin(capabilities)
+        for member in self.members:
+            if member.id != absent:
+                other._enter(capabilities.again(member))
+        for profile in self.waiting:
+            if profile.id != absent:
+                other.await_review(capabilities.again(profile))
+        return other
 
     def profile(self, query: ScoredQuery) -> Profile:
         """``query`` prepared for comparison with this set."""

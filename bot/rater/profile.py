@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from math import fsum
@@ -107,6 +107,17 @@ class Capabilities:
             rank,
             pin,
         )
+
+    def again(self, profile: Profile) -> Profile:
+        """``profile``, made under other knobs, under these."""
+        bars = self.bars
+        caps = 0
+        for index, score in profile.items:
+            if score >= bars[index]:
+                caps |= 1 << index
+        if caps == profile.caps:
+            return profile
+        return replace(profile, caps=caps, breadth=caps.bit_count(), combined=self.combined(profile.signature, caps))
 
     def combined(self, signature: int, caps: int) -> int:
         """The mask of what takes part in combinations."""
