@@ -105,7 +105,7 @@ class Bench:
         """
         live = self.live
         beaten = {id for name in self.facts.wins for id in _best(live, live.capabilities.index[name])}
-        held = {index for member in live.members if member.id in beaten for index, _ in member.items}
+        held = {index for member in live.members if member.id in beaten for index in member.places}
         ties = [best for index in sorted(held) if len(best := _best(live, index)) > 1]
         found = beaten.union(*ties)
         return tuple(item for item in self.turn.members if item.id in found)
@@ -123,6 +123,6 @@ class Bench:
 
 def _best(live: LiveSet, index: int) -> list[str]:
     """Who has the best score in the capability with this index, which somebody exercises, in the order of admission."""
-    held = [(member.id, score) for member in live.members for place, score in member.items if place == index]
+    held = [(member.id, member.score(index)) for member in live.members if member.signature >> index & 1]
     best = max(score for _, score in held)
     return [id for id, score in held if score == best]

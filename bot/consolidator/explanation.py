@@ -150,11 +150,11 @@ def _that_matter(bench: Bench) -> set[str]:
     own = live.profile(bench.turn.query)
     beaten = set(bench.facts.wins.values())
     leaving = [member for member in live.members if member.id in beaten]
-    champions = (live.champions[index] for profile in (own, *leaving) for index, _ in profile.items)
+    champions = (live.champions[index] for profile in (own, *leaving) for index in profile.places)
     found = {item.id for item in champions if item is not None}
     if bench.facts.most_similar is not None:
         found.add(bench.facts.most_similar)
-    merits = {1 << index for index, _ in own.items if own.caps >> index & 1}
+    merits = {1 << index for index in own.places if own.caps >> index & 1}
     carriers: dict[tuple[str, int], list[str]] = {}
     for item in (*live.members, *live.waiting):
         for mask in live.capabilities.carried(item) & own.combinations:

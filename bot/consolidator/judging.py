@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from bot.config import Curation
 from bot.consolidator.verdict import CloseCall, Decision, Reason, Route, Ruling, Verdict
-from bot.consolidator.verdict_engine import decide
+from bot.consolidator.verdict_engine import REDUNDANT, decide
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import Doubt, RelationalFacts, ScoredQuery
 from bot.rater.profile import Profile
@@ -16,8 +16,6 @@ from bot.rounding import rounded
 
 Trust: TypeAlias = Callable[[ScoredQuery, RelationalFacts, Ruling, Sequence[str]], Ruling]
 """Gate 7: query, facts, ruling and the ids that this cycle has admitted so far → the ruling, perhaps sent to review."""
-
-REDUNDANT: Final = Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.REDUNDANT,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class Moment:
             displaces=facts.displaced if ruling.decision is Decision.REPLACE else (),
             alternate_of=(facts.met_by or self.live.offering(profile)) if redundant else (),
             facts=facts,
-            close_calls=tuple(self._close_calls(query, profile, similarity)) if redundant else (),
+            close_calls=self._close_calls(query, profile, similarity) if redundant else (),
         )
 
     def follow(self, query: ScoredQuery, profile: Profile, ruling: Ruling) -> None:
@@ -65,12 +63,14 @@ class Moment:
         elif ruling.decision.admits and query.familiar:
             self.live.await_review(profile)
 
-    def _close_calls(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> Iterator[CloseCall]:
+    def _close_calls(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> tuple[CloseCall, ...]:
+        found = []
         for doubt in self.live.doubts(query, profile, rounded(self.config.options.close_call)):
             other = exercising(query, doubt, self.config)
             _, ruling = self.judge(other, self.live.profile(other), similarity)
             if ruling.decision.admits:
-                yield CloseCall(capability=doubt.capability, probability=doubt.probability, ruling=ruling)
+                found.append(CloseCall(capability=doubt.capability, probability=doubt.probability, ruling=ruling))
+        return tuple(found)
 
 
 def exercising(query: ScoredQuery, doubt: Doubt, config: Curation) -> ScoredQuery:

@@ -10,8 +10,8 @@ from bot.rater.contextualizer import Similarity
 from bot.rater.profile import Profile
 from bot.rater.similarity import similarity_matrix
 
-# Similarities are computed for a block of queries at a time: enough for speed, little enough for memory.
-BLOCK = 512
+# Similarities that are computed at a time: enough for speed, little enough for the processor's cache.
+BLOCK = 1 << 20
 
 
 class NearestResidents:
@@ -37,8 +37,9 @@ class NearestResidents:
         if not members:
             return
         choices = [member.text for member in members]
-        for start in range(0, len(self._texts), BLOCK):
-            matrix = similarity_matrix(self._texts[start : start + BLOCK], choices)
+        rows = max(1, BLOCK // len(choices))
+        for start in range(0, len(self._texts), rows):
+            matrix = similarity_matrix(self._texts[start : start + rows], choices)
             # argmax takes the first of equals, and members are sorted by id.
             for offset, winner in enumerate(matrix.argmax(axis=1).tolist()):
                 self._best[start + offset] = matrix[offset, winner]

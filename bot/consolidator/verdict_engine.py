@@ -5,10 +5,15 @@ Paper, section 2.4 and appendix B; semantics, section 5.  It reads no file, no c
 
 from __future__ import annotations
 
+from typing import Final
+
 from bot.config import Knobs, Options
 from bot.consolidator.verdict import Decision, Reason, Route, Ruling
 from bot.rater.model import RelationalFacts
 from bot.rounding import rounded
+
+REDUNDANT: Final = Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.REDUNDANT,))
+"""The ruling on what brings nothing, or nothing that those who wait do not offer."""
 
 
 def decide(facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
@@ -24,7 +29,7 @@ def _cascade(facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
             return Ruling(Decision.INCLUDE, Route.REVIEW, (Reason.CLONE, Reason.NEW_COVERAGE))
         return Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.CLONE,))
     if not (facts.new_capabilities or facts.fills or facts.wins or facts.novel):
-        return Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.REDUNDANT,))
+        return REDUNDANT
     if facts.new_capabilities:
         return Ruling(Decision.INCLUDE, Route.DIRECT, (Reason.NEW_COVERAGE,))
     if facts.fills:
@@ -45,8 +50,10 @@ def _replacement(facts: RelationalFacts, knobs: Knobs) -> Ruling:
 
 def _honest(ruling: Ruling, facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
     """Gate 6: a low-confidence tag cannot admit a query by itself (the paper's invariant I5)."""
+    if not ruling.admitted:
+        return ruling
     score, floor = honesty(facts, knobs, options)
-    if ruling.decision.admits and ruling.route is Route.DIRECT and rounded(score) < rounded(floor):
+    if rounded(score) < rounded(floor):
         return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, Reason.LOW_CONFIDENCE))
     return ruling
 

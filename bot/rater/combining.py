@@ -37,8 +37,9 @@ class Carried:
             low = mask & -mask
             ends[mask ^ low] = ends.get(mask ^ low, 0) | low
             return
+        ends[0] = ends.get(0, 0) | mask
         singles = bits_of(mask)
-        for size in range(self._novelty):
+        for size in range(1, self._novelty):
             for rest in singles if size == 1 else map(sum, combinations(singles, size)):
                 ends[rest] = ends.get(rest, 0) | mask
 

@@ -142,6 +142,8 @@ class LiveSet:
         taxonomy's order.
         """
         caps = profile.caps
+        if caps == profile.signature and not query.doubts:
+            return []
         weak = [
             index
             for index, score in profile.items
@@ -206,7 +208,7 @@ class LiveSet:
             wins={names[index]: champion.id for index, _, champion in beaten},
             max_similarity=similarity.value,
             most_similar=similarity.resident,
-            top_score=max([score for _, score in profile.items], default=0.0),
+            top_score=profile.top,
             evidence_score=max(evidence, default=0.0),
             familiar=query.familiar,
             personal=query.personal,
@@ -229,7 +231,7 @@ class LiveSet:
             wins={},
             max_similarity=similarity.value,
             most_similar=similarity.resident,
-            top_score=max([score for _, score in profile.items], default=0.0),
+            top_score=profile.top,
             evidence_score=0.0,
             familiar=query.familiar,
             personal=query.personal,
@@ -334,7 +336,7 @@ _NO_REPLACEMENT = _Replacement((), (), (), (), ())
 
 def _still_champion(live: LiveSet, resident: Profile, profile: Profile, scores: dict[int, float]) -> bool:
     """Whether ``resident`` is champion, at or above the bar, of some capability in R ∪ {q}."""
-    for index, _ in resident.items:
+    for index in resident.places:
         if not resident.caps >> index & 1 or live.champions[index] is not resident:
             continue
         score = scores.get(index)

@@ -21,14 +21,17 @@ _REMEMBERED = 1 << 14
 class Profile:
     """A query or resident, prepared for comparison.
 
-    ``items`` are (capability index, rounded score); ``signature`` and ``caps`` are bit masks of sig(x) and caps(x);
+    ``places`` are the indices of its capabilities, ``values`` their rounded scores; ``signature`` and ``caps`` are bit
+    masks of sig(x) and caps(x);
     ``combined`` is the mask of what takes part in combinations, ``novelty`` how; ``customer`` brought it; ``rank`` is
     the place in the order of admission (``-1``: not in R).
     """
 
     id: str
     text: str
-    items: tuple[tuple[int, float], ...]
+    # Not pairs: as many objects would cost more to keep than all the rest.
+    places: tuple[int, ...]
+    values: tuple[float, ...]
     signature: int
     caps: int
     breadth: int
@@ -46,9 +49,19 @@ class Profile:
             return frozenset((self.combined,)) if self.combined else frozenset()
         return _subsets(self.combined, self.novelty)
 
+    @property
+    def items(self) -> Iterable[tuple[int, float]]:
+        """Capability index and rounded score, of each capability of sig(x)."""
+        return zip(self.places, self.values, strict=True)
+
+    @property
+    def top(self) -> float:
+        """The highest score; 0 without any."""
+        return max(self.values, default=0.0)
+
     def score(self, index: int) -> float:
         """The rounded score of the capability with this index; it must be in the signature."""
-        return next(score for position, score in self.items if position == index)
+        return self.values[self.places.index(index)]
 
 
 class Capabilities:
@@ -83,20 +96,22 @@ class Capabilities:
 
         Those of capabilities on trial are left out: nothing rests on them.
         """
-        index, bars = self.index, self.bars
+        bars = self.bars
         if not self._trial.isdisjoint(scores):
             scores = {name: score for name, score in scores.items() if name not in self._trial}
-        items = tuple([(index[name], round(score, DECIMALS)) for name, score in scores.items()])
+        places = tuple(map(self.index.__getitem__, scores))
+        values = tuple([round(score, DECIMALS) for score in scores.values()])
         signature = caps = 0
-        for position, score in items:
-            bit = 1 << position
+        for place, score in zip(places, values, strict=True):
+            bit = 1 << place
             signature |= bit
-            if score >= bars[position]:
+            if score >= bars[place]:
                 caps |= bit
         return Profile(
             id,
             normalise(turns),
-            items,
+            places,
+            values,
             signature,
             caps,
             caps.bit_count(),

@@ -34,7 +34,7 @@ def test_it_is_what_sets_of_all_combinations_say(novelty: Novelty) -> None:
             if not missing:
                 for bit in (1 << place for place in range(len(NAMES))):
                     mask = capabilities.combined(asked.signature | bit, asked.caps | bit)
-                    other = Profile("y", "", (), mask, mask, 0, 0.0, mask, novelty, None, -1, None)
+                    other = Profile("y", "", (), (), mask, mask, 0, 0.0, mask, novelty, None, -1, None)
                     if mask & bit:
                         assert carried.lacks_with(mask, bit) == bool(other.combinations - plain)
             carried.add(member.combined)
