@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bot.config import Curation
 from bot.rater.combining import Carried, bits_of, counted, spelled_out
@@ -104,7 +104,7 @@ class LiveSet:
 
     def admit(self, profile: Profile) -> None:
         """Count ``profile`` as the latest member of R."""
-        self._enter(replace(profile, rank=len(self.members)))
+        self._enter(profile._replace(rank=len(self.members)))
 
     def await_review(self, profile: Profile) -> None:
         """Count ``profile`` for what it offers to later queries: it waits for a person."""
@@ -142,8 +142,6 @@ class LiveSet:
         taxonomy's order.
         """
         caps = profile.caps
-        if caps == profile.signature and not query.doubts:
-            return []
         weak = [
             index
             for index, score in profile.items

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from math import fsum
+from typing import NamedTuple
 
 from bot.config import Curation
 from bot.rater.combining import Novelty, bits_of
@@ -17,14 +17,12 @@ from bot.text import normalise
 _REMEMBERED = 1 << 14
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Profile:
+class Profile(NamedTuple):
     """A query or resident, prepared for comparison.
 
     ``places`` are the indices of its capabilities, ``values`` their rounded scores; ``signature`` and ``caps`` are bit
-    masks of sig(x) and caps(x);
-    ``combined`` is the mask of what takes part in combinations, ``novelty`` how; ``customer`` brought it; ``rank`` is
-    the place in the order of admission (``-1``: not in R).
+    masks of sig(x) and caps(x); ``combined`` is the mask of what takes part in combinations, ``novelty`` how;
+    ``customer`` brought it; ``rank`` is the place in the order of admission (``-1``: not in R).
     """
 
     id: str
@@ -132,7 +130,7 @@ class Capabilities:
                 caps |= 1 << index
         if caps == profile.caps:
             return profile
-        return replace(profile, caps=caps, breadth=caps.bit_count(), combined=self.combined(profile.signature, caps))
+        return profile._replace(caps=caps, breadth=caps.bit_count(), combined=self.combined(profile.signature, caps))
 
     def combined(self, signature: int, caps: int) -> int:
         """The mask of what takes part in combinations."""
