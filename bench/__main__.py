@@ -25,6 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -38,7 +39,10 @@ from bot.classifier.embedded.kernel import gram
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.stored import rows_by_text, to_arrays
 from bot.config import Curation, load_config
+from bot.consolidator.circumstances import Turn
 from bot.consolidator.cycle import run_cycle
+from bot.consolidator.explanation import explain
+from bot.consolidator.verdict import Reason
 from bot.curator.changes import render
 from bot.curator.entry import Admitted, Classified, Entry
 from bot.curator.store import entry_path
@@ -82,7 +86,8 @@ def main(quick: bool = False) -> int:
     print("every figure is the median of", ROUNDS, "rounds; ratios compare what ran in turn\n")
     found = [*consolidating(config), growth(config), *opening(quick), starting()]
     if not quick:
-        found += [consolidated(config, 1_000, 10_000, 2.0), reviewing(), fitting(), judging()]
+        found += [consolidated(config, 1_000, 10_000, 2.0), waiting(config), explaining(config)]
+        found += [reviewing(), fitting(), judging()]
     return 0 if all(excess <= (QUICK_EXCESS if quick else 1.0) for excess in found) else 1
 
 
@@ -111,6 +116,38 @@ def growth(config: Curation) -> float:
         "consolidate 10,000 queries over 5,000 queries (linear: 2)",
         _paired(lambda: run_cycle(large, residents, config), lambda: run_cycle(small, residents, config)),
         2.4,
+    )
+
+
+def waiting(config: Curation) -> float:
+    """The same where half of the queries wait for a person, and the others offer what many of them do."""
+    large = [replace(query, personal={"email": 1}) for query in _queries(8_000)]
+    large[::2] = [
+        replace(query, scores={name: min(score, 0.8) for name, score in query.scores.items()}) for query in large[::2]
+    ]
+    residents = [
+        Resident(id=name, turns=(name,), scores={name: 0.76}, admitted_at="2026-01-01T00:00:00Z")
+        for name in sorted({name for query in large for name in query.scores})
+    ]
+    small = large[:4_000]
+    return _promise(
+        "consolidate 8,000 queries over 4,000, where half wait for a person (linear: 2)",
+        _paired(lambda: run_cycle(large, residents, config), lambda: run_cycle(small, residents, config)),
+        2.4,
+    )
+
+
+def explaining(config: Curation) -> float:
+    """The smallest changes that turn a verdict, over a cycle that gives 1,000 verdicts."""
+    residents, queries = _set(1_000), _queries(1_000)
+    verdicts = run_cycle(queries, residents, config)
+    redundant = next(verdict.id for verdict in verdicts if Reason.REDUNDANT in verdict.reasons)
+    turn = Turn.of(redundant, queries, residents, verdicts)
+    names = {name for query in queries for name in query.scores}
+    return _promise(
+        "explain a verdict against 1,000 entries over a cycle of 1,000 queries against them",
+        _paired(lambda: explain(turn, config, names), lambda: run_cycle(queries, residents, config)),
+        8.0,
     )
 
 

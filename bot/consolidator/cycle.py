@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import Final, TypeAlias
 
 from bot.config import Curation
 from bot.consolidator.judging import Moment, Trust
 from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Verdict
-from bot.rater.contextualizer import LiveSet
+from bot.rater.contextualizer import Key, LiveSet, without_merit
 from bot.rater.model import Resident, ScoredQuery
 from bot.rater.profile import Profile
 
@@ -41,11 +40,11 @@ def run_cycle(
     admitted: list[str] = []
     moment = Moment(live, config, trust, admitted)
     # Those with merit, by their keys, and those without: their keys are final, and all others go before them.
-    queue: list[tuple[_Descending, int]] = []
+    queue: list[tuple[Key, int]] = []
     redundant: list[tuple[float, int]] = []
     for place, profile in enumerate(profiles):
         key = _descending(live, profile)
-        if key[:4] == _WITHOUT_MERIT:
+        if without_merit(key):
             redundant.append((key[4], place))
         else:
             queue.append((key, place))
@@ -54,7 +53,7 @@ def run_cycle(
         key, place = queue[0]
         query, profile = ordered[place], profiles[place]
         current = _descending(live, profile)
-        if current[:4] == _WITHOUT_MERIT:
+        if without_merit(current):
             heapq.heappop(queue)
             redundant.append((current[4], place))
             continue
@@ -75,10 +74,6 @@ def run_cycle(
     return tuple(verdicts)
 
 
-_Descending: TypeAlias = tuple[int, int, int, int, float]
-_WITHOUT_MERIT: Final = (0, 0, 0, 0)
-
-
-def _descending(live: LiveSet, profile: Profile) -> _Descending:
+def _descending(live: LiveSet, profile: Profile) -> Key:
     new, fills, contested, combinations, total = live.key(profile)
     return -new, -fills, -contested, -combinations, -total

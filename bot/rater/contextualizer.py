@@ -12,10 +12,16 @@ from dataclasses import dataclass
 from bot.config import Curation
 from bot.rater.combining import Carried, bits_of, counted, spelled_out
 from bot.rater.model import Doubt, RelationalFacts, Resident, ScoredQuery
+from bot.rater.offers import Offers
 from bot.rater.profile import Capabilities, Profile, bits
 from bot.rounding import rounded
 
 Key = tuple[int, int, int, int, float]
+
+
+def without_merit(key: Key) -> bool:
+    """Whether a query with this ``key`` brings nothing: then it never will, since no part of a key grows."""
+    return key[:4] == (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +73,9 @@ class LiveSet:
         # What members carry, and with it what those who wait offer: the same until somebody waits.
         self._carried = self._known = Carried(capabilities.novelty)
         self.waiting: list[Profile] = []
-        # Combination, and capability, → places of those who wait and carry it.
-        self._offering_of: dict[int, list[int]] = {}
-        self._meeting_of: dict[int, list[int]] = {}
+        # Combinations, and capabilities, of those who wait.
+        self._offered = Offers()
+        self._meeting_each = Offers()
         self._met = 0
 
     def under(self, config: Curation, absent: str | None = None) -> LiveSet:
@@ -108,13 +114,10 @@ class LiveSet:
 
     def await_review(self, profile: Profile) -> None:
         """Count ``profile`` for what it offers to later queries: it waits for a person."""
-        place = len(self.waiting)
         self.waiting.append(profile)
         self._met |= profile.caps
-        for bit in bits_of(profile.caps):
-            self._meeting_of.setdefault(bit, []).append(place)
-        for mask in self.capabilities.carried(profile):
-            self._offering_of.setdefault(mask, []).append(place)
+        self._meeting_each.add(profile.id, bits_of(profile.caps))
+        self._offered.add(profile.id, self.capabilities.carried(profile))
         if self._known is self._carried:
             self._known = self._carried.copy()
         self._known.add(profile.combined)
@@ -241,15 +244,12 @@ class LiveSet:
         if not self.waiting:
             return ()
         lacking = self._carried.lacking(profile.combined)
-        return self._waiting_at(self._offering_of.get(mask, ()) for mask in spelled_out(lacking)) if lacking else ()
+        return self._offered.of(spelled_out(lacking)) if lacking else ()
 
     def _meeting(self, needed: int) -> tuple[str, ...]:
         if not needed or needed & ~self._met:
             return ()
-        return self._waiting_at(self._meeting_of.get(bit, ()) for bit in bits_of(needed))
-
-    def _waiting_at(self, places: Iterable[Iterable[int]]) -> tuple[str, ...]:
-        return tuple(self.waiting[place].id for place in sorted({place for some in places for place in some}))
+        return self._meeting_each.of(bits_of(needed))
 
     def _fills(self, profile: Profile) -> int:
         """fills(q) as a mask."""
