@@ -16,7 +16,7 @@ from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Reason
 from bot.rater.contextualizer import LiveSet, Similarity, without_merit
 from bot.rater.model import Doubt, ScoredQuery
-from bot.rater.profile import Capabilities
+from bot.rater.profile import Capabilities, Profile
 from bot.rounding import rounded
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config, query, resident
@@ -42,10 +42,10 @@ def test_a_key_without_merit_is_final(case: Case, draw: Any) -> None:
         grow(profiles[newcomer.id])
 
 
-def possible(item: ScoredQuery, capabilities: Capabilities, caps: int, least: float) -> Iterator[Doubt]:
-    """Everything that there may be a close call about."""
+def possible(item: ScoredQuery, capabilities: Capabilities, profile: Profile, least: float) -> Iterator[Doubt]:
+    """Everything that there may be a close call about; what is on trial has no score."""
     for name, score in sorted(item.scores.items()):
-        if name in capabilities.index and rounded(score) >= least and not caps >> capabilities.index[name] & 1:
+        if rounded(score) >= least and (profile.signature & ~profile.caps) >> capabilities.index[name] & 1:
             yield Doubt(capability=name, probability=score)
     yield from (doubt for doubt in item.doubts if rounded(doubt.probability) >= least)
 
@@ -65,9 +65,7 @@ def test_no_close_call_is_filtered_out(case: Case) -> None:
         similarity = Similarity(verdict.facts.max_similarity, verdict.facts.most_similar)
         if Reason.REDUNDANT in verdict.reasons:
             admitting = set()
-            for doubt in possible(item, live.capabilities, profile.caps, least):
-                if doubt.capability in config.trial:
-                    continue
+            for doubt in possible(item, live.capabilities, profile, least):
                 other = exercising(item, doubt, config)
                 if moment.judge(other, live.profile(other), similarity)[1].decision.admits:
                     admitting.add(doubt.capability)
