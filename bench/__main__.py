@@ -93,7 +93,7 @@ def main(quick: bool = False) -> int:
 
 def consolidating(config: Curation) -> list[float]:
     """A large set and few queries; a small set and many queries, where little is compared."""
-    return [consolidated(config, 10_000, 1_000, 1.3), consolidated(config, 300, 10_000, 2.4)]
+    return [consolidated(config, 10_000, 1_000, 1.2), consolidated(config, 300, 10_000, 2.0)]
 
 
 def consolidated(config: Curation, entries: int, asked: int, bound: float) -> float:
