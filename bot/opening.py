@@ -44,12 +44,13 @@ def open_package(platform: Platform, repo: Path, folder: Path, customer: str | N
     return refuse_shared_ids([package], platform.regression_set)[0]
 
 
-def open_backend(platform: Platform, stages: Stages = silent) -> Backend:
-    """The inference backend that the config names; ``stages`` shows the progress of fitting."""
+def open_backend(platform: Platform, stages: Stages = silent, *, batch: bool = False) -> Backend:
+    """The inference backend that the config names, asked in batches if so; ``stages`` shows the progress of fitting."""
     from bot.classifier.backends import make_backend
 
     config = platform.config
-    return make_backend(config.classifier, platform.taxonomy, stages=stages, names=config.personal_data.names)
+    names = config.personal_data.names
+    return make_backend(config.classifier, platform.taxonomy, stages=stages, names=names, batch=batch)
 
 
 def occasion(repo: Path, at: str | None, by: str | None) -> Occasion:

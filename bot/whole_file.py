@@ -31,6 +31,12 @@ def write_whole(path: Path, content: bytes) -> bool:
     return True
 
 
+def remove_whole(path: Path) -> None:
+    """Remove the file at ``path``, if it is there and can be removed."""
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+
+
 def read_model(path: Path, model: type[Model], largest: int) -> Model | None:
     """What ``path`` holds, as JSON of at most ``largest`` bytes; ``None`` if that is no ``model``."""
     # A fault of validation is a ValueError too.

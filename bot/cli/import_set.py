@@ -10,13 +10,15 @@ from pathlib import Path
 
 import click
 
-from bot.classifier.classify import classify
+from bot.classifier.backends import through_batches
+from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.corrections import corrected, overlaid, values_of
 from bot.classifier.model import Backend, Classification
 from bot.cli.options import (
     agent_options,
     all_option,
     at_option,
+    batch_options,
     by_option,
     dry_run_option,
     json_option,
@@ -26,10 +28,11 @@ from bot.cli.options import (
     progress_bar,
     repository_options,
     show_usage,
+    tell_of_batches,
 )
 from bot.config import Limits
 from bot.curator.changes import apply
-from bot.errors import Problem, UsageError
+from bot.errors import IncumbentError, Problem, UsageError
 from bot.importing.appraisal import appraise
 from bot.importing.plan import Item, compare, gone, plan_import
 from bot.importing.reading import Part, Spoken, read_agent, read_bundles
@@ -65,6 +68,7 @@ from bot.text import text_key
 @by_option
 @at_option
 @dry_run_option
+@batch_options
 @repository_options
 @all_option
 @json_option
@@ -79,6 +83,8 @@ def command(
     by: str | None,
     at: str | None,
     dry_run: bool,
+    batch: bool,
+    wait: bool,
     repo: Path,
     config_path: str,
     everything: bool,
@@ -94,6 +100,7 @@ def command(
     Examples:
       incumbent import old/regression.csv --customer contoso --agent repairs
       incumbent import old/ --agent-folder eval_sets/contoso/repairs --dry-run
+      incumbent import old/regression.csv --batch
       incumbent import old/prompts.jsonl --column query=utterance --column id=case
     """
     declared = _declaration(form, columns)
@@ -102,7 +109,7 @@ def command(
     parts, notes = _parts(repo, files, customer, agent, agent_folder, declared, limits)
     bundles = read_bundles(parts, limits, known)
     items = compare(bundles, known)
-    backend = open_backend(platform, progress_bar)
+    backend = open_backend(platform, progress_bar, batch=batch)
     refuse_lag(
         [
             *known.residents(platform.taxonomy, backend.identity)[1],
@@ -113,7 +120,7 @@ def command(
     corrections = {item.id: _corrections(item, platform) for item in items if item.classify}
     found = {
         id: corrected(each, platform.taxonomy, corrections[id])
-        for id, each in _classify(items, platform, backend).items()
+        for id, each in _classify(items, platform, backend, wait).items()
     }
     by_id = {item.id: item for item in items}
     scored = {id: platform.rate(each, by_id[id].query, by_id[id].submission.customer) for id, each in found.items()}
@@ -148,31 +155,44 @@ def _corrections(item: Item, platform: Platform) -> dict[str, bool]:
     return overlaid(platform.taxonomy, own, values_of(platform.corrections_of(turns)))
 
 
-def _classify(items: Sequence[Item], platform: Platform, backend: Backend) -> Mapping[str, Classification]:
-    """What the items exercise that were not classified yet, by entry; raises rather than leave some out of the set."""
-    waiting = [item for item in items if item.classify]
-    show = progress_bar("classifying")
-    found: dict[str, Classification] = {}
-    shortfalls: dict[str, str] = {}
+def _classify(items: Sequence[Item], platform: Platform, backend: Backend, wait: bool) -> Mapping[str, Classification]:
+    """What the items exercise that were not classified yet, by entry; raises rather than leave some out of the set.
+
+    ``wait``: for answers of batches, if they are asked in batches.
+    """
     try:
-        for spoken in dict.fromkeys(item.origin.spoken.shown for item in waiting):
-            own = [item for item in waiting if item.origin.spoken.shown == spoken]
-            queries = [replace(item.query, id=item.id) for item in own]
-            before = len(found) + len(shortfalls)
-            result = classify(
-                queries,
-                own[0].origin.spoken.specification,
-                platform.taxonomy,
-                backend,
-                lambda done, _, before=before: show(before + done, len(waiting)),  # type: ignore[misc]
-            )
-            found |= {each.query_id: each for each in result.classifications}
-            shortfalls |= result.shortfalls
-            refuse_incomplete({}, result.stopped)
+        result, pending = through_batches(backend, lambda: _asked(items, platform, backend), wait, tell_of_batches)
     finally:
         show_usage(backend)
-    refuse_incomplete(shortfalls, None)
-    return found
+    refuse_incomplete(result.shortfalls, result.stopped or pending)
+    return {each.query_id: each for each in result.classifications}
+
+
+def _asked(items: Sequence[Item], platform: Platform, backend: Backend) -> ClassifierResult:
+    """What the classifier says of the items, agent by agent, until something stops it."""
+    waiting = [item for item in items if item.classify]
+    show = progress_bar("classifying")
+    found: list[Classification] = []
+    shortfalls: dict[str, str] = {}
+    stopped: IncumbentError | None = None
+    for spoken in dict.fromkeys(item.origin.spoken.shown for item in waiting):
+        own = [item for item in waiting if item.origin.spoken.shown == spoken]
+        before = len(found) + len(shortfalls)
+        result = classify(
+            [replace(item.query, id=item.id) for item in own],
+            own[0].origin.spoken.specification,
+            platform.taxonomy,
+            backend,
+            lambda done, _, before=before: show(before + done, len(waiting)),  # type: ignore[misc]
+        )
+        found += result.classifications
+        shortfalls |= result.shortfalls
+        stopped = result.stopped
+        if stopped is not None:
+            break
+    return ClassifierResult(
+        classifications=tuple(found), unclassified=tuple(shortfalls), shortfalls=shortfalls, stopped=stopped
+    )
 
 
 def _declaration(form: str | None, columns: Sequence[str]) -> tuple[str | None, Columns | None]:

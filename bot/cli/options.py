@@ -129,6 +129,28 @@ json_option = click.option(
 )
 
 
+def batch_options(function: Command) -> Command:
+    """``--batch`` and ``--wait``."""
+
+    @wraps(function)
+    def checked(*, batch: bool, wait: bool, **rest: Any) -> Any:
+        if wait and not batch:
+            raise UsageError("--wait waits for batches; give --batch as well")
+        return function(batch=batch, wait=wait, **rest)
+
+    waiting = click.option("--wait", is_flag=True, help="With --batch: wait until all answers are there.")(checked)
+    return click.option(
+        "--batch",
+        is_flag=True,
+        help="Ask the language model in batches: submit, end with code 3, and take the answers when run again.",
+    )(cast(Command, waiting))
+
+
+def tell_of_batches(text: str) -> None:
+    """Say on standard error how batches stand."""
+    say(f"note: {text}", err=True)
+
+
 def admit_command(folder: Path, customer: str | None, agent: str | None, repo: Path, config_path: str) -> str:
     """The command, for a shell, that admits from the eval set in ``folder`` as it was given to another one."""
     words = ["incumbent", "admit", str(folder)]

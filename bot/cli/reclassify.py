@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from bot.classifier.backends import through_batches
 from bot.cli.options import (
+    batch_options,
     dry_run_option,
     json_option,
     one_at_a_time,
@@ -15,11 +17,12 @@ from bot.cli.options import (
     repository_options,
     say,
     show_usage,
+    tell_of_batches,
 )
 from bot.curator.changes import admit, apply, let_wait
 from bot.opening import entry_text, open_backend, open_platform
 from bot.refusals import refuse_incomplete
-from bot.renewal import all_tasks, renew
+from bot.renewal import Renewal, all_tasks, renew
 from bot.report.output import ReclassifyOutput, UsageOutput
 from bot.report.remarks import remarks_on
 from bot.report.voices import PlainVoice
@@ -29,10 +32,11 @@ from bot.submission import find_specification
 
 @click.command("reclassify")
 @dry_run_option
+@batch_options
 @repository_options
 @json_option
 @one_at_a_time
-def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
+def command(dry_run: bool, batch: bool, wait: bool, repo: Path, config_path: str, as_json: bool) -> None:
     """Classify every entry again, those that wait for a slot too, and store the new scores; commit them by review.
 
     An entry whose agent specification is not in the repository keeps its scores, and is reported. An imported one
@@ -41,19 +45,25 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
     \b
     Examples:
       incumbent reclassify --dry-run
+      incumbent reclassify --batch --wait
     """
     platform = open_platform(repo, config_path)
     known = platform.regression_set
-    backend = open_backend(platform, progress_bar)
-    found = renew(
-        all_tasks([*known.waiting.values(), *known.entries.values()], platform.taxonomy),
-        platform.taxonomy,
-        backend,
-        lambda folder: find_specification(WorkingTree(repo / folder, folder), platform.config.limits),
-        progress_bar("classifying"),
-    )
-    before = {**known.waiting, **known.entries}
+    backend = open_backend(platform, progress_bar, batch=batch)
+    tasks = all_tasks([*known.waiting.values(), *known.entries.values()], platform.taxonomy)
+
+    def ask() -> Renewal:
+        return renew(
+            tasks,
+            platform.taxonomy,
+            backend,
+            lambda folder: find_specification(WorkingTree(repo / folder, folder), platform.config.limits),
+            progress_bar("classifying"),
+        )
+
+    found, pending = through_batches(backend, ask, wait, tell_of_batches)
     renewed = found.renewed(platform.taxonomy, backend.identity, platform.corrections)
+    before = {**known.waiting, **known.entries}
     changed = [entry for id, entry in renewed.items() if entry != before[id]]
     plan = tuple(
         admit(entry, entry_text(repo, entry.id)) if entry.id in known.entries else let_wait(entry) for entry in changed
@@ -78,4 +88,4 @@ def command(dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
             say(line)
         say(f"{len(changed)} changed, {len(renewed) - len(changed)} unchanged, {len(found.kept)} kept")
     show_usage(backend)
-    refuse_incomplete(found.shortfalls, found.stopped)
+    refuse_incomplete(found.shortfalls, found.stopped or pending)

@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 
 from bot.classifier.classify import classify
-from bot.classifier.language_model.abilities import Abilities
 from bot.classifier.language_model.backend import LanguageModelBackend
 from bot.classifier.language_model.prompt import STEPS_KEY, Asked, answer_schema
-from bot.classifier.language_model.remembered import RememberedAbilities
+from bot.classifier.language_model.remembered import KeptAbilities, RememberedAbilities
 from bot.classifier.model import CalledTools, Finding, InferenceRequest
 from bot.errors import IncompleteError, IncumbentError, OutsideError, UsageError
 from bot.personal_data.detector import Detector
@@ -247,7 +246,7 @@ def test_what_an_endpoint_can_do_is_remembered_for_the_next_run(tmp_path: Path) 
     assert len(server.requests) - len(server.asked) == probes
     assert (again.usage.requests, again.usage.probing) == (3, 0)
     (file,) = tmp_path.iterdir()
-    assert Abilities.model_validate_json(file.read_bytes()).several is False
+    assert KeptAbilities.model_validate_json(file.read_bytes()).abilities.several is False
     assert KEY not in file.read_text(encoding="utf-8")
 
 

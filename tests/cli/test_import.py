@@ -483,7 +483,7 @@ def test_a_classifier_that_stops_leaves_nothing_half_written(
 
     before = tree(platform)
     with monkeypatch.context() as patch:
-        patch.setattr("bot.cli.import_set.open_backend", lambda platform, stages: Stopping())
+        patch.setattr("bot.cli.import_set.open_backend", lambda platform, stages, batch: Stopping())
         outcome = bring(old_set)
     assert (outcome.code, tree(platform)) == (3, before)
     assert bring(old_set).code == 0

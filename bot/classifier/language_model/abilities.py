@@ -28,6 +28,10 @@ _PROBE_SCHEMA: Final[dict[str, Any]] = {
 _PROBE: Final = [{"role": "user", "content": 'Answer with exactly this JSON object and nothing else: {"works": true}'}]
 
 
+PROBING: Final = "1"
+"""Raised when other abilities are probed for, or in another way: what was found before is found out again."""
+
+
 class Abilities(FileModel):
     """What one endpoint can do with one model.
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, fsum
 from typing import Any, Final
 
+from bot.classifier.consistency import agree
 from bot.classifier.language_model.prompt import MOST_STEPS, STEPS_KEY, Asked
-from bot.classifier.model import Basis, CalledTools, Sample
+from bot.classifier.model import Basis, CalledTools, Finding, InferenceRequest, Sample
 from bot.errors import InputError
 from bot.json_strict import JsonFaultsError, check_shape, load
 from bot.limits import ReadingLimits
@@ -276,3 +278,19 @@ def agree_on_calls(sampled: Sequence[SampledCalls]) -> CalledTools:
         named = [(item.tools[place], item.probability) for item in naming if place < len(item.tools)]
         steps.append({name: fsum(each for other, each in named if other == name) / whole for name in dict(named)})
     return CalledTools(fsum(item.probability for item in sampled) / len(sampled), tuple(steps))
+
+
+def finding_of(request: InferenceRequest, votes: Sequence[Vote], faults: Counter[str], samples: int) -> Finding:
+    """What the valid ``votes`` on ``request`` say together, of ``samples`` that were wanted.
+
+    Of too few it is a shortfall that names the ``faults`` of the others.
+    """
+    consensus = agree([vote.sample for vote in votes], request.capabilities, samples)
+    if consensus is None:
+        why = ", ".join(f"{fault} ({count} times)" if count > 1 else fault for fault, count in sorted(faults.items()))
+        return Finding(shortfall=f"{len(votes)} of {samples} samples are valid; otherwise {why}")
+    return Finding(
+        consensus=consensus,
+        calls=agree_on_calls([vote.calls for vote in votes if vote.calls is not None]) if request.tools else None,
+        attempt=any(vote.canary for vote in votes),  # one sample that obeys raises every confidence
+    )

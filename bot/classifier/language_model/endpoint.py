@@ -6,14 +6,14 @@ The key comes from the environment variable that the config names, and appears i
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from math import isfinite
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import urlsplit
 
-from bot.classifier.language_model.answers import Answer, Token
+from bot.classifier.language_model.answers import Answer
+from bot.classifier.language_model.completions import MALFORMED, NO_COMPLETION, answers_of, tokens_of
 from bot.classifier.language_model.failures import (
     AnswerRefusedError,
     advice,
@@ -23,21 +23,13 @@ from bot.classifier.language_model.failures import (
 )
 from bot.classifier.language_model.meter import Meter
 from bot.config import OpenAISettings
-from bot.documents import Data, as_list, as_mapping
+from bot.documents import as_mapping
 from bot.errors import OutsideError, UsageError
 
 if TYPE_CHECKING:
     import openai
 
 DEFAULT_ENDPOINT: Final = "https://api.openai.com/v1"
-
-_NO_COMPLETION: Final = Answer(None, fault="the answer was no chat completion")
-_ROUNDING: Final = 0.01
-"""By how much the log-probability of what is certain may exceed 0."""
-
-_MALFORMED: Final = (ValueError, RecursionError)
-"""What reading a body ends with that is no JSON, or none that can be read."""
-_FAULTS: Final = {"length": "the answer was cut off", "content_filter": "a content filter stopped the answer"}
 
 
 class QueryRefusedError(Exception):
@@ -69,9 +61,9 @@ class Endpoint:
     def __init__(self, settings: OpenAISettings, environment: Mapping[str, str], meter: Meter) -> None:
         self._settings = settings
         self._meter = meter
-        self._key = _key(settings, environment)
-        self._host = _host(settings)
-        self._client = self._connect()
+        self._key = key_of(settings, environment)
+        self._host = host_of(settings)
+        self._client = connect(settings, self._key, settings.timeout_seconds, settings.response_bytes, meter.sending)
 
     def __enter__(self) -> Self:
         return self
@@ -80,27 +72,6 @@ class Endpoint:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._client.close()
-
-    def _connect(self) -> openai.OpenAI:
-        import openai
-
-        from bot.classifier.language_model.bounded_client import BoundedClient
-
-        settings = self._settings
-        http = BoundedClient(settings.timeout_seconds, settings.response_bytes, self._meter.sending)
-        common: dict[str, Any] = {
-            "api_key": self._key,
-            "timeout": settings.timeout_seconds,
-            "max_retries": settings.retries,
-            "http_client": http,
-        }
-        if settings.endpoint is None:
-            return openai.OpenAI(base_url=DEFAULT_ENDPOINT, **common)
-        # What the environment says of an account with the provider is no business of another host.
-        common["default_headers"] = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
-        if settings.api_version is not None:
-            return openai.AzureOpenAI(azure_endpoint=settings.endpoint, api_version=settings.api_version, **common)
-        return openai.OpenAI(base_url=settings.endpoint, **common)
 
     def complete(self, parameters: Mapping[str, Any], *, retry: bool = True) -> Sequence[Answer]:
         """The answers to one request, none of them checked, and no more than it asked for.
@@ -131,14 +102,40 @@ class Endpoint:
             raise QueryFailedError(outside) from None
         try:
             completion = as_mapping(json.loads(raw.http_response.content))
-        except _MALFORMED:
-            return (_NO_COMPLETION,)
-        self._meter.received(*_counted(as_mapping(completion.get("usage"))))
-        choices = as_list(completion.get("choices"))[: parameters.get("n", 1)]
-        return tuple(map(_answer, choices)) or (_NO_COMPLETION,)
+        except MALFORMED:
+            return (NO_COMPLETION,)
+        self._meter.received(*tokens_of(completion))
+        return answers_of(completion, parameters.get("n", 1))
 
 
-def _key(settings: OpenAISettings, environment: Mapping[str, str]) -> str:
+def connect(
+    settings: OpenAISettings, key: str, seconds: float, most: int, sending: Callable[[], None]
+) -> openai.OpenAI:
+    """A client of the endpoint that ``settings`` name, each of whose requests ends after ``seconds``.
+
+    An answer has ``most`` bytes at most; ``sending`` is called before each request.
+    """
+    import openai
+
+    from bot.classifier.language_model.bounded_client import BoundedClient
+
+    common: dict[str, Any] = {
+        "api_key": key,
+        "timeout": seconds,
+        "max_retries": settings.retries,
+        "http_client": BoundedClient(seconds, most, sending),
+    }
+    if settings.endpoint is None:
+        return openai.OpenAI(base_url=DEFAULT_ENDPOINT, **common)
+    # What the environment says of an account with the provider is no business of another host.
+    common["default_headers"] = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
+    if settings.api_version is not None:
+        return openai.AzureOpenAI(azure_endpoint=settings.endpoint, api_version=settings.api_version, **common)
+    return openai.OpenAI(base_url=settings.endpoint, **common)
+
+
+def key_of(settings: OpenAISettings, environment: Mapping[str, str]) -> str:
+    """The key of the endpoint; raises :class:`UsageError` if there is no usable one."""
     variable = settings.key_variable
     key = environment.get(variable, "").strip()
     if not key:
@@ -151,7 +148,7 @@ def _key(settings: OpenAISettings, environment: Mapping[str, str]) -> str:
     return key
 
 
-def _host(settings: OpenAISettings) -> str:
+def host_of(settings: OpenAISettings) -> str:
     """Which host the endpoint is on; its URL may hold more than messages should repeat."""
     if settings.api_version is not None and settings.endpoint is None:
         raise UsageError("classifier.openai.api_version goes with an endpoint: the resource's URL on Azure")
@@ -160,45 +157,3 @@ def _host(settings: OpenAISettings) -> str:
         if parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0):
             return parts.hostname
     raise UsageError("classifier.openai.endpoint is no URL; write it like http://localhost:8080/v1")
-
-
-def _counted(usage: Mapping[str, Data]) -> tuple[int, int, int]:
-    """Tokens in, those of them cached, and out; 0 for what the endpoint does not say."""
-    cached = as_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")
-    found = (usage.get("prompt_tokens"), cached, usage.get("completion_tokens"))
-    tokens_in, cached_in, out = (value if isinstance(value, int) and value > 0 else 0 for value in found)
-    return tokens_in, cached_in, out
-
-
-def _answer(choice: Data) -> Answer:
-    held = as_mapping(choice)
-    message = held.get("message")
-    if not isinstance(message, dict):
-        return _NO_COMPLETION
-    if message.get("refusal"):
-        return Answer(None, fault="the model refused")
-    fault = _FAULTS.get(str(held.get("finish_reason")))
-    text = message.get("content")
-    if text is not None and not isinstance(text, str):
-        return _NO_COMPLETION
-    return Answer(text, _tokens(as_mapping(held.get("logprobs")).get("content")), fault)
-
-
-def _tokens(content: Data) -> tuple[Token, ...]:
-    """The tokens with their alternatives; none where they have another shape than they should."""
-    found = []
-    for told in as_list(content):
-        token = _listed(told)
-        alternatives = [_listed(item) for item in as_list(as_mapping(told).get("top_logprobs"))]
-        if token is None or None in alternatives:
-            return ()
-        found.append(Token(token[0], dict([token, *filter(None, alternatives)])))
-    return tuple(found)
-
-
-def _listed(item: Data) -> tuple[str, float] | None:
-    """A token and its log-probability, which is finite (a probability of 0 is not listed); ``None`` if it is none."""
-    text, value = (as_mapping(item).get(key) for key in ("token", "logprob"))
-    if not isinstance(text, str) or isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return (text, float(value)) if isfinite(value) and value <= _ROUNDING else None

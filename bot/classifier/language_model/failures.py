@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 from bot.config import OpenAISettings
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 _KEY_PART: Final = 6
 """So many characters of the key in a row count as the key."""
 
-_UNSUPPORTED: Final = frozenset({400, 404, 415, 422, 500, 501})
+UNSUPPORTED: Final = frozenset({400, 404, 415, 422, 500, 501})
 """How endpoints answer that do not know a parameter, or a value of it."""
 
 _FILTERED: Final = frozenset(
@@ -34,7 +35,7 @@ def is_unsupported(error: openai.OpenAIError) -> bool:
     """Whether the endpoint may have refused what it was asked for, rather than being out of order."""
     import openai
 
-    return isinstance(error, openai.APIStatusError) and error.status_code in _UNSUPPORTED
+    return isinstance(error, openai.APIStatusError) and error.status_code in UNSUPPORTED
 
 
 def is_everybodys(error: openai.OpenAIError) -> bool:
@@ -50,12 +51,20 @@ def is_about_the_query(error: openai.OpenAIError) -> str | None:
 
     if not isinstance(error, openai.APIStatusError):
         return None
-    names = {str(name) for name in (error.code, error.type) if name}
-    moderated = error.status_code == 403 and any(words in error.message.casefold() for words in _MODERATED_WORDS)
-    if names & _FILTERED or moderated:
+    return refusal_of(error.status_code, {str(name) for name in (error.code, error.type) if name}, error.message)
+
+
+def refusal_of(status: int, names: Collection[str], message: str) -> str | None:
+    """Why the endpoint takes a query from nobody, by the status, the codes and the message of its answer; or ``None``.
+
+    Statuses that say nothing of the query are no such reason.
+    """
+    said = message.casefold()
+    moderated = status == 403 and any(words in said for words in _MODERATED_WORDS)
+    if _FILTERED & set(names) or moderated:
         return "the endpoint's content filter refused the query"
-    told = error.message.casefold() if error.status_code in (400, 422) else ""
-    if names & (_TOO_LONG | _TOO_LARGE) or error.status_code == 413 or any(words in told for words in _TOO_LONG_WORDS):
+    told = said if status in (400, 422) else ""
+    if (_TOO_LONG | _TOO_LARGE) & set(names) or status == 413 or any(words in told for words in _TOO_LONG_WORDS):
         return "the prompt is too long for the model; lower classifier.openai.prompt_bytes"
     return None
 

@@ -1,39 +1,84 @@
-"""What endpoints were found to be able to do, in the user's cache folder: one small file an endpoint and model."""
+"""What endpoints were found to be able to do, kept between runs: one small file an endpoint and model.
+
+It lies in the user's cache folder, on GitHub on the ledger.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import json
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-from bot.classifier.language_model.abilities import Abilities
+from pydantic import Field
+
+from bot.classifier.language_model.abilities import PROBING, Abilities
 from bot.classifier.language_model.endpoint import DEFAULT_ENDPOINT
 from bot.config import OpenAISettings
-from bot.whole_file import read_model, write_whole
+from bot.digests import digest
+from bot.validation import FileModel
+from bot.whole_file import read_model, remove_whole, write_whole
 
 _LARGEST: Final = 10_000
+_DAY: Final = 86_400
+
+
+class KeptAbilities(FileModel):
+    """What an endpoint was found to be able to do, and when."""
+
+    abilities: Abilities
+    found: Annotated[int, Field(ge=0, description="when, in seconds since 1970 (UTC)")]
 
 
 class RememberedAbilities:
-    """A memory in ``folder``; without one nothing is remembered, and what cannot be read is as good as none."""
+    """A memory in ``folder``, and of what is ``known`` from elsewhere; without either nothing is remembered.
 
-    def __init__(self, folder: Path | None) -> None:
+    What cannot be read is as good as none, and so is what was found longer ago than the config allows.  ``learnt`` is
+    what this run found out, by key: ``None`` for what turned out to be wrong.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None,
+        known: Mapping[str, KeptAbilities] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._folder = folder
+        self._known = dict(known or {})
+        self._clock = clock
+        self.learnt: dict[str, KeptAbilities | None] = {}
 
     def load(self, settings: OpenAISettings, samples: int) -> Abilities | None:
         """What is known of the endpoint and model that ``settings`` name, asked for so many ``samples``."""
-        path = self._file(settings, samples)
-        return None if path is None else read_model(path, Abilities, _LARGEST)
+        key = _key(settings, samples)
+        kept = self._known.get(key)
+        if kept is None and self._folder is not None:
+            kept = read_model(_file(self._folder, key), KeptAbilities, _LARGEST)
+        # What comes from the future has no age that could be told.
+        fresh = kept is not None and 0 <= self._clock() - kept.found <= settings.abilities_days * _DAY
+        return kept.abilities if kept is not None and fresh else None
 
     def store(self, settings: OpenAISettings, samples: int, abilities: Abilities) -> None:
         """Remember ``abilities``, if the folder can be written."""
-        path = self._file(settings, samples)
-        if path is not None:
-            write_whole(path, abilities.model_dump_json().encode())
+        key = _key(settings, samples)
+        kept = KeptAbilities(abilities=abilities, found=int(self._clock()))
+        self._known[key] = self.learnt[key] = kept
+        if self._folder is not None:
+            write_whole(_file(self._folder, key), kept.model_dump_json().encode())
 
-    def _file(self, settings: OpenAISettings, samples: int) -> Path | None:
-        if self._folder is None:
-            return None
-        told = json.dumps([settings.endpoint or DEFAULT_ENDPOINT, settings.api_version, settings.model, samples])
-        return self._folder / f"endpoint-{hashlib.sha256(told.encode()).hexdigest()[:24]}.json"
+    def forget(self, settings: OpenAISettings, samples: int) -> None:
+        """Remember nothing of that endpoint and model: they refuse what they are said to do."""
+        key = _key(settings, samples)
+        self._known.pop(key, None)
+        self.learnt[key] = None
+        if self._folder is not None:
+            remove_whole(_file(self._folder, key))
+
+
+def _key(settings: OpenAISettings, samples: int) -> str:
+    told = [settings.endpoint or DEFAULT_ENDPOINT, settings.api_version, settings.model, samples, PROBING]
+    return digest(told)
+
+
+def _file(folder: Path, key: str) -> Path:
+    return folder / f"endpoint-{key}.json"

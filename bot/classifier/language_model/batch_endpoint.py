@@ -1,0 +1,209 @@
+"""The edge to an endpoint's Batch API: files and batches out, their state and their answers in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final, Literal, Self, TypeAlias
+
+from pydantic import TypeAdapter
+
+from bot.classifier.language_model.batch_lines import shown
+from bot.classifier.language_model.batch_records import BatchRecord, RemoteId
+from bot.classifier.language_model.completions import MALFORMED
+from bot.classifier.language_model.endpoint import connect, host_of, key_of
+from bot.classifier.language_model.failures import AnswerRefusedError, advice
+from bot.config import OpenAISettings
+from bot.documents import Data, as_list, as_mapping
+from bot.errors import OutsideError
+
+Status: TypeAlias = Literal["open", "over"]
+
+_OVER: Final = frozenset({"completed", "failed", "expired", "cancelled"})
+_NAME: Final = "incumbent"
+"""The key of our batches' metadata, whose value is the name of the record."""
+
+_PAGES: Final = 20
+_PAGE: Final = 100
+"""A list of batches that has not ended after so many pages of so many batches never does."""
+
+_REMOTE_ID: Final[TypeAdapter[str]] = TypeAdapter(RemoteId)
+_REFUSED: Final = frozenset({400, 401, 403, 404, 405, 409, 413, 422, 429, 501})
+"""How an endpoint answers that certainly made no batch."""
+_UNKNOWN: Final = frozenset({404, 405, 501})
+
+
+@dataclass(frozen=True, slots=True)
+class BatchState:
+    """How a batch stands: the endpoint's own word, whether it is over, and what it says of why.
+
+    ``done`` of ``total`` requests have an answer, as far as the endpoint says so; ``files`` hold the answers.
+    """
+
+    word: str
+    over: bool
+    why: str
+    done: int
+    total: int
+    files: tuple[str, ...]
+
+
+class UncertainError(OutsideError):
+    """Nobody knows whether the endpoint made the batch that it was asked for."""
+
+
+class BatchEndpoint:
+    """The Batch API of the endpoint that ``settings`` name; ``environment`` holds the key.
+
+    Raises :class:`bot.errors.UsageError` at once if there is no usable key or address.
+    """
+
+    def __init__(self, settings: OpenAISettings, environment: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._key = key_of(settings, environment)
+        self.host = host_of(settings)
+        batch = settings.batch
+        seconds = settings.timeout_seconds
+        # The tokens of a batch are counted where its answers are read; what asks for its state costs nothing.
+        self._client = connect(settings, self._key, seconds, settings.response_bytes, lambda: None)
+        self._files = connect(settings, self._key, batch.transfer_seconds, batch.result_bytes, lambda: None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close()
+        self._files.close()
+
+    @property
+    def url(self) -> str:
+        """Where the requests of a batch go, as its lines name it."""
+        return "/v1/chat/completions" if self._settings.api_version is None else "/chat/completions"
+
+    def upload(self, name: str, content: bytes) -> str:
+        """The id of ``content``, uploaded under ``name``; raises :class:`OutsideError` if that fails."""
+        files: Any = self._files.files.with_raw_response
+        given = (f"{_NAME}-{name}.jsonl", content, "application/jsonl")
+        return self._id(self._ask("its requests", lambda: files.create(file=given, purpose="batch")))
+
+    def create(self, name: str, file: str) -> str:
+        """The id of a new batch for the uploaded ``file``, asked for once.
+
+        Raises :class:`UncertainError` when it may have been made all the same, :class:`OutsideError` when it was not.
+        """
+        batches: Any = self._client.with_options(max_retries=0).batches.with_raw_response
+        return self._id(
+            self._ask(
+                "a batch",
+                lambda: batches.create(
+                    completion_window=self._settings.batch.window,
+                    endpoint=self.url,
+                    input_file_id=file,
+                    metadata={_NAME: name},
+                ),
+                uncertain=True,
+            ),
+            uncertain=True,
+        )
+
+    def find(self, record: BatchRecord) -> str | None:
+        """The batch of ``record`` in the endpoint's list, by its metadata or its file; ``None`` if it is not there."""
+        batches: Any = self._client.batches.with_raw_response
+        after: dict[str, str] = {}
+        for _ in range(_PAGES):
+            page = self._ask("its list of batches", lambda: batches.list(limit=_PAGE, **after))  # noqa: B023
+            listed = [as_mapping(item) for item in as_list(page.get("data"))[:_PAGE]]
+            for item in listed:
+                named = as_mapping(item.get("metadata")).get(_NAME) == record.name
+                if named or (record.file is not None and item.get("input_file_id") == record.file):
+                    return self._id(item)
+            if not listed or page.get("has_more") is not True:
+                return None
+            after = {"after": self._id(listed[-1])}
+        raise OutsideError(
+            f"the list of batches of {self.host} does not end, so that nobody knows whether one was made; see the "
+            "provider's own pages, and run this again"
+        )
+
+    def state(self, batch: str) -> BatchState:
+        """How ``batch`` stands; raises :class:`OutsideError` if the endpoint does not say so."""
+        batches: Any = self._client.batches.with_raw_response
+        found = self._ask(f"the batch {batch}", lambda: batches.retrieve(batch))
+        if found.get("id") != batch:
+            raise OutsideError(f"{self.host} was asked for the batch {batch} and tells of another one; try later")
+        counts = as_mapping(found.get("request_counts"))
+        done, failed, total = (
+            value if isinstance(value := counts.get(name), int) and value >= 0 else 0
+            for name in ("completed", "failed", "total")
+        )
+        word = str(found.get("status"))
+        errors = [as_mapping(item).get("code") for item in as_list(as_mapping(found.get("errors")).get("data"))[:3]]
+        ids = [found.get(name) for name in ("output_file_id", "error_file_id")]
+        return BatchState(
+            word=shown(word) or "without a state",
+            over=word in _OVER,
+            why=", ".join(dict.fromkeys(shown(code) for code in errors if isinstance(code, str))),
+            done=done + failed,
+            total=total,
+            files=tuple(dict.fromkeys(id for id in ids if isinstance(id, str) and _is_id(id))),
+        )
+
+    def content(self, file: str) -> bytes:
+        """The content of ``file``; raises :class:`OutsideError` if it cannot be had, or is larger than is taken."""
+        return self._raw("its answers", lambda: self._files.files.with_raw_response.content(file))
+
+    def remove(self, files: list[str]) -> None:
+        """Take ``files`` away from the endpoint, as far as it lets us: they hold queries and answers."""
+        for file in files:
+            with suppress(OutsideError):
+                self._raw("a file", lambda: self._client.files.with_raw_response.delete(file))  # noqa: B023
+
+    def _ask(self, what: str, request: Any, *, uncertain: bool = False) -> Mapping[str, Data]:
+        content = self._raw(what, request, uncertain=uncertain)
+        try:
+            return as_mapping(json.loads(content))
+        except MALFORMED:
+            return {}
+
+    def _raw(self, what: str, request: Any, *, uncertain: bool = False) -> bytes:
+        import openai
+
+        kind = UncertainError if uncertain else OutsideError
+        try:
+            return bytes(request().http_response.content)
+        except AnswerRefusedError as error:
+            told = str(error).replace("response_bytes", "batch.result_bytes") if what == "its answers" else str(error)
+            raise kind(f"what {self.host} sends is not taken: {told}") from None
+        except openai.OpenAIError as error:
+            status = error.status_code if isinstance(error, openai.APIStatusError) else 0
+            if status in _REFUSED:
+                kind = OutsideError
+            if status in _UNKNOWN:
+                # Causes are dropped on purpose: their texts may repeat headers or the key.
+                raise kind(
+                    f"{self.host} does not know {what} (HTTP {status}); it may have no Batch API (leave --batch out), "
+                    "or the batch may be another account's"
+                ) from None
+            retries = 0 if uncertain else self._settings.retries
+            raise kind(advice(error, self._settings, self.host, self._key, retries)) from None
+
+    def _id(self, found: Mapping[str, Data], *, uncertain: bool = False) -> str:
+        id = found.get("id")
+        if not isinstance(id, str) or not _is_id(id):
+            raise (UncertainError if uncertain else OutsideError)(
+                f"{self.host} answers without an id that can be used; it may be no Batch API (leave --batch out)"
+            )
+        return id
+
+
+def _is_id(text: str) -> bool:
+    try:
+        _REMOTE_ID.validate_python(text)
+    except ValueError:
+        return False
+    return True

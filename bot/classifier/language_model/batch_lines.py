@@ -1,0 +1,196 @@
+"""The files of a batch: requests as JSON Lines out, and untrusted answers as JSON Lines in (pure).
+
+A line is known by its ``custom_id``.  What was not asked for counts for nothing, however it is worded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from bot.classifier.language_model.answers import Answer
+from bot.classifier.language_model.completions import MALFORMED, answers_of, tokens_of
+from bot.classifier.language_model.failures import UNSUPPORTED, refusal_of
+from bot.documents import Data, as_mapping
+
+_USELESS_LINES: Final = 50
+"""After so many lines that are no answers to what was asked the rest is not read: the file is hardly ours."""
+
+_OK: Final = 200
+_SHOWN: Final = 100
+"""Characters of an endpoint's own words that are repeated."""
+
+_TWICE: Final = "the batch answered it more than once"
+_STRANGE: Final = "answers to requests that are not in it"
+_NO_ANSWER: Final = "the batch gave no answer to it"
+
+Unit = TypeVar("Unit")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a batch says of one request.
+
+    ``answers`` are not checked; ``fault`` says why there are none.  ``refused``: nobody gets an answer to this query;
+    ``unsupported``: the endpoint may not take the parameters.  ``tokens``: in, those of them cached, and out.
+    """
+
+    answers: tuple[Answer, ...] = ()
+    fault: str | None = None
+    refused: bool = False
+    unsupported: bool = False
+    model: str | None = None
+    tokens: tuple[int, int, int] = (0, 0, 0)
+
+
+MISSING: Final = Line(fault=_NO_ANSWER)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What the files of a batch say by ``custom_id``, and remarks on what is wrong with them."""
+
+    lines: Mapping[str, Line]
+    remarks: tuple[str, ...] = ()
+
+
+def request_line(id: str, url: str, body: Mapping[str, Any]) -> bytes:
+    """One request as a line of a batch, its line feed included."""
+    line = {"custom_id": id, "method": "POST", "url": url, "body": body}
+    return (json.dumps(line, ensure_ascii=False) + "\n").encode()
+
+
+def chunks(units: Iterable[tuple[Unit, list[bytes]]], most: int, size: int) -> Iterator[list[tuple[Unit, list[bytes]]]]:
+    """``units`` of lines in their order, in groups of at most ``most`` lines and ``size`` bytes; no unit is divided.
+
+    A unit that is larger than that by itself makes a group of its own.
+    """
+    group: list[tuple[Unit, list[bytes]]] = []
+    lines = taken = 0
+    for unit, own in units:
+        more = sum(map(len, own))
+        if group and (lines + len(own) > most or taken + more > size):
+            yield group
+            group, lines, taken = [], 0, 0
+        group.append((unit, own))
+        lines += len(own)
+        taken += more
+    if group:
+        yield group
+
+
+def read_results(files: Iterable[bytes], asked: Mapping[str, int], model: str, longest: int) -> Results:
+    """The answers in ``files`` to the requests ``asked``: how many answers each wants by its ``custom_id``.
+
+    ``model`` is the one that was asked for; a line has ``longest`` bytes at most.
+    """
+    found: dict[str, Line] = {}
+    wrong: Counter[str] = Counter()
+    for content in files:
+        useless = 0
+        for raw in _lines(content):
+            id, line = _read(raw, asked, longest)
+            if id is None or line is None:
+                wrong[id or "lines that are no answers"] += 1
+                useless += 1
+                if useless == _USELESS_LINES:
+                    wrong["rest of a file that is not read, since too many of its lines are no answers to it"] += 1
+                    break
+            elif id in found:
+                found[id] = Line(fault=_TWICE)
+                wrong["requests that were answered more than once"] += 1
+            else:
+                found[id] = line
+    found, named = _of_model(found, model)
+    return Results(found, (*(f"{count} {what}" for what, count in sorted(wrong.items())), *named))
+
+
+def _lines(content: bytes) -> Iterator[bytes]:
+    """The lines of ``content``, blank ones left out, without a copy of all of them."""
+    start = 0
+    while start < len(content):
+        end = content.find(b"\n", start)
+        end = len(content) if end < 0 else end
+        raw = content[start:end].strip()
+        start = end + 1
+        if raw:
+            yield raw
+
+
+def _read(raw: bytes, asked: Mapping[str, int], longest: int) -> tuple[str | None, Line | None]:
+    """The id and what is said of it; without the second one the first is what is wrong with the line."""
+    if len(raw) > longest:
+        return "lines that are too long (classifier.openai.response_bytes)", None
+    try:
+        held = json.loads(raw)
+    except MALFORMED:
+        return None, None
+    if not isinstance(held, dict):
+        return None, None
+    id = held.get("custom_id")
+    if not isinstance(id, str) or id not in asked:
+        return _STRANGE, None
+    return id, _line(held, asked[id])
+
+
+def _line(held: Mapping[str, Data], samples: int) -> Line:
+    response = as_mapping(held.get("response"))
+    body = as_mapping(response.get("body"))
+    status = response.get("status_code", _OK)
+    error = as_mapping(held.get("error")) or as_mapping(body.get("error"))
+    if error or status != _OK:
+        return _failure(error, status if isinstance(status, int) else 0)
+    if not body:
+        return MISSING
+    model = body.get("model")
+    answers = answers_of(body, samples)
+    return Line(answers, model=model if isinstance(model, str) else None, tokens=tokens_of(body))
+
+
+def _failure(error: Mapping[str, Data], status: int) -> Line:
+    names = {name for name in (error.get("code"), error.get("type")) if isinstance(name, str)}
+    message = error.get("message")
+    reason = refusal_of(status, names, message if isinstance(message, str) else "")
+    if reason is not None:
+        return Line(fault=reason, refused=True)
+    word = next((name for name in (error.get("code"), error.get("type")) if isinstance(name, str) and name), "")
+    told = " ".join(filter(None, (f"HTTP {status}" if status else "", shown(word))))
+    return Line(
+        fault=f"the request failed in the batch ({told or 'without a reason'})", unsupported=status in UNSUPPORTED
+    )
+
+
+def shown(word: str) -> str:
+    """What an endpoint says, as far as it is repeated: a code, and no text."""
+    return "".join(sign for sign in word[:_SHOWN] if sign.isascii() and (sign.isalnum() or sign in "_-. "))
+
+
+def _of_model(found: dict[str, Line], model: str) -> tuple[dict[str, Line], tuple[str, ...]]:
+    """``found`` without what another model said.
+
+    An endpoint may know one model by several names, so that one name in all answers is as good as ours; where it uses
+    several, those are ours that begin with the name which was asked for.
+    """
+    names = {line.model for line in found.values() if line.model is not None}
+    if all(map(_is_named(model), names)):
+        return found, ()
+    if len(names) == 1:
+        return found, (f"all answers name the model {shown(names.pop())!r}, and {shown(model)!r} was asked for",)
+    ours = _is_named(model)
+    others = {id for id, line in found.items() if line.model is not None and not ours(line.model)}
+    fault = Line(fault="another model answered")
+    kept = {id: fault if id in others else line for id, line in found.items()}
+    return kept, (f"{len(others)} answers that name another model than {shown(model)!r}",)
+
+
+def _is_named(model: str) -> Any:
+    own = model.rpartition("/")[2]
+
+    def named(name: str) -> bool:
+        other = name.rpartition("/")[2]
+        return other == own or (other.startswith(own) and other[len(own)] in "-@:")
+
+    return named

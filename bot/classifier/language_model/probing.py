@@ -1,0 +1,51 @@
+"""Finding out what an endpoint can do, with requests that are no queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bot.classifier.language_model.abilities import Abilities, find_out, probe, shows
+from bot.classifier.language_model.answers import Answer
+from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError, UnsupportedError
+from bot.classifier.language_model.meter import Meter
+from bot.errors import OutsideError
+
+
+def still_answers(endpoint: Endpoint, abilities: Abilities, samples: int) -> bool:
+    """Whether ``endpoint`` answers what is no query, and can do what ``abilities`` say."""
+    try:
+        return shows(endpoint.complete(probe(abilities, samples), retry=False), abilities, samples)
+    except (QueryFailedError, QueryRefusedError):
+        return False
+
+
+def probed(endpoint: Endpoint, meter: Meter, samples: int) -> Abilities:
+    """What ``endpoint`` can do; raises :class:`OutsideError` if it cannot be reached."""
+
+    def ask(asked: dict[str, Any], final: bool) -> Sequence[Answer] | None:
+        try:
+            try:
+                return endpoint.complete(asked, retry=False)
+            except UnsupportedError as error:
+                return ask(asked, False) if final and error.passing else None
+            except (QueryFailedError, OutsideError):
+                return endpoint.complete(asked)  # a server that is away may come back
+        except (UnsupportedError, QueryRefusedError):
+            return None
+        except QueryFailedError as error:
+            raise error.outside from None
+
+    def demand(asked: dict[str, Any]) -> Sequence[Answer]:
+        try:
+            return endpoint.complete(asked)
+        except QueryFailedError as error:
+            raise error.outside from None
+        except QueryRefusedError:
+            return ()
+
+    meter.probe(True)
+    try:
+        return find_out(ask, demand, samples)
+    finally:
+        meter.probe(False)
