@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING
 
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
@@ -15,29 +15,13 @@ from bot.classifier.findings import FindingsStore
 from bot.classifier.model import Backend, Stages, silent
 from bot.classifier.remembering import RememberingBackend
 from bot.config import ClassifierSettings, OpenAISettings
-from bot.errors import IncompleteError, UsageError
+from bot.errors import UsageError
 from bot.personal_data.detector import Detector
 from bot.taxonomy.model import Taxonomy
 from bot.user_cache import user_cache_folder
 
 if TYPE_CHECKING:
     from bot.classifier.language_model.remembered import RememberedAbilities
-
-Found = TypeVar("Found")
-
-
-@runtime_checkable
-class Batching(Protocol):
-    """A backend that asks in batches."""
-
-    remarks: Mapping[str, None]
-
-    def settle(self, wait: bool, tell: Callable[[str], None]) -> bool:
-        """Submit what was collected; ``True`` if all is to be asked again.
-
-        Raises :class:`IncompleteError` while answers are missing.
-        """
-        ...
 
 
 def make_backend(
@@ -97,27 +81,3 @@ def _batched(
         raise UsageError("--batch needs a folder that is there in the next run; name one as INCUMBENT_CACHE")
     records = BatchRecords(folder, settings.batch.keep_days)
     return BatchedBackend(taxonomy, settings, samples, environment, memory, records, detector)
-
-
-def through_batches(
-    backend: Backend, work: Callable[[], Found], wait: bool, tell: Callable[[str], None]
-) -> tuple[Found, IncompleteError | None]:
-    """What ``work`` finds by asking ``backend``, and why some of it is missing: it waits for batches.
-
-    With ``wait`` it is done again until nothing is.  ``tell`` hears how batches stand, and what is wrong with them.
-    A backend without batches works once.
-    """
-    inner = backend.inner if isinstance(backend, RememberingBackend) else backend
-    if not isinstance(inner, Batching):
-        return work(), None
-    pending: IncompleteError | None = None
-    again = True
-    while again:
-        found = work()
-        try:
-            again = inner.settle(wait, tell)
-        except IncompleteError as error:
-            pending, again = error, False
-    for remark in inner.remarks:
-        tell(remark)
-    return found, pending

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bot.classifier.backends import through_batches
+from bot.classifier.batching import through_batches
 from bot.cli.options import (
     batch_options,
     dry_run_option,

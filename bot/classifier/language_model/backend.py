@@ -71,7 +71,8 @@ class LanguageModelBackend:
         with Endpoint(self._settings, self._environment, self._meter) as endpoint:
             patience = Patience(lambda: still_answers(endpoint, LEAST, self._samples))
             # The first query of a prompt goes alone, so that the others find its unchanging part in the cache.
-            abilities, outcome = self._begin(endpoint, requests[first])
+            known = self._memory.load(self._settings, self._samples)
+            abilities, outcome = self._begin(endpoint, known, requests[first])
             yield first, patience.hear(outcome)
 
             refused: list[int] = []
@@ -87,13 +88,14 @@ class LanguageModelBackend:
                     yield from fly(ask, group, self._settings.in_flight, patience)
                 patience.end()
             finally:
-                # It may have refused what it is said to do; that it refuses a single query says nothing of it.
-                if refused and not still_answers(endpoint, abilities, self._samples):
+                # It may have refused what it was remembered to do, or only these queries.
+                if refused and abilities is known and not still_answers(endpoint, abilities, self._samples):
                     self._memory.forget(self._settings, self._samples)
 
-    def _begin(self, endpoint: Endpoint, request: InferenceRequest) -> tuple[Abilities, Outcome]:
-        """What the endpoint can do, and what became of the first query: it shows whether what is remembered holds."""
-        known = self._memory.load(self._settings, self._samples)
+    def _begin(
+        self, endpoint: Endpoint, known: Abilities | None, request: InferenceRequest
+    ) -> tuple[Abilities, Outcome]:
+        """What the endpoint can do, and what became of the first query: it shows whether what is ``known`` holds."""
         if known is not None:
             outcome = self._attempt(endpoint, known, request)
             if not isinstance(outcome, UnsupportedError) or still_answers(endpoint, known, self._samples):

@@ -145,7 +145,7 @@ class BatchedBackend:
         if said:
             told.insert(0, said)
         if not wait or not names:
-            raise IncompleteError(f"{'; '.join(told)}: run the same command again, to take in the answers")
+            raise IncompleteError(f"{'; '.join(told)}; run the same command again for the answers")
         self._wait(names, tell)
         self._forget_round()
         return True
@@ -347,7 +347,7 @@ class BatchedBackend:
                     if self._clock() + batch.poll_seconds > until:
                         raise IncompleteError(
                             f"the batch {record.batch} is still {state.word} after {batch.wait_hours:g} hours "
-                            "(classifier.openai.batch.wait_hours): run the same command again, to take in the answers"
+                            "(classifier.openai.batch.wait_hours): run the same command again for the answers"
                         )
                     self._sleep(batch.poll_seconds)
 

@@ -1,0 +1,50 @@
+"""Asking in batches: what a command does goes on in a later run, or waits (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol, TypeVar, runtime_checkable
+
+from bot.classifier.model import Backend
+from bot.classifier.remembering import RememberingBackend
+from bot.errors import IncompleteError
+
+Found = TypeVar("Found")
+
+
+@runtime_checkable
+class Batching(Protocol):
+    """A backend that asks in batches."""
+
+    remarks: Mapping[str, None]
+
+    def settle(self, wait: bool, tell: Callable[[str], None]) -> bool:
+        """Submit what was collected; ``True`` if all is to be asked again.
+
+        Raises :class:`IncompleteError` while answers are missing.
+        """
+        ...
+
+
+def through_batches(
+    backend: Backend, work: Callable[[], Found], wait: bool, tell: Callable[[str], None]
+) -> tuple[Found, IncompleteError | None]:
+    """What ``work`` finds by asking ``backend``, and why some of it is missing: it waits for batches.
+
+    With ``wait`` it is done again until nothing is.  ``tell`` hears how batches stand, and what is wrong with them.
+    A backend without batches works once.
+    """
+    inner = backend.inner if isinstance(backend, RememberingBackend) else backend
+    if not isinstance(inner, Batching):
+        return work(), None
+    pending: IncompleteError | None = None
+    again = True
+    while again:
+        found = work()
+        try:
+            again = inner.settle(wait, tell)
+        except IncompleteError as error:
+            pending, again = error, False
+    for remark in inner.remarks:
+        tell(remark)
+    return found, pending
