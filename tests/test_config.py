@@ -101,6 +101,7 @@ def test_the_config_of_a_platform_that_upgrades_goes_on_working(tmp_path: Path) 
     settings = load(tmp_path, text).classifier.openai
     assert settings is not None
     assert settings.response_bytes == 16_000_000
+    assert (settings.abilities_days, settings.batch.window, settings.batch.prices) == (30, "24h", None)
 
 
 @pytest.mark.parametrize("name", [name for name in OPENAI if name != "response_bytes"])

@@ -157,7 +157,7 @@ def test_a_sample_that_does_not_fit_is_asked_for_once_more(tmp_path: Path) -> No
     with BatchServer(script, at_once=True) as server:
         found, _ = Run(server, tmp_path).ask(wait=True)
     assert [values(finding) for finding in found] == [SURE] * 4
-    assert [(line["custom_id"][-2:], line["body"]["n"]) for line in server.submitted][4:] == [("-2", 1)]
+    assert [(line["custom_id"][-2:], "n" in line["body"]) for line in server.submitted][4:] == [("-2", False)]
 
 
 @pytest.mark.parametrize("ending", ["failed", "expired", "cancelled"])

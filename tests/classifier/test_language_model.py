@@ -260,6 +260,31 @@ def test_an_endpoint_that_can_do_less_than_is_remembered_is_asked_anew(tmp_path:
     assert values(finding) == SURE
 
 
+def test_what_an_endpoint_can_do_is_found_out_again_after_some_days(tmp_path: Path) -> None:
+    with ModelServer(GOOD) as server:
+        settings = openai_settings(endpoint=server.endpoint, abilities_days=2)
+        answers(backend(server.endpoint, folder=tmp_path), SHOW)
+        now = time.time()
+        for days, known in ((0, True), (1.9, True), (2.1, False), (-1, False)):
+            memory = RememberedAbilities(tmp_path, clock=lambda days=days: now + days * 86_400)  # type: ignore[misc]
+            assert (memory.load(settings, 1) is not None) == known
+
+
+def test_what_is_refused_in_the_middle_of_a_run_is_forgotten(tmp_path: Path) -> None:
+    def script(body: dict[str, Any], number: int) -> Reply:
+        asked = [item for item in server.requests if not is_probe(item)]
+        return (
+            failure(400, "unknown response_format") if len(asked) > 2 and "response_format" in body else GOOD(body, 0)
+        )
+
+    with ModelServer(script) as server:
+        settings = openai_settings(endpoint=server.endpoint)
+        answers(backend(server.endpoint, folder=tmp_path), SHOW)
+        assert RememberedAbilities(tmp_path).load(settings, 1) is not None
+        answers(backend(server.endpoint, folder=tmp_path), *(request(f"q{n}", capabilities=NAMES) for n in range(3)))
+    assert RememberedAbilities(tmp_path).load(settings, 1) is None
+
+
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"\xff", b"{" * 20_000])
 def test_a_damaged_memory_is_as_good_as_none(content: bytes, tmp_path: Path) -> None:
     with ModelServer(GOOD) as server:
