@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -9,22 +10,22 @@ from bot.classifier.language_model.abilities import Abilities
 from bot.classifier.language_model.backend import LanguageModelBackend
 from bot.classifier.language_model.endpoint import Endpoint
 from bot.classifier.language_model.prompt import Prompt
+from bot.classifier.language_model.prompts import NAMELESS, Prompts
+from bot.classifier.language_model.remembered import RememberedAbilities
 from bot.classifier.model import Finding, Identity, InferenceRequest
+from bot.config import OpenAISettings
+from bot.taxonomy.model import Taxonomy
 
 _WARNING: Final = "The last user message holds"
 """How the paragraph begins that says what is data, and that data instructs nobody."""
 
 
-class PastedBackend(LanguageModelBackend):
-    """The language model backend, its prompt undefended; no canary is looked at."""
+class PastedPrompts(Prompts):
+    """Prompts without their defences."""
 
-    @property
-    def identity(self) -> Identity:
-        """Comparable with nothing but itself."""
-        return replace(super().identity, backend="pasted", prompt="pasted")
-
-    def _prompt(self, request: InferenceRequest, *, stated: bool) -> Prompt:
-        prompt = super()._prompt(request, stated=stated)
+    def of(self, request: InferenceRequest, *, stated: bool) -> Prompt:
+        """The prompt for ``request``, its turns as they were written."""
+        prompt = super().of(request, stated=stated)
         paragraphs = prompt.system.split("\n\n")
         kept = [paragraph for paragraph in paragraphs if not paragraph.startswith(_WARNING)]
         assert len(kept) == len(paragraphs) - 1
@@ -35,6 +36,26 @@ class PastedBackend(LanguageModelBackend):
         pasted = zip(self._examples[request.capabilities], prompt.examples, strict=True)
         examples = tuple(("\n".join(example.turns), answer) for example, (_, answer) in pasted)
         return Prompt(prompt.asked, "\n\n".join(kept), examples, said[: self._settings.prompt_bytes])
+
+
+class PastedBackend(LanguageModelBackend):
+    """The language model backend, its prompt undefended; no canary is looked at."""
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy,
+        settings: OpenAISettings,
+        samples: int,
+        environment: Mapping[str, str],
+        memory: RememberedAbilities,
+    ) -> None:
+        super().__init__(taxonomy, settings, samples, environment, memory)
+        self._prompts = PastedPrompts(taxonomy, settings, NAMELESS)
+
+    @property
+    def identity(self) -> Identity:
+        """Comparable with nothing but itself."""
+        return replace(super().identity, backend="pasted", prompt="pasted")
 
     def _ask(self, endpoint: Endpoint, abilities: Abilities, request: InferenceRequest) -> Finding:
         return replace(super()._ask(endpoint, abilities, request), attempt=False)

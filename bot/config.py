@@ -124,34 +124,34 @@ class BatchSettings(FileModel):
     """How queries are asked in batches (``--batch``): a file of requests that the endpoint answers within a day."""
 
     window: Text = Field(
-        default=_default("classifier.openai.batch.window"), description="time that the endpoint is given for a batch"
+        default=default("classifier.openai.batch.window"), description="time that the endpoint is given for a batch"
     )
     requests: Count = Field(
-        default=_default("classifier.openai.batch.requests"), description="requests of one batch at most"
+        default=default("classifier.openai.batch.requests"), description="requests of one batch at most"
     )
     bytes: Count = Field(
-        default=_default("classifier.openai.batch.bytes"), description="bytes of the requests of one batch at most"
+        default=default("classifier.openai.batch.bytes"), description="bytes of the requests of one batch at most"
     )
     in_flight: Count = Field(
-        default=_default("classifier.openai.batch.in_flight"), description="batches that are open at the same time"
+        default=default("classifier.openai.batch.in_flight"), description="batches that are open at the same time"
     )
     result_bytes: Count = Field(
-        default=_default("classifier.openai.batch.result_bytes"),
+        default=default("classifier.openai.batch.result_bytes"),
         description="bytes of the answers of one batch at most",
     )
     transfer_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
-        default=_default("classifier.openai.batch.transfer_seconds"),
+        default=default("classifier.openai.batch.transfer_seconds"),
         description="time that sending the requests, or fetching the answers, of one batch may take",
     )
     poll_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
-        default=_default("classifier.openai.batch.poll_seconds"),
+        default=default("classifier.openai.batch.poll_seconds"),
         description="time between two looks at open batches (`--wait`)",
     )
     wait_hours: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
-        default=_default("classifier.openai.batch.wait_hours"), description="how long `--wait` waits at most"
+        default=default("classifier.openai.batch.wait_hours"), description="how long `--wait` waits at most"
     )
     keep_days: Count = Field(
-        default=_default("classifier.openai.batch.keep_days"),
+        default=default("classifier.openai.batch.keep_days"),
         description="after so many days a batch that nobody asked for again is forgotten",
     )
     prices: Prices | None = Field(
@@ -193,7 +193,7 @@ class OpenAISettings(FileModel):
     budget: Budget
     prices: Prices | None = Field(description="null: reports name tokens and no money")
     abilities_days: Count = Field(
-        default=_default("classifier.openai.abilities_days"),
+        default=default("classifier.openai.abilities_days"),
         description="for so many days it is remembered what the endpoint can do",
     )
     batch: BatchSettings = Field(default_factory=BatchSettings, description="how queries are asked with `--batch`")
