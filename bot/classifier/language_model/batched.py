@@ -238,7 +238,7 @@ class BatchedBackend:
         if state.word != "completed":
             why = f" ({state.why})" if state.why else ""
             self.remarks[f"the batch {record.batch} ended as {state.word}{why}; {len(results.lines)} answers"] = None
-        self.remarks |= {f"the batch {record.batch} has {remark}": None for remark in results.remarks}
+        self.remarks |= {f"the batch {record.batch}: {remark}": None for remark in results.remarks}
         if not record.counted:
             for line in results.lines.values():
                 self._meter.received(*line.tokens)
