@@ -86,6 +86,22 @@ def read_commit(folder: Path, name: str) -> str:
     return commit
 
 
+def read_changed(folder: Path, base: str) -> frozenset[str]:
+    """The files below ``folder`` that differ from where the commit at hand left ``base``, relative to it.
+
+    Uncommitted changes and new files count; those that git ignores do not.  There must be a repository
+    (:func:`read_top`).  Raises :class:`UsageError` where ``base`` means no commit.
+    """
+    git = _library()
+    commit = read_commit(folder, base)
+    here = git.Git(folder)
+    left = _asked(lambda: str(here.merge_base(commit, "HEAD")), git, quiet=True) or commit
+    options = ("--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--no-textconv")
+    differing = _asked(lambda: str(here.diff(*options, left, "--", ".")), git)
+    new = _asked(lambda: str(here.ls_files("-z", "--others", "--exclude-standard", "--", ".")), git)
+    return frozenset(filter(None, f"{differing}\0{new}".split("\0")))
+
+
 def read_remote(folder: Path) -> str | None:
     """``OWNER/NAME`` of the repository that ``origin`` of ``folder``'s leads to; ``None`` without one."""
     git = _library()
