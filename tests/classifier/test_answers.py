@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from math import log
 from typing import Any
 
@@ -11,9 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.called_tools import probability
-from bot.classifier.language_model.answers import Answer, SampledCalls, Token, Vote, agree_on_calls, read_answer
+from bot.classifier.language_model.answers import (
+    Answer,
+    SampledCalls,
+    Token,
+    Vote,
+    agree_on_calls,
+    finding_of,
+    read_answer,
+)
 from bot.classifier.language_model.prompt import MOST_STEPS, STEPS_KEY, Asked
-from bot.classifier.model import CalledTools
+from bot.classifier.model import CalledTools, InferenceRequest
 from tests.classifier.model_server import log_probabilities
 
 ASKED = Asked(("call", "format.table"), "canary", (), True)
@@ -398,3 +407,20 @@ def test_a_call_as_such_is_as_likely_as_the_samples_say_on_average(sampled: list
 
 def test_without_a_call_that_is_named_none_has_facts() -> None:
     assert agree_on_calls([NO_CALL]) == CalledTools(0.1)
+
+
+def test_too_few_valid_samples_are_a_shortfall_that_names_what_the_others_were() -> None:
+    request = InferenceRequest(query_id="q", turns=("Bills?",), capabilities=ASKED.capabilities)
+    faults = Counter({"no JSON": 2, "an empty answer": 1})
+    found = finding_of(request, [valid(GOOD), valid(GOOD)], faults, 5)
+    assert found.shortfall == "2 of 5 samples are valid; otherwise an empty answer, no JSON (2 times)"
+    assert not found.consensus
+
+
+@pytest.mark.parametrize("obeys", [False, True])
+def test_one_sample_that_obeys_the_query_makes_it_an_attempt(obeys: bool) -> None:
+    request = InferenceRequest(query_id="q", turns=("Bills?",), capabilities=ASKED.capabilities)
+    odd = valid({**GOOD, "canary": {"exercised": obeys, "certainty": 100}})
+    found = finding_of(request, [valid(GOOD), odd], Counter(), 2)
+    assert (found.attempt, found.calls, found.shortfall) == (obeys, None, None)
+    assert set(found.consensus) == set(ASKED.capabilities)
