@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from bot.extension.manner import inflation
 from bot.extension.model import Cluster, Telling, Trait
@@ -173,6 +172,8 @@ class _Weights:
 
     def of(self, rows: Iterable[Collection[Trait]]) -> Sparse:
         """A row of numbers for each of ``rows``, a column for each telling trait; most are zero."""
+        from scipy.sparse import csr_matrix  # the job that writes does without it
+
         columns = [array("i", sorted(self._places[trait] for trait in row if trait in self._places)) for row in rows]
         ends = np.cumsum([0, *map(len, columns)])
         flat = np.array([place for own in columns for place in own], dtype=np.intp)
