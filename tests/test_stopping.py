@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,14 +20,16 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are oth
 
 @pytest.fixture(autouse=True)
 def interruptible() -> Iterator[None]:
-    """Tests that run in a shell's background ignore interrupts; afterwards all is as it was."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Tests in a shell's background, or under `nohup`, ignore some of them; afterwards all is as it was."""
+    usual: dict[signal.Signals, Any] = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
     yield
-    found = {number: signal.getsignal(number) for number in before}
-    for number, handler in before.items():
-        signal.signal(number, handler)
-    assert {**found, signal.SIGINT: before[signal.SIGINT]} == before
+    found = {number: signal.signal(number, handler) for number, handler in before.items()}
+    assert {**found, signal.SIGINT: signal.default_int_handler} == usual
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
