@@ -14,6 +14,15 @@ from bot.rater.similarity import similarity_matrix
 BLOCK = 1 << 20
 
 
+def nearest_of(profile: Profile, members: Sequence[Profile]) -> Similarity:
+    """maxSim of one query among ``members``, in any order (ties: smaller id); 0 without any."""
+    if not members:
+        return Similarity(0.0, None)
+    values = similarity_matrix([profile.text], [member.text for member in members])[0]
+    best = values.max()
+    return Similarity(float(best), min(members[place].id for place in np.flatnonzero(values == best).tolist()))
+
+
 class NearestResidents:
     """maxSim(q) for every query of a cycle, kept up to date while R grows (ties: smaller id)."""
 

@@ -47,6 +47,17 @@ class LiveSet:
     def __init__(self, residents: Sequence[Resident], queries: Sequence[ScoredQuery], config: Curation) -> None:
         names = set[str]().union(*(resident.scores for resident in residents), *(query.scores for query in queries))
         names |= {doubt.capability for query in queries for doubt in query.doubts}
+        self._fill(residents, names, config)
+
+    @classmethod
+    def knowing(cls, names: Iterable[str], residents: Sequence[Resident], config: Curation) -> LiveSet:
+        """That of ``residents``, for queries that are not at hand yet and exercise some of ``names`` alone."""
+        live = cls.__new__(cls)
+        live._fill(residents, {*names}.union(*(resident.scores for resident in residents)), config)
+        return live
+
+    def _fill(self, residents: Sequence[Resident], names: Iterable[str], config: Curation) -> None:
+        """Only ``residents`` are in it, in the order of their admission."""
         self._begin(Capabilities(names, config))
         for rank, resident in enumerate(by_admission(residents)):
             self._enter(

@@ -9,9 +9,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.consolidator.cycle import run_cycle
+from bot.consolidator.cycle import descending, judge_arriving, run_cycle
 from bot.consolidator.verdict import Decision, Reason, Verdict
 from bot.curator.admission import plan_admissions
+from bot.rater.contextualizer import LiveSet, without_merit
 from bot.rater.model import Resident
 from bot.rounding import rounded
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
@@ -141,3 +142,16 @@ def test_the_set_never_exceeds_its_ceiling_and_nothing_is_lost(stream: list[Case
             for verdict in plan.admitted
         ]
         assert len(present) <= ceiling
+
+
+@slowly
+@given(cases())
+def test_queries_that_arrive_by_their_keys_are_judged_as_if_all_were_held(case: Case) -> None:
+    queries, residents, config = queries_of(case), residents_of(case), config_of(case)
+    live = LiveSet.knowing(case.capabilities, residents, config)
+    keyed = [(descending(live, live.profile(item)), item.id, item) for item in queries]
+    arriving = [(key, item) for key, _, item in sorted(keyed, key=lambda each: each[:2]) if not without_merit(key)]
+    judged = [verdict for _, verdict in judge_arriving(arriving, live, config)]
+    expected = run_cycle(queries, residents, config)
+    assert judged == list(expected[: len(judged)])
+    assert not any(verdict.decision.admits for verdict in expected[len(judged) :])
