@@ -371,6 +371,10 @@ if __name__ == "__main__":
         from bench import extension
 
         sys.exit(extension.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["triage"]:
+        from bench import triage
+
+        sys.exit(triage.main(sys.argv[2:]))
     if sys.argv[1:2] == ["calibration"]:
         from bench import calibration
 

@@ -18,7 +18,14 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr
 from bot.defaults import default
 from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
-from bot.learning_settings import AppraisalSettings, CalibrationSettings, Count, ExtensionSettings, Share
+from bot.learning_settings import (
+    AppraisalSettings,
+    CalibrationSettings,
+    Count,
+    ExtensionSettings,
+    Share,
+    TriageSettings,
+)
 from bot.limits import ReadingLimits
 from bot.snapshot import Snapshot
 from bot.suggest import perhaps
@@ -298,6 +305,10 @@ class Curation(FileModel):
     limits: Limits
     extension: ExtensionSettings
     appraisal: AppraisalSettings
+    triage: TriageSettings = Field(
+        default_factory=TriageSettings,
+        description="how raw queries of production traffic become a shortlist",
+    )
     admissions: Literal["commit", "pull-request", "by-hand"] = Field(
         description="after the merge: `commit` writes admissions to the default branch, `pull-request` offers them in "
         "a pull request; `by-hand` leaves them to people"

@@ -121,3 +121,34 @@ class CalibrationSettings(FileModel):
         description="parts of the answers, each of which is judged by a fit to the others"
     )
     knobs: KnobFits
+
+
+class TriageSettings(FileModel):
+    """How raw queries of production traffic become a shortlist (docs/triage.md)."""
+
+    near_duplicate: Share = Field(
+        default=default("triage.near_duplicate"),
+        description="estimated share of shingles from which on two texts are near duplicates",
+    )
+    permutations: Count = Field(
+        default=default("triage.permutations"), description="hashes that the estimate is made of"
+    )
+    shingle: Count = Field(
+        default=default("triage.shingle"),
+        description="characters of a shingle",
+    )
+    shard_rows: Count = Field(
+        default=default("triage.shard_rows"),
+        description="representatives that are classified at a time, and lost at a kill",
+    )
+    megabytes: Count = Field(
+        default=default("triage.megabytes"), description="memory of the database; what is more goes to disk"
+    )
+    listed: Count = Field(
+        default=default("triage.listed"),
+        description="unreadable rows that are listed",
+    )
+    shown: Count = Field(
+        default=default("triage.shown"),
+        description="rows of each list of the report",
+    )

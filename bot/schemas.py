@@ -54,6 +54,7 @@ from bot.report.output import (
 from bot.report.review_output import ReviewOutput
 from bot.report.scan_output import ScanOutput
 from bot.taxonomy.model import Taxonomy
+from bot.triage.output import TriageOutput
 
 SCHEMAS: dict[str, type[BaseModel]] = {
     "taxonomy": Taxonomy,
@@ -98,6 +99,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "reclassify-output": ReclassifyOutput,
     "migrate-output": MigrateOutput,
     "impact-output": Impact,
+    "triage-output": TriageOutput,
     "export-output": ExportOutput,
     "status-output": StatusOutput,
     "scan-output": ScanOutput,

@@ -44,6 +44,7 @@ ROWS = [
     {"impact"},
     {"migrating"},
     {"report"},
+    {"triage"},
     {"github"},
     {"reconcile"},
     {"doctor"},
@@ -116,6 +117,8 @@ PURE = [
     "mcp_server/untrusted.py",
     "mcp_server/verdict_rows.py",
     "migrating/overrides.py",
+    "triage/classifying.py",
+    "triage/markdown.py",
     "rater",
     "consolidator",
     "curator/roles.py",
@@ -190,6 +193,12 @@ WORLD |= {"yaml", "ruamel", "openai", "git", "github", "requests", "click", "ric
 # Who changes files, and which; whatever changes those of a platform repository goes through the journal, so that no
 # interrupt leaves a part of a change.
 WRITERS = {
+    "cli/triage.py": "an output that a person names, which takes the place of an older one",
+    "triage/gathering.py": "the work folder of a triage",
+    "triage/plan.py": "the work folder of a triage",
+    "triage/processes.py": "the work folder of a triage",
+    "triage/tables.py": "the work folder of a triage, and what a person names",
+    "triage/run.py": "an output that a person names",
     "curator/journal.py": "the platform repository",
     "cli/evaluation_sources.py": "an output that a person names",
     "cli/export.py": "an output that a person names",

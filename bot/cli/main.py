@@ -26,6 +26,7 @@ COMMANDS = {
     "init": "Make a repository a platform repository.",
     "import": "Take a team's present regression set as it is, and say what the rules make of it.",
     "review": "Judge an eval set against the regression set; writes nothing.",
+    "triage": "Find the few of raw production traffic that would have merit; writes a folder.",
     "explain": "Say why a query has its verdict, and what would turn it; writes nothing.",
     "classify": "Say which capabilities each query exercises.",
     "candidates": "Find what customers ask for and the taxonomy has no capability for; writes nothing.",

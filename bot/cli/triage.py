@@ -1,0 +1,184 @@
+"""``incumbent triage``: from production traffic to a shortlist."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from bot.cli.options import (
+    json_option,
+    print_json,
+    progress_bar,
+    repository_options,
+    say,
+    show_problems,
+    show_usage,
+    warn_of_lag,
+)
+from bot.errors import InputError, Problem, UsageError
+from bot.opening import open_backend, open_platform
+from bot.pipeline import Platform
+from bot.snapshot import WorkingTree
+from bot.submission import Package, Submission, faults_of_names
+
+
+@click.command("triage")
+@click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--agent",
+    "agent_folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="The folder of the agent that was asked.",
+)
+@click.option(
+    "--agents",
+    "agents_folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="A folder of agents, each in CUSTOMER/AGENT.",
+)
+@click.option("--agent-column", metavar="NAME", help="With --agents: the column with the folder of each row's agent.")
+@click.option("--customer", metavar="NAME", help="The customer's name (default: of the folder above the agent's).")
+@click.option("--query-column", metavar="NAME", help="The column with the query (default: by its usual names).")
+@click.option("--id-column", metavar="NAME", help="The column with the ids (default: by its usual names, if any).")
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Where the result goes.")
+@click.option("--work", type=click.Path(path_type=Path), metavar="DIR", help="Where work is kept (default: OUT.work).")
+@click.option("--processes", type=click.IntRange(1, 256), metavar="N", help="Processes (default: one per core).")
+@click.option("--show-personal-data", "shows", is_flag=True, help="Carry personal data as it was; keys never.")
+@click.option("--force", is_flag=True, help="Overwrite OUT, and begin other work in its folder anew.")
+@json_option
+@repository_options
+def command(
+    inputs: tuple[Path, ...],
+    agent_folder: Path | None,
+    agents_folder: Path | None,
+    agent_column: str | None,
+    customer: str | None,
+    query_column: str | None,
+    id_column: str | None,
+    out: Path,
+    work: Path | None,
+    processes: int | None,
+    shows: bool,
+    force: bool,
+    as_json: bool,
+    repo: Path,
+    config_path: str,
+) -> int:
+    """Find the few raw queries of production traffic that would have merit.
+
+    INPUTS are Parquet, JSON Lines or CSV files, perhaps with .gz behind. Give the folder of the agent that they were
+    sent to with --agent, or of several with --agents and --agent-column. The folder OUT gets an eval set, a report and
+    tables. Personal data and keys are masked on the way in. A run that was ended goes on where it was.
+
+    \b
+    Examples:
+      incumbent triage traffic.parquet --agent eval_sets/contoso/repairs --out shortlist
+      incumbent triage logs/*.jsonl.gz --agents eval_sets --agent-column bot --out shortlist
+    """
+    if find_spec("duckdb") is None or find_spec("datasketch") is None:
+        raise UsageError("packages of the extra are missing: say `pip install 'incumbent[triage]'`")
+    if (agent_folder is None) == (agents_folder is None) or (agents_folder is None) != (agent_column is None):
+        raise UsageError("give --agent DIR, or --agents DIR with --agent-column NAME")
+    if out.exists() and not force:
+        raise UsageError(f"{out} exists; name another folder with --out, or say --force to overwrite it")
+    if out.exists() and not (out / "shortlist.parquet").exists():
+        raise UsageError(f"{out} is not the result of a triage, and is not overwritten; name another folder with --out")
+    from bot.digests import digest
+    from bot.triage.plan import open_work, room_for
+    from bot.triage.reading import Columns
+    from bot.triage.run import Assignment, triage
+
+    platform = open_platform(repo, config_path)
+    packages = _packages(platform, agent_folder, agents_folder, customer)
+    backend = open_backend(platform, progress_bar)
+    assignment = Assignment(
+        platform=platform,
+        inputs=inputs,
+        columns=Columns(query=query_column, id=id_column, agent=agent_column),
+        packages=packages,
+        processes=processes or os.cpu_count() or 1,
+        shows=shows,
+    )
+    of = {
+        "inputs": [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in inputs],
+        "columns": [query_column, id_column, agent_column],
+        "agents": digest([[name, repr(each.specification), repr(each.submission)] for name, each in packages.items()]),
+        "shows": shows,
+        "version": version("incumbent"),
+        "identity": repr(backend.identity),
+        "platform": digest(
+            [
+                platform.taxonomy.model_dump_json(),
+                platform.config.model_dump_json(),
+                sorted(repr(each) for each in platform.regression_set.on_record.items()),
+                sorted(repr(each) for each in platform.corrections.items()),
+            ]
+        ),
+    }
+    known = platform.regression_set
+    warn_of_lag(known.residents(platform.taxonomy, backend.identity)[1])
+    folder = work or out.with_name(f"{out.name}.work")
+    with room_for(folder):
+        kept = open_work(folder, of, anew=force)
+        if out.exists():
+            shutil.rmtree(out)
+        outcome = triage(assignment, backend, kept, out, progress_bar)
+    if as_json:
+        from bot.triage.output import TriageOutput
+
+        print_json(TriageOutput.of(outcome, str(out)))
+    else:
+        chosen = outcome.shortlist.chosen
+        entering = sum(item.verdict.admitted for item in chosen)
+        say(f"{outcome.rows:,} rows read, {outcome.unreadable:,} unreadable; {outcome.texts:,} texts")
+        say(f"{outcome.summary.counts.representatives:,} representatives, {len(chosen):,} in the shortlist:")
+        say(f"{entering:,} would enter, {len(chosen) - entering:,} would wait for a person")
+        say(f"see {out / 'report.md'}")
+    show_problems(outcome.problems)
+    show_usage(backend)
+    return InputError.exit_code if outcome.unreadable else 0
+
+
+def _packages(
+    platform: Platform, agent_folder: Path | None, agents_folder: Path | None, customer: str | None
+) -> dict[str, Package]:
+    """The agents by the names that rows have for them: ``customer/agent``, or the name alone where it is one's only."""
+    if agent_folder is not None:
+        package = _package(platform, agent_folder, customer)
+        return {package.submission.agent: package}
+    if agents_folder is None:
+        raise UsageError("give --agents DIR")
+    problems: list[Problem] = []
+    found: dict[str, Package] = {}
+    for folder in sorted(path for path in agents_folder.glob("*/*") if path.is_dir()):
+        try:
+            found[f"{folder.parent.name}/{folder.name}"] = _package(platform, folder, customer)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    if not found:
+        fix = "put each agent in a folder CUSTOMER/AGENT of it"
+        raise InputError([Problem(str(agents_folder), None, "there is no agent in it", fix)])
+    return found
+
+
+def _package(platform: Platform, folder: Path, customer: str | None) -> Package:
+    """The agent in ``folder``, without queries."""
+    from bot.intake.agents import read_specification
+
+    resolved = folder.resolve()
+    names = customer or resolved.parent.name or "customer", resolved.name or "agent"
+    problems = faults_of_names(*names, str(folder))
+    if problems:
+        raise InputError(problems)
+    specification = read_specification(WorkingTree(folder, str(folder)), platform.config.limits)
+    submission = Submission(customer=names[0], agent=names[1], folder=str(folder), queries=())
+    return Package(submission=submission, specification=specification)

@@ -1,0 +1,193 @@
+"""What a shard of representatives exercises, and what each would bring to R as it is (pure)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final
+
+from bot.classifier.classify import classify
+from bot.classifier.model import Backend, Identity, silent
+from bot.intake.query import Query
+from bot.pipeline import Platform, under_corrections
+from bot.rater.contextualizer import LiveSet
+from bot.rater.model import Doubt, Resident, ScoredQuery
+from bot.rater.profile import bits
+from bot.settling import content_of, settle
+from bot.submission import Package
+
+CLASSIFIED: Final = {
+    "place": "BIGINT",
+    "id": "VARCHAR",
+    "customer": "VARCHAR",
+    "weight": "BIGINT",
+    "shortfall": "VARCHAR",
+    "new": "INTEGER",
+    "fills": "INTEGER",
+    "contested": "INTEGER",
+    "combinations": "INTEGER",
+    "total": "DOUBLE",
+    "signature": "VARCHAR[]",
+    "scores": "DOUBLE[]",
+    "competent": "VARCHAR[]",
+    "arbitrated": "VARCHAR[]",
+    "doubts": "VARCHAR",
+    "attempt": "BOOLEAN",
+    "personal": "VARCHAR",
+    "familiar": "BOOLEAN",
+}
+"""The columns of a classified shard, one row per representative that nothing settles, in the order of their places.
+
+``weight``: rows of the traffic that it stands for; ``shortfall``: why it could not be classified (then the rest is
+null); from ``new`` to ``total`` the parts of its key against R; ``signature`` and ``scores`` go together.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Representative:
+    """One of many rows of the traffic that say nearly the same.
+
+    ``place`` is that of the row in the order of the inputs, ``agent`` whom it was asked, ``weight`` how many rows it
+    stands for.
+    """
+
+    place: int
+    id: str
+    agent: str
+    turns: tuple[str, ...]
+    weight: int
+
+    @cached_property
+    def query(self) -> Query:
+        """It as the query of an eval set, without set-up and expectation."""
+        return Query(id=self.id, turns=self.turns, file=self.agent, line=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ground:
+    """What traffic is judged by and against.
+
+    ``packages`` are the agents that it was sent to, without queries, by the name that rows have for them.  ``settled``
+    are the ids of representatives that R, the line or a tombstone knows already; ``edited`` those of the entries that
+    representatives would take over, and that these are not judged against.
+    """
+
+    platform: Platform
+    packages: Mapping[str, Package]
+    identity: Identity
+    settled: frozenset[str] = frozenset()
+    edited: frozenset[str] = frozenset()
+
+    @property
+    def residents(self) -> tuple[Resident, ...]:
+        """R and those who wait for a slot, as representatives find them."""
+        known = self.platform.regression_set
+        entries, _ = known.residents(self.platform.taxonomy, self.identity)
+        in_line, _ = known.in_line(self.platform.taxonomy, self.identity)
+        return tuple(item for item in (*entries, *in_line) if item.id not in self.edited)
+
+    def live(self) -> LiveSet:
+        """R before the cycle, for queries that exercise anything of the taxonomy."""
+        return LiveSet.knowing(self.platform.taxonomy.by_id, self.residents, self.platform.config)
+
+
+def known_texts(platform: Platform, package: Package) -> frozenset[tuple[str, ...]]:
+    """The turns of whatever is on record of the agent of ``package``: what may settle a representative."""
+    place = (package.submission.customer, package.submission.agent)
+    return frozenset(content_of(entry)[0] for _, _, entry in platform.regression_set.by_agent.get(place, ()))
+
+
+def known_items(platform: Platform, package: Package) -> frozenset[str]:
+    """The ids, within their eval set, of whatever is on record of that agent."""
+    place = (package.submission.customer, package.submission.agent)
+    return frozenset(item for *source, item in platform.regression_set.by_source if tuple(source) == place)
+
+
+def settled_by(
+    platform: Platform, packages: Mapping[str, Package], concerned: Sequence[Representative]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Of representatives with known texts or ids: those that are settled, and the ids that the others would take over.
+
+    These are ``settled`` and ``edited`` of a :class:`Ground`.
+    """
+    asked: dict[str, list[Query]] = {}
+    for item in concerned:
+        asked.setdefault(item.agent, []).append(item.query)
+    submissions = [package_with(packages[agent], queries).submission for agent, queries in asked.items()]
+    found = settle(submissions, platform.regression_set)
+    return frozenset(found.settled), frozenset(found.targets.values())
+
+
+def package_with(package: Package, queries: Sequence[Query]) -> Package:
+    """``package`` with these ``queries``."""
+    return replace(package, submission=replace(package.submission, queries=tuple(queries)))
+
+
+def classify_shard(
+    rows: Sequence[Representative], ground: Ground, live: LiveSet, backend: Backend
+) -> list[dict[str, Any]]:
+    """A row of :data:`CLASSIFIED` for each of ``rows`` that nothing settles, in their order.
+
+    Raises what kept ``backend`` from going on, if anything did.
+    """
+    platform = ground.platform
+    asked: dict[str, list[Representative]] = {}
+    for row in rows:
+        if row.id not in ground.settled:
+            asked.setdefault(row.agent, []).append(row)
+    found: dict[int, dict[str, Any]] = {}
+    for agent, items in asked.items():
+        package, queries = ground.packages[agent], [item.query for item in items]
+        customer = package.submission.customer
+        result = classify(queries, package.specification, platform.taxonomy, backend, silent(agent))
+        if result.stopped is not None:
+            raise result.stopped
+        said = {item.query_id: item for item in under_corrections(platform, queries, result).classifications}
+        for item in items:
+            values: dict[str, Any] = {"place": item.place, "id": item.id, "customer": customer, "weight": item.weight}
+            if item.id in said:
+                values |= _row(platform.rate(said[item.id], item.query, customer), live)
+            else:
+                values["shortfall"] = result.shortfalls[item.id]
+            found[item.place] = {**dict.fromkeys(CLASSIFIED), **values}
+    return [found[place] for place in sorted(found)]
+
+
+def _row(query: ScoredQuery, live: LiveSet) -> dict[str, Any]:
+    profile = live.profile(query)
+    new, fills, contested, combinations, total = live.key(profile)
+    return {
+        "new": new,
+        "fills": fills,
+        "contested": contested,
+        "combinations": combinations,
+        "total": total,
+        "signature": list(query.scores),
+        "scores": list(query.scores.values()),
+        "competent": [live.capabilities.names[index] for index in bits(profile.caps)],
+        "arbitrated": sorted(query.arbitrated),
+        "doubts": json.dumps([[item.capability, item.probability, item.instead_of] for item in query.doubts]),
+        "attempt": query.attempt,
+        "personal": json.dumps(dict(query.personal)),
+        "familiar": query.familiar,
+    }
+
+
+def scored(row: Mapping[str, Any], turns: Collection[str]) -> ScoredQuery:
+    """The query of a classified ``row``, to be judged."""
+    return ScoredQuery(
+        id=row["id"],
+        turns=tuple(turns),
+        scores=dict(zip(row["signature"], row["scores"], strict=True)),
+        customer=row["customer"],
+        arbitrated=frozenset(row["arbitrated"]),
+        doubts=tuple(
+            Doubt(capability=name, probability=probability, instead_of=tuple(instead_of))
+            for name, probability, instead_of in json.loads(row["doubts"])
+        ),
+        attempt=row["attempt"],
+        personal=json.loads(row["personal"]),
+        familiar=row["familiar"],
+    )

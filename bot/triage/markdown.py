@@ -1,0 +1,100 @@
+"""The report of a triage as Markdown (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from bot.report.escaping import code, plain, shortened
+from bot.triage.shortlist import Chosen, Shortlist
+from bot.triage.summary import Capability, Summary
+
+_TURN: Final = 160
+
+
+def render_triage(
+    summary: Summary, shortlist: Shortlist, names: Mapping[str, str], reading: Sequence[tuple[str, int]], shown: int
+) -> str:
+    """The report; ``names`` are those of capabilities by id, ``reading`` what was read and how much, for its head.
+
+    Of each list ``shown`` are in it at most: the Parquet files beside it hold all.
+    """
+    return "\n".join([*_head(summary, shortlist, reading), *_lists(summary, shortlist, names, shown), ""])
+
+
+def _head(summary: Summary, shortlist: Shortlist, reading: Sequence[tuple[str, int]]) -> Iterator[str]:
+    counts = summary.counts
+    entering = sum(item.verdict.admitted for item in shortlist.chosen)
+    yield "# Triage"
+    yield ""
+    yield f"**{len(shortlist.chosen):,}** of {counts.rows:,} rows would have merit: {entering:,} would enter"
+    yield f"the regression set, {len(shortlist.chosen) - entering:,} would wait for a person."
+    yield ""
+    told = [
+        *reading,
+        ("representatives", counts.representatives),
+        ("settled: on record already", counts.settled),
+        ("not classified", counts.unclassified),
+        ("exercise nothing of the taxonomy", counts.off_taxonomy),
+        ("of a kind of text that the classifier cannot judge", counts.unfamiliar),
+        ("with merit against the set as it is", counts.merit),
+        ("with merit at their turn", shortlist.judged),
+    ]
+    yield from _table(("what", "count"), ((what, f"{count:,}") for what, count in told))
+
+
+def _lists(summary: Summary, shortlist: Shortlist, names: Mapping[str, str], shown: int) -> Iterator[str]:
+    yield from _section("Shortlist", len(shortlist.chosen), shown)
+    yield from _table(
+        ("query", "verdict", "reasons", "rows like it"), (_row(item) for item in shortlist.chosen[:shown])
+    )
+    lacking = [item for item in summary.capabilities if item.rows and not item.entries]
+    yield from _section("Capabilities that the traffic has and the set lacks", len(lacking), shown)
+    yield from _covered(lacking[:shown], names)
+    pairs = [item for item in summary.pairs if item.rows and not item.entries]
+    yield from _section("Pairs that the traffic has and the set lacks", len(pairs), shown)
+    yield from _covered(pairs[:shown], names)
+    yield from _section("Capabilities of the traffic", len(summary.capabilities), shown)
+    yield from _covered(summary.capabilities[:shown], names)
+    yield from _section("Most frequent signatures", len(summary.signatures), shown)
+    yield from _table(
+        ("capabilities", "rows"),
+        ((_named(signature, names, ", ") or "none", f"{rows:,}") for signature, rows in summary.signatures[:shown]),
+    )
+
+
+def _row(item: Chosen) -> tuple[str, ...]:
+    what = "enters" if item.verdict.admitted else "waits for a person"
+    reasons = ", ".join(code(reason.value) for reason in item.verdict.reasons)
+    text = code(shortened(" / ".join(item.query.turns), _TURN))
+    return f"{code(item.query.id)}: {text}", what, reasons, f"{item.rows:,}"
+
+
+def _covered(items: Iterable[Capability], names: Mapping[str, str]) -> Iterator[str]:
+    rows = ((_named(item.names, names, " + "), *_numbers(item)) for item in items)
+    return _table(("capability", "rows", "entries", "shortlist"), rows)
+
+
+def _numbers(item: Capability) -> tuple[str, str, str]:
+    return f"{item.rows:,}", f"{item.entries:,}", f"{item.chosen:,}"
+
+
+def _named(ids: Sequence[str], names: Mapping[str, str], between: str) -> str:
+    return between.join(plain(names.get(id, id)) for id in ids)
+
+
+def _section(title: str, count: int, shown: int) -> Iterator[str]:
+    yield ""
+    yield f"## {title}" + (f" (the first {shown:,} of {count:,})" if count > shown else "")
+    yield ""
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    found = list(rows)
+    if not found:
+        yield "None."
+        return
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in found:
+        yield f"| {' | '.join(row)} |"

@@ -1,0 +1,66 @@
+"""What ``incumbent triage --json`` prints."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.triage.run import Outcome
+
+
+class ChosenOutput(BaseModel):
+    """A query of the shortlist."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    agent: str = Field(description="the agent, as rows name it")
+    decision: str
+    route: str = Field(description="`direct` enters, `review` waits for a person")
+    reasons: tuple[str, ...]
+    rows: int = Field(description="rows of the traffic that are like it, itself included")
+
+
+class TriageOutput(BaseModel):
+    """What a triage found; the folder has the tables."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    out: str = Field(description="the folder of eval set, report and tables")
+    rows: int = Field(description="rows that could be read")
+    unreadable: int = Field(description="rows that could not be read")
+    texts: int = Field(description="rows without exact duplicates")
+    representatives: int = Field(description="rows without near duplicates")
+    settled: int = Field(description="representatives that are on record already")
+    off_taxonomy: int = Field(description="representatives that exercise nothing of the taxonomy")
+    unfamiliar: int = Field(description="representatives of a kind of text that the classifier cannot judge")
+    merit: int = Field(description="representatives with merit against the set as it is")
+    judged: int = Field(description="representatives with merit at their turn")
+    shortlist: tuple[ChosenOutput, ...]
+
+    @staticmethod
+    def of(outcome: Outcome, out: str) -> TriageOutput:
+        """The ``outcome`` that is written to ``out``."""
+        counts = outcome.summary.counts
+        return TriageOutput(
+            out=out,
+            rows=outcome.rows,
+            unreadable=outcome.unreadable,
+            texts=outcome.texts,
+            representatives=counts.representatives,
+            settled=counts.settled,
+            off_taxonomy=counts.off_taxonomy,
+            unfamiliar=counts.unfamiliar,
+            merit=counts.merit,
+            judged=outcome.shortlist.judged,
+            shortlist=tuple(
+                ChosenOutput(
+                    id=item.query.id,
+                    agent=item.agent,
+                    decision=item.verdict.decision.value,
+                    route=item.verdict.route.value,
+                    reasons=tuple(reason.value for reason in item.verdict.reasons),
+                    rows=item.rows,
+                )
+                for item in outcome.shortlist.chosen
+            ),
+        )

@@ -1,0 +1,135 @@
+"""Shards of representatives, classified in processes; each shard is written once it is whole."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from threadpoolctl import threadpool_limits
+
+from bot.classifier.embedded.backend import EmbeddedBackend
+from bot.classifier.model import Backend, Progress
+from bot.errors import OutsideError
+from bot.opening import open_backend, with_masks
+from bot.rater.contextualizer import LiveSet
+from bot.triage.classifying import CLASSIFIED, Ground, Representative, classify_shard, known_items, known_texts
+from bot.triage.tables import connected, name, rows_of, write_rows
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+REPRESENTATIVES: Final = "representatives"
+CLASSIFIED_FOLDER: Final = "classified"
+
+
+def shards(work: Path, part: str) -> list[Path]:
+    """The shards of this ``part`` of the folder ``work``, in order."""
+    return sorted((work / part).glob("*.parquet"))
+
+
+def concerned(connection: DuckDBPyConnection, work: Path, ground: Ground) -> Iterator[Representative]:
+    """Representatives that bear a text or an id that is on record of their agent."""
+    for agent, package in sorted(ground.packages.items()):
+        texts, items = known_texts(ground.platform, package), known_items(ground.platform, package)
+        if texts:
+            name(connection, "representatives", shards(work, REPRESENTATIVES))
+            query = (
+                "SELECT place, id, agent, turns, exact + near AS weight FROM representatives WHERE agent = ? AND "
+                "(list_contains(?::VARCHAR[][], turns) OR list_contains(?::VARCHAR[], id)) ORDER BY place"
+            )
+            for row in rows_of(connection, query, [agent, [list(text) for text in sorted(texts)], sorted(items)]):
+                yield Representative(**row | {"turns": tuple(row["turns"])})
+
+
+def classify_shards(
+    work: Path, ground: Ground, backend: Backend, processes: int, megabytes: int, progress: Progress
+) -> None:
+    """Classify each shard of representatives in ``work`` that is not classified yet, or not in full.
+
+    A language model is asked from this process alone, whose budget and rate hold for all.  ``megabytes`` bound the
+    memory of each database.  Raises :class:`OutsideError` where a process dies.
+    """
+    folder = work / CLASSIFIED_FOLDER
+    folder.mkdir(exist_ok=True)
+    every = shards(work, REPRESENTATIVES)
+    with connected(work, megabytes) as connection:
+        left = [path for path in every if not _is_done(connection, folder / path.name)]
+        done = len(every) - len(left)
+        progress(done, len(every))
+        if processes < 2 or len(left) < 2 or not isinstance(backend, EmbeddedBackend):
+            desk = Desk(ground, ground.live(), backend, connection)
+            for path in left:
+                desk.classify(path, folder / path.name)
+                done += 1
+                progress(done, len(every))
+            return
+    # Once, and not in every process: they read what it leaves behind.
+    backend.fit()
+    context = get_context("spawn")
+    try:
+        with ProcessPoolExecutor(min(processes, len(left)), context, _begin, (work, ground, megabytes)) as pool:
+            running = [pool.submit(_work, path, folder / path.name) for path in left]
+            try:
+                for each in as_completed(running):
+                    each.result()
+                    done += 1
+                    progress(done, len(every))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    except BrokenProcessPool:
+        fix = "run the command again, with fewer --processes if the memory was full: it goes on with what is left"
+        raise OutsideError(f"a process that classified was ended from outside; {fix}") from None
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What a process classifies with."""
+
+    ground: Ground
+    live: LiveSet
+    backend: Backend
+    connection: DuckDBPyConnection
+
+    def classify(self, path: Path, target: Path) -> None:
+        """Classify the representatives in ``path``, and write ``target``."""
+        name(self.connection, "shard", [path])
+        query = "SELECT place, id, agent, turns, exact + near AS weight FROM shard ORDER BY place"
+        rows = [Representative(**row | {"turns": tuple(row["turns"])}) for row in rows_of(self.connection, query)]
+        write_rows(self.connection, target, CLASSIFIED, classify_shard(rows, self.ground, self.live, self.backend))
+
+
+_desks: list[Desk] = []
+
+
+def _begin(work: Path, ground: Ground, megabytes: int) -> None:
+    """What each process loads once; the process that began it says when to stop."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threadpool_limits(1)
+    with_masks(ground.platform)
+    _desks.append(Desk(ground, ground.live(), open_backend(ground.platform), connected(work, megabytes)))
+
+
+def _work(path: Path, target: Path) -> None:
+    _desks[0].classify(path, target)
+
+
+def _is_done(connection: DuckDBPyConnection, path: Path) -> bool:
+    if not path.exists():
+        return False
+    name(connection, "shard", [path])
+    (found,) = rows_of(connection, "SELECT count(shortfall) AS missing FROM shard")
+    return not found["missing"]
+
+
+def missing(connection: DuckDBPyConnection, paths: Sequence[Path], most: int) -> dict[str, str]:
+    """Representatives that could not be classified, ``most`` at most, and why."""
+    name(connection, "classified", paths)
+    query = "SELECT id, shortfall FROM classified WHERE shortfall IS NOT NULL ORDER BY place LIMIT ?"
+    return {row["id"]: row["shortfall"] for row in rows_of(connection, query, [most])}

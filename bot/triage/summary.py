@@ -1,0 +1,212 @@
+"""What the traffic exercises, what of it R covers, and what the shortlist would add: tables of counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bot.rater.profile import bits
+from bot.triage.classifying import Ground
+from bot.triage.processes import CLASSIFIED_FOLDER, REPRESENTATIVES, shards
+from bot.triage.shortlist import Shortlist
+from bot.triage.tables import name, rows_of, write_query, write_rows
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_SHORTLIST: Final = {
+    "id": "VARCHAR",
+    "agent": "VARCHAR",
+    "turns": "VARCHAR[]",
+    "decision": "VARCHAR",
+    "route": "VARCHAR",
+    "reasons": "VARCHAR[]",
+    "competent": "VARCHAR[]",
+    "new_capabilities": "VARCHAR[]",
+    "new_combinations": "VARCHAR[][]",
+    "file": "VARCHAR",
+    "row": "BIGINT",
+    "exact": "BIGINT",
+    "near": "BIGINT",
+    "masked": "VARCHAR[]",
+}
+_CAPABILITIES: Final = {
+    "capability": "VARCHAR",
+    "rows": "BIGINT",
+    "representatives": "BIGINT",
+    "covered_by_set": "BIGINT",
+    "covered_by_shortlist": "BIGINT",
+}
+_PAIRS: Final = {
+    "first": "VARCHAR",
+    "second": "VARCHAR",
+    "rows": "BIGINT",
+    "representatives": "BIGINT",
+    "covered_by_set": "BIGINT",
+    "covered_by_shortlist": "BIGINT",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """What became of the representatives, and of how many rows.
+
+    ``rows`` are those that they stand for; of the ``representatives`` so many are
+    ``settled`` by what is on record, ``off_taxonomy`` (they exercise nothing), ``unfamiliar`` (of a kind of text that
+    the classifier cannot judge), or could not be classified; ``merit`` have merit against R before the cycle.
+    """
+
+    rows: int
+    representatives: int
+    settled: int
+    off_taxonomy: int
+    unfamiliar: int
+    unclassified: int
+    merit: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capability:
+    """A capability, or a pair of them, and who covers it competently: rows of the traffic, entries, the shortlist."""
+
+    names: tuple[str, ...]
+    rows: int
+    representatives: int
+    entries: int
+    chosen: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """``signatures`` are the most frequent with their rows; ``capabilities`` and ``pairs`` all that anybody covers."""
+
+    counts: Counts
+    signatures: tuple[tuple[tuple[str, ...], int], ...]
+    capabilities: tuple[Capability, ...]
+    pairs: tuple[Capability, ...]
+
+
+def summarise(
+    connection: DuckDBPyConnection, work: Path, out: Path, ground: Ground, shortlist: Shortlist, shown: int
+) -> Summary:
+    """Count, and write the tables into the folder ``out``; ``shown`` signatures are returned at most."""
+    name(connection, "representatives", shards(work, REPRESENTATIVES))
+    name(connection, "classified", shards(work, CLASSIFIED_FOLDER))
+    (total,) = rows_of(
+        connection, "SELECT count(*) AS representatives, coalesce(sum(exact + near), 0) AS rows FROM representatives"
+    )
+    (found,) = rows_of(
+        connection,
+        "SELECT count(*) AS classified, count(shortfall) AS unclassified, count(*) FILTER (NOT familiar) AS unfamiliar,"
+        " count(*) FILTER (len(list_filter(signature, lambda x: NOT list_contains(arbitrated, x))) = 0)"
+        " AS off_taxonomy,"
+        " count(*) FILTER (new > 0 OR fills > 0 OR contested > 0 OR combinations > 0) AS merit"
+        " FROM classified",
+    )
+    signatures = out / "signatures.parquet"
+    write_query(
+        connection,
+        signatures,
+        "SELECT list_sort(signature) AS signature, sum(weight)::BIGINT AS rows, count(*) AS representatives "
+        "FROM classified WHERE signature IS NOT NULL GROUP BY 1 ORDER BY rows DESC, signature",
+    )
+    name(connection, "signatures", [signatures])
+    top = rows_of(connection, "SELECT signature, rows FROM signatures LIMIT ?", [shown])
+    # What occurs together is counted once for all that cover the same.
+    grouped = (
+        "SELECT list_sort(competent) AS covered, sum(weight)::BIGINT AS rows, count(*) AS representatives "
+        "FROM classified WHERE len(competent) > 0 GROUP BY 1"
+    )
+    singles, doubles = _covered(ground, shortlist)
+    traffic: dict[tuple[str, ...], list[int]] = {}
+    for row in rows_of(connection, grouped):
+        names = row["covered"]
+        for group in (*((each,) for each in names), *_pairs(names, ground)):
+            count = traffic.setdefault(group, [0, 0])
+            count[0] += row["rows"]
+            count[1] += row["representatives"]
+    summary = Summary(
+        counts=Counts(
+            rows=int(total["rows"]),
+            representatives=total["representatives"],
+            settled=total["representatives"] - found["classified"],
+            off_taxonomy=found["off_taxonomy"],
+            unfamiliar=found["unfamiliar"],
+            unclassified=found["unclassified"],
+            merit=found["merit"],
+        ),
+        signatures=tuple((tuple(row["signature"]), row["rows"]) for row in top),
+        capabilities=_counted(traffic, singles, 1),
+        pairs=_counted(traffic, doubles, 2),
+    )
+    _write(connection, out, shortlist, summary)
+    return summary
+
+
+def _pairs(names: list[str], ground: Ground) -> list[tuple[str, ...]]:
+    base = ground.platform.config.base
+    free = sorted(each for each in names if each not in base)
+    return [(first, second) for place, first in enumerate(free) for second in free[place + 1 :]]
+
+
+def _covered(
+    ground: Ground, shortlist: Shortlist
+) -> tuple[dict[tuple[str, ...], list[int]], dict[tuple[str, ...], list[int]]]:
+    """Each capability and pair → how many entries cover it competently, and how many of the shortlist."""
+    singles: dict[tuple[str, ...], list[int]] = {}
+    doubles: dict[tuple[str, ...], list[int]] = {}
+    live = ground.live()
+    profiles = [(member, 0) for member in live.members]
+    profiles += [(live.profile(item.query), 1) for item in shortlist.chosen]
+    for profile, place in profiles:
+        names = [live.capabilities.names[index] for index in bits(profile.caps)]
+        for each in names:
+            singles.setdefault((each,), [0, 0])[place] += 1
+        for pair in _pairs(names, ground):
+            doubles.setdefault(pair, [0, 0])[place] += 1
+    return singles, doubles
+
+
+def _counted(
+    traffic: dict[tuple[str, ...], list[int]], covered: dict[tuple[str, ...], list[int]], size: int
+) -> tuple[Capability, ...]:
+    groups = {group for group in traffic if len(group) == size} | covered.keys()
+    found = []
+    for group in groups:
+        (rows, representatives), (entries, chosen) = traffic.get(group, (0, 0)), covered.get(group, (0, 0))
+        found.append(
+            Capability(names=group, rows=rows, representatives=representatives, entries=entries, chosen=chosen)
+        )
+    return tuple(sorted(found, key=lambda item: (-item.rows, item.names)))
+
+
+def _write(connection: DuckDBPyConnection, out: Path, shortlist: Shortlist, summary: Summary) -> None:
+    rows = [
+        {
+            "id": item.query.id,
+            "agent": item.agent,
+            "turns": item.query.turns,
+            "decision": item.verdict.decision.value,
+            "route": item.verdict.route.value,
+            "reasons": [reason.value for reason in item.verdict.reasons],
+            "competent": item.verdict.facts.competent,
+            "new_capabilities": item.verdict.facts.new_capabilities,
+            "new_combinations": item.verdict.facts.new_combinations,
+            "file": item.file,
+            "row": item.row,
+            "exact": item.exact,
+            "near": item.near,
+            "masked": item.masked,
+        }
+        for item in shortlist.chosen
+    ]
+    write_rows(connection, out / "shortlist.parquet", _SHORTLIST, rows)
+    for table, columns, items in (
+        ("capabilities", _CAPABILITIES, summary.capabilities),
+        ("pairs", _PAIRS, summary.pairs),
+    ):
+        values = [(*item.names, item.rows, item.representatives, item.entries, item.chosen) for item in items]
+        write_rows(
+            connection, out / f"{table}.parquet", columns, [dict(zip(columns, row, strict=True)) for row in values]
+        )

@@ -1,0 +1,142 @@
+"""From representatives to a shortlist: the same as a review of all of them."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.classifier.embedded.backend import EmbeddedBackend
+from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.model import silent
+from bot.intake.eval_sets import read_eval_sets
+from bot.intake.query import Query
+from bot.opening import open_package, open_platform
+from bot.pipeline import Platform, review
+from bot.snapshot import WorkingTree
+from bot.submission import Package
+from bot.triage.classifying import Ground, package_with, settled_by
+from bot.triage.eval_set import render_eval_set
+from bot.triage.markdown import render_triage
+from bot.triage.processes import CLASSIFIED_FOLDER, REPRESENTATIVES, classify_shards, concerned
+from bot.triage.shortlist import choose
+from bot.triage.summary import summarise
+from bot.triage.tables import connected, write_rows
+from tests.factories import REPOSITORY
+
+pytest.importorskip("duckdb")
+
+# INCUMBENT_TRIAGE=5000 compares so many.
+SIZE = int(os.environ.get("INCUMBENT_TRIAGE", "500"))
+MEGABYTES = 256
+COLUMNS = {
+    "place": "BIGINT",
+    "id": "VARCHAR",
+    "agent": "VARCHAR",
+    "turns": "VARCHAR[]",
+    "file": "VARCHAR",
+    "row": "BIGINT",
+    "exact": "BIGINT",
+    "near": "BIGINT",
+    "masked": "VARCHAR[]",
+}
+
+
+@pytest.fixture(scope="module")
+def platform() -> Platform:
+    return open_platform(REPOSITORY, "config/curation.yaml")
+
+
+@pytest.fixture(scope="module")
+def package(platform: Platform) -> Package:
+    return open_package(
+        platform,
+        REPOSITORY,
+        REPOSITORY / "examples/customers/northwind-tracker/tracker",
+        "northwind-tracker",
+        "tracker",
+    )
+
+
+@pytest.fixture(scope="module")
+def backend(platform: Platform) -> EmbeddedBackend:
+    """The shipped model without the embedding, which takes long."""
+    settings = platform.config.classifier
+    embedded = settings.embedded.model_copy(update={"embedding": "none"})
+    return EmbeddedBackend(platform.taxonomy, embedded, settings.samples, ModelCache(None))
+
+
+def generated(platform: Platform, size: int) -> list[Query]:
+    """Texts of the taxonomy's exemplars, alone, joined, and with a word of their own."""
+    draw = random.Random(4)
+    texts = [row.turns for row in platform.taxonomy.exemplars]
+    found = []
+    for number in range(size):
+        turns = [*draw.choice(texts)]
+        if draw.random() < 0.3:
+            turns[-1] += " " + draw.choice(texts)[0]
+        if draw.random() < 0.2:
+            turns.append(draw.choice(texts)[0])
+        turns[0] = f"{turns[0]} {number}"
+        found.append(Query(id=f"q{number:05d}", turns=tuple(turns), file="traffic.jsonl", line=number + 1))
+    return found
+
+
+def written(work: Path, queries: Sequence[Query], each: int) -> None:
+    (work / REPRESENTATIVES).mkdir(parents=True)
+    with connected(work, MEGABYTES) as connection:
+        for start in range(0, len(queries), each):
+            rows: list[dict[str, Any]] = [
+                {
+                    "place": start + place,
+                    "id": query.id,
+                    "agent": "tracker",
+                    "turns": query.turns,
+                    "file": query.file,
+                    "row": query.line,
+                    "exact": 1 + place % 3,
+                    "near": place % 2,
+                    "masked": [],
+                }
+                for place, query in enumerate(queries[start : start + each])
+            ]
+            write_rows(connection, work / REPRESENTATIVES / f"{start // each:05d}.parquet", COLUMNS, rows)
+
+
+def test_a_shortlist_is_what_a_review_of_all_representatives_lets_in_or_asks_about(
+    tmp_path: Path, platform: Platform, package: Package, backend: EmbeddedBackend
+) -> None:
+    queries = generated(platform, SIZE)
+    written(tmp_path, queries, 170)
+    ground = Ground(platform=platform, packages={"tracker": package_with(package, ())}, identity=backend.identity)
+    with connected(tmp_path, MEGABYTES) as connection:
+        settled, edited = settled_by(platform, ground.packages, list(concerned(connection, tmp_path, ground)))
+        ground = replace(ground, settled=settled, edited=edited)
+        classify_shards(tmp_path, ground, backend, 1, MEGABYTES, silent(""))
+        shortlist = choose(connection, tmp_path, ground)
+        out = tmp_path / "out"
+        out.mkdir()
+        summary = summarise(connection, tmp_path, out, ground, shortlist, 30)
+    expected = review(platform, package_with(package, queries), backend, silent(""))
+    assert [item.verdict for item in shortlist.chosen] == [
+        verdict for verdict in expected.verdicts if verdict.decision.admits
+    ]
+    assert shortlist.chosen
+    assert summary.counts.rows == sum(1 + place % 170 % 3 + place % 170 % 2 for place in range(SIZE))
+    (out / "eval_set.yaml").write_text(render_eval_set(shortlist.chosen), encoding="utf-8")
+    (read,) = read_eval_sets(WorkingTree(out, "out"), platform.config.limits)
+    assert [(query.id, query.turns) for query in read.queries] == [
+        (item.query.id, item.query.turns) for item in shortlist.chosen
+    ]
+    names = {id: item.name for id, item in platform.taxonomy.by_id.items()}
+    report = render_triage(summary, shortlist, names, [("rows", SIZE)], 5)
+    assert f"**{len(shortlist.chosen):,}** of " in report
+    before = [path.read_bytes() for path in sorted((tmp_path / CLASSIFIED_FOLDER).iterdir())]
+    (tmp_path / CLASSIFIED_FOLDER / "00001.parquet").unlink()
+    classify_shards(tmp_path, ground, backend, 1, MEGABYTES, silent(""))
+    assert [path.read_bytes() for path in sorted((tmp_path / CLASSIFIED_FOLDER).iterdir())] == before
