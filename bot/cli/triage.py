@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -127,8 +126,6 @@ def command(
     folder = work or out.with_name(f"{out.name}.work")
     with room_for(folder):
         kept = open_work(folder, of, anew=force)
-        if out.exists():
-            shutil.rmtree(out)
         outcome = triage(assignment, backend, kept, out, progress_bar)
     if as_json:
         from bot.triage.output import TriageOutput

@@ -62,7 +62,7 @@ class Outcome:
 
 
 def triage(assignment: Assignment, backend: Backend, work: Work, out: Path, stages: Stages) -> Outcome:
-    """All steps; ``out`` must not exist, and is there as a whole at the end.
+    """All steps; at the end ``out`` is there as a whole, in place of an older one.
 
     Raises :class:`IncompleteError` where the classifier said nothing of some: the same command asks again.
     """
@@ -93,6 +93,9 @@ def triage(assignment: Assignment, backend: Backend, work: Work, out: Path, stag
         shortlist=shortlist,
     )
     _write(outcome, assignment, temporary)
+    # An older result stays until there is a new one.
+    if out.exists():
+        shutil.rmtree(out)
     temporary.replace(out)
     return outcome
 
