@@ -193,7 +193,6 @@ WORLD |= {"yaml", "ruamel", "openai", "git", "github", "requests", "click", "ric
 # Who changes files, and which; whatever changes those of a platform repository goes through the journal, so that no
 # interrupt leaves a part of a change.
 WRITERS = {
-    "cli/triage.py": "an output that a person names, which takes the place of an older one",
     "triage/gathering.py": "the work folder of a triage",
     "triage/plan.py": "the work folder of a triage",
     "triage/processes.py": "the work folder of a triage",
