@@ -111,7 +111,11 @@ def test_a_close_call_is_of_too_low_a_probability_and_the_surest_come_first(case
         named = [(call.capability, call.probability) for call in verdict.close_calls]
         assert named == [(name, possible[name]) for name, _ in named]
         assert not named or verdict.reasons[0] is Reason.REDUNDANT
-        assert not {name for name, _ in named} & {*verdict.facts.competent, *config.trial}
+        assert not {name for name, _ in named} & {*verdict.facts.competent}
+        # On one on trial no verdict rests: what it would take the place of has to make the difference.
+        assert {name for name, _ in named} & config.trial <= {
+            item.capability for item in query.doubts if item.instead_of
+        }
         levels = [rounded(probability) for _, probability in named]
         assert levels == sorted(levels, reverse=True)
         assert all(level >= config.options.close_call for level in levels)
