@@ -62,6 +62,11 @@ class Plan:
 
 def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
     """The writes that make our pull requests match ``wanted``; where they match it there are none."""
+    again = reopened(own(scene.open), scene.known, scene.at)
+    if again:
+        # Before anything is closed: a run that is killed must not leave a refusal that somebody took back.
+        write = WriteLedger.of(scene.ledger, {SET_EVENTS: appended(scene.events, again)}, "Suggestions opened again")
+        return Plan(operations=((None, write),), beyond=(), left=())
     by_branch = {proposal.branch: proposal for proposal in wanted.proposals}
     operations: list[tuple[int | None, Operation]] = []
     heads: dict[str, str] = {}
@@ -136,7 +141,6 @@ def _events(
     found = (
         *suggested(shown, proposals, known, scene.at),
         *answered(own(scene.closed), known, ids, scene.merged_by, scene.closed_by),
-        *reopened(own(scene.open), known, scene.at),
     )
     return {SET_EVENTS: appended(scene.events, found)} if found else {}
 

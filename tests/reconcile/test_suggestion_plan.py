@@ -20,6 +20,9 @@ from bot.github.values import (
     PushBranch,
     WriteLedger,
 )
+from bot.ledger.event_files import parsed
+from bot.ledger.events import SET_EVENTS
+from bot.ledger.replay import replay
 from bot.reconcile.proposals import LABEL
 from bot.reconcile.wishes import Branch
 from bot.report.suggestion import CLOSED, closing
@@ -168,6 +171,25 @@ def test_what_people_reopened_is_described_as_open_again() -> None:
     body = world.open[0].body
     world.open[0] = replace(world.open[0], body=closing(body, "its grounds did not hold"))
     assert world.plan().operations == ((5, EditDescription(body=body)),)
+
+
+def test_that_people_reopened_one_is_recorded_before_anything_is_done_to_it() -> None:
+    """A run that is killed on the way must not leave a refusal that somebody took back."""
+    world = settled()
+    was_open, refused = world.open[0], replace(world.open[0], closed=True, closed_at="2026-11-23T09:30:00Z")
+    world.open, world.closed = world.open[1:], [refused]
+    (write,) = found(world.plan(), WriteLedger)
+    world.events = dict(write.files)[SET_EVENTS]
+    assert [item.pull_request for item in replay(parsed(world.events)).refused] == [was_open.number]
+    world.open, world.closed, world.branches = [was_open], [], {}
+    ((number, write),) = world.plan().operations
+    assert (number, isinstance(write, WriteLedger)) == (None, True)
+    assert isinstance(write, WriteLedger)
+    (path,) = (path for path, _ in write.files)
+    assert path == SET_EVENTS
+    world.events = dict(write.files)[SET_EVENTS]
+    assert replay(parsed(world.events)).refused == ()
+    assert len(world.plan().operations) > 1
 
 
 def test_a_branch_of_ours_that_holds_something_older_is_moved_forward() -> None:
