@@ -877,6 +877,43 @@ def test_of_a_large_repository_only_our_folders_are_fetched_where_the_server_can
         copy.snapshot(head).read("assets/9", LIMITS)
 
 
+def test_what_is_prepared_is_fetched_at_once_and_what_lies_beside_it_is_not(
+    origin: Origin, copy: ObjectStore, server: Server
+) -> None:
+    origin.git("config", "uploadpack.allowFilter", "true")
+    agents = {f"eval_sets/c{number}/a/skills/x/{name}": os.urandom(9) for number in range(300) for name in "pq"}
+    base = origin.commit(
+        {**agents, "eval_sets/c7/a/agent.yaml": b"a: 1", "top": b"0", "config/a.yaml": b"b: 2"}, ref=MAIN
+    )
+    copy.fetch(server.url, {"base": MAIN}, TOKEN, sleep=unwaited, folders={"base": ("config",)}, ours=OURS)
+    snapshot, requests = copy.snapshot(base), len(server.seen)
+
+    def lots(work: Callable[[], object]) -> float:
+        nonlocal requests
+        before, requests = requests, -1
+        work()
+        requests = len(server.seen)
+        return (requests - before) / 2
+
+    assert lots(lambda: copy.prepare(base, ())) == 0
+    assert lots(lambda: copy.prepare(base, [f"eval_sets/c{number}/a" for number in range(250)])) == 1
+    assert lots(lambda: [snapshot.read(path, LIMITS) for path in agents if int(path.split("/")[1][1:]) < 250]) == 0
+    assert lots(lambda: snapshot.read("eval_sets/c7/a/agent.yaml", LIMITS)) == 0
+    assert lots(lambda: snapshot.read("eval_sets/c299/a/skills/x/p", LIMITS)) == 1
+    assert lots(lambda: snapshot.read("eval_sets/c299/a/skills/x/q", LIMITS)) == 0
+    assert lots(lambda: (snapshot.read("top", LIMITS), snapshot.read("top", LIMITS))) == 1
+
+
+def test_git_names_the_content_of_folders(store: ObjectStore, origin: Origin) -> None:
+    before = origin.commit({"eval_sets/x/y/a": TEXT, "eval_sets/x/z/a": TEXT, "config/a": TEXT, "docs/a": TEXT})
+    after = origin.commit(
+        {"eval_sets/x/y/a": TEXT, "eval_sets/x/z/a": TEXT + TEXT, "config/a": TEXT, "eval_sets/b": TEXT}
+    )
+    old, new = (store.trees(commit, "config", "eval_sets") for commit in (before, after))
+    assert old.keys() == {"config", "eval_sets", "eval_sets/x", "eval_sets/x/y", "eval_sets/x/z"}
+    assert {path for path in old if old[path] == new[path]} == {"config", "eval_sets/x/y"}
+
+
 def test_a_file_that_moves_into_our_folders_unchanged_is_a_rename_and_an_edited_one_is_new(
     origin: Origin, copy: ObjectStore, server: Server
 ) -> None:

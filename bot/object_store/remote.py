@@ -27,6 +27,8 @@ _REMOTE = "incumbent"
 _WITHOUT_CONTENTS = "--filter=blob:none"
 _MOST_AT_ONCE = 10_000
 """So many ids go into one command: the machine takes about two million bytes of arguments."""
+MOST_PLACES = 200
+"""So many paths, each of any length, go into one command."""
 _ADDRESS = re.compile(r"https?://[!-.0-?A-~]+(/[!-~]*)?|(file://)?/[^\0]+")
 _NOT_THERE = re.compile(r"(?:not our ref|unadvertised object|couldn't find remote ref) (\S+)")
 _HOPELESS = re.compile(r"Authentication failed|could not read Username|error: (30.|40[134])\b|not found|not allowed")
@@ -66,10 +68,9 @@ def fetch(git: GitProcess, remote: Remote, refs: Mapping[str, str], optional: Co
 
 
 def bring(git: GitProcess, remote: Remote, folders: Mapping[str, Sequence[str]]) -> None:
-    """Fetch what is missing of ``folders``: of each commit the folders and files at its top, without any all of it."""
+    """Fetch what is missing of ``folders``: of each commit the folders and files named, without any all of it."""
     missing: set[str] = set()
-    for commit, tops in folders.items():
-        places = [f":(literal){top}" for top in tops]
+    for commit, places in ((commit, lot) for commit, named in folders.items() for lot in _lots(named)):
         options = ("--objects", "--no-object-names", "--missing=print", "--no-walk")
         # Of the tree: a commit that leaves these places as they were would be passed over.
         listed = git.ask("rev-list", *options, f"{commit}^{{tree}}", "--", *places).decode("ascii").split()
@@ -78,6 +79,12 @@ def bring(git: GitProcess, remote: Remote, folders: Mapping[str, Sequence[str]])
     for start in range(0, len(ids), _MOST_AT_ONCE):
         lot = ids[start : start + _MOST_AT_ONCE]
         _repeat(remote, f"{len(lot)} files", partial(_take, git, lot))
+
+
+def _lots(places: Sequence[str]) -> list[list[str]]:
+    """``places`` as git takes them, in lots that fit into one command; one that is empty stands for all."""
+    named = [f":(literal){place}" for place in places]
+    return [named[start : start + MOST_PLACES] for start in range(0, len(named), MOST_PLACES)] or [[]]
 
 
 def _take(git: GitProcess, ids: Sequence[str], secret: Mapping[str, str]) -> None:

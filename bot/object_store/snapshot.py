@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -18,6 +18,8 @@ _LINKS = {
     "120000": ("the path is a symbolic link", "commit the file itself in its place"),
     "160000": ("the path is a submodule", "commit the files themselves in its place"),
 }
+_DEPTH = 3
+"""How deep the folders lie that are fetched as one: ``eval_sets/<customer>/<agent>``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +34,10 @@ class Item:
 class Listing:
     """All that stands in one commit, which the snapshots of its folders share."""
 
-    def __init__(self, output: bytes, bring: Callable[[str], bytes] | None = None) -> None:
+    def __init__(self, output: bytes, bring: Callable[[Sequence[str]], bytes] | None = None) -> None:
         """``output``: what ``git ls-tree -r -z`` says, with ``-l`` unless the contents have still to be fetched.
 
-        ``bring`` fetches those of a folder or file at the top, and says what ``git ls-tree -r -l -z`` says of it then.
+        ``bring`` fetches those of folders or files, and says what ``git ls-tree -r -l -z`` says of them then.
         """
         self.items = _items(output)
         self._paths = sorted(self.items)
@@ -44,11 +46,18 @@ class Listing:
 
     def item(self, path: str) -> Item:
         """What stands at ``path``, which must be listed; with all that lies beside it its content is fetched first."""
-        top = path.partition("/")[0]
-        if self._bring is not None and top not in self._brought:
-            self._brought.add(top)
-            self.items |= _items(self._bring(top))
+        parts = path.split("/")
+        if self._bring is not None and self._brought.isdisjoint(
+            "/".join(parts[:depth]) for depth in range(len(parts) + 1)
+        ):
+            self.prepare([unit_of(path)])
         return self.items[path]
+
+    def prepare(self, places: Sequence[str]) -> None:
+        """Fetch the contents of ``places``, folders or files, in as few requests as can be."""
+        if self._bring is not None:
+            self._brought.update(places)
+            self.items |= _items(self._bring(places))
 
     def below(self, folder: str) -> list[str]:
         """The paths in ``folder``, sorted; all without a folder."""
@@ -74,6 +83,11 @@ class Listing:
     def is_link(self, path: str) -> bool:
         """Whether a symbolic link or a submodule stands at ``path``, which must be listed."""
         return self.items[path].mode in _LINKS
+
+
+def unit_of(path: str) -> str:
+    """What is fetched together with the file at ``path``: its folder, but no deeper than an agent's folder is."""
+    return "/".join(path.split("/")[:-1][:_DEPTH]) or path
 
 
 def _items(output: bytes) -> dict[str, Item]:

@@ -13,8 +13,8 @@ from typing import Literal
 
 from bot.errors import OutsideError, UsageError
 from bot.object_store.process import OUTPUT_BYTES, GitProcess, checked, is_ref_name, library, refused
-from bot.object_store.remote import Remote, bring, fetch
-from bot.object_store.snapshot import CommitSnapshot, Listing
+from bot.object_store.remote import MOST_PLACES, Remote, bring, fetch
+from bot.object_store.snapshot import CommitSnapshot, Listing, unit_of
 
 _DIFF = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
 # Where more files than that appear and vanish, only those with the same content are paired.
@@ -55,7 +55,7 @@ class ObjectStore:
         self._git = git
         self._is_partial = is_partial
         self._remote: Remote | None = None
-        self._folders: set[str] = set()
+        self._ours: set[str] = set()
         self._listings: dict[str, Listing] = {}
 
     @classmethod
@@ -103,19 +103,21 @@ class ObjectStore:
         optional: Collection[str] = (),
         sleep: Callable[[float], None] = time.sleep,
         folders: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        ours: Sequence[str] = (),
     ) -> dict[str, str]:
         """Fetch what ``refs`` map their local names to: full names of references at ``url``, or commit ids.
 
         Returns local name → commit id, without those ``optional`` local names that ``url`` does not have.  ``token`` is
         that of a job or an app; neither arguments nor errors show it.  ``sleep`` waits before another attempt.
         ``folders`` names, by local name, what at the top is about to be read (everything where it names none), so that
-        one request brings it; what else is read of a new store is fetched then, with all of its top folder.
+        one request brings it; what else is read of a new store is fetched then, with all of its folder.
+        Below ``ours``, named likewise, files are known again that were renamed and changed at once.
         """
         remote = Remote(url=url, token=token, sleep=sleep, partial=self._is_partial)
         found = fetch(self._git, remote, refs, optional)
         if self._is_partial:
             self._remote = remote
-            self._folders.update(*folders.values())
+            self._ours.update(ours, *folders.values())
             bring(self._git, remote, {found[local]: tops for local, tops in folders.items() if local in found})
         return found
 
@@ -143,19 +145,21 @@ class ObjectStore:
             return self._differ(_RENAMES, ancestor, new)
         found = self._differ(_SAME_CONTENT, ancestor, new)
         # To compare contents they must be here: those of our folders, never what else a pull request moves about.
-        kinds = {change.kind for change in found if self._is_ours(change)}
-        if not {"added", "deleted"} <= kinds:
+        added, deleted = (
+            sorted({unit_of(change.path) for change in found if self._is_ours(change) and change.kind == kind})
+            for kind in ("added", "deleted")
+        )
+        if not (added and deleted):
             return found
-        ours = sorted(self._folders)
-        bring(self._git, self._remote, {ancestor: ours, new: ours})
-        near = self._differ(_RENAMES, ancestor, new, *(f":(literal){folder}" for folder in ours))
+        bring(self._git, self._remote, {ancestor: deleted, new: added})
+        near = self._differ(_RENAMES, ancestor, new, *(f":(literal){folder}" for folder in sorted(self._ours)))
         kept = [change for change in found if not self._is_ours(change)]
         taken = {path for change in kept for path in (change.path, change.before)}
         return _sorted([*kept, *(item for item in near if not taken & {item.path, item.before or item.path})])
 
     def _is_ours(self, change: Change) -> bool:
         """Whether all that ``change`` is about lies in the folders that are read."""
-        return all(path.partition("/")[0] in self._folders for path in (change.path, change.before or change.path))
+        return all(path.partition("/")[0] in self._ours for path in (change.path, change.before or change.path))
 
     def _differ(self, options: Sequence[str], old: str, new: str, *places: str) -> tuple[Change, ...]:
         output = self._git.ask(*_DIFF, *options, old, new, "--", *places)
@@ -210,6 +214,18 @@ class ObjectStore:
         """The id of the tree of ``commit``."""
         return self._git.ask_id(f"{checked(commit)}^{{tree}}")
 
+    def trees(self, commit: str, *places: str) -> dict[str, str]:
+        """Path → git's id of the folders ``places`` of ``commit`` and of all folders below them."""
+        output = self._git.ask(
+            "ls-tree", "-d", "-r", "-z", "--full-tree", f"{checked(commit)}^{{commit}}", "--", *places
+        )
+        rows = (line.partition(b"\t") for line in output.split(b"\0") if line)
+        return {
+            path.decode("utf-8", "surrogateescape"): fields[2].decode()
+            for head, _, path in rows
+            if (fields := head.split())[1] == b"tree"
+        }
+
     def exists(self, commit: str) -> bool:
         """Whether ``commit`` is a commit of this store."""
         found = self._git.run("rev-parse", "--verify", "--quiet", f"{checked(commit)}^{{commit}}")[1]
@@ -231,10 +247,16 @@ class ObjectStore:
                 self._listings[commit] = Listing(self._git.ask(*_LIST, tree), partial(self._bring, remote, commit))
         return self._listings[commit]
 
-    def _bring(self, remote: Remote, commit: str, top: str) -> bytes:
-        """Fetch what stands at ``top`` in ``commit``; what ``git ls-tree`` says of it then."""
-        bring(self._git, remote, {commit: (top,)})
-        return self._git.ask(*_LIST, "-l", commit, "--", top)
+    def prepare(self, commit: str, places: Sequence[str]) -> None:
+        """Fetch the contents of ``places``, folders or files of ``commit`` that are about to be read, at once."""
+        if places:
+            self._list(commit).prepare(places)
+
+    def _bring(self, remote: Remote, commit: str, places: Sequence[str]) -> bytes:
+        """Fetch what stands at ``places`` in ``commit``; what ``git ls-tree`` says of it then."""
+        bring(self._git, remote, {commit: places})
+        lots = [places[start : start + MOST_PLACES] for start in range(0, len(places), MOST_PLACES)]
+        return b"".join(self._git.ask(*_LIST, "-l", commit, "--", *lot) for lot in lots)
 
     def _ancestors(self, old: str, new: str) -> tuple[str, ...]:
         """The newest commits that ``old`` and ``new`` both come from."""
