@@ -371,6 +371,10 @@ if __name__ == "__main__":
         from bench import extension
 
         sys.exit(extension.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["history"]:
+        from bench import history
+
+        sys.exit(history.main(sys.argv[2:]))
     if sys.argv[1:2] == ["triage"]:
         from bench import triage
 

@@ -23,6 +23,8 @@ from bot.intake.eval_sets.formats.own_yaml import EvalSetFile
 from bot.ledger.model import (
     CandidateRecord,
     CorrectionRecord,
+    FolderClassifications,
+    FolderIndex,
     PullRequestRecord,
     Reconciled,
     RequestRecord,
@@ -72,6 +74,8 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "analysis": Analysis,
     "inventory": Inventory,
     "ledger-record": PullRequestRecord,
+    "ledger-folder": FolderClassifications,
+    "ledger-folders": FolderIndex,
     "ledger-reconciled": Reconciled,
     "ledger-suggestions": SuggestionRecord,
     "ledger-requests": RequestRecord,

@@ -118,6 +118,15 @@ class ClassifiedPackages:
     classified: int
     stopped: IncumbentError | None
 
+    def joined(self, other: ClassifiedPackages) -> ClassifiedPackages:
+        """These and the ``other`` ones, by folder."""
+        return ClassifiedPackages(
+            submissions=tuple(sorted((*self.submissions, *other.submissions), key=lambda facts: facts.folder)),
+            reused=self.reused + other.reused,
+            classified=self.classified + other.classified,
+            stopped=self.stopped or other.stopped,
+        )
+
 
 def classify_all(
     platform: Platform,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
@@ -15,16 +15,28 @@ from bot.github.corrections import Witnesses
 from bot.github.events import Event, Flow
 from bot.ledger.model import (
     BRANCH,
+    CLASSIFIED,
     FOLDER,
     CandidateRecord,
     CorrectionRecord,
+    FolderClassifications,
+    FolderIndex,
     PullRequestRecord,
     Reconciled,
     Rejection,
     StoredClassification,
+    folder_path,
 )
-from bot.ledger.store import load_candidates, load_corrections, load_reconciled, load_record
+from bot.ledger.store import (
+    load_candidates,
+    load_classifications,
+    load_corrections,
+    load_index,
+    load_reconciled,
+    load_record,
+)
 from bot.object_store import CommitSnapshot, ObjectStore
+from bot.submission import EVAL_SETS
 
 FOLDERS = ("config", "eval_sets", "regression_set", "taxonomy")
 """What is read of a platform repository: the rest of it, of whatever size, is not even fetched."""
@@ -58,8 +70,10 @@ class World:
             refs["head"] = event.head
         elif head and event.pull_request is not None:
             refs["head"] = f"refs/pull/{event.pull_request}/head"
-        folders = {local: () if local == "ledger" else FOLDERS for local in refs}
-        found = self.store.fetch(self.url, refs, self.token, optional=("ledger",), folders=folders)
+        # Where nothing hostile is looked at, eval sets are fetched as they are read, if they are.
+        read = FOLDERS if head else tuple(folder for folder in FOLDERS if folder != EVAL_SETS)
+        folders = {local: () if local == "ledger" else read for local in refs}
+        found = self.store.fetch(self.url, refs, self.token, optional=("ledger",), folders=folders, ours=FOLDERS)
         return Commits(base=found["base"], head=found.get("head"), ledger=found.get("ledger"))
 
     def fetch_branches(self, names: Collection[str]) -> dict[str, str]:
@@ -125,7 +139,38 @@ def raised_of(ledger: CommitSnapshot | None) -> CandidateRecord:
 def remembered_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassification]:
     """Those of all pull requests, and of what was merged and did not enter."""
     reconciled = reconciled_of(ledger)
-    return known_of(ledger) | ({} if reconciled is None else reconciled.classifications)
+    known = known_of(ledger) | ({} if reconciled is None else reconciled.classifications)
+    return known | _joined(folders_of(ledger, ()).values())
+
+
+def index_of(ledger: CommitSnapshot | None) -> FolderIndex | None:
+    """The folders that need not be read; a mangled index is as good as none: everything is read."""
+    try:
+        return load_index(ledger)
+    except InputError:
+        return None
+
+
+def folders_of(ledger: CommitSnapshot | None, but: Collection[str]) -> dict[str, FolderClassifications | None]:
+    """Path → what is known of a folder's queries, of all ``but`` these paths; ``None`` for a mangled file."""
+    paths = () if ledger is None else ledger.paths(CLASSIFIED)
+    return {path: _classifications(ledger, path) for path in paths if path not in but}
+
+
+def classifications_in(ledger: CommitSnapshot | None, folders: Iterable[str]) -> dict[str, StoredClassification]:
+    """What is known of queries in ``folders``; a mangled file is as good as none: they are classified again."""
+    return _joined(_classifications(ledger, folder_path(folder)) for folder in folders)
+
+
+def _classifications(ledger: CommitSnapshot | None, path: str) -> FolderClassifications | None:
+    try:
+        return load_classifications(ledger, path)
+    except InputError:
+        return None
+
+
+def _joined(found: Iterable[FolderClassifications | None]) -> dict[str, StoredClassification]:
+    return {key: item for each in found if each is not None for key, item in each.classifications.items()}
 
 
 def corrections_of(ledger: CommitSnapshot | None) -> CorrectionRecord:

@@ -15,6 +15,7 @@ from pydantic import Field, GetPydanticSchema, PlainSerializer, ValidatorFunctio
 from bot.classifier.findings import Findings, FindingsKey
 from bot.classifier.model import Basis, Classification, Contradiction, Judgement, Path, Unfamiliar
 from bot.curator.entry import EntryId, Timestamp
+from bot.digests import digest
 from bot.taxonomy.model import Identifier
 from bot.validation import FileModel, Score, Text, Tuple
 
@@ -26,6 +27,8 @@ RUNS = "runs.json"
 REQUESTS = "requests.json"
 CORRECTIONS = "corrections.json"
 CANDIDATES = "candidates.json"
+INDEX = "folders.json"
+CLASSIFIED = "folders"
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 CommitId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
@@ -249,7 +252,7 @@ class Reconciled(FileModel):
     format: Literal[1] = 1
     commit: CommitId
     classifications: dict[Digest, StoredClassification] = Field(
-        default_factory=dict, description="of the queries that are not settled"
+        default_factory=dict, description="of entries that are to be scored anew, and what was known before"
     )
     left: dict[EntryId, LeftQuery] = Field(
         default_factory=dict, description="queries that were merged and did not enter: judged again as the set changes"
@@ -258,6 +261,36 @@ class Reconciled(FileModel):
     moves: dict[Text, Annotated[Tuple[Text], Field(min_length=2, max_length=2)]] = Field(
         default_factory=dict, description="folder: customer and agent that it was, while entries still say so"
     )
+
+
+class ReconciledFolder(FileModel):
+    """An agent's eval sets in which nothing is to be done: as long as they stay so, they need not be read."""
+
+    tree: CommitId = Field(description="git's id of the folder")
+    left: Tuple[EntryId] = Field(default=(), description="its queries that were merged and did not enter")
+    rejected: Tuple[Digest] = Field(default=(), description="contents of its queries that curators rejected")
+    uncarried: Tuple[Identifier] = Field(
+        default=(), description="capabilities of what was left that no entry has: they may beat the first one that does"
+    )
+
+
+class FolderIndex(FileModel):
+    """``folders.json``: the folders of the default branch that need not be read, and what that rests on."""
+
+    format: Literal[1] = 1
+    conditions: Digest = Field(description="of the taxonomy, the config, the classifier, corrections and the product")
+    entries: dict[EntryId, Digest] = Field(
+        default_factory=dict, description="what is in the set, in line or evicted: more may come, none may change"
+    )
+    folders: dict[Text, ReconciledFolder] = Field(default_factory=dict)
+
+
+class FolderClassifications(FileModel):
+    """``folders/<digest>.json``: what the classifier said of an agent's queries that are not settled."""
+
+    format: Literal[1] = 1
+    folder: Text
+    classifications: dict[Digest, StoredClassification] = Field(default_factory=dict)
 
 
 class Refusal(FileModel):
@@ -359,6 +392,11 @@ class CorrectionRecord(FileModel):
 def comment_order(comment: CommentKey) -> tuple[int, str]:
     """What orders comments that were written in the same second."""
     return (comment, "") if isinstance(comment, int) else (0, comment)
+
+
+def folder_path(folder: str) -> str:
+    """Where the classifications of ``folder`` lie on the branch, whatever characters its name has."""
+    return f"{CLASSIFIED}/{digest(folder)}.json"
 
 
 def record_path(number: int) -> str:

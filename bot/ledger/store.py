@@ -11,17 +11,21 @@ from bot.errors import InputError, Problem
 from bot.ledger.model import (
     CANDIDATES,
     CORRECTIONS,
+    INDEX,
     RECONCILED,
     REQUESTS,
     RUNS,
     SUGGESTIONS,
     CandidateRecord,
     CorrectionRecord,
+    FolderClassifications,
+    FolderIndex,
     PullRequestRecord,
     Reconciled,
     RequestRecord,
     RunRecord,
     SuggestionRecord,
+    folder_path,
     record_path,
 )
 from bot.snapshot import Snapshot
@@ -36,6 +40,8 @@ Kind = TypeVar(
     RunRecord,
     CorrectionRecord,
     CandidateRecord,
+    FolderIndex,
+    FolderClassifications,
 )
 
 README = """\
@@ -63,6 +69,19 @@ def load_record(snapshot: Snapshot | None, number: int) -> PullRequestRecord | N
 def load_reconciled(snapshot: Snapshot | None) -> Reconciled | None:
     """How far the default branch was reconciled; raises :class:`InputError` when the file was mangled."""
     return _load(snapshot, RECONCILED, Reconciled)
+
+
+def load_index(snapshot: Snapshot | None) -> FolderIndex | None:
+    """Which folders need not be read; raises :class:`InputError` when the file was mangled."""
+    return _load(snapshot, INDEX, FolderIndex)
+
+
+def load_classifications(snapshot: Snapshot | None, path: str) -> FolderClassifications | None:
+    """A file of classifications; raises :class:`InputError` when it was mangled, or is another folder's."""
+    found = _load(snapshot, path, FolderClassifications)
+    if found is not None and folder_path(found.folder) != path:
+        raise InputError([Problem(path, None, f"it is of {found.folder}", "take the file out")])
+    return found
 
 
 def load_suggestions(snapshot: Snapshot | None) -> SuggestionRecord | None:
@@ -103,7 +122,9 @@ def record_text(
     | RequestRecord
     | RunRecord
     | CorrectionRecord
-    | CandidateRecord,
+    | CandidateRecord
+    | FolderIndex
+    | FolderClassifications,
 ) -> str:
     """``record`` as its file; equal records give equal bytes."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

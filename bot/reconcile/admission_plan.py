@@ -24,11 +24,11 @@ from bot.ledger.event_files import appended
 from bot.ledger.events import SET_EVENTS, Event, Forgotten, events_path
 from bot.ledger.model import (
     CORRECTIONS,
+    INDEX,
     RECONCILED,
     LeftQuery,
     Merged,
     PullRequestRecord,
-    Reconciled,
     Rejection,
     record_path,
 )
@@ -38,11 +38,12 @@ from bot.reconcile.admission_scene import Scene
 from bot.reconcile.cases import Case, without
 from bot.reconcile.draft import Draft
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.memory import remember, waiting
+from bot.reconcile.memory import remember, remember_folders, waiting
 from bot.reconcile.offers import Offer, Refused, content
 from bot.reconcile.pins import pinned
 from bot.reconcile.renames import follow_renames
 from bot.reconcile.telling import Heard, farewell, tell
+from bot.reconcile.unchanged import new_index
 from bot.report.offer import Change
 from bot.report.wording import admitting_route, counted
 
@@ -125,11 +126,18 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
     # What leaves the line now is a case of the next plan.
     left = {**waiting(inventory, platform.regression_set), **left}
     reconciled = remember(inventory, cases, left, rejected, present, scene.reconciled, scene.fresh)
+    folders = remember_folders(inventory, present, scene.folders)
+    files: dict[str, str | None] = {RECONCILED: record_text(reconciled)}
+    files |= {path: None if item is None else record_text(item) for path, item in folders.items()}
+    if not pushed:
+        # What is left outside is judged on the set as it will be first: by the next plan.
+        index = new_index(inventory, cases, reconciled, scene.corrections.record, scene.index, platform)
+        files[INDEX] = None if index is None else record_text(index)
     return Plan(
         note=tuple(_note(cases, heard, inventory.at, scene)),
         commits=pushed,
         spoken=tuple(spoken),
-        ledger=tuple(_remember(reconciled, done | records, events, inventory.base, inventory.at, scene)),
+        ledger=tuple(_remember(files, done | records, events, inventory.base, inventory.at, scene)),
         offer=Offer(steps=steps, leads_to=draft.platform.regression_set) if steps and scene.offering else None,
     )
 
@@ -299,7 +307,7 @@ def _is_kept(number: int, scene: Scene) -> bool:
 
 
 def _remember(
-    reconciled: Reconciled,
+    files: Mapping[str, str | None],
     records: Mapping[int, PullRequestRecord | None],
     events: Mapping[int, Sequence[Event]],
     base: str,
@@ -308,7 +316,7 @@ def _remember(
 ) -> list[Operation]:
     """The ledger as it should be; nothing where it is so already."""
     wanted = {record_path(number): None if item is None else record_text(item) for number, item in records.items()}
-    wanted[RECONCILED] = record_text(reconciled)
+    wanted |= files
     for number in sorted({*records, *events}):
         found = events.get(number, ())
         path = events_path(number)
@@ -317,5 +325,5 @@ def _remember(
             found = (*found, Forgotten(at=at, pull_request=number, record=digest(gone)))
         if found:
             wanted[path] = appended(scene.ledger_files.get(path), found)
-    files = {path: text for path, text in wanted.items() if scene.ledger_files.get(path) != text}
-    return [WriteLedger.of(scene.ledger, files, f"Reconciled with {base[:12]}")] if files else []
+    changed = {path: text for path, text in wanted.items() if scene.ledger_files.get(path) != text}
+    return [WriteLedger.of(scene.ledger, changed, f"Reconciled with {base[:12]}")] if changed else []

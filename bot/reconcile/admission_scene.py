@@ -7,11 +7,7 @@ from dataclasses import dataclass, field
 
 from bot.github.corrections import NOTHING_RECORDED, Recorded
 from bot.github.values import IssueComment, PullRequest
-from bot.ledger.model import (
-    Reconciled,
-    Rejection,
-    Request,
-)
+from bot.ledger.model import FolderClassifications, FolderIndex, Reconciled, Rejection, Request
 from bot.reconcile.offers import NOTHING_REFUSED, Refused
 
 
@@ -23,7 +19,8 @@ class Scene:
     ``ended`` are closed pull requests of which nothing has to be remembered unless a query of theirs was merged and
     needs a person; ``merges`` are those that were merged, and ``merged_by`` tells who merged one, and when.
     ``rejections`` were given before; their comments are among the others.  ``ledger_files`` are the ledger's files by
-    path, ``reconciled`` is one of them; ``fresh`` tells whether eval sets were merged that it does not know of.
+    path, ``reconciled``, the ``index`` and, by path, what is known of ``folders`` that were read or are gone are among
+    them; ``fresh`` tells whether eval sets were merged that it does not know of.
     ``texts`` reads a file as it is at ``commit``.  ``offering`` tells that the branch takes no commits of ours, so that
     people are asked to merge them; ``refused`` is what they turned down then.  ``restores`` are tombstones whose entry
     is to come back, and who asks for it.  ``corrections`` is what is recorded of the texts that are here.
@@ -45,6 +42,8 @@ class Scene:
     merged_by: Callable[[int], tuple[str, str]]
     texts: Callable[[str], str]
     run: str | None
+    index: FolderIndex | None = None
+    folders: Mapping[str, FolderClassifications | None] = field(default_factory=dict)
     product: str | None = None
     offering: bool = False
     refused: Refused = NOTHING_REFUSED

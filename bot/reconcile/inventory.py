@@ -23,11 +23,11 @@ from bot.github.analysis import (
     refuse_doubles,
 )
 from bot.github.renewals import RenewalFacts
-from bot.ledger.model import CommitId, Digest
+from bot.ledger.model import CommitId, Digest, ReconciledFolder
 from bot.reconcile.candidate_facts import CandidateFacts
 from bot.settling import settle
 from bot.taxonomy.model import Taxonomy
-from bot.validation import FileModel, Tuple
+from bot.validation import FileModel, Text, Tuple
 
 
 class MergeFacts(FileModel):
@@ -51,7 +51,14 @@ class Inventory(FileModel):
     since: CommitId | None
     identity: IdentityFacts
     merges: Tuple[MergeFacts] = Field(description="oldest first")
-    submissions: Tuple[SubmissionFacts] = Field(description="every agent's eval sets, settled queries included")
+    submissions: Tuple[SubmissionFacts] = Field(description="eval sets that were read, settled queries included")
+    unchanged: dict[Text, ReconciledFolder] = Field(
+        default_factory=dict, description="folders that were not read, as the ledger's index has them"
+    )
+    trees: dict[Text, CommitId] = Field(default_factory=dict, description="git's ids of the folders that were read")
+    conditions: Digest | None = Field(
+        default=None, description="what rests on no folder, and must not change either; null: all are read each time"
+    )
     departed: dict[EntryId, Literal["source-deleted", "customer-left"]] = Field(
         description="entries, also in line, whose query was in an eval set here once, and is in none now"
     )

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from bot.curator.store import RegressionSet
 from bot.digests import digest
-from bot.github.analysis import classified_of
-from bot.ledger.model import LeftQuery, Reconciled, Rejection
+from bot.github.analysis import QueryFacts, SubmissionFacts, classified_of
+from bot.ledger.model import FolderClassifications, LeftQuery, Reconciled, Rejection, folder_path
 from bot.object_store import is_id
 from bot.pipeline import Platform, unsettled
 from bot.reconcile.cases import Case, entry_of
@@ -66,18 +66,16 @@ def remember(
     known_rejections = () if before is None else before.rejections
     all_rejections = (*known_rejections, *(item for item in rejected if item not in known_rejections))
     # Findings on what was not asked about this time are worth something once it is.
-    partial = inventory.incomplete is not None
-    known = dict(before.classifications) if before is not None and partial else {}
+    known = dict(before.classifications) if before is not None and inventory.incomplete is not None else {}
     present: set[tuple[str, str]] = set()
     contents: set[str] = set()
     for facts in inventory.submissions:
-        outside = {query.id for query in unsettled(platform, classified_of(facts).submission, line=True)}
-        for query in facts.queries:
-            if query.id in outside and query.key is not None:
-                contents.add(facts.contents[query.id])
-                present.add((entry_of(facts, query), digest(list(query.turns))))
-                if query.classification is not None:
-                    known[query.key] = query.classification
+        for query in _outside(facts, platform):
+            contents.add(facts.contents[query.id])
+            present.add((entry_of(facts, query), digest(list(query.turns))))
+    for item in inventory.unchanged.values():
+        contents.update(item.rejected)
+        present.update((entry, left[entry].text) for entry in item.left if entry in left)
     entries = {**platform.regression_set.waiting, **platform.regression_set.entries}
     # As long as it is not written, since some are missing or people have not merged it, nobody is asked twice.
     known |= {
@@ -92,3 +90,31 @@ def remember(
         moves=_moves(inventory, platform),
         left={entry: item for entry, item in sorted(left.items()) if (entry, item.text) in present},
     )
+
+
+def remember_folders(
+    inventory: Inventory, platform: Platform, before: Mapping[str, FolderClassifications | None]
+) -> dict[str, FolderClassifications | None]:
+    """What the classifier said of queries outside the set, by path on the ledger; ``None`` for what is to go.
+
+    ``before`` is what is there of folders that were read, and of those that are gone; ``None`` for what was mangled.
+    """
+    partial = inventory.incomplete is not None
+    found: dict[str, FolderClassifications | None] = dict.fromkeys(before)
+    for facts in inventory.submissions:
+        path = folder_path(facts.folder)
+        former = before.get(path)
+        known = dict(former.classifications) if former is not None and partial else {}
+        known |= {
+            query.key: query.classification
+            for query in _outside(facts, platform)
+            if query.key is not None and query.classification is not None
+        }
+        found[path] = FolderClassifications(folder=facts.folder, classifications=known) if known else None
+    return found
+
+
+def _outside(facts: SubmissionFacts, platform: Platform) -> list[QueryFacts]:
+    """The queries that are not in the set, or may leave its line, and were not when they were read."""
+    outside = {query.id for query in unsettled(platform, classified_of(facts).submission, line=True)}
+    return [query for query in facts.queries if query.id in outside and query.key is not None]

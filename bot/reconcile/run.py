@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
@@ -19,7 +20,16 @@ from bot.github.corrections import Recorded, Witnesses, differing, look_up, unve
 from bot.github.events import Event
 from bot.github.unreviewed import apply_all
 from bot.github.values import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
-from bot.github.world import World, corrections_of, known_of, raised_of, reconciled_of, witnesses_of
+from bot.github.world import (
+    World,
+    classifications_in,
+    corrections_of,
+    index_of,
+    known_of,
+    raised_of,
+    reconciled_of,
+    witnesses_of,
+)
 from bot.object_store import CommitSnapshot
 from bot.opening import with_masks
 from bot.pipeline import Platform, load_platform
@@ -33,7 +43,7 @@ from bot.reconcile.stages import (
     note_changes_by_hand,
 )
 from bot.reconcile.suggesting import suggest_changes
-from bot.reconcile.survey import survey
+from bot.reconcile.survey import Past, survey
 from bot.reconcile.tip import Carried, Stage, Tip
 from bot.snapshot import Overlay
 from bot.taxonomy.history import History
@@ -88,19 +98,19 @@ def survey_event(
     if platform.config.mode == "observe":
         return OBSERVING
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
-    reconciled = reconciled_of(ledger)
-    known = known_of(ledger) | ({} if reconciled is None else reconciled.classifications)
-    since = None if reconciled is None else reconciled.commit
-    moves = {} if reconciled is None else reconciled.moves
-    if since is not None and not world.store.exists(since):
-        since = None
+    reconciled, corrections = reconciled_of(ledger), corrections_of(ledger)
+    past = Past(
+        known=known_of(ledger) | ({} if reconciled is None else reconciled.classifications),
+        known_in=partial(classifications_in, ledger),
+        reconciled=reconciled,
+        index=index_of(ledger),
+        corrections=corrections,
+    )
     raised = tuple(raised_of(ledger).raised.values()) if event.seeks else None
     # Whether they stand is looked up where they take effect: here they tell which entries may have to be asked about.
-    said = unverified(corrections_of(ledger), platform.taxonomy, History(world.store, commits.base).all)
+    said = unverified(corrections, platform.taxonomy, History(world.store, commits.base).all)
     platform = replace(platform, corrections=merged(platform.taxonomy, [platform.corrections, said]))
-    return survey(
-        event.repository, commits.base, since, platform, world.store, known, moves, raised, backend(platform), progress
-    )
+    return survey(event.repository, commits.base, past, platform, world.store, raised, backend(platform), progress)
 
 
 def reconcile_event(

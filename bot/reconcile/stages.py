@@ -10,10 +10,10 @@ from bot.config import REVIEWED_FILES
 from bot.github.events import is_own
 from bot.github.publish import doubled_replies
 from bot.github.values import Operation, PullRequest, PushCommits, WriteLedger
-from bot.github.world import records_of, text_of
+from bot.github.world import folders_of, index_of, records_of, text_of
 from bot.ledger.event_files import appended, parsed
 from bot.ledger.events import SET_EVENTS, events_path
-from bot.ledger.model import FOLDER, RECONCILED, PullRequestRecord, Reconciled, RunRecord
+from bot.ledger.model import FOLDER, INDEX, RECONCILED, PullRequestRecord, Reconciled, RunRecord, folder_path
 from bot.ledger.store import load_requests, load_runs
 from bot.object_store import CommitSnapshot
 from bot.reconcile import admission_plan, requests
@@ -88,6 +88,8 @@ def admit_merged(tip: Tip) -> Staged:
     def by_bots(offers: Sequence[PullRequest]) -> Collection[int]:
         return closed_by_bots(offers, parsed(text_of(tip.ledger, SET_EVENTS)), tip.github.closed_by) if offers else ()
 
+    kept = {folder_path(folder) for folder in (*tip.inventory.unchanged, *tip.inventory.unread)}
+    folders = folders_of(tip.ledger, kept)
     scene = Scene(
         login=tip.github.login,
         branch=tip.event.default_branch,
@@ -99,7 +101,9 @@ def admit_merged(tip: Tip) -> Staged:
         over=over,
         unmerged=tuple(pull for pull in pulls if pull.merge is None),
         ledger=tip.ledger_commit,
-        ledger_files=_files(tip.ledger, comments.keys() | ended),
+        index=index_of(tip.ledger),
+        folders=folders,
+        ledger_files=_files(tip.ledger, comments.keys() | ended, folders),
         reconciled=reconciled,
         fresh=bool(fresh),
         permission=tip.github.permission,
@@ -254,10 +258,10 @@ def confirm_evictions(tip: Tip) -> Staged:
     return replace(staged, writes=(*staged.writes, (None, push)))
 
 
-def _files(ledger: CommitSnapshot | None, numbers: Collection[int]) -> dict[str, str]:
-    """The ledger's files that the plan may write: of events, those of the pull requests ``numbers``."""
+def _files(ledger: CommitSnapshot | None, numbers: Collection[int], folders: Collection[str]) -> dict[str, str]:
+    """The ledger's files that the plan may write: of events, those of the pull requests ``numbers``; ``folders``."""
     if ledger is None:
         return {}
-    paths = [RECONCILED, SET_EVENTS, *ledger.paths(FOLDER), *map(events_path, sorted(numbers))]
+    paths = [RECONCILED, INDEX, SET_EVENTS, *ledger.paths(FOLDER), *map(events_path, sorted(numbers)), *folders]
     present = [path for path in paths if ledger.exists(path)]
     return {path: ledger.read(path, REVIEWED_FILES).decode("utf-8", "replace") for path in present}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from bot.classifier.model import Backend, Progress
-from bot.classifier.remembering import halt
+from bot.classifier.remembering import conditions_of, halt
 from bot.classifier.usage import total
 from bot.curator.entry import Source
 from bot.digests import digest
@@ -17,12 +19,14 @@ from bot.github.analyse import classify_all, moved_from
 from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts, UsageFacts
 from bot.github.known import under
 from bot.github.renewing import renew_entries
-from bot.ledger.model import StoredClassification
+from bot.ledger.model import CorrectionRecord, FolderIndex, Reconciled, ReconciledFolder, StoredClassification
+from bot.ledger.store import record_text
 from bot.object_store import Change, CommitSnapshot, ObjectStore, is_id
 from bot.pipeline import Platform
 from bot.reconcile.candidate_facts import CandidateFacts
 from bot.reconcile.extending import candidates_of
 from bot.reconcile.inventory import Inventory, MergeFacts
+from bot.reconcile.unchanged import awakened, folder_of, unchanged_folders
 from bot.renewal import questions_since, tasks_of
 from bot.settling import settle
 from bot.submission import (
@@ -34,26 +38,42 @@ from bot.submission import (
     submission_folders,
 )
 from bot.taxonomy.history import History
+from bot.user_cache import digest_of_code
+
+
+@dataclass(frozen=True, kw_only=True)
+class Past:
+    """What the ledger says of the default branch.
+
+    ``known`` are classifications by key, of pull requests and entries, ``known_in`` those of queries in folders:
+    what is among them is not classified again.  ``reconciled`` is what the last run left, ``index`` the folders that
+    need not be read, ``corrections`` what curators said of texts, whether or not it stands.
+    """
+
+    known: Mapping[str, StoredClassification]
+    known_in: Callable[[Iterable[str]], Mapping[str, StoredClassification]]
+    reconciled: Reconciled | None
+    index: FolderIndex | None
+    corrections: CorrectionRecord
 
 
 def survey(
     repository: str,
     tip: str,
-    since: str | None,
+    past: Past,
     platform: Platform,
     store: ObjectStore,
-    known: Mapping[str, StoredClassification],
-    moves: Mapping[str, Sequence[str]],
     raised: Collection[Core] | None,
     backend: Backend,
     progress: Progress,
 ) -> Inventory:
-    """The facts of the commit ``tip`` of the default branch, and of what was merged after ``since``.
+    """The facts of the commit ``tip`` of the default branch, and of what was merged since it was reconciled last.
 
-    ``moves`` are renames of folders before that which no entry has followed yet; ``known`` are the ledger's
-    classifications by key: what is among them is not classified again.  ``raised`` are the cores of extension
-    candidates that are known; ``None``: none are looked for.
+    ``raised`` are the cores of extension candidates that are known; ``None``: none are looked for.
     """
+    reconciled = past.reconciled
+    since = reconciled.commit if reconciled is not None and store.exists(reconciled.commit) else None
+    moves = {} if reconciled is None else reconciled.moves
     merges = store.first_parents(since, tip) if since is not None else ()
     if since is not None and not merges and since != tip:
         # The line was left, as by a merge the wrong way round or by force: nobody saw what has come since.
@@ -62,20 +82,44 @@ def survey(
     changes = {merge: store.changes(parents[merge], merge) for merge in merges}
     entries = [*platform.regression_set.entries.values(), *platform.regression_set.waiting.values()]
     former = History(store, tip).since
-    known = under(known, questions_since({entry.classified.taxonomy for entry in entries}, former))
     problems: list[Problem] = []
     unread: list[str] = []
     snapshot = store.snapshot(tip)
     new = [item for merge in merges for item in changes[merge]]
-    packages = _packages(platform, snapshot, new, moves, problems, unread)
-    packages = [called_by_agent(package) for package in refuse_shared_ids(packages, platform.regression_set)]
+    # Where admissions are made by hand, no ledger is kept of folders.
+    by_hand = platform.config.admissions == "by-hand"
+    trees = store.trees(tip, "config", "taxonomy", EVAL_SETS)
+    conditions = None if by_hand else _conditions(trees, past.corrections, backend)
+    folders = submission_folders(snapshot)
+    unchanged: Mapping[str, ReconciledFolder] = {}
+    if since is not None and conditions is not None and raised is None and reconciled is not None:
+        touched = {_folder(path) for change in new for path in (change.path, change.before or "")}
+        known = platform.regression_set
+        unchanged = unchanged_folders(past.index, conditions, trees, touched, reconciled, known)
+    read = tuple(folder for folder in folders if folder not in unchanged)
+    gone = () if past.index is None else past.index.folders.keys() - folders
+    questions = questions_since({entry.classified.taxonomy for entry in entries}, former)
+    remembered = under({**past.known, **past.known_in((*read, *sorted(gone)))}, questions)
+    store.prepare(tip, read if unchanged else (EVAL_SETS,) if read else ())
+    packages = _packages(platform, snapshot, read, folders, new, moves, problems, unread)
+    named = [called_by_agent(package) for package in refuse_shared_ids(packages, platform.regression_set)]
     # What has to leave the line is told of in the same run, which cannot ask any more.
-    found = classify_all(platform, packages, known, backend, progress, line=True)
+    found = classify_all(platform, named, remembered, backend, progress, line=True)
+    more = awakened(unchanged, found.submissions)
+    if more:
+        unchanged = {folder: item for folder, item in unchanged.items() if folder not in more}
+        remembered |= under(past.known_in(more), questions)
+        store.prepare(tip, more)
+        first = len(packages)
+        packages += _packages(platform, snapshot, more, folders, new, moves, problems, unread)
+        named = [called_by_agent(package) for package in refuse_shared_ids(packages, platform.regression_set)]
+        asked = backend if found.stopped is None else halt(backend, found.stopped)
+        found = found.joined(classify_all(platform, named[first:], remembered, asked, progress, line=True))
     # Where admissions are made by hand nobody would write what was found: `incumbent reclassify` is theirs as well.
-    renewing = () if platform.config.admissions == "by-hand" else entries
+    renewing = () if by_hand else entries
     tasks = tasks_of(renewing, platform.taxonomy, backend.identity, former, platform.corrections)
     asked = backend if found.stopped is None else halt(backend, found.stopped)
-    renewal = renew_entries(tasks, platform, snapshot, known, asked, progress)
+    renewal = renew_entries(tasks, platform, snapshot, remembered, asked, progress)
     stopped = found.stopped or renewal.stopped
     is_sought = raised is not None and stopped is None
     candidates, naming = candidates_of(found.submissions, entries, platform, raised or ()) if is_sought else ((), None)
@@ -89,13 +133,16 @@ def survey(
             MergeFacts(
                 commit=merge,
                 at=store.commit_time(merge),
-                brought=_brought(platform, store.snapshot(merge), changes[merge]),
+                brought=_brought(platform, store, merge, changes[merge]),
             )
             for merge in merges
             if any(change.path.startswith(f"{EVAL_SETS}/") for change in changes[merge])
         ),
         submissions=found.submissions,
-        departed=_departed(platform, snapshot, packages, unread, store),
+        unchanged=dict(unchanged),
+        trees={facts.folder: trees[facts.folder] for facts in found.submissions if facts.folder in trees},
+        conditions=conditions,
+        departed=_departed(platform, folders, named, {*unread, *unchanged}, store),
         unread=tuple(unread),
         problems=tuple(ProblemFacts.of(problem) for problem in InputError(problems).problems),
         reused=found.reused,
@@ -107,17 +154,36 @@ def survey(
     )
 
 
+def _conditions(trees: Mapping[str, str], corrections: CorrectionRecord, backend: Backend) -> str:
+    """What verdicts rest on besides R and the eval sets: while it stays, what did not change is not read again."""
+    reviewed = [trees.get("config"), trees.get("taxonomy")]
+    identity = IdentityFacts.of(backend.identity).model_dump(mode="json")
+    return digest([reviewed, record_text(corrections), identity, conditions_of(backend), _code()])
+
+
+@cache
+def _code() -> str:
+    """A digest of the product: another version may judge otherwise."""
+    return digest_of_code(sorted(Path(__file__).parents[1].rglob("*.py")))
+
+
+def _folder(path: str) -> str:
+    """The agent's folder that ``path`` lies in."""
+    return "/".join(path.split("/")[:3])
+
+
 def _packages(
     platform: Platform,
     snapshot: CommitSnapshot,
+    read: Sequence[str],
+    folders: Collection[str],
     changes: Sequence[Change],
     moves: Mapping[str, Sequence[str]],
     problems: list[Problem],
     unread: list[str],
 ) -> list[Package]:
     packages = []
-    folders = submission_folders(snapshot)
-    for folder in folders:
+    for folder in read:
         customer, agent = folder.split("/")[1:]
         try:
             package = read_package(snapshot.within(folder), customer, agent, folder, platform.config.limits)
@@ -132,11 +198,14 @@ def _packages(
     return packages
 
 
-def _brought(platform: Platform, snapshot: CommitSnapshot, changes: Sequence[Change]) -> dict[str, str]:
+def _brought(platform: Platform, store: ObjectStore, merge: str, changes: Sequence[Change]) -> dict[str, str]:
     """Entry id → digest of the text, of all queries in the folders that a merge touched; faults are told elsewhere."""
-    touched = {"/".join(change.path.split("/")[:3]) for change in changes}
+    touched = {_folder(change.path) for change in changes}
     found: dict[str, str] = {}
-    for folder in sorted(touched & set(submission_folders(snapshot))):
+    snapshot = store.snapshot(merge)
+    folders = sorted(touched.intersection(submission_folders(snapshot)))
+    store.prepare(merge, folders)
+    for folder in folders:
         customer, agent = folder.split("/")[1:]
         try:
             package = read_package(snapshot.within(folder), customer, agent, folder, platform.config.limits)
@@ -149,23 +218,23 @@ def _brought(platform: Platform, snapshot: CommitSnapshot, changes: Sequence[Cha
 
 def _departed(
     platform: Platform,
-    snapshot: CommitSnapshot,
+    folders: Sequence[str],
     packages: Sequence[Package],
-    unread: Sequence[str],
+    unread: Collection[str],
     store: ObjectStore,
 ) -> dict[str, Literal["source-deleted", "customer-left"]]:
     """The entries, in R or in line, whose query has gone from the eval sets.
 
-    Of what cannot be read, or never was here, nobody knows.
+    ``folders`` are those of the eval sets.  Of what was not read, or never was here, nobody knows.
     """
     known = platform.regression_set
     found = settle([package.submission for package in packages], known)
     present = {item.id for item in (*found.settled.values(), *found.edited.values())}
-    customers = {folder.split("/")[1] for folder in submission_folders(snapshot)}
+    customers = {folder.split("/")[1] for folder in folders}
     departed: dict[str, Literal["source-deleted", "customer-left"]] = {}
     for id, entry in sorted({**known.waiting, **known.entries}.items()):
         source = entry.source
-        if id in present or source is None or f"{EVAL_SETS}/{source.customer}/{source.agent}" in unread:
+        if id in present or source is None or folder_of(source) in unread:
             continue
         if _was_here(source, store):
             departed[id] = "source-deleted" if source.customer in customers else "customer-left"

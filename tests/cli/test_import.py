@@ -13,11 +13,12 @@ import yaml
 
 from bot.classifier.backends import make_backend
 from bot.errors import IncompleteError
+from bot.ledger.model import CorrectionRecord
 from bot.object_store import ObjectStore
 from bot.opening import open_platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.renames import follow_renames
-from bot.reconcile.survey import survey
+from bot.reconcile.survey import Past, survey
 from tests.cli.conftest import Incumbent, Outcome
 from tests.cli.test_set_life import BRANCH_LINE, CARD_LINE, tree
 
@@ -554,7 +555,8 @@ def inventory_of(platform: Path, tip: str) -> Inventory:
     store = ObjectStore.open(platform)
     try:
         backend = make_backend(known.config.classifier, known.taxonomy)
-        return survey("o/r", tip, None, known, store, {}, {}, (), backend, lambda done, total: None)
+        past = Past(known={}, known_in=lambda _: {}, reconciled=None, index=None, corrections=CorrectionRecord())
+        return survey("o/r", tip, past, known, store, (), backend, lambda done, total: None)
     finally:
         store.close()
 

@@ -253,6 +253,12 @@ def in_words(queries: Mapping[str, str], attached: Mapping[str, Sequence[str]] |
     return customer_files() | {EVALS: text}
 
 
+def notes_what_it_read(run: BotRun) -> bool:
+    """Whether ``run`` read all eval sets again, since entries had changed, and did no more than to note it."""
+    writes = [call.path for call in run.calls if call.method != "GET"]
+    return run.codes == (0, 0) and bool(writes) and all("/git/" in path for path in writes)
+
+
 def ids_of(report: Any, outcome: str, least: int = 1) -> list[str]:
     """The ids of the queries to which a review's ``report`` gives ``outcome``, of which a story needs some."""
     found = [str(item["id"]) for item in report["verdicts"] if item["outcome"] == outcome]

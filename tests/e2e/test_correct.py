@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.curator.corrections import CorrectedText, CorrectionByHand, written
-from tests.e2e.bot import ADMITTED, EXCLUDED, WAITING, Bot, BotRun, customer_files, platform_files
+from tests.e2e.bot import ADMITTED, EXCLUDED, WAITING, Bot, BotRun, customer_files, notes_what_it_read, platform_files
 from tests.e2e.harness.people import CURATOR, CUSTOMER
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import entries, merged, read, sticky
@@ -102,6 +102,7 @@ def test_a_correction_after_the_merge_counts_as_well(world: World, bot: Bot) -> 
     assert said.codes == (0, 0)
     assert f"Corrected by `{CURATOR}`: `{name}` exercises not" in sticky(world, pull.number)
     assert [tags[wrong]["value"] for tags in recorded(world).values()] == [False]
+    assert notes_what_it_read(bot.on("schedule"))
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
     assert entries(world) >= known
 

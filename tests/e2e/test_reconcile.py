@@ -21,6 +21,7 @@ from tests.e2e.bot import (
     customer_files,
     ids_of,
     in_words,
+    notes_what_it_read,
     platform_files,
 )
 from tests.e2e.harness.messages import json_response
@@ -208,6 +209,7 @@ def test_what_waits_for_a_slot_leaves_the_line_with_its_customer(world: World, t
     after = world.push("main", dict.fromkeys(customer_files()))
     assert bot.on("push", before=before, after=after).codes == (0, 0)
     assert world.hosted.bare.git("ls-tree", "--name-only", "main", f"{FOLDER}/waiting/").split() == []
+    assert notes_what_it_read(bot.on("schedule"))
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
 
 
@@ -246,6 +248,7 @@ def test_an_edited_query_updates_its_entry_after_the_merge(world: World, bot: Bo
     assert second["turns"] == [second_text]
     assert second["admitted"]["at"] == first["admitted"]["at"]
     assert second["source"]["pull_request"] == again.number
+    assert notes_what_it_read(bot.on("schedule"))
     assert {call.method for call in bot.on("schedule").calls} == {"GET"}
 
 

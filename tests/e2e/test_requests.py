@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.cli.main import run
-from tests.e2e.bot import Bot, customer_files, platform_files
+from tests.e2e.bot import Bot, customer_files, notes_what_it_read, platform_files
 from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, STRANGER
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import entries, merged, read
@@ -49,6 +49,7 @@ def test_a_merged_eviction_is_restored_by_a_comment_with_its_history(world: Worl
     assert world.read("main", "regression_set/evicted/spare-one.yaml") is None
     assert [item["body"] for item in world.comments(number)][-1].startswith("/incumbent")
     assert ours(world) == []  # On the same grounds it is not suggested again.
+    assert notes_what_it_read(bot.on("schedule"))
     settled(bot)
 
 
@@ -58,6 +59,7 @@ def test_on_the_dashboard_and_by_the_clock_alone_it_is_restored_as_well(world: W
     world.comment(CURATOR, issue["number"], "/incumbent restore SPARE-ONE: it was too early")
     assert bot.on("schedule").codes == (0, 0)
     assert "spare-one" in entries(world)
+    assert notes_what_it_read(bot.on("schedule"))
     settled(bot)
 
 

@@ -82,11 +82,14 @@ class Repository(ObjectStore):
         optional: Collection[str] = (),
         sleep: Callable[[float], None] = lambda _: None,
         folders: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        ours: Sequence[str] = (),
     ) -> dict[str, str]:
         found = {name: self.branches.get(ref.removeprefix("refs/heads/"), ref) for name, ref in refs.items()}
         missing = [name for name, commit in found.items() if commit not in self.commits]
         assert set(missing) <= set(optional), missing
         return {name: commit for name, commit in found.items() if name not in missing}
+
+    def prepare(self, commit: str, places: Sequence[str]) -> None: ...
 
     def snapshot(self, commit: str, folder: str = "") -> CommitSnapshot:
         if commit not in self._snapshots:
@@ -150,6 +153,15 @@ class Repository(ObjectStore):
 
     def tree(self, commit: str) -> str:
         return f"tree of {commit}"
+
+    def trees(self, commit: str, *places: str) -> dict[str, str]:
+        found: dict[str, list[str]] = {}
+        for path, text in sorted(self.commits[commit].files.items()):
+            parts = path.split("/")
+            if parts[0] in places:
+                for depth in range(1, len(parts)):
+                    found.setdefault("/".join(parts[:depth]), []).append(f"{path} {self._blob(text.encode())}")
+        return {folder: hashlib.sha1(repr(rows).encode()).hexdigest() for folder, rows in found.items()}
 
     def exists(self, commit: str) -> bool:
         return commit in self.commits

@@ -12,7 +12,15 @@ from bot.github.corrections import Ended, Recorded
 from bot.github.values import PushCommits, React, WriteLedger
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS, Closed, Forgotten, events_path
-from bot.ledger.model import CORRECTIONS, RECONCILED, Correction, CorrectionRecord, record_path
+from bot.ledger.model import (
+    CORRECTIONS,
+    RECONCILED,
+    Correction,
+    CorrectionRecord,
+    FolderClassifications,
+    folder_path,
+    record_path,
+)
 from bot.reconcile.admission_plan import Plan
 from bot.reconcile.cases import judged_again
 from tests.factories import make_entry
@@ -196,7 +204,8 @@ def test_what_did_not_enter_is_remembered_once_nobody_is_needed_any_more() -> No
     assert world.reconciled is not None
     assert world.reconciled.commit == TIP
     assert world.reconciled.left == {id_of("q04"): make_left(low)}
-    assert list(world.reconciled.classifications) == [low.key]
+    text = world.hub.ledger[folder_path("eval_sets/acme/desk")]
+    assert list(FolderClassifications.model_validate_json(text, strict=False).classifications) == [low.key]
 
 
 def test_the_records_of_what_ended_otherwise_go() -> None:

@@ -1,0 +1,243 @@
+"""What a run after a merge costs where many customers came before: make bench ARGS="history --customers 1000".
+
+The bench makes a real git repository, in which customers bring their eval sets, and a GitHub that has nothing to say:
+its pull requests are pushes.  The classifier is one that takes no time.  Each job runs in a process of its own, with an
+object store of its own, as on GitHub.  First everything is merged, then nothing, then the change of one customer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from bot.classifier.consistency import agree
+from bot.classifier.model import Finding, Identity, InferenceRequest, Sample
+from bot.curator.changes import render
+from bot.curator.entry import Admitted, Classified, Entry
+from bot.curator.store import entry_path
+from bot.github.client import GitHubClient
+from bot.github.events import Event, Flow
+from bot.github.values import Issue, IssueComment, Operation, PullRequest, PushCommits, Remark, WriteLedger
+from bot.github.world import World
+from bot.ledger.model import BRANCH
+from bot.object_store import ObjectStore
+from bot.reconcile.inventory import Inventory
+from bot.reconcile.run import reconcile_event, survey_event
+from bot.snapshot import WorkingTree
+from bot.taxonomy.loading import load_taxonomy
+
+REPOSITORY: Final = Path(__file__).parent.parent
+QUERIES: Final = 20
+ENTRIES: Final = 500
+SECONDS: Final = {"nothing": 5.0, "one": 10.0}
+MEGABYTES: Final = {"nothing": 150.0}
+EVENT: Final = Event(flow=Flow.RECONCILE, repository="o/r", default_branch="main")
+_IDENTITY: Final = Identity(backend="embedded", model="none", prompt="none", samples=1)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Make the repository, run both jobs three times, and print what each cost; 1 where a goal is missed."""
+    parser = argparse.ArgumentParser(prog="bench history")
+    parser.add_argument("--customers", type=int, default=1_000)
+    parser.add_argument("--job", nargs=3, metavar=("NAME", "REPOSITORY", "DOCUMENT"))
+    options = parser.parse_args(arguments)
+    if options.job:
+        name, repository, document = options.job
+        print(json.dumps(run_job(name, Path(repository), Path(document))))
+        return 0
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        bare, document = Path(folder) / "platform.git", Path(folder) / "facts.json"
+        make_repository(bare)
+        measured(bare, document)
+        draw = random.Random(5)
+        everybody = range(options.customers)
+        commit(bare, "main", {path: text for each in everybody for path, text in eval_set(each, QUERIES, draw).items()})
+        print(f"{options.customers:,} customers with {QUERIES} queries each")
+        for what in ("everything", "nothing", "one"):
+            if what == "one":
+                commit(bare, "main", eval_set(options.customers // 2, QUERIES + 1, draw))
+            seconds, megabytes, size = measured(bare, document)
+            kept = seconds <= SECONDS.get(what, seconds) and megabytes <= MEGABYTES.get(what, megabytes)
+            missed += not kept
+            print(
+                f"{what} was merged: {seconds:.1f} s, {megabytes:.0f} MB, document of {size / 1e6:.1f} MB"
+                + ("" if kept else ", over its goal")
+            )
+    return int(missed > 0 and options.customers <= 1_000)
+
+
+def measured(bare: Path, document: Path) -> tuple[float, float, int]:
+    """Seconds of both jobs together, megabytes of the larger, and bytes of the document between them."""
+    begun, largest = time.perf_counter(), 0.0
+    for name in ("analyse", "publish"):
+        command = [sys.executable, "-m", "bench", "history", "--job", name, str(bare), str(document)]
+        done = subprocess.run(command, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True)
+        largest = max(largest, json.loads(done.stdout)["megabytes"])
+    return time.perf_counter() - begun, largest, document.stat().st_size
+
+
+def run_job(name: str, bare: Path, document: Path) -> dict[str, float]:
+    """One of the two jobs, in this process."""
+    with tempfile.TemporaryDirectory() as folder, ObjectStore.create(Path(folder) / "objects.git") as store:
+        world = World(store=store, url=f"file://{bare}", token=None, run=None)
+        if name == "analyse":
+            facts = survey_event(EVENT, world, lambda _: Instant(), lambda done, total: None)
+            assert isinstance(facts, Inventory)
+            document.write_text(facts.model_dump_json(), encoding="utf-8")
+        else:
+            facts = Inventory.model_validate_json(document.read_bytes(), strict=False)
+            reconcile_event(EVENT, facts, world, Quiet(bare), lambda _: None, dry_run=False)
+    return {"megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+class Instant:
+    """A classifier that takes no time: what a query exercises is a matter of its text's digest."""
+
+    identity = _IDENTITY
+    usage = None
+
+    def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
+        for place, request in enumerate(requests):
+            names, number = sorted(request.capabilities), zlib.crc32(request.turns[0].encode())
+            chosen = {names[number % len(names)], names[number // 999 % len(names)]} if names else set()
+            sample = Sample(
+                votes={name: name in chosen for name in names},
+                probabilities={name: 0.9 if name in chosen else 0.1 for name in names},
+            )
+            yield place, Finding(consensus=agree([sample], request.capabilities, 1) or {})
+
+
+class Quiet(GitHubClient):
+    """GitHub without a pull request, an issue or a comment; what is committed goes to the repository ``bare``."""
+
+    def __init__(self, bare: Path) -> None:
+        self.login = "github-actions[bot]"
+        self.bare = bare
+
+    def open_pull_requests(self, base: str) -> tuple[PullRequest, ...]:
+        return ()
+
+    def closed_pull_requests(self, base: str) -> tuple[PullRequest, ...]:
+        return ()
+
+    def find_pull_request(self, number: int) -> PullRequest | None:
+        return None
+
+    def introduced_by(self, commit: str) -> tuple[PullRequest, ...]:
+        return ()
+
+    def comments_since(self, moment: str) -> tuple[Remark, ...]:
+        return ()
+
+    def comments(self, number: int) -> tuple[IssueComment, ...]:
+        return ()
+
+    def own_issues(self) -> tuple[Issue, ...] | None:
+        return None
+
+    def author_of(self, commit: str) -> str:
+        return "cora"
+
+    def check(self, commit: str) -> None:
+        return None
+
+    def apply(self, number: int | None, operation: Operation, tree: str | None = None) -> None:
+        match operation:
+            case PushCommits(branch=branch, commits=commits):
+                for made in commits:
+                    commit(self.bare, branch, dict(made.files))
+            case WriteLedger(files=files):
+                commit(self.bare, BRANCH, dict(files))
+            case _:
+                pass
+
+
+def make_repository(bare: Path) -> None:
+    """A platform with the product's taxonomy and config, and entries that cover all capabilities."""
+    git(bare.parent, "init", "--quiet", "--bare", "--initial-branch=main", str(bare))
+    git(bare, "config", "uploadpack.allowFilter", "true")
+    git(bare, "config", "uploadpack.allowAnySHA1InWant", "true")
+    files = [path for part in ("config", "taxonomy") for path in sorted((REPOSITORY / part).rglob("*"))]
+    texts = {str(path.relative_to(REPOSITORY)): path.read_text(encoding="utf-8") for path in files if path.is_file()}
+    commit(bare, "main", texts | entries())
+
+
+def entries() -> dict[str, str]:
+    """The files of a regression set in which each capability is exercised, three at a time."""
+    taxonomy, draw = load_taxonomy(WorkingTree(REPOSITORY)), random.Random(1)
+    names, found = sorted(taxonomy.by_id), {}
+    for number in range(ENTRIES):
+        own = {names[number % len(names)], *draw.sample(names, 2)}
+        entry = Entry(
+            id=f"entry-{number:04d}",
+            turns=(f"{draw.choice(exemplars())} [{number}]",),
+            scores=dict.fromkeys(sorted(own), 0.95),
+            classified=Classified(taxonomy=taxonomy.version, **dataclasses.asdict(_IDENTITY)),
+            admitted=Admitted(at="2026-01-01T00:00:00Z", decision="INCLUDE", route="direct"),
+            pin="its eviction is not to be suggested",
+        )
+        found[entry_path(entry.id)] = render(entry)
+    return found
+
+
+def eval_set(customer: int, count: int, draw: random.Random) -> dict[str, str]:
+    """The files of one customer's agent, with ``count`` queries."""
+    texts = exemplars()
+    rows = [
+        {"id": f"q{place}", "query": f"{draw.choice(texts)} ({customer}, {place})"} for place in range(1, count + 1)
+    ]
+    folder = f"eval_sets/customer-{customer}/desk"
+    return {
+        f"{folder}/agent.yaml": yaml.safe_dump({"agent": 1, "name": f"Desk {customer}", "platform": "any"}),
+        f"{folder}/evals.yaml": yaml.safe_dump({"eval_set": 1, "queries": rows}, width=1000),
+    }
+
+
+_TEXTS: list[str] = []
+
+
+def exemplars() -> list[str]:
+    """What queries are made of."""
+    if not _TEXTS:
+        _TEXTS.extend(row.turns[0] for row in load_taxonomy(WorkingTree(REPOSITORY)).exemplars)
+    return _TEXTS
+
+
+def commit(bare: Path, branch: str, files: Mapping[str, str | None]) -> None:
+    """One commit on top of ``branch``, which may be new."""
+    known = subprocess.run(
+        ["git", "-C", str(bare), "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}"],
+        check=False,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    at = int(git(bare, "log", "-1", "--format=%ct", known)) + 60 if known else 1_767_225_600
+    parts = [f"commit refs/heads/{branch}\ncommitter Cora <cora@example.com> {at} +0000\ndata 1\nx\n".encode()]
+    parts += [f"from {known}\n".encode()] if known else []
+    for path, text in sorted(files.items()):
+        if text is None:
+            parts.append(f"D {path}\n".encode())
+        else:
+            content = text.encode()
+            parts += [f"M 100644 inline {path}\ndata {len(content)}\n".encode(), content, b"\n"]
+    subprocess.run(["git", "-C", str(bare), "fast-import", "--quiet"], input=b"".join(parts), check=True)
+
+
+def git(folder: Path, *arguments: str) -> Any:
+    """What git says."""
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()

@@ -1,0 +1,182 @@
+"""Which eval sets need not be read again, since nothing that their verdicts rest on has changed (pure).
+
+While R grows a query that earned no slot earns none either, but for one way: the first entry that carries a capability
+of it may be one that it beats (semantics, section 4: wins).  So folders are passed over until such an entry comes, R
+loses something, an entry changes, or the rules or the classifier do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from bot.curator.entry import Entry, Source, Tombstone
+from bot.curator.store import RegressionSet
+from bot.digests import digest
+from bot.github.analysis import QueryFacts, SubmissionFacts, classified_of
+from bot.ledger.model import CorrectionRecord, FolderIndex, LeftQuery, Reconciled, ReconciledFolder
+from bot.pipeline import Platform, unsettled
+from bot.reconcile.cases import Case, entry_of
+from bot.reconcile.inventory import Inventory
+from bot.reconcile.renames import follow_renames
+from bot.settling import settle
+from bot.submission import EVAL_SETS
+from bot.text import text_key
+
+
+def folder_of(source: Source) -> str:
+    """The folder of the agent that an entry came from."""
+    return f"{EVAL_SETS}/{source.customer}/{source.agent}"
+
+
+def digests_of(known: RegressionSet) -> dict[str, str]:
+    """Id → digest of all on record, as far as verdicts on others or what settles a query rest on it."""
+    parts = (("evicted", known.tombstones), ("line", known.waiting), ("entry", known.entries))
+    return {id: digest([part, *_facts(item)]) for part, items in parts for id, item in items.items()}
+
+
+def _facts(item: Entry | Tombstone) -> tuple[str | None, str]:
+    entry = item.entry if isinstance(item, Tombstone) else item
+    folder = None if entry.source is None else folder_of(entry.source)
+    return folder, entry.model_dump_json(exclude={"pin", "source"})
+
+
+def unchanged_folders(
+    index: FolderIndex | None,
+    conditions: str,
+    trees: Mapping[str, str],
+    touched: Collection[str],
+    reconciled: Reconciled,
+    known: RegressionSet,
+) -> dict[str, ReconciledFolder]:
+    """The folders of ``index`` that need not be read under these ``conditions``.
+
+    ``trees`` are git's ids of the folders by path, ``touched`` the folders that were merged into since the last run;
+    ``reconciled`` is what the ledger remembers of that, ``known`` is R.
+    """
+    if index is None or index.conditions != conditions:
+        return {}
+    present = digests_of(known)
+    if any(present.get(id) != item for id, item in index.entries.items()):
+        return {}
+    new = {id: known.on_record[id] for id in present.keys() - index.entries.keys()}
+    sources = [item.entry.source if isinstance(item, Tombstone) else item.source for item in new.values()]
+    stirred = {*touched, *(folder_of(source) for source in sources if source is not None)}
+    carried = _carried(known, new)
+    found = {
+        folder: item
+        for folder, item in sorted(index.folders.items())
+        if trees.get(folder) == item.tree and folder not in stirred and carried.isdisjoint(item.uncarried)
+    }
+    # What one pull request brought is judged again together.
+    while True:
+        kept = {entry for item in found.values() for entry in item.left}
+        numbers = {item.pull_request for entry, item in reconciled.left.items() if entry not in kept} - {None}
+        apart = {
+            folder
+            for folder, item in found.items()
+            if any(reconciled.left[entry].pull_request in numbers for entry in item.left if entry in reconciled.left)
+        }
+        if not apart:
+            return found
+        found = {folder: item for folder, item in found.items() if folder not in apart}
+
+
+def awakened(unchanged: Mapping[str, ReconciledFolder], read: Sequence[SubmissionFacts]) -> tuple[str, ...]:
+    """The folders among those ``unchanged`` whose queries may beat what enters of those that were ``read``."""
+    coming = {name for facts in read for query in facts.queries for name in _exercised(query)}
+    return tuple(folder for folder, item in unchanged.items() if not coming.isdisjoint(item.uncarried))
+
+
+def _exercised(query: QueryFacts) -> set[str]:
+    judgements = {} if query.classification is None else query.classification.judgements
+    return {name for name, item in judgements.items() if item.value}
+
+
+def _carried(known: RegressionSet, ids: Collection[str]) -> set[str]:
+    """The capabilities that entries among ``ids`` have, also in line."""
+    present = {**known.waiting, **known.entries}
+    return {name for id, entry in present.items() if id in ids for name in entry.scores}
+
+
+def new_index(
+    inventory: Inventory,
+    cases: Sequence[Case],
+    reconciled: Reconciled,
+    corrections: CorrectionRecord,
+    before: FolderIndex | None,
+    platform: Platform,
+) -> FolderIndex | None:
+    """The index once the ``cases`` are settled, with what is ``reconciled``; none where nothing may be passed over.
+
+    All was judged on ``platform``, but for what was passed over: that rests on the entries of the index ``before``.
+    """
+    if inventory.conditions is None:
+        return None
+    kept = {} if before is None or before.conditions != inventory.conditions else before.folders
+    former = {} if before is None or not inventory.unchanged else before.entries
+    entries = {**digests_of(platform.regression_set), **former}
+    fresh = _carried(platform.regression_set, entries.keys() - former.keys())
+    unchanged = {
+        folder: item
+        for folder, item in inventory.unchanged.items()
+        if kept.get(folder) == item and fresh.isdisjoint(item.uncarried)
+    }
+    folders = {**unchanged, **_at_rest(inventory, cases, reconciled, corrections, platform)}
+    return FolderIndex(conditions=inventory.conditions, entries=entries, folders=dict(sorted(folders.items())))
+
+
+def _at_rest(
+    inventory: Inventory,
+    cases: Sequence[Case],
+    reconciled: Reconciled,
+    corrections: CorrectionRecord,
+    platform: Platform,
+) -> dict[str, ReconciledFolder]:
+    """The folders that were read and in which nothing is to be done, nor to be told."""
+    known = platform.regression_set
+    carried = _carried(known, known.on_record)
+    spoken = {entry for case in cases for entry in case.texts}
+    busy = {case.pull_request.number for case in cases if case.pull_request is not None}
+    moving = [item.source for item in follow_renames(inventory, platform).values()]
+    gone = [known.on_record[id] for id in inventory.departed_from(known) if id in known.on_record]
+    leaving = [item.source for item in gone if isinstance(item, Entry)]
+    stirred = {folder_of(source) for source in (*moving, *leaving) if source is not None}
+    rejected = {item.decision.content for item in reconciled.rejections}
+    found = {}
+    for facts in inventory.submissions:
+        tree, ids = inventory.trees.get(facts.folder), {entry_of(facts, query) for query in facts.queries}
+        left = {entry: reconciled.left[entry] for entry in sorted(ids & reconciled.left.keys())}
+        if (
+            tree is not None
+            and facts.folder not in stirred
+            and not ids & spoken
+            and not busy & {item.pull_request for item in left.values()}
+            and _is_settled(facts, left, corrections, platform)
+        ):
+            kept = [query for query in facts.queries if entry_of(facts, query) in left]
+            uncarried = {name for query in kept for name in _exercised(query)} - carried
+            found[facts.folder] = ReconciledFolder(
+                tree=tree,
+                left=tuple(left),
+                rejected=tuple(sorted(rejected.intersection(facts.contents.values()))),
+                uncarried=tuple(sorted(uncarried)),
+            )
+    return found
+
+
+def _is_settled(
+    facts: SubmissionFacts, left: Mapping[str, LeftQuery], corrections: CorrectionRecord, platform: Platform
+) -> bool:
+    """Whether each query is on record for good, or stayed outside with a classification that nobody corrects."""
+    known, submission = platform.regression_set, classified_of(facts).submission
+    found = settle([submission], known)
+    outside = {query.id for query in unsettled(platform, submission, line=True)}
+    return (
+        not facts.problems
+        and facts.moved_from is None
+        and not found.edited
+        and not any(item.id in known.waiting for item in found.settled.values())
+        and not any(item.waits for item in left.values())
+        and all(query.classification is not None for query in facts.queries if query.id in outside)
+        and not any(text_key(query.turns) in corrections.texts for query in facts.queries)
+    )

@@ -1,0 +1,290 @@
+"""Which eval sets are not read again: those in which nothing is to be done, as long as what that rests on stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from bot.curator.entry import Entry, Evicted, Tombstone
+from bot.curator.store import RegressionSet
+from bot.github.analysis import ProblemFacts, SubmissionFacts
+from bot.ledger.model import Correction, CorrectionRecord, FolderIndex, Reconciled, ReconciledFolder, Rejection
+from bot.pipeline import Platform
+from bot.reconcile.cases import Case
+from bot.reconcile.inventory import Inventory
+from bot.reconcile.unchanged import digests_of, new_index, unchanged_folders
+from bot.text import text_key
+from tests.github.scenes import make_platform, make_query
+from tests.reconcile.merges import (
+    commit,
+    decided,
+    entry_of,
+    facts,
+    id_of,
+    make_case,
+    make_inventory,
+    make_left,
+    make_pull,
+    settled,
+    source,
+    with_set,
+)
+
+IN, OUT = make_query("q1", {"a": 0.9}), make_query("q2", {"a": 0.6})
+EDITED = IN.model_copy(update={"turns": ("something else",)})
+DESK, SHOP = "eval_sets/acme/desk", "eval_sets/acme/shop"
+ENTRY = entry_of(IN)
+CONDITIONS, OTHER = "c" * 24, "d" * 24
+TREES = {DESK: "1" * 40, SHOP: "2" * 40}
+DEFAULTS: dict[str, Any] = {"conditions": CONDITIONS, "trees": {DESK: TREES[DESK]}}
+NOBODY_SAYS = CorrectionRecord()
+
+
+def tombstone(entry: Entry, **more: Any) -> Tombstone:
+    return Tombstone(id=entry.id, evicted=Evicted(**{"reason": "redundant"} | more), restore="how", entry=entry)
+
+
+def platform_with(*entries: Entry, waiting: tuple[Entry, ...] = (), gone: tuple[Tombstone, ...] = ()) -> Platform:
+    return with_set(make_platform(), *entries, waiting=waiting, gone=gone)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that found one query in the set and one outside, and what it goes by."""
+
+    submission: SubmissionFacts = field(default_factory=lambda: facts(settled(IN), OUT))
+    cases: tuple[Case, ...] = ()
+    reconciled: Reconciled = field(
+        default_factory=lambda: Reconciled(commit=commit(1), left={id_of("q2"): make_left(OUT, 7)})
+    )
+    corrections: CorrectionRecord = NOBODY_SAYS
+    platform: Platform = field(default_factory=lambda: platform_with(ENTRY))
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def inventory(self) -> Inventory:
+        return make_inventory(self.submission, **DEFAULTS | dict(self.told))
+
+    def index(self, before: FolderIndex | None = None) -> FolderIndex | None:
+        return new_index(self.inventory, self.cases, self.reconciled, self.corrections, before, self.platform)
+
+    @property
+    def at_rest(self) -> bool:
+        index = self.index()
+        assert index is not None
+        return DESK in index.folders
+
+
+def test_a_folder_whose_queries_are_settled_or_stayed_outside_is_at_rest() -> None:
+    rejected = Rejection(pull_request=7, decision=decided("reject", "q2", content=facts(OUT).contents["q2"]))
+    run = Run()
+    run = replace(run, reconciled=run.reconciled.model_copy(update={"rejections": (rejected,)}))
+    index = run.index()
+    assert index == FolderIndex(
+        conditions=CONDITIONS,
+        entries=digests_of(run.platform.regression_set),
+        folders={DESK: ReconciledFolder(tree=TREES[DESK], left=(id_of("q2"),), rejected=(facts(OUT).contents["q2"],))},
+    )
+
+
+def test_without_conditions_there_is_no_index() -> None:
+    assert Run(told={"conditions": None}).index() is None
+
+
+LOST = make_query("q2", None)
+FAULT = ProblemFacts(file="f", line=1, message="m", fix="x")
+CORRECTED = CorrectionRecord(
+    texts={
+        text_key(OUT.turns): {
+            "a": Correction.model_validate(
+                {"value": False, "by": "cora", "comment": 1, "at": "2026-11-22T10:00:00Z", "said": "0" * 24}
+            )
+        }
+    }
+)
+WAITS = Reconciled(commit=commit(1), left={id_of("q2"): make_left(OUT, 7, waits=True)})
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        Run(told={"trees": {}}),
+        Run(submission=facts(settled(IN), LOST)),
+        Run(submission=facts(settled(IN), OUT, problems=(FAULT,))),
+        Run(submission=facts(settled(IN), OUT, moved_from=("acme", "old"))),
+        Run(submission=facts(EDITED, OUT)),
+        Run(submission=facts(settled(IN.model_copy(update={"id": "renamed"})), OUT)),
+        Run(cases=(make_case(OUT),)),
+        Run(cases=(replace(make_case(make_query("q9", {"a": 0.6})), pull_request=make_pull(7)),)),
+        Run(corrections=CORRECTED),
+        Run(reconciled=WAITS),
+        Run(platform=platform_with(waiting=(ENTRY,))),
+        Run(
+            submission=facts(OUT),
+            platform=platform_with(ENTRY),
+            told={"departed": {ENTRY.id: "source-deleted"}},
+        ),
+    ],
+    ids=[
+        "git has no such folder",
+        "a query could not be classified",
+        "a query could not be read",
+        "it was renamed",
+        "a query asks something else than its entry",
+        "an entry has to follow",
+        "a query was merged just now",
+        "what brought a query is spoken of again",
+        "a curator corrected a tag",
+        "a query waited for a slot",
+        "an entry waits for a slot",
+        "an entry has lost its query",
+    ],
+)
+def test_a_folder_in_which_something_is_to_be_done_is_read_again(run: Run) -> None:
+    assert not run.at_rest
+
+
+def test_an_entry_without_its_source_or_of_another_folder_keeps_nobody_from_resting() -> None:
+    other = make_query("q7", {"b": 0.9})
+    elsewhere = entry_of(other, agent="shop")
+    departed = {"departed": {elsewhere.id: "source-deleted", id_of("evicted"): "source-deleted"}}
+    grave = tombstone(make_entry_of("evicted"))
+    assert Run(platform=platform_with(ENTRY, elsewhere, gone=(grave,)), told=departed).at_rest
+
+
+def make_entry_of(item: str, agent: str = "desk") -> Entry:
+    return entry_of(make_query(item, {"b": 0.9}), agent=agent)
+
+
+@dataclass(frozen=True)
+class Now:
+    """What a later run finds: the index, and what may have changed since."""
+
+    index: FolderIndex | None
+    platform: Platform
+    conditions: str = CONDITIONS
+    trees: Mapping[str, str] = field(default_factory=lambda: dict(TREES))
+    touched: frozenset[str] = frozenset()
+    reconciled: Reconciled = field(default_factory=lambda: Reconciled(commit=commit(1)))
+
+    @property
+    def unchanged(self) -> set[str]:
+        found = unchanged_folders(
+            self.index, self.conditions, self.trees, self.touched, self.reconciled, self.platform.regression_set
+        )
+        assert self.index is None or found.items() <= self.index.folders.items()
+        return set(found)
+
+
+GRAVE = tombstone(make_entry_of("gone"))
+
+
+def now(*, left: Mapping[str, tuple[str, ...]] = {}, numbers: Mapping[str, int | None] = {}) -> Now:
+    """A run that finds two folders at rest, with ``left`` queries that the pull requests ``numbers`` brought."""
+    platform = platform_with(ENTRY, gone=(GRAVE,))
+    folders = {
+        folder: ReconciledFolder(tree=tree, left=tuple(map(id_of, left.get(folder, ()))))
+        for folder, tree in TREES.items()
+    }
+    index = FolderIndex(conditions=CONDITIONS, entries=digests_of(platform.regression_set), folders=folders)
+    reconciled = Reconciled(
+        commit=commit(1), left={id_of(item): make_left(OUT, number) for item, number in numbers.items()}
+    )
+    return Now(index, platform, reconciled=reconciled)
+
+
+def test_what_did_not_change_is_not_read_again() -> None:
+    assert now().unchanged == {DESK, SHOP}
+
+
+def with_entries(found: Now, *entries: Entry, gone: tuple[Tombstone, ...] = (GRAVE,)) -> Now:
+    others = {id: item for id, item in found.platform.regression_set.entries.items() if id != ENTRY.id}
+    known = RegressionSet({**others, **{item.id: item for item in entries}}, {}, {item.id: item for item in gone})
+    return replace(found, platform=replace(found.platform, regression_set=known))
+
+
+MORE = make_entry_of("new", agent="shop")
+CHANGES: dict[str, tuple[Callable[[Now], Now], set[str]]] = {
+    "there is no index": (lambda found: replace(found, index=None), set()),
+    "the taxonomy changed": (lambda found: replace(found, conditions=OTHER), set()),
+    "a folder changed": (lambda found: replace(found, trees={**TREES, DESK: "3" * 40}), {SHOP}),
+    "a folder went": (lambda found: replace(found, trees={DESK: TREES[DESK]}), {DESK}),
+    "a folder was merged into": (lambda found: replace(found, touched=frozenset({SHOP})), {DESK}),
+    "an entry went": (lambda found: with_entries(found), set()),
+    "an entry was evicted": (lambda found: with_entries(found, gone=(GRAVE, tombstone(ENTRY))), set()),
+    "an entry changed": (
+        lambda found: with_entries(found, ENTRY.model_copy(update={"scores": {"a": 0.5}})),
+        set(),
+    ),
+    "an entry was pinned": (
+        lambda found: with_entries(found, ENTRY.model_copy(update={"pin": "an audit"})),
+        {DESK, SHOP},
+    ),
+    "an entry took the new name of its query": (
+        lambda found: with_entries(found, ENTRY.model_copy(update={"source": source("renamed")})),
+        {DESK, SHOP},
+    ),
+    "an entry went to another folder": (
+        lambda found: with_entries(found, ENTRY.model_copy(update={"source": source("q1", "shop")})),
+        set(),
+    ),
+    "an eviction was confirmed": (
+        lambda found: with_entries(found, ENTRY, gone=(tombstone(GRAVE.entry, by="cora"),)),
+        {DESK, SHOP},
+    ),
+    "an entry came": (lambda found: with_entries(found, ENTRY, MORE), {DESK}),
+    "an entry came from nowhere": (
+        lambda found: with_entries(found, ENTRY, MORE.model_copy(update={"source": None})),
+        {DESK, SHOP},
+    ),
+    "a tombstone came": (lambda found: with_entries(found, ENTRY, gone=(GRAVE, tombstone(MORE))), {DESK}),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_changed_is_read_again(name: str) -> None:
+    change, expected = CHANGES[name]
+    assert change(now()).unchanged == expected
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ({"q2": 7, "q3": 8}, {SHOP}),
+        ({"q2": 7, "q3": 7}, set()),
+        ({"q2": None, "q3": None}, {SHOP}),
+        ({"q2": 7}, {SHOP}),
+    ],
+    ids=["by another", "by the same", "pushed by hand", "nothing known"],
+)
+def test_what_one_pull_request_brought_is_read_together(numbers: Mapping[str, int | None], expected: set[str]) -> None:
+    found = now(left={DESK: ("q2",), SHOP: ("q3",)}, numbers=numbers)
+    assert replace(found, touched=frozenset({DESK})).unchanged == expected
+
+
+def test_what_was_passed_over_stays_in_the_index_with_the_entries_that_it_rests_on() -> None:
+    before = Run().index()
+    assert before is not None
+    shop = ReconciledFolder(tree=TREES[SHOP])
+    before = before.model_copy(update={"folders": {**before.folders, SHOP: shop}})
+    evicted = Run(platform=platform_with(gone=(tombstone(ENTRY),)), told={"unchanged": {SHOP: shop}})
+    index = evicted.index(before)
+    assert index is not None
+    assert index.folders == before.folders
+    assert index.entries == before.entries, "the next run sees that one is gone"
+    fresh = Run(platform=platform_with(gone=(tombstone(ENTRY),))).index(before)
+    assert fresh is not None
+    assert fresh.entries != before.entries
+
+
+@pytest.mark.parametrize("other", [None, {"conditions": OTHER}, {"folders": {}}], ids=["none", "rules", "folders"])
+def test_what_another_run_found_meanwhile_is_not_taken_for_passed_over(other: dict[str, Any] | None) -> None:
+    shop = ReconciledFolder(tree=TREES[SHOP])
+    before = FolderIndex(conditions=CONDITIONS, entries={}, folders={SHOP: shop})
+    found = None if other is None else before.model_copy(update=other)
+    index = Run(told={"unchanged": {SHOP: shop}}).index(found)
+    assert index is not None
+    assert set(index.folders) == {DESK}
