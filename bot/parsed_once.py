@@ -25,18 +25,22 @@ def parsed_once(
     kept: OrderedDict[tuple[AnyStr, str, ReadingLimits], Parsed | tuple[Problem, ...]] = OrderedDict()
     lock = Lock()
 
+    held = 0
+
     def make_room(size: int, limits: ReadingLimits) -> None:
+        nonlocal held
         with lock:
-            sizes = [*(len(content) for content, *_ in kept), size]
-            while sum(sizes) - max(sizes) > limits.nodes:
-                kept.popitem(last=False)
-                del sizes[0]
+            # Most files are small: what is largest is asked for only where all together may be too much.
+            while held + size > limits.nodes and held + size - max([size, *map(_size, kept)]) > limits.nodes:
+                held -= _size(kept.popitem(last=False)[0])
 
     @wraps(parse)
     def once(content: AnyStr, file: str, limits: ReadingLimits) -> Parsed:
+        nonlocal held
         asked = (content, file, limits)
         with lock:
             outcome = kept.pop(asked, None)
+            held -= 0 if outcome is None else len(content)
         if outcome is None:
             make_room(len(content), limits)
             try:
@@ -44,9 +48,14 @@ def parsed_once(
             except InputError as error:
                 outcome = error.problems
         with lock:
+            held += 0 if asked in kept else len(content)
             kept[asked] = outcome
         if isinstance(outcome, tuple):
             raise InputError(outcome)
         return outcome
 
     return once
+
+
+def _size(asked: tuple[AnyStr, str, ReadingLimits]) -> int:
+    return len(asked[0])

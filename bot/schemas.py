@@ -23,8 +23,8 @@ from bot.intake.eval_sets.formats.own_yaml import EvalSetFile
 from bot.ledger.model import (
     CandidateRecord,
     CorrectionRecord,
-    FolderClassifications,
     FolderIndex,
+    FolderRecord,
     PullRequestRecord,
     Reconciled,
     RequestRecord,
@@ -74,7 +74,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "analysis": Analysis,
     "inventory": Inventory,
     "ledger-record": PullRequestRecord,
-    "ledger-folder": FolderClassifications,
+    "ledger-folder": FolderRecord,
     "ledger-folders": FolderIndex,
     "ledger-reconciled": Reconciled,
     "ledger-suggestions": SuggestionRecord,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
@@ -15,12 +15,12 @@ from bot.github.corrections import Witnesses
 from bot.github.events import Event, Flow
 from bot.ledger.model import (
     BRANCH,
-    CLASSIFIED,
     FOLDER,
+    FOLDER_RECORDS,
     CandidateRecord,
     CorrectionRecord,
-    FolderClassifications,
     FolderIndex,
+    FolderRecord,
     PullRequestRecord,
     Reconciled,
     Rejection,
@@ -29,8 +29,8 @@ from bot.ledger.model import (
 )
 from bot.ledger.store import (
     load_candidates,
-    load_classifications,
     load_corrections,
+    load_folder,
     load_index,
     load_reconciled,
     load_record,
@@ -140,7 +140,8 @@ def remembered_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassificati
     """Those of all pull requests, and of what was merged and did not enter."""
     reconciled = reconciled_of(ledger)
     known = known_of(ledger) | ({} if reconciled is None else reconciled.classifications)
-    return known | _joined(folders_of(ledger, ()).values())
+    found = folders_of(ledger, ()).values()
+    return known | {key: item for each in found if each is not None for key, item in each.classifications.items()}
 
 
 def index_of(ledger: CommitSnapshot | None) -> FolderIndex | None:
@@ -151,26 +152,22 @@ def index_of(ledger: CommitSnapshot | None) -> FolderIndex | None:
         return None
 
 
-def folders_of(ledger: CommitSnapshot | None, but: Collection[str]) -> dict[str, FolderClassifications | None]:
+def folders_of(ledger: CommitSnapshot | None, but: Collection[str]) -> dict[str, FolderRecord | None]:
     """Path → what is known of a folder's queries, of all ``but`` these paths; ``None`` for a mangled file."""
-    paths = () if ledger is None else ledger.paths(CLASSIFIED)
-    return {path: _classifications(ledger, path) for path in paths if path not in but}
+    paths = () if ledger is None else ledger.paths(FOLDER_RECORDS)
+    return {path: _folder_at(ledger, path) for path in paths if path not in but}
 
 
-def classifications_in(ledger: CommitSnapshot | None, folders: Iterable[str]) -> dict[str, StoredClassification]:
-    """What is known of queries in ``folders``; a mangled file is as good as none: they are classified again."""
-    return _joined(_classifications(ledger, folder_path(folder)) for folder in folders)
+def folder_record(ledger: CommitSnapshot | None, folder: str) -> FolderRecord | None:
+    """What is known of queries in ``folder``; a mangled file is as good as none: they are classified again."""
+    return _folder_at(ledger, folder_path(folder))
 
 
-def _classifications(ledger: CommitSnapshot | None, path: str) -> FolderClassifications | None:
+def _folder_at(ledger: CommitSnapshot | None, path: str) -> FolderRecord | None:
     try:
-        return load_classifications(ledger, path)
+        return load_folder(ledger, path)
     except InputError:
         return None
-
-
-def _joined(found: Iterable[FolderClassifications | None]) -> dict[str, StoredClassification]:
-    return {key: item for each in found if each is not None for key, item in each.classifications.items()}
 
 
 def corrections_of(ledger: CommitSnapshot | None) -> CorrectionRecord:

@@ -28,7 +28,7 @@ REQUESTS = "requests.json"
 CORRECTIONS = "corrections.json"
 CANDIDATES = "candidates.json"
 INDEX = "folders.json"
-CLASSIFIED = "folders"
+FOLDER_RECORDS = "folders"
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 CommitId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
@@ -255,7 +255,8 @@ class Reconciled(FileModel):
         default_factory=dict, description="of entries that are to be scored anew, and what was known before"
     )
     left: dict[EntryId, LeftQuery] = Field(
-        default_factory=dict, description="queries that were merged and did not enter: judged again as the set changes"
+        default_factory=dict,
+        description="as in the records of folders; from before there were any",
     )
     rejections: Tuple[Rejection] = Field(default=(), description="of queries that are not settled")
     moves: dict[Text, Annotated[Tuple[Text], Field(min_length=2, max_length=2)]] = Field(
@@ -267,7 +268,10 @@ class ReconciledFolder(FileModel):
     """An agent's eval sets in which nothing is to be done: as long as they stay so, they need not be read."""
 
     tree: CommitId = Field(description="git's id of the folder")
-    left: Tuple[EntryId] = Field(default=(), description="its queries that were merged and did not enter")
+    pull_requests: Tuple[Annotated[int, Field(ge=1)]] = Field(
+        default=(), description="those that brought what was merged and did not enter"
+    )
+    pushed: Annotated[int, Field(ge=0)] = Field(default=0, description="queries that did not enter, of no pull request")
     rejected: Tuple[Digest] = Field(default=(), description="contents of its queries that curators rejected")
     uncarried: Tuple[Identifier] = Field(
         default=(), description="capabilities of what was left that no entry has: they may beat the first one that does"
@@ -285,12 +289,15 @@ class FolderIndex(FileModel):
     folders: dict[Text, ReconciledFolder] = Field(default_factory=dict)
 
 
-class FolderClassifications(FileModel):
-    """``folders/<digest>.json``: what the classifier said of an agent's queries that are not settled."""
+class FolderRecord(FileModel):
+    """``folders/<digest>.json``: what is known of an agent's queries that are not settled."""
 
     format: Literal[1] = 1
     folder: Text
     classifications: dict[Digest, StoredClassification] = Field(default_factory=dict)
+    left: dict[EntryId, LeftQuery] = Field(
+        default_factory=dict, description="queries that were merged and did not enter: judged again as the set changes"
+    )
 
 
 class Refusal(FileModel):
@@ -396,7 +403,7 @@ def comment_order(comment: CommentKey) -> tuple[int, str]:
 
 def folder_path(folder: str) -> str:
     """Where the classifications of ``folder`` lie on the branch, whatever characters its name has."""
-    return f"{CLASSIFIED}/{digest(folder)}.json"
+    return f"{FOLDER_RECORDS}/{digest(folder)}.json"
 
 
 def record_path(number: int) -> str:

@@ -18,8 +18,8 @@ from bot.ledger.model import (
     SUGGESTIONS,
     CandidateRecord,
     CorrectionRecord,
-    FolderClassifications,
     FolderIndex,
+    FolderRecord,
     PullRequestRecord,
     Reconciled,
     RequestRecord,
@@ -41,7 +41,7 @@ Kind = TypeVar(
     CorrectionRecord,
     CandidateRecord,
     FolderIndex,
-    FolderClassifications,
+    FolderRecord,
 )
 
 README = """\
@@ -76,9 +76,9 @@ def load_index(snapshot: Snapshot | None) -> FolderIndex | None:
     return _load(snapshot, INDEX, FolderIndex)
 
 
-def load_classifications(snapshot: Snapshot | None, path: str) -> FolderClassifications | None:
-    """A file of classifications; raises :class:`InputError` when it was mangled, or is another folder's."""
-    found = _load(snapshot, path, FolderClassifications)
+def load_folder(snapshot: Snapshot | None, path: str) -> FolderRecord | None:
+    """What is known of a folder; raises :class:`InputError` when it was mangled, or is another folder's."""
+    found = _load(snapshot, path, FolderRecord)
     if found is not None and folder_path(found.folder) != path:
         raise InputError([Problem(path, None, f"it is of {found.folder}", "take the file out")])
     return found
@@ -124,7 +124,7 @@ def record_text(
     | CorrectionRecord
     | CandidateRecord
     | FolderIndex
-    | FolderClassifications,
+    | FolderRecord,
 ) -> str:
     """``record`` as its file; equal records give equal bytes."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

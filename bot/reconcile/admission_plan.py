@@ -126,8 +126,8 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
     # What leaves the line now is a case of the next plan.
     left = {**waiting(inventory, platform.regression_set), **left}
     reconciled = remember(inventory, cases, left, rejected, present, scene.reconciled, scene.fresh)
-    folders = remember_folders(inventory, present, scene.folders)
-    files: dict[str, str | None] = {RECONCILED: record_text(reconciled)}
+    folders = remember_folders(inventory, present, reconciled.left, scene.folders)
+    files: dict[str, str | None] = {RECONCILED: record_text(reconciled.model_copy(update={"left": {}}))}
     files |= {path: None if item is None else record_text(item) for path, item in folders.items()}
     if not pushed:
         # What is left outside is judged on the set as it will be first: by the next plan.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bot.github.corrections import NOTHING_RECORDED, Recorded
 from bot.github.values import IssueComment, PullRequest
-from bot.ledger.model import FolderClassifications, FolderIndex, Reconciled, Rejection, Request
+from bot.ledger.model import FolderIndex, FolderRecord, Reconciled, Rejection, Request
 from bot.reconcile.offers import NOTHING_REFUSED, Refused
 
 
@@ -43,7 +43,7 @@ class Scene:
     texts: Callable[[str], str]
     run: str | None
     index: FolderIndex | None = None
-    folders: Mapping[str, FolderClassifications | None] = field(default_factory=dict)
+    folders: Mapping[str, FolderRecord | None] = field(default_factory=dict)
     product: str | None = None
     offering: bool = False
     refused: Refused = NOTHING_REFUSED

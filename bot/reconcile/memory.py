@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from bot.curator.store import RegressionSet
 from bot.digests import digest
 from bot.github.analysis import QueryFacts, SubmissionFacts, classified_of
-from bot.ledger.model import FolderClassifications, LeftQuery, Reconciled, Rejection, folder_path
+from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, folder_path
 from bot.object_store import is_id
 from bot.pipeline import Platform, unsettled
 from bot.reconcile.cases import Case, entry_of
@@ -75,7 +75,6 @@ def remember(
             present.add((entry_of(facts, query), digest(list(query.turns))))
     for item in inventory.unchanged.values():
         contents.update(item.rejected)
-        present.update((entry, left[entry].text) for entry in item.left if entry in left)
     entries = {**platform.regression_set.waiting, **platform.regression_set.entries}
     # As long as it is not written, since some are missing or people have not merged it, nobody is asked twice.
     known |= {
@@ -93,14 +92,18 @@ def remember(
 
 
 def remember_folders(
-    inventory: Inventory, platform: Platform, before: Mapping[str, FolderClassifications | None]
-) -> dict[str, FolderClassifications | None]:
-    """What the classifier said of queries outside the set, by path on the ledger; ``None`` for what is to go.
+    inventory: Inventory,
+    platform: Platform,
+    left: Mapping[str, LeftQuery],
+    before: Mapping[str, FolderRecord | None],
+) -> dict[str, FolderRecord | None]:
+    """What is known of queries outside the set, by path on the ledger; ``None`` for what is to go.
 
-    ``before`` is what is there of folders that were read, and of those that are gone; ``None`` for what was mangled.
+    ``left`` are those of folders that were read which were merged and did not enter, by entry.  ``before`` is
+    what is there of folders that were read, and of those that are gone; ``None`` for what was mangled.
     """
     partial = inventory.incomplete is not None
-    found: dict[str, FolderClassifications | None] = dict.fromkeys(before)
+    found: dict[str, FolderRecord | None] = dict.fromkeys(before)
     for facts in inventory.submissions:
         path = folder_path(facts.folder)
         former = before.get(path)
@@ -110,7 +113,9 @@ def remember_folders(
             for query in _outside(facts, platform)
             if query.key is not None and query.classification is not None
         }
-        found[path] = FolderClassifications(folder=facts.folder, classifications=known) if known else None
+        ids = sorted(left.keys() & {entry_of(facts, query) for query in facts.queries})
+        own = {entry: left[entry] for entry in ids}
+        found[path] = FolderRecord(folder=facts.folder, classifications=known, left=own) if known or own else None
     return found
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
@@ -22,8 +22,8 @@ from bot.github.unreviewed import apply_all
 from bot.github.values import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
 from bot.github.world import (
     World,
-    classifications_in,
     corrections_of,
+    folder_record,
     index_of,
     known_of,
     raised_of,
@@ -101,7 +101,7 @@ def survey_event(
     reconciled, corrections = reconciled_of(ledger), corrections_of(ledger)
     past = Past(
         known=known_of(ledger) | ({} if reconciled is None else reconciled.classifications),
-        known_in=partial(classifications_in, ledger),
+        folder=cache(partial(folder_record, ledger)),
         reconciled=reconciled,
         index=index_of(ledger),
         corrections=corrections,

@@ -10,10 +10,10 @@ from bot.config import REVIEWED_FILES
 from bot.github.events import is_own
 from bot.github.publish import doubled_replies
 from bot.github.values import Operation, PullRequest, PushCommits, WriteLedger
-from bot.github.world import folders_of, index_of, records_of, text_of
+from bot.github.world import index_of, records_of, text_of
 from bot.ledger.event_files import appended, parsed
 from bot.ledger.events import SET_EVENTS, events_path
-from bot.ledger.model import FOLDER, INDEX, RECONCILED, PullRequestRecord, Reconciled, RunRecord, folder_path
+from bot.ledger.model import FOLDER, INDEX, RECONCILED, PullRequestRecord, Reconciled, RunRecord
 from bot.ledger.store import load_requests, load_runs
 from bot.object_store import CommitSnapshot
 from bot.reconcile import admission_plan, requests
@@ -88,8 +88,6 @@ def admit_merged(tip: Tip) -> Staged:
     def by_bots(offers: Sequence[PullRequest]) -> Collection[int]:
         return closed_by_bots(offers, parsed(text_of(tip.ledger, SET_EVENTS)), tip.github.closed_by) if offers else ()
 
-    kept = {folder_path(folder) for folder in (*tip.inventory.unchanged, *tip.inventory.unread)}
-    folders = folders_of(tip.ledger, kept)
     scene = Scene(
         login=tip.github.login,
         branch=tip.event.default_branch,
@@ -102,8 +100,8 @@ def admit_merged(tip: Tip) -> Staged:
         unmerged=tuple(pull for pull in pulls if pull.merge is None),
         ledger=tip.ledger_commit,
         index=index_of(tip.ledger),
-        folders=folders,
-        ledger_files=_files(tip.ledger, comments.keys() | ended, folders),
+        folders=tip.folders,
+        ledger_files=_files(tip.ledger, comments.keys() | ended, tip.folders),
         reconciled=reconciled,
         fresh=bool(fresh),
         permission=tip.github.permission,

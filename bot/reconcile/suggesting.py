@@ -48,7 +48,8 @@ def suggest_changes(tip: Tip) -> Staged:
         beyond=plan.beyond,
         barred=tip.barred,
         left=plan.left,
-        pushed=sum(1 for item in tip.left.values() if item.pull_request is None),
+        pushed=sum(1 for item in tip.left.values() if item.pull_request is None)
+        + sum(item.pushed for item in tip.inventory.unchanged.values()),
         records=records_of(tip.ledger),
         issues=issues,
         ledger=tip.ledger_commit,

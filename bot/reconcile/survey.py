@@ -19,7 +19,14 @@ from bot.github.analyse import classify_all, moved_from
 from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts, UsageFacts
 from bot.github.known import under
 from bot.github.renewing import renew_entries
-from bot.ledger.model import CorrectionRecord, FolderIndex, Reconciled, ReconciledFolder, StoredClassification
+from bot.ledger.model import (
+    CorrectionRecord,
+    FolderIndex,
+    FolderRecord,
+    Reconciled,
+    ReconciledFolder,
+    StoredClassification,
+)
 from bot.ledger.store import record_text
 from bot.object_store import Change, CommitSnapshot, ObjectStore, is_id
 from bot.pipeline import Platform
@@ -45,16 +52,21 @@ from bot.user_cache import digest_of_code
 class Past:
     """What the ledger says of the default branch.
 
-    ``known`` are classifications by key, of pull requests and entries, ``known_in`` those of queries in folders:
-    what is among them is not classified again.  ``reconciled`` is what the last run left, ``index`` the folders that
-    need not be read, ``corrections`` what curators said of texts, whether or not it stands.
+    ``known`` are classifications by key, of pull requests and entries, ``folder`` tells what is known of a folder's
+    queries: what is among these is not classified again.  ``reconciled`` is what the last run left, ``index`` the
+    folders that need not be read, ``corrections`` what curators said of texts, whether or not it stands.
     """
 
     known: Mapping[str, StoredClassification]
-    known_in: Callable[[Iterable[str]], Mapping[str, StoredClassification]]
+    folder: Callable[[str], FolderRecord | None]
     reconciled: Reconciled | None
     index: FolderIndex | None
     corrections: CorrectionRecord
+
+    def known_in(self, folders: Iterable[str]) -> dict[str, StoredClassification]:
+        """The classifications of queries in ``folders``, by key."""
+        found = map(self.folder, folders)
+        return {key: item for each in found if each is not None for key, item in each.classifications.items()}
 
 
 def survey(
@@ -92,13 +104,14 @@ def survey(
     conditions = None if by_hand else _conditions(trees, past.corrections, backend)
     folders = submission_folders(snapshot)
     unchanged: Mapping[str, ReconciledFolder] = {}
-    if since is not None and conditions is not None and raised is None and reconciled is not None:
+    if since is not None and conditions is not None and raised is None and not (reconciled and reconciled.left):
         touched = {_folder(path) for change in new for path in (change.path, change.before or "")}
         known = platform.regression_set
-        unchanged = unchanged_folders(past.index, conditions, trees, touched, reconciled, known)
+        unchanged = unchanged_folders(past.index, conditions, trees, touched, past.folder, known)
     read = tuple(folder for folder in folders if folder not in unchanged)
     gone = () if past.index is None else past.index.folders.keys() - folders
-    questions = questions_since({entry.classified.taxonomy for entry in entries}, former)
+    versions = {entry.classified.taxonomy for entry in entries} - {platform.taxonomy.version}
+    questions = questions_since(versions, former)
     remembered = under({**past.known, **past.known_in((*read, *sorted(gone)))}, questions)
     store.prepare(tip, read if unchanged else (EVAL_SETS,) if read else ())
     packages = _packages(platform, snapshot, read, folders, new, moves, problems, unread)

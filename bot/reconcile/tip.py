@@ -13,8 +13,8 @@ from bot.github.client import GitHubClient
 from bot.github.corrections import NOTHING_RECORDED, Recorded
 from bot.github.events import Event
 from bot.github.values import Operation, PullRequest
-from bot.github.world import World, reconciled_of, rejections_of
-from bot.ledger.model import LeftQuery, Reconciled, Rejection, Request, SuggestionRecord
+from bot.github.world import World, folders_of, reconciled_of, rejections_of
+from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, Request, SuggestionRecord, folder_path
 from bot.ledger.store import load_suggestions
 from bot.object_store import CommitSnapshot
 from bot.pipeline import Platform
@@ -92,8 +92,18 @@ class Tip:
 
     @cached_property
     def reconciled(self) -> Reconciled | None:
-        """How far the branch was reconciled."""
-        return reconciled_of(self.ledger)
+        """How far the branch was reconciled, with what was left outside of folders that were read or are gone."""
+        found = reconciled_of(self.ledger)
+        if found is None:
+            return None
+        left = {entry: item for each in self.folders.values() if each is not None for entry, item in each.left.items()}
+        return found.model_copy(update={"left": {**found.left, **left}})
+
+    @cached_property
+    def folders(self) -> dict[str, FolderRecord | None]:
+        """Path → what is known of a folder that was read or is gone."""
+        kept = {folder_path(folder) for folder in (*self.inventory.unchanged, *self.inventory.unread)}
+        return folders_of(self.ledger, kept)
 
     @cached_property
     def rejections(self) -> tuple[Rejection, ...]:
@@ -102,7 +112,7 @@ class Tip:
 
     @property
     def left(self) -> Mapping[str, LeftQuery]:
-        """What was merged and did not enter."""
+        """What was merged and did not enter, of folders that were read."""
         return {} if self.reconciled is None else self.reconciled.left
 
     def open_pull_requests(self) -> tuple[PullRequest, ...]:

@@ -7,13 +7,14 @@ loses something, an entry changes, or the rules or the classifier do.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final
 
 from bot.curator.entry import Entry, Source, Tombstone
 from bot.curator.store import RegressionSet
 from bot.digests import digest
 from bot.github.analysis import QueryFacts, SubmissionFacts, classified_of
-from bot.ledger.model import CorrectionRecord, FolderIndex, LeftQuery, Reconciled, ReconciledFolder
+from bot.ledger.model import CorrectionRecord, FolderIndex, FolderRecord, LeftQuery, Reconciled, ReconciledFolder
 from bot.pipeline import Platform, unsettled
 from bot.reconcile.cases import Case, entry_of
 from bot.reconcile.inventory import Inventory
@@ -21,6 +22,9 @@ from bot.reconcile.renames import follow_renames
 from bot.settling import settle
 from bot.submission import EVAL_SETS
 from bot.text import text_key
+
+_DEPTH: Final = 2
+"""Slashes in an agent's folder."""
 
 
 def folder_of(source: Source) -> str:
@@ -45,13 +49,13 @@ def unchanged_folders(
     conditions: str,
     trees: Mapping[str, str],
     touched: Collection[str],
-    reconciled: Reconciled,
+    record: Callable[[str], FolderRecord | None],
     known: RegressionSet,
 ) -> dict[str, ReconciledFolder]:
     """The folders of ``index`` that need not be read under these ``conditions``.
 
     ``trees`` are git's ids of the folders by path, ``touched`` the folders that were merged into since the last run;
-    ``reconciled`` is what the ledger remembers of that, ``known`` is R.
+    ``record`` tells what the ledger remembers of a folder, ``known`` is R.
     """
     if index is None or index.conditions != conditions:
         return {}
@@ -68,17 +72,14 @@ def unchanged_folders(
         if trees.get(folder) == item.tree and folder not in stirred and carried.isdisjoint(item.uncarried)
     }
     # What one pull request brought is judged again together.
-    while True:
-        kept = {entry for item in found.values() for entry in item.left}
-        numbers = {item.pull_request for entry, item in reconciled.left.items() if entry not in kept} - {None}
-        apart = {
-            folder
-            for folder, item in found.items()
-            if any(reconciled.left[entry].pull_request in numbers for entry in item.left if entry in reconciled.left)
-        }
-        if not apart:
-            return found
+    others = [record(folder) for folder in sorted(trees.keys() - index.folders.keys()) if folder.count("/") == _DEPTH]
+    numbers = {item.pull_request for each in others if each is not None for item in each.left.values()}
+    read = index.folders.keys() - found.keys()
+    numbers |= {number for folder in read for number in index.folders[folder].pull_requests}
+    while apart := {folder for folder, item in found.items() if not numbers.isdisjoint(item.pull_requests)}:
+        numbers |= {number for folder in apart for number in found[folder].pull_requests}
         found = {folder: item for folder, item in found.items() if folder not in apart}
+    return found
 
 
 def awakened(unchanged: Mapping[str, ReconciledFolder], read: Sequence[SubmissionFacts]) -> tuple[str, ...]:
@@ -155,9 +156,11 @@ def _at_rest(
         ):
             kept = [query for query in facts.queries if entry_of(facts, query) in left]
             uncarried = {name for query in kept for name in _exercised(query)} - carried
+            numbers = [item.pull_request for item in left.values()]
             found[facts.folder] = ReconciledFolder(
                 tree=tree,
-                left=tuple(left),
+                pull_requests=tuple(sorted({number for number in numbers if number is not None})),
+                pushed=numbers.count(None),
                 rejected=tuple(sorted(rejected.intersection(facts.contents.values()))),
                 uncarried=tuple(sorted(uncarried)),
             )

@@ -11,7 +11,7 @@ from bot.curator.entry import Evicted, Tombstone
 from bot.curator.store import entry_path
 from bot.github.analysis import QueryFacts, classified_of
 from bot.github.values import CreateComment, EditComment, PullRequest, PushCommits, WriteLedger
-from bot.ledger.model import FOLDER, RECONCILED, PullRequestRecord, Reconciled, Request
+from bot.ledger.model import FOLDER, FOLDER_RECORDS, RECONCILED, FolderRecord, PullRequestRecord, Reconciled, Request
 from bot.pipeline import Platform, unsettled
 from bot.reconcile.admission_plan import Plan, plan_admissions
 from bot.reconcile.admission_scene import Scene
@@ -76,7 +76,17 @@ class After:
     @property
     def reconciled(self) -> Reconciled | None:
         text = self.hub.ledger.get(RECONCILED)
-        return None if text is None else Reconciled.model_validate_json(text, strict=False)
+        if text is None:
+            return None
+        found = Reconciled.model_validate_json(text, strict=False)
+        assert not found.left
+        left = {entry: item for record in self.folders.values() for entry, item in record.left.items()}
+        return found.model_copy(update={"left": left})
+
+    @property
+    def folders(self) -> Mapping[str, FolderRecord]:
+        texts = {path: text for path, text in self.hub.ledger.items() if path.startswith(f"{FOLDER_RECORDS}/")}
+        return {path: FolderRecord.model_validate_json(text, strict=False) for path, text in texts.items()}
 
     @property
     def records(self) -> Mapping[int, PullRequestRecord]:
@@ -105,6 +115,7 @@ class After:
             "ledger": "f" * 40,
             "rejections": (),
             "reconciled": self.reconciled,
+            "folders": self.folders,
             "fresh": bool(self.fresh),
             "ledger_files": dict(self.hub.ledger),
             "permission": self.hub.permissions.__getitem__,

@@ -17,7 +17,7 @@ from bot.ledger.model import (
     RECONCILED,
     Correction,
     CorrectionRecord,
-    FolderClassifications,
+    FolderRecord,
     folder_path,
     record_path,
 )
@@ -205,7 +205,7 @@ def test_what_did_not_enter_is_remembered_once_nobody_is_needed_any_more() -> No
     assert world.reconciled.commit == TIP
     assert world.reconciled.left == {id_of("q04"): make_left(low)}
     text = world.hub.ledger[folder_path("eval_sets/acme/desk")]
-    assert list(FolderClassifications.model_validate_json(text, strict=False).classifications) == [low.key]
+    assert list(FolderRecord.model_validate_json(text, strict=False).classifications) == [low.key]
 
 
 def test_the_records_of_what_ended_otherwise_go() -> None:

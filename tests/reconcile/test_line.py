@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.config import CONFIG_FILE
-from bot.github.world import reconciled_of
+from bot.github.world import folders_of
 from bot.ledger.model import BRANCH, LeftQuery
 from tests.reconcile.hub import MAIN, Hub, Pull
 from tests.reconcile.runs import (
@@ -60,9 +60,8 @@ def waiting(hub: Hub) -> set[str]:
 
 def left(hub: Hub) -> tuple[LeftQuery, ...]:
     """What the ledger says that did not enter."""
-    known = reconciled_of(hub.repository.snapshot(hub.repository.branches[BRANCH]))
-    assert known is not None
-    return tuple(known.left.values())
+    known = folders_of(hub.repository.snapshot(hub.repository.branches[BRANCH]), ())
+    return tuple(item for record in known.values() if record is not None for item in record.left.values())
 
 
 def settles(hub: Hub) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.github.analysis import QueryFacts, StoppedFacts
-from bot.ledger.model import FolderClassifications, Reconciled, ReconciledFolder, Rejection, folder_path
+from bot.ledger.model import FolderRecord, Reconciled, ReconciledFolder, Rejection, folder_path
 from bot.reconcile.memory import remember, remember_folders
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import (
@@ -33,16 +33,16 @@ Q5 = make_query("q5", {"b": 0.9})
 DESK, SHOP, PIER = (f"eval_sets/acme/{name}" for name in ("desk", "shop", "pier"))
 
 
-def known(folder: str, *queries: QueryFacts) -> FolderClassifications:
+def known(folder: str, *queries: QueryFacts) -> FolderRecord:
     found = {item.key: item.classification for item in queries if item.key and item.classification}
-    return FolderClassifications(folder=folder, classifications=found)
+    return FolderRecord(folder=folder, classifications=found)
 
 
 def test_only_what_is_outside_the_set_is_remembered_with_its_classification() -> None:
     inventory = make_inventory(facts(Q1, Q2, settled(Q3)), facts(settled(Q5), agent="shop"))
     platform = with_set(make_platform(), entry_of(Q2), entry_of(Q3), entry_of(Q5, "shop"))
     before = {folder_path(PIER): None, folder_path(SHOP): known(SHOP, Q1), folder_path(DESK): known(DESK, Q3)}
-    assert remember_folders(inventory, platform, before) == {
+    assert remember_folders(inventory, platform, {}, before) == {
         folder_path(DESK): known(DESK, Q1),
         folder_path(SHOP): None,
         folder_path(PIER): None,
@@ -52,19 +52,30 @@ def test_only_what_is_outside_the_set_is_remembered_with_its_classification() ->
 def test_where_not_all_could_be_asked_what_was_known_before_is_kept() -> None:
     inventory = make_inventory(facts(Q1, LOST), stopped=StoppedFacts(message="no budget", exit_code=3))
     before = {folder_path(DESK): known(DESK, Q3)}
-    assert remember_folders(inventory, make_platform(), before) == {folder_path(DESK): known(DESK, Q1, Q3)}
-    assert remember_folders(inventory, make_platform(), {}) == {folder_path(DESK): known(DESK, Q1)}
+    assert remember_folders(inventory, make_platform(), {}, before) == {folder_path(DESK): known(DESK, Q1, Q3)}
+    assert remember_folders(inventory, make_platform(), {}, {}) == {folder_path(DESK): known(DESK, Q1)}
 
 
-def test_what_is_remembered_of_folders_that_were_not_read_stays() -> None:
+def test_what_was_left_outside_is_remembered_with_its_folder() -> None:
+    inventory = make_inventory(
+        facts(settled(Q1), Q2), facts(settled(Q5), agent="shop"), facts(settled(Q3), agent="pier")
+    )
+    left = {id_of("q2"): make_left(Q2, 3), id_of("q5", "shop"): make_left(Q5, 4)}
+    platform = with_set(make_platform(), entry_of(Q1), entry_of(Q3, "pier"))
+    assert remember_folders(inventory, platform, left, {}) == {
+        folder_path(DESK): known(DESK, Q2).model_copy(update={"left": {id_of("q2"): make_left(Q2, 3)}}),
+        folder_path(SHOP): known(SHOP).model_copy(update={"left": {id_of("q5", "shop"): make_left(Q5, 4)}}),
+        folder_path(PIER): None,
+    }
+
+
+def test_rejections_of_folders_that_were_not_read_stay() -> None:
     rejected = Rejection(pull_request=7, decision=decided("reject", "q3", content="9" * 24))
-    left = {id_of("q2", "shop"): make_left(Q2, 3), id_of("q3", "shop"): make_left(Q3, 3)}
-    before = Reconciled(commit=commit(1), left=left, rejections=(rejected,))
-    passed = ReconciledFolder(tree=commit(2), left=(id_of("q2", "shop"), id_of("q9", "shop")), rejected=("9" * 24,))
+    before = Reconciled(commit=commit(1), rejections=(rejected,))
+    passed = ReconciledFolder(tree=commit(2), rejected=("9" * 24,))
     inventory = make_inventory(facts(Q1), unchanged={SHOP: passed})
-    found = remember(inventory, (), {}, (), make_platform(), before, fresh=False)
-    assert found.left == {id_of("q2", "shop"): make_left(Q2, 3)}
-    assert found.rejections == (rejected,)
+    assert remember(inventory, (), {}, (), make_platform(), before, fresh=False).rejections == (rejected,)
+    assert remember(make_inventory(facts(Q1)), (), {}, (), make_platform(), before, fresh=False).rejections == ()
 
 
 def test_what_did_not_enter_is_kept_until_its_text_changes_or_it_enters() -> None:
@@ -133,5 +144,5 @@ def test_what_waits_for_a_slot_is_remembered_with_what_brought_it_unless_a_perso
     inventory = make_inventory(facts(Q1, Q2, Q3))
     found = remember(inventory, (), {}, (), platform, None, fresh=True)
     assert found.left == {id_of("q1"): make_left(Q1, 3, commit(3), line[0].admitted.at, waits=True)}
-    (kept,) = remember_folders(inventory, platform, {}).values()
+    (kept,) = remember_folders(inventory, platform, {}, {}).values()
     assert kept == known(DESK, Q1, Q3)

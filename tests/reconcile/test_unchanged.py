@@ -11,11 +11,19 @@ import pytest
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.store import RegressionSet
 from bot.github.analysis import ProblemFacts, SubmissionFacts
-from bot.ledger.model import Correction, CorrectionRecord, FolderIndex, Reconciled, ReconciledFolder, Rejection
+from bot.ledger.model import (
+    Correction,
+    CorrectionRecord,
+    FolderIndex,
+    FolderRecord,
+    Reconciled,
+    ReconciledFolder,
+    Rejection,
+)
 from bot.pipeline import Platform
 from bot.reconcile.cases import Case
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.unchanged import digests_of, new_index, unchanged_folders
+from bot.reconcile.unchanged import awakened, digests_of, new_index, unchanged_folders
 from bot.text import text_key
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import (
@@ -86,7 +94,7 @@ def test_a_folder_whose_queries_are_settled_or_stayed_outside_is_at_rest() -> No
     assert index == FolderIndex(
         conditions=CONDITIONS,
         entries=digests_of(run.platform.regression_set),
-        folders={DESK: ReconciledFolder(tree=TREES[DESK], left=(id_of("q2"),), rejected=(facts(OUT).contents["q2"],))},
+        folders={DESK: ReconciledFolder(tree=TREES[DESK], pull_requests=(7,), rejected=(facts(OUT).contents["q2"],))},
     )
 
 
@@ -168,12 +176,12 @@ class Now:
     conditions: str = CONDITIONS
     trees: Mapping[str, str] = field(default_factory=lambda: dict(TREES))
     touched: frozenset[str] = frozenset()
-    reconciled: Reconciled = field(default_factory=lambda: Reconciled(commit=commit(1)))
+    records: Mapping[str, FolderRecord] = field(default_factory=dict)
 
     @property
     def unchanged(self) -> set[str]:
         found = unchanged_folders(
-            self.index, self.conditions, self.trees, self.touched, self.reconciled, self.platform.regression_set
+            self.index, self.conditions, self.trees, self.touched, self.records.get, self.platform.regression_set
         )
         assert self.index is None or found.items() <= self.index.folders.items()
         return set(found)
@@ -182,18 +190,22 @@ class Now:
 GRAVE = tombstone(make_entry_of("gone"))
 
 
-def now(*, left: Mapping[str, tuple[str, ...]] = {}, numbers: Mapping[str, int | None] = {}) -> Now:
-    """A run that finds two folders at rest, with ``left`` queries that the pull requests ``numbers`` brought."""
+def now(
+    *, numbers: Mapping[str, tuple[int, ...]] | None = None, uncarried: Mapping[str, tuple[str, ...]] | None = None
+) -> Now:
+    """A run that finds two folders at rest, in which queries of these pull requests, and with these capabilities, were
+    left.
+    """
     platform = platform_with(ENTRY, gone=(GRAVE,))
     folders = {
-        folder: ReconciledFolder(tree=tree, left=tuple(map(id_of, left.get(folder, ()))))
+        folder: ReconciledFolder(
+            tree=tree, pull_requests=(numbers or {}).get(folder, ()), uncarried=(uncarried or {}).get(folder, ())
+        )
         for folder, tree in TREES.items()
     }
-    index = FolderIndex(conditions=CONDITIONS, entries=digests_of(platform.regression_set), folders=folders)
-    reconciled = Reconciled(
-        commit=commit(1), left={id_of(item): make_left(OUT, number) for item, number in numbers.items()}
+    return Now(
+        FolderIndex(conditions=CONDITIONS, entries=digests_of(platform.regression_set), folders=folders), platform
     )
-    return Now(index, platform, reconciled=reconciled)
 
 
 def test_what_did_not_change_is_not_read_again() -> None:
@@ -251,18 +263,53 @@ def test_what_changed_is_read_again(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "expected"),
-    [
-        ({"q2": 7, "q3": 8}, {SHOP}),
-        ({"q2": 7, "q3": 7}, set()),
-        ({"q2": None, "q3": None}, {SHOP}),
-        ({"q2": 7}, {SHOP}),
-    ],
-    ids=["by another", "by the same", "pushed by hand", "nothing known"],
+    ("desk", "shop", "expected"),
+    [((7,), (8,), {SHOP}), ((7, 8), (8,), set()), ((), (), {SHOP})],
+    ids=["by another", "by the same", "pushed by hand"],
 )
-def test_what_one_pull_request_brought_is_read_together(numbers: Mapping[str, int | None], expected: set[str]) -> None:
-    found = now(left={DESK: ("q2",), SHOP: ("q3",)}, numbers=numbers)
-    assert replace(found, touched=frozenset({DESK})).unchanged == expected
+def test_what_one_pull_request_brought_is_read_together(
+    desk: tuple[int, ...], shop: tuple[int, ...], expected: set[str]
+) -> None:
+    found = replace(now(numbers={DESK: desk, SHOP: shop}), touched=frozenset({DESK}))
+    assert found.unchanged == expected
+
+
+@pytest.mark.parametrize(("number", "expected"), [(7, {SHOP}), (8, {DESK}), (9, {SHOP}), (None, {DESK, SHOP})])
+def test_a_folder_that_is_not_at_rest_has_the_others_of_its_pull_requests_read(
+    number: int | None, expected: set[str]
+) -> None:
+    pier = "eval_sets/acme/pier"
+    record = FolderRecord(folder=pier, left={id_of("q2", "pier"): make_left(OUT, number)})
+    found = now(numbers={DESK: (7, 9), SHOP: (8,)})
+    trees = {**TREES, pier: "5" * 40, "eval_sets/acme": "6" * 40, "eval_sets/acme/new": "7" * 40}
+    assert replace(found, trees=trees, records={pier: record}).unchanged == expected
+
+
+def test_queries_that_may_beat_the_first_entry_with_a_capability_of_theirs_are_read_again() -> None:
+    found = now(uncarried={DESK: ("b", "c"), SHOP: ("c",)})
+    elsewhere = MORE.model_copy(update={"source": None})
+    assert found.unchanged == {DESK, SHOP}
+    assert with_entries(found, ENTRY, elsewhere).unchanged == {SHOP}
+    line = RegressionSet(found.platform.regression_set.entries, {elsewhere.id: elsewhere}, {GRAVE.id: GRAVE})
+    assert replace(found, platform=replace(found.platform, regression_set=line)).unchanged == {SHOP}
+    assert found.index is not None
+    folders = found.index.folders
+    coming = [facts(make_query("q9", {"b": 0.9}), LOST), facts(settled(IN), agent="pier")]
+    assert awakened(folders, coming) == (DESK,)
+    assert awakened(folders, coming[1:]) == ()
+
+
+def test_what_was_left_is_noted_with_the_capabilities_that_no_entry_has() -> None:
+    strange = make_query("q2", {"a": 0.6, "e": 0.6})
+    run = Run(submission=facts(settled(IN), strange, make_query("q3", {"d": 0.6})))
+    index = run.index()
+    assert index is not None
+    (folder,) = index.folders.values()
+    assert (folder.uncarried, folder.pull_requests, folder.pushed) == (("e",), (7,), 0)
+    pushed = replace(run, reconciled=Reconciled(commit=commit(1), left={id_of("q2"): make_left(OUT, None)})).index()
+    assert pushed is not None
+    (folder,) = pushed.folders.values()
+    assert (folder.pull_requests, folder.pushed) == ((), 1)
 
 
 def test_what_was_passed_over_stays_in_the_index_with_the_entries_that_it_rests_on() -> None:

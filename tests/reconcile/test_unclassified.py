@@ -8,7 +8,7 @@ import pytest
 
 from bot.classifier.model import Finding, InferenceRequest
 from bot.errors import OutsideError
-from bot.github.world import reconciled_of, records_of
+from bot.github.world import folders_of, records_of
 from tests.reconcile import runs
 from tests.reconcile.hub import MAIN, Hub
 from tests.reconcile.runs import Reader, agent_files, config_text, imported, platform_files, reconcile, review, text_of
@@ -87,6 +87,6 @@ def test_pushed_queries_without_a_verdict_are_remembered(hub: Hub, monkeypatch: 
     monkeypatch.setattr(runs, "Reader", Away)
     hub.push(MAIN, agent_files(("acme", "desk"), QUERIES))
     assert reconcile(hub)
-    known = reconciled_of(hub.repository.snapshot(hub.repository.branches["incumbent/ledger"]))
+    (known,) = folders_of(hub.repository.snapshot(hub.repository.branches["incumbent/ledger"]), ()).values()
     assert known is not None
     assert len(known.left) == len(QUERIES)
