@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.bot import ADMITTED, EVALS, Bot, customer_files, platform_files
+from tests.e2e.bot import ADMITTED, EVALS, Bot, customer_files, notes_what_it_read, platform_files
 from tests.e2e.harness.messages import json_response
 from tests.e2e.harness.people import CURATOR
 from tests.e2e.harness.world import World
@@ -188,6 +188,7 @@ def test_an_eviction_that_is_safe_no_more_when_it_is_merged_says_so(world: World
     comment = world.comment(CURATOR, pull["number"], "/incumbent restore spare-one")
     assert bot.on("issue_comment", number=pull["number"], comment=comment).codes == (0, 0)
     assert "spare-one" in entries(world)
+    assert notes_what_it_read(bot.on("schedule"))
     settled(bot)
 
 
