@@ -8,8 +8,10 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
 
 import numpy as np
 
@@ -26,6 +28,7 @@ from bot.triage.reading import Row
 from bot.triage.tables import name, rows_of, write_query, write_rows
 
 if TYPE_CHECKING:
+    from datasketch import MinHash
     from duckdb import DuckDBPyConnection
 
 KEY: Final = "key"
@@ -51,7 +54,7 @@ COLUMNS: Final = {**{key: kind for key, kind in _TEXTS.items() if key not in ("b
 _NEAR: Final = {"place": "BIGINT", "of": "BIGINT", "exact": "BIGINT"}
 _DIGEST: Final = 16
 _CHUNK: Final = 50_000
-_TASK: Final = 500
+_TASK: Final = 250
 _CHARACTERS: Final = 250_000
 """Characters of a task, besides its last query: memory is bounded however long queries are."""
 _TASKS: Final = 16
@@ -138,13 +141,20 @@ class Preparing:
         return {**asdict(row), **kept, "minhash": b64encode(values.tobytes()).decode()}
 
     def _minhash(self, text: str) -> np.ndarray[Any, Any]:
-        from datasketch import MinHash
-
         size = self.settings.shingle
         shingles = {text[start : start + size].encode() for start in range(max(1, len(text) - size + 1))}
-        found = MinHash(num_perm=self.settings.permutations)
-        found.update_batch(sorted(shingles))
+        found = _blank(self.settings.permutations).copy()
+        found.update_batch(shingles)
         return np.ascontiguousarray(found.hashvalues, dtype="<u4")
+
+
+@cache
+def _blank(permutations: int) -> MinHash:
+    """An empty MinHash, whose permutations take longer to make than a short text takes to hash."""
+    from datasketch import MinHash
+
+    # Shingles need to be told apart, not protected: a checksum is quicker than the SHA-1 of the default.
+    return MinHash(num_perm=permutations, hashfunc=crc32)
 
 
 def bands_of(settings: TriageSettings) -> tuple[int, int]:
