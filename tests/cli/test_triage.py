@@ -31,6 +31,7 @@ duckdb = pytest.importorskip("duckdb")
 AGENT = "examples/customers/northwind-tracker/tracker"
 # So many kills in a run; more with INCUMBENT_KILLS.
 KILLS = int(os.environ.get("INCUMBENT_KILLS", "3"))
+SECRET = "ghp_" + "a7Kq9ZxW2mVb4RtY8nLp" + "6CdF3hJs1GeU5oTi"
 ADDRESS = "ellen.marsh@fabrikam.org"
 
 
@@ -310,3 +311,45 @@ def test_an_output_without_room_is_named_and_the_work_goes_on(
     assert again.returncode == 0, again.stderr
     assert "rows read" not in again.stderr.splitlines()[0]
     assert content(Path("elsewhere")) == whole
+
+
+@pytest.mark.usefixtures("root")
+def test_personal_data_is_carried_only_where_that_is_asked_for_and_keys_never(incumbent: Incumbent) -> None:
+    rows: list[dict[str, object]] = [
+        {"query": f"Mail {ADDRESS} with {SECRET}: {row['query']}"} for row in traffic(12)[:12]
+    ]
+    write_lines(Path("t.jsonl"), rows)
+    for out, more in (("masked", []), ("shown", ["--show-personal-data"])):
+        outcome = incumbent("triage", "t.jsonl", "--agent", AGENT, "--out", out, "--processes", "1", "--json", *more)
+        assert outcome.code == 0, outcome.err
+        assert json.loads(outcome.out)["shortlist"]
+        texts = {path.name: path.read_text(encoding="utf-8") for path in Path(out).glob("*.[my]*")}
+        assert set(texts) == {"eval_set.yaml", "report.md"}
+        for table in (
+            f"{out}/shortlist.parquet",
+            f"{out}.work/texts/*.parquet",
+            f"{out}.work/representatives/*.parquet",
+        ):
+            found = duckdb.connect().execute(f"SELECT turns, masked FROM '{table}'").fetchall()
+            texts[table] = json.dumps(found)
+            assert all("key" in kinds and ("e-mail" in kinds) == (out == "masked") for _, kinds in found), table
+        for name, text in texts.items():
+            assert SECRET not in text, name
+            assert (ADDRESS in text) == (out == "shown"), name
+            assert ("[e-mail 1]" in text) == (out == "masked"), name
+        # Nor anywhere else, whatever is compressed.
+        assert not any(
+            SECRET.encode() in held for folder in (out, f"{out}.work") for held in content(Path(folder)).values()
+        )
+        assert SECRET not in outcome.out + outcome.err
+        assert ADDRESS not in outcome.out + outcome.err
+
+
+@pytest.mark.usefixtures("root")
+def test_inputs_without_rows_are_refused(incumbent: Incumbent) -> None:
+    Path("t.jsonl").write_text("", encoding="utf-8")
+    Path("t.csv").write_text("query,id\n", encoding="utf-8")
+    outcome = incumbent("triage", "t.jsonl", "t.csv", "--agent", AGENT, "--out", "out")
+    assert outcome.code == 1
+    assert "there is no row in it" in outcome.err
+    assert not Path("out").exists()
