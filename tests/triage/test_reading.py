@@ -82,7 +82,7 @@ def test_parquet_with_nested_columns_is_read_by_the_column_that_counts(tmp_path:
     [
         ("cut.jsonl.gz", gzip.compress(GOOD * 99)[:-20], "broken, or no gzip file"),
         ("twice.csv", b"query,query\na,b\n", "the column query is there more than once"),
-        ("quote.csv", b'"' + b"x" * 200_000 + b"\n", "the head: field larger"),
+        ("quote.csv", b'"' + b"x\n" * LIMITS.file_bytes, "the head: field larger"),
         ("empty.parquet", b"", "too small to be a Parquet file"),
         ("cut.parquet", b"PAR1" + b"x" * 99, "it cannot be read: Invalid Input Error"),
     ],
@@ -118,6 +118,16 @@ def test_a_line_without_end_is_one_bad_row_of_which_little_is_held(ending: str, 
     tracemalloc.stop()
     assert found == ["1: the line is longer than limits.file_bytes", "last"]
     assert most < 8 * LIMITS.file_bytes < 100_000_000
+
+
+def test_a_quote_that_nothing_closes_takes_in_a_bounded_part_of_the_rows(tmp_path: Path) -> None:
+    path = tmp_path / "open.csv"
+    lines = 2 * LIMITS.file_bytes // 10
+    path.write_bytes(b'query\n"open\n' + b"123456789\n" * lines)
+    found = read(path)
+    assert found[0] == f"1: field larger than field limit ({LIMITS.file_bytes})"
+    assert found[-1] == "123456789"
+    assert lines // 3 < len(found) < lines
 
 
 def test_a_file_that_is_being_written_is_refused(tmp_path: Path) -> None:
