@@ -13,8 +13,9 @@ from bot.limits import ReadingLimits
 from bot.snapshot import normal_path
 from bot.submission import Package, read_package
 from tests.factories import SHIPPED
+from tests.formats import EVAL_SETS
 from tests.hostile.agents import AGENTS
-from tests.hostile.templates import EVAL_SETS, Template, folder_of
+from tests.hostile.templates import Template, folder_of
 
 TARGETS: tuple[Template, ...] = (*EVAL_SETS, *AGENTS)
 

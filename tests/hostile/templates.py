@@ -1,7 +1,7 @@
-"""A small valid file of every format: what attacks are made of, and what fuzzing begins with.
+"""A template: a small valid file of a format, from which attacks and fuzzing make other files.
 
-A template is data, so that an attack may change it as data; :func:`written` makes the bytes.  Templates of formats
-that are not read yet are here already: an attack must be harmless to whoever takes the file.
+A template is data, so that an attack may change it as data; :func:`written` makes the bytes.  Those of eval sets are in
+:mod:`tests.formats`, those of agent specifications in :mod:`tests.hostile.agents`.
 """
 
 from __future__ import annotations
@@ -114,328 +114,28 @@ def folder_of(template: Template, content: bytes | None = None) -> dict[str, byt
 
 AGENT = "agent: 1\nname: Harbour desk\nplatform: any\ntools: []\n"
 EVALS = "eval_set: 1\nqueries:\n- id: a\n  query: Which berth is free?\n"
-_BESIDE_EVALS = {"agent.yaml": AGENT}
-_BESIDE_AGENT = {"evals.yaml": EVALS}
+BESIDE = {"agent.yaml": AGENT}
 
 
-def _evals(reader: str, path: str, data: Any, **more: Any) -> Template:
-    return Template(reader=reader, path=path, data=data, **{"beside": _BESIDE_EVALS} | more)
+def template(reader: str, path: str, data: Any, **more: Any) -> Template:
+    """The template of an eval set, in a folder with an agent's specification."""
+    return Template(reader=reader, path=path, data=data, **{"beside": BESIDE} | more)
 
 
-def _chat(*texts: str) -> list[dict[str, str]]:
+def json_lines(*records: Any) -> str:
+    """``records`` as JSON Lines."""
+    return "".join(f"{json.dumps(record)}\n" for record in records)
+
+
+def chat(*texts: str) -> list[dict[str, str]]:
+    """Messages: the system's, then ``texts`` of the user."""
     return [{"role": "system", "content": "You help at the harbour."}, *({"role": "user", "content": t} for t in texts)]
 
 
-_SHIPS = [
+SHIPS = [
     ("ship-1", "Where is the Petrel moored?", "At berth four."),
     ("ship-2", "Cancel the pilot for tonight", "The pilot is cancelled."),
 ]
-_GRADERS = [{"type": "tool-calls", "config": {"required": [{"name": "harbour", "command": "find_ship"}]}}]
+"""Ids, queries and expected answers."""
 
-EVAL_SETS = (
-    _evals(
-        "incumbent",
-        "evals.yaml",
-        {
-            "eval_set": 1,
-            "queries": [
-                {"id": id, "query": text, "expected": {"answer": answer}, "setup": {"cost": 2.0, "connectors": ["ais"]}}
-                for id, text, answer in _SHIPS
-            ],
-        },
-        items=("queries",),
-        text=("query",),
-        name=("id",),
-    ),
-    _evals(
-        "incumbent",
-        "evals.json",
-        {"eval_set": 1, "queries": [{"id": id, "turns": [text, "And now?"]} for id, text, _ in _SHIPS]},
-        items=("queries",),
-        text=("turns", 0),
-        name=("id",),
-    ),
-    _evals(
-        "m365-copilot-eval",
-        "evals.json",
-        {
-            "schemaVersion": "1.2.0",
-            "default_evaluators": {"Relevance": {}},
-            "items": [{"id": id, "prompt": text, "expected_response": answer} for id, text, answer in _SHIPS],
-        },
-        items=("items",),
-        text=("prompt",),
-        name=("id",),
-    ),
-    _evals(
-        "m365-copilot-eval",
-        "older.json",
-        {"prompts": [text for _, text, _ in _SHIPS], "expected_responses": [answer for *_, answer in _SHIPS]},
-        items=("prompts",),
-        text=(),
-    ),
-    _evals(
-        "copilot-studio",
-        "tests.csv",
-        [
-            ["Prompt", "Expected response", "Test Method Type", "Passing Score", "Test id"],
-            *([text, answer, "CompareMeaning", "70", id] for id, text, answer in _SHIPS),
-        ],
-        text=(0,),
-        name=(4,),
-    ),
-    _evals(
-        "plain-records",
-        "rows.jsonl",
-        [{"id": id, "question": text, "note": answer} for id, text, answer in _SHIPS],
-        text=("question",),
-        name=("id",),
-    ),
-    _evals(
-        "plain-records",
-        "rows.json",
-        [{"id": id, "utterance": text, "conversation": id} for id, text, _ in _SHIPS],
-        text=("utterance",),
-        name=("id",),
-    ),
-    _evals(
-        "plain-table",
-        "rows.csv",
-        [["id", "utterance", "note"], *([id, text, answer] for id, text, answer in _SHIPS)],
-        text=(1,),
-        name=(0,),
-    ),
-    _evals(
-        "plain-table",
-        "rows.tsv",
-        [["id", "utterance", "note"], *([id, text, answer] for id, text, answer in _SHIPS)],
-        text=(1,),
-        name=(0,),
-    ),
-    _evals(
-        "formats.yaml",
-        "formats.yaml",
-        {
-            "formats": 1,
-            "files": {"asked.csv": {"format": "plain-table", "columns": {"query": "asked", "answer": "told"}}},
-        },
-        items=None,
-        beside={**_BESIDE_EVALS, "asked.csv": "asked,told\nWhere is the Petrel?,At berth four\n"},
-    ),
-    _evals(
-        "azure-ai-evaluation",
-        "data.jsonl",
-        [{"query": text, "response": answer, "ground_truth": answer, "context": "Log."} for _, text, answer in _SHIPS],
-        text=("query",),
-    ),
-    _evals(
-        "azure-ai-evaluation",
-        "agent_data.jsonl",
-        [
-            {
-                "query": _chat(text),
-                "response": [{"role": "assistant", "content": [{"type": "text", "text": answer}]}],
-                "tool_definitions": [{"name": "find_ship", "parameters": {"type": "object"}}],
-            }
-            for _, text, answer in _SHIPS
-        ],
-        text=("query", 1, "content"),
-    ),
-    _evals(
-        "azure-ai-evaluation",
-        "conversations.jsonl",
-        [
-            {"conversation": {"messages": [*_chat(text)[1:], {"role": "assistant", "content": answer}]}}
-            for _, text, answer in _SHIPS
-        ],
-        text=("conversation", "messages", 0, "content"),
-    ),
-    _evals(
-        "ai-agent-evals",
-        "dataset.json",
-        {
-            "name": "harbour",
-            "evaluators": ["builtin.groundedness"],
-            "data_mapping": {"query": "asked", "ground_truth": "told"},
-            "data": [{"asked": text, "told": answer} for _, text, answer in _SHIPS],
-        },
-        items=("data",),
-        text=("asked",),
-    ),
-    _evals(
-        "openai-evals",
-        "samples.jsonl",
-        [{"input": _chat(text), "ideal": [answer]} for _, text, answer in _SHIPS],
-        text=("input", 1, "content"),
-    ),
-    _evals(
-        "deepeval",
-        "goldens.json",
-        [
-            {
-                "input": text,
-                "actual_output": None,
-                "expected_output": answer,
-                "retrieval_context": ["Log"],
-                "expected_tools": [{"name": "find_ship", "input_parameters": {"ship": "Petrel"}}],
-                "name": id,
-            }
-            for id, text, answer in _SHIPS
-        ],
-        text=("input",),
-    ),
-    _evals(
-        "deepeval",
-        "conversations.json",
-        [
-            {
-                "scenario": "A ship is looked for",
-                "turns": json.dumps(_chat(text)[1:]),
-                "expected_outcome": answer,
-                "user_description": "A pilot",
-            }
-            for _, text, answer in _SHIPS
-        ],
-        text=("turns",),
-    ),
-    _evals(
-        "deepeval",
-        "goldens.csv",
-        [
-            ["input", "actual_output", "expected_output", "retrieval_context", "expected_tools", "name"],
-            *([text, "", answer, "Log|Map", '[{"name": "find_ship"}]', id] for id, text, answer in _SHIPS),
-        ],
-        text=(0,),
-    ),
-    _evals(
-        "deepeval",
-        "conversations.csv",
-        [
-            ["scenario", "turns", "expected_outcome", "user_description", "context", "name"],
-            *(["A ship", json.dumps(_chat(text)[1:]), answer, "A pilot", "Log|Map", id] for id, text, answer in _SHIPS),
-        ],
-        text=(1,),
-    ),
-    _evals(
-        "inspect",
-        "samples.json",
-        [{"id": id, "input": text, "target": answer, "metadata": {"port": "north"}} for id, text, answer in _SHIPS],
-        text=("input",),
-        name=("id",),
-    ),
-    _evals(
-        "inspect",
-        "samples.jsonl",
-        [{"id": id, "input": _chat(text), "target": [answer]} for id, text, answer in _SHIPS],
-        text=("input", 1, "content"),
-        name=("id",),
-    ),
-    _evals(
-        "inspect",
-        "samples.csv",
-        [
-            ["id", "input", "target", "sandbox"],
-            *([id, text, answer, '["docker","compose.yaml"]'] for id, text, answer in _SHIPS),
-        ],
-        text=(1,),
-        name=(0,),
-    ),
-    _evals(
-        "langsmith",
-        "examples.jsonl",
-        [
-            {
-                "id": id,
-                "inputs": {"question": text},
-                "outputs": {"answer": answer},
-                "metadata": {"dataset_split": ["base"]},
-                "dataset_id": "harbour",
-                "created_at": "2026-01-01T00:00:00Z",
-            }
-            for id, text, answer in _SHIPS
-        ],
-        text=("inputs", "question"),
-        name=("id",),
-    ),
-    _evals(
-        "langsmith",
-        "examples.json",
-        {
-            "examples": [
-                {"id": id, "inputs": {"messages": _chat(text)}, "outputs": {"answer": answer}}
-                for id, text, answer in _SHIPS
-            ]
-        },
-        items=("examples",),
-        text=("inputs", "messages", 1, "content"),
-        name=("id",),
-    ),
-    _evals(
-        "braintrust",
-        "dataset.jsonl",
-        [
-            {"id": id, "input": {"messages": _chat(text)}, "expected": answer, "tags": ["north"], "metadata": {}}
-            for id, text, answer in _SHIPS
-        ],
-        text=("input", "messages", 1, "content"),
-        name=("id",),
-    ),
-    _evals(
-        "promptfoo",
-        "promptfooconfig.yaml",
-        {
-            "description": "harbour",
-            "prompts": ["You help at the {{port}}. {{question}}"],
-            "providers": ["openai:gpt-5"],
-            "defaultTest": {"vars": {"port": "harbour"}, "assert": [{"type": "is-json"}]},
-            "tests": [
-                {"description": id, "vars": {"question": text}, "assert": [{"type": "contains", "value": answer}]}
-                for id, text, answer in _SHIPS
-            ],
-        },
-        items=("tests",),
-        text=("vars", "question"),
-    ),
-    _evals(
-        "promptfoo",
-        "promptfooconfig.json",
-        {
-            "prompts": ["{{question}}"],
-            "providers": ["echo"],
-            "tests": [
-                {"vars": {"question": text}, "metadata": {"conversationId": "one"}, "assert": []}
-                for _, text, _ in _SHIPS
-            ],
-        },
-        items=("tests",),
-        text=("vars", "question"),
-    ),
-    _evals(
-        "vally",
-        "harbour.eval.yaml",
-        {
-            "name": "harbour-eval",
-            "type": "capability",
-            "config": {"runs": 1},
-            "scoring": {"threshold": 0.8},
-            "stimuli": [{"name": id, "prompt": text, "graders": _GRADERS} for id, text, _ in _SHIPS],
-        },
-        items=("stimuli",),
-        text=("prompt",),
-        name=("name",),
-    ),
-    _evals(
-        "agent-skill",
-        "evals/evals.json",
-        {
-            "skill_name": "harbour",
-            "evals": [
-                {"id": place, "prompt": text, "expected_output": answer, "files": [], "assertions": [answer]}
-                for place, (_, text, answer) in enumerate(_SHIPS)
-            ],
-        },
-        items=("evals",),
-        text=("prompt",),
-        name=("id",),
-    ),
-)
+SAID = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Good day."}]

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from bot.cli.main import run
+from tests.formats import EVAL_SETS
+from tests.hostile.templates import Template, written
 from tests.mcp_server.conftest import CARD_LINE, call, in_process, outside_marks, text_of
 
 WORD = "ZQXCANARY"
@@ -110,9 +112,6 @@ NAMED: dict[str, dict[str, str]] = {
             {"schemaVersion": "1", "items": [{"promt": NAME, NAME: 1}, NAME, {"prompt": 1, "id": [NAME]}]}
         )
     },
-    "Braintrust": {f"{NAME}.jsonl": lines({"input": {NAME: {NAME: 1}}, "expected": NAME, "metadata": {NAME: 1}})},
-    "a skill": {f"{NAME}/evals.json": json.dumps({"skill_name": NAME, "evals": [{"id": NAME, NAME: 1}]})},
-    "Vally": {f"{NAME}.yaml": json.dumps({"name": NAME, "stimuli": [{"name": NAME, NAME: 1}]})},
     "promptfoo's files": promptfoo(tests=[f"file://{NAME}.csv", f"{NAME}.py", {NAME: 1}, 7], scenarios=[{NAME: 1}]),
     "promptfoo's assertions": promptfoo(tests=[{"vars": {"question": "x"}, "assert": [{"type": NAME, NAME: 1}]}]),
     "a program in a prompt": promptfoo(
@@ -158,6 +157,18 @@ NAMED: dict[str, dict[str, str]] = {
 """Packages whose messages quote it; of some the fixes as well."""
 
 
+def spoilt(template: Template) -> dict[str, str]:
+    """The file of a format in a folder of the name, whose first query is at fault: empty, or keys of the name."""
+    wrong: Any = "" if template.kind in ("csv", "tsv") else {NAME: {NAME: 1}}
+    changed = template.first(template.text, wrong)
+    if isinstance(changed.item, dict):
+        changed = changed.first((NAME,), NAME)
+    return {f"{NAME}/{template.path}": written(changed).decode()}
+
+
+FORMATS = {str(template): spoilt(template) for template in EVAL_SETS if template.text is not None}
+
+
 def brought(platform: Path, files: dict[str, str], *, agent: bool) -> None:
     """A package of ``files``; with an ``agent`` where they have none, if it is asked for, and a query to judge."""
     folder = platform / PACKAGE
@@ -195,6 +206,15 @@ def test_a_fix_that_quotes_a_name_marks_it(platform: Path, case: str) -> None:
 def test_no_name_is_told_outside_of_a_mark(platform: Path, case: str, agent: bool) -> None:
     brought(platform, (QUOTED | NAMED)[case], agent=agent)
     for text in told(platform):
+        assert WORD not in outside_marks(text), text
+
+
+@pytest.mark.parametrize("case", FORMATS)
+def test_no_format_repeats_a_name_outside_of_a_mark(platform: Path, case: str) -> None:
+    brought(platform, FORMATS[case], agent=False)
+    for text in told(platform):
+        # An empty cell is no fault where another column has a query.
+        assert WORD in text or case.endswith((".csv", ".tsv")), text
         assert WORD not in outside_marks(text), text
 
 

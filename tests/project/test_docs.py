@@ -20,7 +20,7 @@ from bot.github.conversation import COMMANDS
 from tests.factories import REPOSITORY
 from tools.chat import PLACE, rendered
 
-PAGES = [REPOSITORY / "README.md", REPOSITORY / "SECURITY.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\(([^)#:]+?)(?:#[^)]*)?\)")
 
 

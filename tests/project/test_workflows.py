@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ ACTION = REPOSITORY / "action.yml"
 DEPENDABOT = REPOSITORY / ".github" / "dependabot.yml"
 OWN = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
 SMOKE = REPOSITORY / ".github" / "workflows" / "smoke.yml"
+CI = REPOSITORY / ".github" / "workflows" / "ci.yml"
+RELEASE = REPOSITORY / ".github" / "workflows" / "release.yml"
+FORMS = REPOSITORY / ".github" / "ISSUE_TEMPLATE"
 OURS = "example/incumbent@0123456789012345678901234567890123456789"
 
 
@@ -38,6 +42,10 @@ def tool(name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+def git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+
+
 def load(path: Path) -> dict[str, Any]:
     data: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
     return data
@@ -53,7 +61,13 @@ def test_the_strictest_auditor_finds_nothing_but_the_one_explained_ignore(workfl
 
 
 def test_they_are_what_github_takes(workflow: Path) -> None:
-    kinds = {"github-workflows": [workflow, *OWN], "github-actions": [ACTION], "dependabot": [DEPENDABOT]}
+    kinds = {
+        "github-workflows": [workflow, *OWN],
+        "github-actions": [ACTION],
+        "dependabot": [DEPENDABOT],
+        "github-issue-forms": [FORMS / "bug.yml", FORMS / "feature.yml"],
+        "github-issue-config": [FORMS / "config.yml"],
+    }
     for schema, paths in kinds.items():
         found = tool("check-jsonschema", "--builtin-schema", f"vendor.{schema}", *paths)
         assert found.returncode == 0, found.stdout + found.stderr
@@ -63,13 +77,69 @@ def test_every_action_is_pinned_by_its_commit(workflow: Path) -> None:
     texts = [path.read_text(encoding="utf-8") for path in (workflow, ACTION, *OWN)]
     used = re.findall(r"uses: (\S+)", "".join(texts))
     assert used
-    assert all(re.fullmatch(r"\./|[\w.-]+(/[\w.-]+)+@[0-9a-f]{40}", name) for name in used)
+    assert all(
+        re.fullmatch(r"\./|\./\.github/workflows/ci\.yml|[\w.-]+(/[\w.-]+)+@[0-9a-f]{40}", name) for name in used
+    )
 
 
-def test_new_versions_are_looked_for_wherever_an_action_is_named() -> None:
-    (updates,) = load(DEPENDABOT)["updates"]
-    found = {path.parent for path in (ACTION, TEMPLATE)} | {REPOSITORY}
-    assert {(REPOSITORY / place.strip("/")).resolve() for place in updates["directories"]} == found
+def test_new_versions_are_looked_for_wherever_something_is_pinned() -> None:
+    """Actions, packages of Python and npm, and the base image of the container."""
+    tracked = git("ls-files").splitlines()
+    found = {
+        "github-actions": {path.parent for path in (ACTION, TEMPLATE)},
+        "pip": {REPOSITORY / "requirements"},
+        "npm": {(REPOSITORY / path).parent for path in tracked if path.endswith("/package-lock.json")},
+        "docker": {REPOSITORY},
+    }
+    updates = load(DEPENDABOT)["updates"]
+    places = {each["package-ecosystem"]: each.get("directories", [each.get("directory")]) for each in updates}
+    assert len(places) == len(updates)
+    assert {
+        kind: {(REPOSITORY / place.strip("/")).resolve() for place in named} for kind, named in places.items()
+    } == found
+
+
+def test_every_python_that_the_package_names_is_tested() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [found[1] for each in project["classifiers"] if (found := re.search(r":: Python :: (3\.\d+)$", each))]
+    jobs = load(CI)["jobs"]
+    assert jobs["tests"]["strategy"]["matrix"]["python"] == named
+    assert jobs["systems"]["strategy"]["matrix"]["python"] == [named[0], named[-1]]
+    assert project["requires-python"] == f">={named[0]}"
+    assert f'target-version = "py{named[0].replace(".", "")}"' in (REPOSITORY / "pyproject.toml").read_text()
+    candidates = re.search(r'^candidates="(.*)"', (REPOSITORY / "tools" / "setup.sh").read_text(), re.MULTILINE)
+    assert candidates is not None
+    assert {f"python{version}" for version in named} <= set(candidates[1].split())
+
+
+def test_the_tests_of_other_systems_and_of_each_python_exist() -> None:
+    steps = [step.get("run", "") for job in load(CI)["jobs"].values() for step in job["steps"]]
+    named = {path for run in steps for path in re.findall(r"\btests/[\w/]+", run)}
+    assert len(named) > 3
+    assert all((REPOSITORY / path).is_dir() for path in named)
+
+
+def test_one_check_stands_for_all_of_ci() -> None:
+    jobs = load(CI)["jobs"]
+    assert set(jobs["passed"]["needs"]) == set(jobs) - {"passed"}
+    assert jobs["passed"]["if"] == "always()"
+
+
+def test_a_release_runs_code_of_the_repository_only_where_nothing_can_be_written() -> None:
+    """Jobs that may sign, publish or write take built files, and check out and install nothing."""
+    jobs = load(RELEASE)["jobs"]
+    assert load(RELEASE)["permissions"] == {}
+    for name, job in jobs.items():
+        rights = {right for right, level in job["permissions"].items() if level == "write"}
+        used = [step.get("uses", "").partition("@")[0] for step in job.get("steps", [])]
+        if rights:
+            assert not {"actions/checkout", "actions/setup-python"} & set(used), name
+            assert not any("python" in step.get("run", "") for step in job["steps"]), name
+    assert jobs["index"]["environment"] == "pypi"
+    assert jobs["index"]["permissions"] == {"id-token": "write"}
+    assert set(jobs["provenance"]["needs"]) == {"ci", "build"}
+    assert jobs["index"]["needs"] == "provenance"
+    assert jobs["github"]["needs"] == "index"
 
 
 def test_pushes_to_the_bots_own_branches_alone_start_nothing() -> None:

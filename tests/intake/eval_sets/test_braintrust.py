@@ -12,17 +12,13 @@ from hypothesis import strategies as st
 from bot.errors import InputError
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.query import EvalSet
+from tests.hostile.templates import json_lines
 from tests.intake.eval_sets.folders import read, read_one, told, turns
-from tests.intake.eval_sets.samples import json_lines, own_samples, takes
 
 
 def read_lines(folder: Path, *records: Any) -> EvalSet:
     """The records in JSON Lines: a good one in line 1, then ``records``."""
     return read_one(folder, "records.jsonl", json_lines({"input": "first", "expected": "x"}, *records))
-
-
-def test_only_datasets_of_braintrust_are_recognised(tmp_path: Path) -> None:
-    assert takes(tmp_path, "braintrust") == own_samples("braintrust")
 
 
 EVENT: dict[str, Any] = {

@@ -12,17 +12,13 @@ from hypothesis import strategies as st
 from bot.errors import InputError
 from bot.intake.expectation import understand
 from bot.intake.query import EvalSet
+from tests.hostile.templates import json_lines
 from tests.intake.eval_sets.folders import read, read_one, told, turns
-from tests.intake.eval_sets.samples import json_lines, own_samples, takes
 
 
 def read_lines(folder: Path, *records: Any) -> EvalSet:
     """The samples in JSON Lines: a good one in line 1, then ``records``."""
     return read_one(folder, "samples.jsonl", json_lines({"input": "first", "target": "x"}, *records))
-
-
-def test_only_samples_of_inspect_are_recognised(tmp_path: Path) -> None:
-    assert takes(tmp_path, "inspect") == own_samples("inspect")
 
 
 def test_a_sample_is_read_with_all_its_fields(tmp_path: Path) -> None:

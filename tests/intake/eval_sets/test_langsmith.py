@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from bot.errors import InputError
 from bot.intake.expectation import understand
 from bot.intake.query import EvalSet
+from tests.hostile.templates import json_lines
 from tests.intake.eval_sets.folders import read, read_one, told, turns
-from tests.intake.eval_sets.samples import json_lines, own_samples, takes
 
 UUID = "4d5b3e0e-0c0f-4f5c-8a52-1c9f9c1f0a01"
 
@@ -26,10 +26,6 @@ def read_lines(folder: Path, *records: Any) -> EvalSet:
 def read_example(folder: Path, **example: Any) -> EvalSet:
     """The dataset of one example."""
     return read_one(folder, "examples.json", json.dumps([{"outputs": None, **example}]))
-
-
-def test_only_datasets_of_langsmith_are_recognised(tmp_path: Path) -> None:
-    assert takes(tmp_path, "langsmith") == own_samples("langsmith")
 
 
 EXAMPLE: dict[str, Any] = {

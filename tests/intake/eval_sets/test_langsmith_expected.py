@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from bot.intake.expectation import ToolCall, understand
+from tests.hostile.templates import json_lines
 from tests.intake.eval_sets.folders import read, read_one, told
-from tests.intake.eval_sets.samples import json_lines
 
 
 def test_answer_and_tools_may_be_named(tmp_path: Path) -> None:

@@ -187,6 +187,11 @@ def test_an_id_that_is_no_string_is_to_be_quoted(tmp_path: Path) -> None:
             ["a"],
             [(2, "expected_responses.1: has no counterpart in prompts")],
         ),
+        (
+            '{"prompts": ["a",\n"b",\n"c", "d"], "expected_responses": ["x"]}',
+            ["a"],
+            [(2, "prompts.1: has no counterpart in expected_responses, nor have the 2 after it")],
+        ),
         ('{"prompts": null, "expected_responses": []}', [], [(1, "prompts: must be a list")]),
         ('{"prompts": ["a"], "expected_responses": "x"}', [], [(1, "expected_responses: must be a list")]),
         ('[{"prompt": "a"},\n7]', ["a"], [(2, "1: an item must be an object")]),

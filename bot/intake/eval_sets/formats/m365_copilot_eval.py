@@ -198,16 +198,23 @@ def _read_parallel_lists(document: Document, whole: Mapping[str, Data]) -> Readi
             continue
         if answers is not None:
             if place >= len(expectations):
-                message = f"prompts.{place}: has no counterpart in expected_responses"
-                problems.append(document.problem(at, message, "add its expected response, or null"))
                 continue
             expected["expected_response"] = expectations[place]
         expected |= _defaults(whole)
         rows.append(Row(turns=(prompt,), line=document.line(at), expected=expected or None))
-    for place in range(len(as_list(prompts)), len(expectations)):
-        message = f"expected_responses.{place}: has no counterpart in prompts"
-        problems.append(document.problem(("expected_responses", place), message, "add its prompt, or remove it"))
+    if answers is not None and len(as_list(prompts)) > len(expectations):
+        problems.append(_unpaired(document, "prompts", "expected_responses", len(expectations)))
+    elif len(expectations) > len(as_list(prompts)):
+        problems.append(_unpaired(document, "expected_responses", "prompts", len(as_list(prompts))))
     return Reading(tuple(rows), tuple(problems))
+
+
+def _unpaired(document: Document, longer: str, shorter: str, first: int) -> Problem:
+    """One problem for all that the ``longer`` list has from the position ``first`` on."""
+    left = len(as_list(as_mapping(document.data)[longer])) - first
+    more = f", nor have the {left - 1} after it" if left > 1 else ""
+    fix = "add its expected response, or null" if longer == "prompts" else "add its prompt, or remove it"
+    return document.problem((longer, first), f"{longer}.{first}: has no counterpart in {shorter}{more}", fix)
 
 
 READER: Final = Reader(

@@ -1,0 +1,148 @@
+"""The checklist for an eval-set format in CONTRIBUTING.md is true: its places suffice, and each is needed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.factories import REPOSITORY
+
+FILES = {
+    "bot/intake/eval_sets/formats/harbour_log.py": '''"""Logs of a harbour, in JSON: `harbour` and `calls`."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.errors import Problem
+from bot.intake.eval_sets.inputs import Inputs
+from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.records import listed
+from bot.intake.eval_sets.rows import Reading, Row
+from bot.intake.place import Place
+from bot.intake.query import Setup
+
+
+def _recognises(source: Source) -> bool:
+    return source.root.has("harbour") and source.root["calls"].is_list
+
+
+def _read(source: Source) -> Reading:
+    inputs = Inputs(format="harbour-log", key="spoken", source=source)
+
+    def row(record: Place, problems: list[Problem]) -> Row | None:
+        return inputs.row(record, problems, Setup())
+
+    return inputs.reading(listed(source.root["calls"]), row)
+
+
+READER: Final = Reader(
+    name="harbour-log",
+    title="log of a harbour in JSON (`harbour` and `calls`)",
+    endings=(".json",),
+    mark=re.compile(r\'"harbour"\\s*+:\'),
+    recognises=_recognises,
+    read=_read,
+)
+''',
+    "tests/formats/harbour_log.py": '''"""Files of the format `harbour-log`."""
+
+from __future__ import annotations
+
+from tests.hostile.templates import SHIPS, template
+
+TEMPLATES = (
+    template(
+        "harbour-log",
+        "log.json",
+        {"harbour": "north", "calls": [{"id": id, "spoken": text, "answer": answer} for id, text, answer in SHIPS]},
+        items=("calls",),
+        text=("spoken",),
+        name=("id",),
+    ),
+)
+SAMPLES = (("short.json", \'{"harbour": "south", "calls": [{"spoken": "Hello"}]}\'),)
+''',
+}
+ROW = "| `harbour-log`: logs of a harbour | `spoken` of a call | all else of it |\n"
+PLACES = ("docs/formats.md", *FILES)
+SUITES = (
+    "tests/intake/eval_sets/test_every_format.py",
+    "tests/hostile",
+    "tests/fuzz",
+    "tests/mcp_server/test_quoted_names.py",
+)
+
+
+def checkout(folder: Path, without: str = "") -> Path:
+    """A copy of this repository with the format ``harbour-log``, but for the place ``without``."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=REPOSITORY,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    for name in listed.stdout.split("\0"):
+        if (REPOSITORY / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(REPOSITORY / name, folder / name)
+    for name, content in FILES.items():
+        if name != without:
+            (folder / name).write_text(content, encoding="utf-8")
+    page = folder / "docs" / "formats.md"
+    text = page.read_text(encoding="utf-8")
+    head = re.search(r"^\| `incumbent`", text, re.MULTILINE)
+    assert head is not None
+    row = "" if page.relative_to(folder).as_posix() == without else ROW
+    page.write_text(text[: head.start()] + row + text[head.start() :], encoding="utf-8")
+    return folder
+
+
+def suites(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "--numprocesses=0", "-p", "no:cacheprovider", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_format_in_the_documented_places_passes_every_suite(tmp_path: Path) -> None:
+    folder = checkout(tmp_path)
+    ended = suites(folder, "-rA", *SUITES, "-k", "harbour-log or every_reader_has_a_template or documented")
+    assert ended.returncode == 0, ended.stdout
+    for expected in (
+        "test_every_format.py::test_a_file_is_recognised_as_its_own_format_alone[harbour-log:short.json]",
+        "test_every_format.py::test_a_template_is_read_whole[harbour-log:log.json]",
+        "test_attacks.py::test_every_template_is_valid[harbour-log:log.json]",
+        "test_fuzz.py::test_a_changed_file_is_read_or_refused[harbour-log:log.json]",
+        "test_quoted_names.py::test_no_format_repeats_a_name_outside_of_a_mark[harbour-log:log.json]",
+    ):
+        assert expected in ended.stdout, ended.stdout
+
+
+@pytest.mark.parametrize("place", ["docs/formats.md", "tests/formats/harbour_log.py"])
+def test_a_format_that_lacks_one_of_them_fails(tmp_path: Path, place: str) -> None:
+    folder = checkout(tmp_path, without=place)
+    ended = suites(
+        folder,
+        "tests/intake/eval_sets/test_every_format.py",
+        "tests/hostile/test_attacks.py",
+        "-k",
+        "documented or every_reader",
+    )
+    assert ended.returncode == 1, ended.stdout
+
+
+def test_the_checklist_names_these_places_and_no_others() -> None:
+    text = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.split("### An eval-set format")[1].split("\n#")[0]
+    steps = re.findall(r"^\d\. .*?`([\w./]+)`", section, re.MULTILINE)
+    named = {re.sub(r"harbour_log", "NAME", place) for place in PLACES}
+    assert set(steps) == named
+    assert len(steps) == 3
