@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden import commands
+from tests.golden import commands, stories
 from tests.golden.golden import FILES, Case, difference
 
-CASES = [*commands.CASES]
+CASES = [*commands.CASES, *stories.CASES]
 
 
 @pytest.fixture(scope="session")
