@@ -10,6 +10,7 @@ from typing import Any
 from bot.cli.main import COMMANDS
 from tests.cli.test_agreement import ledger, month
 from tests.cli.test_calibrate import answers, head
+from tests.cli.test_candidates import make_repository
 from tests.cli.test_impact import OPINIONS, TAXONOMY
 from tests.cli.test_migrate import OVERRIDES, rename, split
 from tests.factories import REPOSITORY
@@ -99,7 +100,6 @@ ELSEWHERE: dict[str, list[Sequence[str]]] = {
         ("list", "--capability", "backend.call"),
     ],
     "evaluate": [("evaluate", "--resamples", "100"), ("evaluate", "--resamples", "100", "--json")],
-    "candidates": [("candidates",), ("candidates", "--json")],
     "export": [
         ("export", "--to", "jsonl", "--output", "jsonl.jsonl"),
         ("export", "--to", "promptfoo", "--output", "promptfoo.yaml"),
@@ -224,6 +224,16 @@ def _calibrate(work: Path) -> str:
         return told(("calibrate",), ("calibrate", "--json"))
 
 
+def _candidates(work: Path) -> str:
+    folder = work / "new behaviour"
+    folder.mkdir()
+    with standing_in(make_repository(folder)):
+        replace_in(Path(CONFIG), "embedding: auto", "embedding: none")
+        found = told(("candidates",), ("candidates", "--json"))
+    with other_platform(work):
+        return found + told(("candidates",))
+
+
 def _triage(work: Path) -> str:
     with other_platform(work) as platform:
         texts = ["Freeze my card.", "freeze my CARD", "Spell the name.", "Write to kim.lee@northwind.com", "Hello."]
@@ -255,5 +265,6 @@ CASES = [
     Case("elsewhere/migrate.txt", _migrate),
     Case("elsewhere/agreement.txt", _ledger),
     Case("elsewhere/calibrate.txt", _calibrate),
+    Case("elsewhere/candidates.txt", _candidates),
     Case("elsewhere/triage.txt", _triage),
 ]

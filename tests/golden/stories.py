@@ -222,11 +222,12 @@ def taxonomy_and_config(work: Path) -> str:
         parts.append(story.text)
     story = begin()
     del story.hub.lines[:]
-    for name, files in {
+    broken: dict[str, dict[str, str | None]] = {
         "a wrong version": taxonomy(WITH_F.called("1.0.1")),
         "no mapping": {CONFIG_FILE: "- a"},
         "a word too many": {CONFIG_FILE: config_text(curators=["cora"]).replace("ceiling:", "cieling:")},
-    }.items():
+    }
+    for name, files in broken.items():
         story.review(story.offer(name, files, author="dan"))
     return "\n\n".join([*parts, story.text])
 

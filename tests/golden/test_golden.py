@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden import commands, stories
+from tests.golden import chat, commands, faults, stories
 from tests.golden.golden import FILES, Case, difference
 
-CASES = [*commands.CASES, *stories.CASES]
+CASES = [*commands.CASES, *faults.CASES, *chat.CASES, *stories.CASES]
 
 
 @pytest.fixture(scope="session")
