@@ -83,7 +83,7 @@ def _read(work: Path) -> str:
             for name in READ:
                 try:
                     found = (await client.read_resource(f"incumbent://{name}")).contents[0].model_dump()["text"]
-                except Exception as error:  # noqa: BLE001 - whatever is raised is what the assistant is told
+                except Exception as error:  # noqa: BLE001 - whatever is raised is what the assistant sees
                     found = f"refused: {error}"
                 if found.startswith(("{", "[")):
                     found = json.dumps(json.loads(found), ensure_ascii=False, indent=1)

@@ -25,7 +25,7 @@ from tests.golden.places import (
     other_platform,
     replace_in,
     standing_in,
-    told,
+    transcript,
 )
 from tests.opinions import OPINION, ROWS
 
@@ -147,7 +147,7 @@ def _here(calls: Sequence[Sequence[str]]) -> Callable[[Path], str]:
 def _elsewhere(calls: Sequence[Sequence[str]]) -> Callable[[Path], str]:
     def make(work: Path) -> str:
         with other_platform(work):
-            return told(*calls)
+            return transcript(*calls)
 
     return make
 
@@ -161,7 +161,7 @@ def _consolidate(work: Path) -> str:
     with other_platform(work) as platform:
         (platform / "scores.json").write_text(json.dumps({"queries": SCORES}), encoding="utf-8")
         (platform / "odd.json").write_text(json.dumps({"queries": [*SCORES, SCORES[0] | {"scores": {"nope": 2}}]}))
-        return told(
+        return transcript(
             ("consolidate", "--scores", "scores.json"),
             ("consolidate", "--scores", "scores.json", "--json"),
             ("consolidate", "--scores", "odd.json"),
@@ -174,7 +174,7 @@ def _scan(work: Path) -> str:
             platform / CARD_LINE / "evals.yaml", "How much money is in", "I am kim.lee@northwind.com. What is in"
         )
         folder = ("scan", CARD_LINE)
-        return told(folder, (*folder, "--json"), ("review", CARD_LINE), (*folder, "--replace"), folder)
+        return transcript(folder, (*folder, "--json"), ("review", CARD_LINE), (*folder, "--replace"), folder)
 
 
 def _impact(work: Path) -> str:
@@ -184,17 +184,17 @@ def _impact(work: Path) -> str:
         path.write_text(path.read_text(encoding="utf-8").rstrip() + "\n" + OPINION, encoding="utf-8")
         (platform / OPINIONS).write_text(f"id\tlabels\tlookalikes\tturns\n{ROWS}", encoding="utf-8")
         commit(platform, 5)
-        capability = told(
+        capability = transcript(
             ("impact", "HEAD~1..HEAD"), ("impact", "HEAD~1..HEAD", "--json"), ("validate", "--from", "HEAD~1")
         )
         replace_in(platform / CONFIG, "competence_bar: 0.5", "competence_bar: 0.9", "ceiling: 40", "ceiling: 2")
         commit(platform, 6)
-        knobs = told(("impact", "HEAD~1..HEAD"))
+        knobs = transcript(("impact", "HEAD~1..HEAD"))
         replace_in(
             platform / TAXONOMY, "version: 1.1.0", "version: 1.1.1", "- id: speech.language", "- id: speech.tongue"
         )
         commit(platform, 7)
-        return capability + knobs + told(("impact", "HEAD~1..HEAD"), ("impact", "HEAD..nowhere"))
+        return capability + knobs + transcript(("impact", "HEAD~1..HEAD"), ("impact", "HEAD..nowhere"))
 
 
 def _migrate(work: Path) -> str:
@@ -205,23 +205,23 @@ def _migrate(work: Path) -> str:
         commit(platform, 5)
         path = platform / TAXONOMY
         path.write_text(split(rename(path.read_text(encoding="utf-8"))), encoding="utf-8")
-        unversioned = told(("migrate",))
+        unversioned = transcript(("migrate",))
         replace_in(path, "version: 1.0.0", "version: 2.0.0")
-        return unversioned + told(("migrate", "--dry-run", "--json"), ("migrate",), ("migrate",), ("status",))
+        return unversioned + transcript(("migrate", "--dry-run", "--json"), ("migrate",), ("migrate",), ("status",))
 
 
 def _ledger(work: Path) -> str:
     with other_platform(work) as platform:
         calls = (("agreement",), ("agreement", "--json"), ("agreement", "--by", "bob", "--since", "2026-03-01"))
-        nothing = told(("agreement",), ("calibrate",))
+        nothing = transcript(("agreement",), ("calibrate",))
         ledger(platform, month())
-        return nothing + told(*calls)
+        return nothing + transcript(*calls)
 
 
 def _calibrate(work: Path) -> str:
     with other_platform(work) as platform:
         ledger(platform, answers(head(platform)))
-        return told(("calibrate",), ("calibrate", "--json"))
+        return transcript(("calibrate",), ("calibrate", "--json"))
 
 
 def _candidates(work: Path) -> str:
@@ -229,9 +229,9 @@ def _candidates(work: Path) -> str:
     folder.mkdir()
     with standing_in(make_repository(folder)):
         replace_in(Path(CONFIG), "embedding: auto", "embedding: none")
-        found = told(("candidates",), ("candidates", "--json"))
+        found = transcript(("candidates",), ("candidates", "--json"))
     with other_platform(work):
-        return found + told(("candidates",))
+        return found + transcript(("candidates",))
 
 
 def _triage(work: Path) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.golden.golden import Case
-from tests.golden.places import CARD_LINE, incumbent, other_platform, standing_in, told
+from tests.golden.places import CARD_LINE, incumbent, other_platform, standing_in, transcript
 
 BROKEN = Path(__file__).with_name("broken")
 AGENTS = sorted(path.name for path in (BROKEN / "eval_sets" / "oak-bank").iterdir())
@@ -93,7 +93,7 @@ def _platform(work: Path) -> str:
 
 def _usage(work: Path) -> str:
     with other_platform(work):
-        return told(*USAGE)
+        return transcript(*USAGE)
 
 
 def _nowhere(work: Path) -> str:

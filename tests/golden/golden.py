@@ -29,7 +29,7 @@ class Case:
 def difference(case: Case, work: Path) -> str:
     """How the text of ``case`` differs from its file, as a diff; empty where it is the same, or was updated."""
     path, found = FILES / case.name, _ended(case.make(work))
-    known = path.read_text(encoding="utf-8") if path.exists() else ""
+    known = path.read_bytes().decode() if path.exists() else ""
     if found == known:
         return ""
     if UPDATES:
@@ -38,10 +38,8 @@ def difference(case: Case, work: Path) -> str:
         return ""
     if case.near and _is_near(known, found):
         return ""
-    lines = unified_diff(
-        known.splitlines(), found.splitlines(), f"agreed/{case.name}", f"found/{case.name}", lineterm=""
-    )
-    return "\n".join(lines)
+    names = (f"agreed/{case.name}", f"found/{case.name}")
+    return "\n".join(unified_diff(known.split("\n"), found.split("\n"), *names, lineterm=""))
 
 
 def _ended(text: str) -> str:

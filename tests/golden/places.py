@@ -57,7 +57,7 @@ def changes(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     return "\n".join(["--- files", *lines]) + "\n\n" if lines else ""
 
 
-def told(*calls: Sequence[str]) -> str:
+def transcript(*calls: Sequence[str]) -> str:
     """What ``calls`` print one after the other, each with the files that it changes in the current folder."""
     parts = []
     for call in calls:

@@ -50,8 +50,8 @@ QUERIES = {
 def begin(**knobs: Any) -> Story:
     """A story with a regression set of four, imported, of which some could go."""
     entries = [
-        imported(id, text_of(*told), f"2026-01-0{place}T00:00:00Z")
-        for place, (id, told) in enumerate(RESIDENTS.items(), 1)
+        imported(id, text_of(*words), f"2026-01-0{place}T00:00:00Z")
+        for place, (id, words) in enumerate(RESIDENTS.items(), 1)
     ]
     defaults: dict[str, Any] = {"curators": ["cora"], "ceiling": 7, "redundancy_floor": 1, "customer_share": 1.0}
     story = Story(Watched(platform_files(entries, config_text(**defaults | knobs))))

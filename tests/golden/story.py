@@ -61,7 +61,7 @@ class Watched(Hub):
             self._said = operation.body
 
     def tell(self, text: str) -> None:
-        """Add ``text``; what a check and a summary repeat of the last comment is told once.
+        """Add ``text``; what a check and a summary repeat of the last comment is shown once.
 
         A digest of the product's own code is left out.
         """
@@ -130,7 +130,7 @@ class Story:
 
     @property
     def text(self) -> str:
-        """All that was told."""
+        """The whole story."""
         return "\n\n".join(self.hub.lines)
 
     def tell(self, line: str) -> None:
@@ -225,5 +225,5 @@ class Story:
 
 
 def no_race(attempt: int) -> None:
-    """Where nobody else writes, nothing is tried again."""
+    """Only the story writes, so nothing is tried again."""
     raise AssertionError(f"attempt {attempt}")

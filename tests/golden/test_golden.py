@@ -1,4 +1,4 @@
-"""Behaviour that people and other programs see changes only where somebody means it to.
+"""What people and other programs see changes only on purpose.
 
 ``INCUMBENT_GOLDEN=update`` writes the files anew.
 """
@@ -35,7 +35,7 @@ def _environment(work: Path) -> object:
 def test_what_is_seen_is_what_was_agreed_to(case: Case, work: Path) -> None:
     found = difference(case, work)
     if found:
-        pytest.fail(f"{found}\nif this is meant: INCUMBENT_GOLDEN=update pytest tests/golden", pytrace=False)
+        pytest.fail(f"{found}\nif this is meant: INCUMBENT_GOLDEN=update python -m pytest tests/golden", pytrace=False)
 
 
 def test_every_file_is_of_a_case() -> None:
