@@ -272,8 +272,3 @@ def is_change(call: ast.Call) -> bool:
         return any(set(word) <= set("rwaxbt+") and set(word) & set("wax+") for word in words)
     # Texts replace one thing by another; a path replaces one thing.
     return name in CHANGING or (name == "replace" and len(call.args) == 1 and not call.keywords)
-
-
-@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(BOT).as_posix())
-def test_modules_stay_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 500

@@ -14,12 +14,11 @@ from tests.extension.builders import KNOWN, OTHERS, THINGS
 from tests.factories import REPOSITORY
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
+def make_repository(folder: Path) -> Path:
     """Five customers with a known and a new behaviour each."""
-    (tmp_path / "config").mkdir()
-    (tmp_path / "taxonomy").mkdir()
-    shutil.copy(REPOSITORY / "config/curation.yaml", tmp_path / "config/curation.yaml")
+    (folder / "config").mkdir()
+    (folder / "taxonomy").mkdir()
+    shutil.copy(REPOSITORY / "config/curation.yaml", folder / "config/curation.yaml")
     capabilities = [
         {
             "id": f"deeds.{verb}",
@@ -32,17 +31,22 @@ def repository(tmp_path: Path) -> Path:
         for verb in KNOWN
     ]
     taxonomy = {"version": "1.0.0", "groups": [{"id": "deeds", "name": "Deeds"}], "capabilities": capabilities}
-    (tmp_path / "taxonomy/taxonomy.yaml").write_text(json.dumps(taxonomy))
+    (folder / "taxonomy/taxonomy.yaml").write_text(json.dumps(taxonomy))
     for number in range(5):
-        folder = tmp_path / f"eval_sets/customer-{number}/agent"
-        folder.mkdir(parents=True)
-        (folder / "agent.yaml").write_text("agent: 1\nname: agent\nplatform: test\n")
+        place = folder / f"eval_sets/customer-{number}/agent"
+        place.mkdir(parents=True)
+        (place / "agent.yaml").write_text("agent: 1\nname: agent\nplatform: test\n")
         texts = [f"{verb} the {thing}q" for verb in KNOWN for thing in THINGS[number::5][:2]]
         texts += [f"zigzag around {thing} quickly" for thing in OTHERS[number::5]]
-        (folder / "evals.yaml").write_text(
+        (place / "evals.yaml").write_text(
             json.dumps({"eval_set": 1, "queries": [{"id": f"q{n}", "query": text} for n, text in enumerate(texts)]})
         )
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    return make_repository(tmp_path)
 
 
 def test_candidates_say_why_they_were_raised(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
