@@ -312,7 +312,7 @@ def _tokens_of(text: str) -> list[str]:
 
 
 def _words_of(tokens: Sequence[str]) -> list[str]:
-    return [token for token in tokens if token and all(map(_is_in_words, token))]
+    return [token for token in tokens if token and (token.isalpha() or all(map(_is_in_words, token)))]
 
 
 def _languages_of(readings: Sequence[Reading]) -> set[str]:
