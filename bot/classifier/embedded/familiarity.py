@@ -12,7 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from math import log1p
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -342,6 +342,7 @@ def _is_sign(character: str) -> bool:
     return not character.isalnum() and character not in ".,?!-'’:" and character.isascii()
 
 
+@lru_cache(maxsize=65_536)
 def _hash(word: str) -> int:
     return crc32(word.encode(errors="replace")) - 2**31
 

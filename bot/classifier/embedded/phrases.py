@@ -114,8 +114,8 @@ def pattern_digest(patterns: Mapping[str, str]) -> str:
 
 
 @cache
-def _held() -> dict[str, Any]:
-    held: dict[str, Any] = json.loads(REQUIRED.read_text(encoding="utf-8"))
+def _held() -> Mapping[str, Any]:
+    held: Mapping[str, Any] = json.loads(REQUIRED.read_text(encoding="utf-8"))
     return held
 
 
@@ -127,5 +127,5 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _searched(piece: str) -> str:
     import re2
 
-    inner = re2.escape(piece.strip(BORDER))
+    inner: str = re2.escape(piece.strip(BORDER))
     return r"\b" * piece.startswith(BORDER) + inner + r"\b" * piece.endswith(BORDER)

@@ -33,9 +33,9 @@ def hashed_terms(read: ReadText) -> tuple[list[int], list[int]]:
     values: list[int] = []
     for offset, counts in ((0, word_terms(read)), (BUCKETS, character_terms(read))):
         weights: dict[int, float] = {}
-        for term, count in counts.items():
-            place = _place(term)
-            weights[place] = weights.get(place, 0.0) + 1.0 + log(count)
+        for place, count in zip(map(_place, counts), counts.values(), strict=True):
+            weight = weights.get(place, 0.0) + 1.0
+            weights[place] = weight if count == 1 else weight + log(count)
         length = sqrt(sum(value * value for value in weights.values()))
         # Most terms are in a text once.
         whole = {weight: round(UNIT * weight / length) for weight in set(weights.values())}

@@ -114,11 +114,14 @@ class TextIndex:
 
     def cosines(self, counts: Counter[str]) -> Array:
         """The cosine of a text with each document, by the terms that any document has."""
-        known = sorted(
-            (term, (1 + log(count)) * self.weights[term]) for term, count in counts.items() if term in self.weights
-        )
-        length = sum(value * value for _, value in known) ** 0.5
-        return self._summed([term for term, _ in known], [value / length for _, value in known])
+        terms = sorted(counts.keys() & self.weights.keys())
+        known = [(1 + log(counts[term])) * self.weights[term] for term in terms]
+        length = sum(value * value for value in known) ** 0.5
+        if not terms:
+            return np.zeros(self.size)
+        places, values = zip(*(self.holders[term] for term in terms), strict=True)
+        factors = np.repeat([value / length for value in known], list(map(len, places)))
+        return self._summed(places, factors * np.concatenate(values))
 
     def matched(self, terms: Sequence[str]) -> Array:
         """The sum of the weights of the ``terms`` that each document has."""
@@ -126,15 +129,12 @@ class TextIndex:
         if not found:
             return np.zeros(self.size)
         weights = np.repeat([self.weights[term] for term in terms if term in self.holders], list(map(len, found)))
-        return np.bincount(np.concatenate(found), weights=weights, minlength=self.size)
+        return self._summed(found, weights)
 
-    def _summed(self, terms: Sequence[str], factors: Sequence[float]) -> Array:
-        """For each document the sum of the values of its ``terms``, times ``factors``, in their order."""
-        if not terms:
-            return np.zeros(self.size)
-        places, values = zip(*(self.holders[term] for term in terms), strict=True)
-        weights = np.repeat(factors, list(map(len, places))) * np.concatenate(values)
-        return np.bincount(np.concatenate(places), weights=weights, minlength=self.size)
+    def _summed(self, places: Sequence[NDArray[np.intp]], weights: Array) -> Array:
+        """The sum of the ``weights`` at the places of each document, one after the other."""
+        sums: Array = np.bincount(np.concatenate(places), weights=weights, minlength=self.size).astype(np.float64)
+        return sums
 
 
 def initials_of(words: Sequence[str]) -> list[str]:

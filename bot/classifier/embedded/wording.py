@@ -227,6 +227,12 @@ def courteous(part: str) -> bool:
     return not edited.text.strip(_SIGNS)
 
 
+def _may_be_courteous(turn: str, parts: Sequence[str]) -> bool:
+    """Whether any of the sentences ``parts`` of ``turn`` may be a courtesy: looked for in all of them at once."""
+    nothing_but_signs = not all(part.strip(_SIGNS) for part in parts)
+    return nothing_but_signs or not _phrases().possible(_spaced(turn)).isdisjoint(("courtesy", "borderless"))
+
+
 def patterns() -> dict[str, str]:
     """The patterns of phrases that are left out or replaced, by name, case ignored."""
     found = {
@@ -386,7 +392,7 @@ def asking(turns: Sequence[str], embedder: Embedder | None) -> list[bool]:
         parts = own[: bisect_right(lengths, left_over)]
         left_over -= sum(map(len, own))
         # Nothing is embedded for a courtesy, nor for a single sentence.
-        telling = [part for part in parts if not courteous(part)]
+        telling = [part for part in parts if not courteous(part)] if _may_be_courteous(turn, parts) else parts
         several = embedder is not None and len(telling) > 1
         judged = background().asking(telling, embedder) if several and embedder is not None else [True] * len(telling)
         left = iter(judged)
