@@ -61,20 +61,22 @@ class Reference:
     @staticmethod
     def of(rows: Rows) -> Reference:
         """``rows`` of at least one query."""
-        owners = np.repeat(np.arange(len(rows)), np.diff(rows.ends))
+        owners = np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.ends))
         columns = _columns(rows)
-        common = columns[rows.places] >= 0
+        own = columns.astype(np.int32)[rows.places]
+        common = np.flatnonzero(own >= 0)
         frequent = np.zeros((len(rows), FREQUENT), np.float32)
-        frequent[owners[common], columns[rows.places[common]]] = rows.values[common]
-        places = rows.places[~common]
-        order = np.argsort(places, kind="stable")
+        frequent.reshape(-1)[owners[common] * FREQUENT + own[common]] = rows.values[common]
+        rare = np.flatnonzero(own < 0)
+        places = rows.places[rare]
+        order = rare[np.argsort(places, kind="stable")]
         return Reference(
             blocks=tuple((block, (block * block).sum(axis=1), unit) for block, unit in _blocks(rows)),
             columns=columns,
             frequent=frequent,
             starts=np.concatenate([[0], np.cumsum(np.bincount(places, minlength=2 * BUCKETS))]),
-            holders=owners[~common][order],
-            weights=rows.values[~common][order].astype(np.float32),
+            holders=owners[order].astype(np.intp),
+            weights=rows.values[order].astype(np.float32),
         )
 
     def similarities(self, queries: Rows) -> Doubles:
