@@ -32,8 +32,8 @@ SHIPPED: Final = ModelCache(Path(__file__).with_name("fitted"))
 _TOGETHER: Final = 64
 """How many queries are judged together: their similarities to the exemplars are matrix products."""
 
-_EMBEDDED_TOGETHER: Final = 8
-"""The same with an embedder, which takes long for each: progress is to be seen."""
+_EMBEDDED_TOGETHER: Final = 1
+"""The same with an embedder, which takes far longer: texts are embedded one by one, as they were when it was measured."""
 
 _DECISION: Final = 0.5
 
