@@ -33,7 +33,7 @@ _TOGETHER: Final = 64
 """How many queries are judged together: their similarities to the exemplars are matrix products."""
 
 _EMBEDDED_TOGETHER: Final = 1
-"""The same with an embedder, which takes far longer: texts are embedded one by one, as they were when it was measured."""
+"""The same with an embedder, which takes far longer: texts are embedded one by one."""
 
 _DECISION: Final = 0.5
 
