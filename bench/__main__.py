@@ -233,7 +233,7 @@ def judging() -> float:
     return _promise(
         "tags of 200 queries without embeddings over bare products with the weights",
         _paired(
-            lambda: [model.probabilities(turns) for turns in queries],
+            lambda: model.probabilities(queries),
             lambda: [np.einsum("i,ij->j", similarities, weights) for _ in queries],
         ),
         20.0,

@@ -44,6 +44,8 @@ def clean(text: str, length: int) -> str:
 
     Of a longer text than ``length`` characters, the beginning and the end.
     """
+    if len(text) <= length and text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()
     text = _FILLERS.sub("", _SPACES.sub(" ", cut(unicodedata.normalize("NFKC", cut(text, length)), length)))
     if not text.isprintable():
         text = "".join(

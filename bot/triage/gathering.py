@@ -125,8 +125,10 @@ class Preparing:
         kinds = [KEY] if without_keys != [*row.turns] else []
         turns = without_keys
         if not self.shows:
-            kinds += personal_in(row.turns, detector)
-            turns = masked_with(detector, row.turns)
+            personal = personal_in(row.turns, detector)
+            # Where there is neither, nothing is masked.
+            turns = masked_with(detector, row.turns) if kinds or personal else turns
+            kinds += personal
         values = self._minhash(normalise(turns))
         count, width = self.bands
         # The band and the agent are part of it: texts with the same hash share a band of one agent.

@@ -16,6 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bot.classifier.consistency import agree
+from bot.classifier.embedded import model as fitted_models
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
@@ -158,8 +159,20 @@ def test_a_restored_model_predicts_the_same_bits(
     model = fit_model(exemplary, SETTINGS, SAMPLES)
     again = from_arrays(to_arrays(model), exemplary, SAMPLES, None)
     assert again is not None
-    for text in PLAIN:
-        assert again.probabilities([text]).tobytes() == model.probabilities([text]).tobytes()
+    texts = [[text] for text in PLAIN]
+    assert again.probabilities(texts).tobytes() == model.probabilities(texts).tobytes()
+
+
+def test_queries_judged_together_have_the_bits_that_each_has_alone_in_the_order_of_one_sum(
+    exemplary: Taxonomy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = fit_model(exemplary, SETTINGS, SAMPLES)
+    texts = [[text] for text in (*PLAIN, "Hi, could you put that in a table, please?", "Покажи фото", "", "表にして")]
+    together = model.probabilities(texts).tobytes()
+    assert together == np.concatenate([model.probabilities([turns]) for turns in texts]).tobytes()
+    # Every number is near enough to a border then: all are sums in the order of the exemplars.
+    monkeypatch.setattr(fitted_models, "UNSURE", 1.0)
+    assert together == model.probabilities(texts).tobytes()
 
 
 @pytest.mark.parametrize("damage", ["truncated", "of another shape"])

@@ -249,7 +249,7 @@ def test_an_unknown_label_teaches_nothing(doubtful: str, low: float, high: float
         for number, thing in enumerate(things)
     ]
     model = fit_model(taxonomy(intent("a"), intent("b"), intent("c"), exemplars=tuple(rows)), SETTINGS, 1)
-    found = dict(zip(model.capabilities, model.probabilities(["draw a fish"])[:, 0].tolist(), strict=True))
+    found = dict(zip(model.capabilities, model.probabilities([["draw a fish"]])[0, :, 0].tolist(), strict=True))
     assert low <= found["b"] <= high
 
 
@@ -303,20 +303,20 @@ def test_rows_that_are_known_are_not_made_again(exemplary: Taxonomy) -> None:
 )
 def test_few_exemplars_still_give_probabilities(exemplars: Exemplars) -> None:
     model = fit_model(taxonomy(intent("a", exemplars=exemplars)), SETTINGS, SAMPLES)
-    probabilities = model.probabilities(["one"])
-    assert probabilities.shape == (1, SAMPLES)
+    probabilities = model.probabilities([["one"]])
+    assert probabilities.shape == (1, 1, SAMPLES)
     assert ((probabilities >= 0) & (probabilities <= 1)).all()
 
 
 def test_without_anything_to_tell_positives_from_nothing_is_true() -> None:
     model = fit_model(taxonomy(intent("a", exemplars=Exemplars(positive=("one", "two")))), SETTINGS, SAMPLES)
-    assert (model.probabilities(["one"]) < 0.5).all()
+    assert (model.probabilities([["one"]]) < 0.5).all()
 
 
 def test_a_taxonomy_without_exemplars_gives_an_empty_model() -> None:
     model = fit_model(taxonomy(intent("a", exemplars=Exemplars())), SETTINGS, SAMPLES)
     assert model.capabilities == ()
-    assert model.probabilities(["one"]).shape == (0, 0)
+    assert model.probabilities([["one"]]).shape == (1, 0, 0)
 
 
 def realistic(capabilities: int, positives: int, negatives: int) -> Taxonomy:

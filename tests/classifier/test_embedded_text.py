@@ -168,12 +168,12 @@ def test_cues_count_the_patterns_of_each_capability_that_match() -> None:
 @given(st.lists(anything, min_size=1, max_size=4))
 def test_a_row_is_of_whole_numbers_and_the_same_every_time(turns: list[str]) -> None:
     space = FeatureSpace(Cues.of([("photo",)]))
-    row = space.row(turns)
+    row = space.rows([turns])
     assert list(row.places) == sorted(set(row.places.tolist()))
     assert (row.places < 2 * BUCKETS).all()
     assert (row.values > 0).all()
     assert (np.abs(row.structure) <= LIMIT * STRUCTURE_STEP).all()
-    assert {name: array.tobytes() for name, array in space.row(turns).arrays().items()} == {
+    assert {name: array.tobytes() for name, array in space.rows([turns]).arrays().items()} == {
         name: array.tobytes() for name, array in row.arrays().items()
     }
 
@@ -181,10 +181,10 @@ def test_a_row_is_of_whole_numbers_and_the_same_every_time(turns: list[str]) -> 
 @given(st.lists(anything, min_size=1, max_size=3), st.lists(anything, min_size=1, max_size=3))
 def test_similarity_is_the_same_both_ways_and_greatest_with_itself(one: list[str], other: list[str]) -> None:
     space = FeatureSpace(Cues.of([("photo",)]))
-    rows = [space.row(turns) for turns in (one, other)]
-    there, back = (float(Reference.of(rows[place]).similarities(rows[1 - place])[0]) for place in (0, 1))
+    rows = [space.rows([turns]) for turns in (one, other)]
+    there, back = (float(Reference.of(rows[place]).similarities(rows[1 - place])[0, 0]) for place in (0, 1))
     assert there == pytest.approx(back, abs=1e-9)
-    assert there <= float(Reference.of(rows[0]).similarities(rows[0])[0]) + 1e-2
+    assert there <= float(Reference.of(rows[0]).similarities(rows[0])[0, 0]) + 1e-2
 
 
 @pytest.mark.parametrize(("tile", "frequent"), [(384, 512), (3, 0), (2, 5)])
@@ -198,5 +198,7 @@ def test_the_matrix_of_similarities_is_what_single_ones_are(
     reads = [read_text([text]) for text in texts]
     alone = text_rows(reads, None, space.cues)
     rows = joined(alone, cue_rows(reads, alone, space.cues))
-    singles = [Reference.of(rows).similarities(space.row([text])) for text in texts]
-    assert gram(rows) == pytest.approx(np.array(singles), abs=1e-6)
+    reference = Reference.of(rows)
+    singles = np.concatenate([reference.similarities(space.rows([[text]])) for text in texts])
+    assert gram(rows) == pytest.approx(singles, abs=1e-6)
+    assert reference.similarities(space.rows([[text] for text in texts])).tobytes() == singles.tobytes()

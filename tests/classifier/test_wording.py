@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 
@@ -11,7 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.wording import JUDGED, JUDGED_CHARACTERS, Background, asking, core, plain, sentences
+from bot.classifier.embedded.phrases import Phrases, held_digest, pattern_digest, required_words
+from bot.classifier.embedded.wording import (
+    JUDGED,
+    JUDGED_CHARACTERS,
+    Background,
+    asking,
+    core,
+    patterns,
+    plain,
+    sentences,
+)
+from tests.factories import REPOSITORY
+from tools.required_words import required
+
+LABELS = sorted((REPOSITORY / "tests/labels").glob("wordings*.tsv")) + [
+    REPOSITORY / f"tests/labels/languages/{language}.tsv" for language in ("de", "es", "tr", "ja")
+]
 
 
 @pytest.mark.parametrize(
@@ -140,3 +157,25 @@ def test_of_a_long_query_the_first_sentences_are_judged() -> None:
     assert asking(turns, None) == [True] * 3
     assert asking([f"{'x' * JUDGED_CHARACTERS}. Two."], None) == []
     assert core(["z" * JUDGED_CHARACTERS + ". Two."], [])[0].endswith("two")
+
+
+# What is known of the patterns of phrases.
+
+
+def test_no_pattern_matches_a_text_that_lacks_what_it_requires() -> None:
+    phrases = Phrases(patterns(), required_words())
+    compiled = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in phrases.patterns.items()}
+    texts = sorted({cell for path in LABELS for cell in re.split(r"[\t\n]", path.read_text(encoding="utf-8")) if cell})
+    found = set()
+    for text in (*texts, *(text.upper() for text in texts[::7]), "\u0130f it \u0131s not too much trouble"):
+        possible = phrases.possible(text)
+        matching = {name for name, pattern in compiled.items() if pattern.search(text)}
+        assert matching <= possible, text
+        found |= matching
+    assert {"courtesy", "wrapper", "may you", "spelling", "borderless", "asking", "frame 0"} <= found
+
+
+def test_what_is_required_was_made_of_the_patterns_as_they_are() -> None:
+    assert held_digest() == pattern_digest(patterns()), "python -m tools.required_words makes the file anew"
+    for name in ("filler", "for me", "seeing", "telling", "asking", "spelling", "frame 9"):
+        assert required(patterns()[name]) == required_words()[name]

@@ -29,8 +29,11 @@ from bot.taxonomy.model import Taxonomy
 SHIPPED: Final = ModelCache(Path(__file__).with_name("fitted"))
 """The fitted models of the shipped taxonomy (tools/fit.py)."""
 
-_DECIMALS: Final = 6
-"""Probabilities are rounded to what is meaningful, so that machines whose exponentials differ in a last bit agree."""
+_TOGETHER: Final = 64
+"""How many queries are judged together: their similarities to the exemplars are matrix products."""
+
+_EMBEDDED_TOGETHER: Final = 1
+"""The same with an embedder, which takes far longer: texts are embedded one by one."""
 
 _DECISION: Final = 0.5
 
@@ -87,29 +90,44 @@ class EmbeddedBackend:
 
     def _findings(self, requests: Sequence[InferenceRequest]) -> Iterator[Finding]:
         indexes: dict[tuple[tuple[Tool, ...], tuple[str, ...]], ToolIndex] = {}
-        for request in requests:
-            call = request.call_capability
-            names = request.capabilities if call is None else tuple(dict.fromkeys((*request.capabilities, call)))
-            found = agree(self.samples(replace(request, capabilities=names)), names, self._samples) or {}
-            calls = None
-            if request.tools:
-                agent = (request.tools, request.starters)
-                if agent not in indexes:
-                    indexes[agent] = ToolIndex(*agent, self._embedder)
-                calls = indexes[agent].calls(request.turns, None if call is None else found[call].confidence)
-            yield Finding(
-                consensus={name: found[name] for name in request.capabilities},
-                calls=calls,
-                unfamiliar=self.fit().familiarity.judge(request.turns).why if names else None,
-            )
+        size = _TOGETHER if self._embedder is None else _EMBEDDED_TOGETHER
+        for start in range(0, len(requests), size):
+            together = requests[start : start + size]
+            asked = [replace(request, capabilities=_asked(request)) for request in together]
+            for request, full, samples in zip(together, asked, self._samples_of(asked), strict=True):
+                call, names = request.call_capability, full.capabilities
+                found = agree(samples, names, self._samples) or {}
+                calls = None
+                if request.tools:
+                    agent = (request.tools, request.starters)
+                    if agent not in indexes:
+                        indexes[agent] = ToolIndex(*agent, self._embedder)
+                    calls = indexes[agent].calls(request.turns, None if call is None else found[call].confidence)
+                yield Finding(
+                    consensus={name: found[name] for name in request.capabilities},
+                    calls=calls,
+                    unfamiliar=self.fit().familiarity.judge(request.turns).why if names else None,
+                )
 
     def samples(self, request: InferenceRequest) -> tuple[Sample, ...]:
         """What each member says of ``request``: one valid sample a member."""
-        by_name = dict.fromkeys(request.capabilities, (0.0,) * self._samples)
-        if request.capabilities:
-            model = self.fit()
-            fitted = model.probabilities(request.turns).round(_DECIMALS).tolist()
-            by_name |= {name: row for name, row in zip(model.capabilities, fitted, strict=True) if name in by_name}
+        return self._samples_of([request])[0]
+
+    def _samples_of(self, requests: Sequence[InferenceRequest]) -> list[tuple[Sample, ...]]:
+        """The samples of each of ``requests``."""
+        asked = [place for place, request in enumerate(requests) if request.capabilities]
+        fitted: dict[int, list[list[float]]] = {}
+        if asked:
+            found = self.fit().probabilities([requests[place].turns for place in asked])
+            fitted = dict(zip(asked, found.tolist(), strict=True))
+        return [self._voted(request, fitted.get(place, [])) for place, request in enumerate(requests)]
+
+    def _voted(self, request: InferenceRequest, fitted: Sequence[Sequence[float]]) -> tuple[Sample, ...]:
+        """A sample a member; ``fitted`` has a row for each capability of the model, or none."""
+        by_name: dict[str, Sequence[float]] = dict.fromkeys(request.capabilities, (0.0,) * self._samples)
+        if fitted:
+            capabilities = self.fit().capabilities
+            by_name |= {name: row for name, row in zip(capabilities, fitted, strict=True) if name in by_name}
         return tuple(
             Sample(
                 votes={name: values[member] >= _DECISION for name, values in by_name.items()},
@@ -159,3 +177,9 @@ class EmbeddedBackend:
             arrays = place.newest(kind)
             known |= {} if arrays is None else rows_by_text(arrays, self._embedder)
         return known
+
+
+def _asked(request: InferenceRequest) -> tuple[str, ...]:
+    """The capabilities that ``request`` asks for, and that of a tool call where it matters."""
+    call = request.call_capability
+    return request.capabilities if call is None else tuple(dict.fromkeys((*request.capabilities, call)))

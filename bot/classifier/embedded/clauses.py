@@ -7,6 +7,7 @@ clauses that repeat one another: “what did X cost and what did Y cost”.
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -53,7 +54,7 @@ def clause_features(read: ReadText) -> list[float]:
         sum(len(set(one) & set(other)) for one, other in pairwise(clauses)),
         sum(count - 1 for count in counts.values()),
         sum(count - 1 for count in pairs.values()),
-        sum(any(letter.isdecimal() for letter in word) for word in words),
+        sum(map(_with_digit, words)),
         len(words) / max(1, len(clauses)),
         _items(clauses),
     ]
@@ -102,4 +103,9 @@ def _items(clauses: list[list[str]]) -> int:
 
 
 def _has_digit(clause: list[str]) -> bool:
-    return any(letter.isdecimal() for word in clause for letter in word)
+    return any(map(_with_digit, clause))
+
+
+@lru_cache(maxsize=32_768)
+def _with_digit(word: str) -> bool:
+    return any(map(str.isdecimal, word))

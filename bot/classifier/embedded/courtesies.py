@@ -22,13 +22,12 @@ def _filled(pattern: str) -> str:
     return re.sub(r"\{([A-Z]+)\}", lambda found: _PARTS[found[1]], pattern)
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _bounded(pattern: str) -> str:
     """``pattern`` with groups that are repeated a few times at most and give nothing back once they match.
 
     Anybody writes these texts, and trying all ways to read a run of adverbs takes ages.
     """
-    bounded = _REPEATED.sub(lambda found: f"{found[1]}{_COUNTS.get(found[2], found[2])}+", _filled(pattern))
-    return re.compile(bounded, re.IGNORECASE)
+    return _REPEATED.sub(lambda found: f"{found[1]}{_COUNTS.get(found[2], found[2])}+", _filled(pattern))
 
 
 _REPEATED: Final = re.compile(r"(\)|\[, \])([*+]|\{\d+,\d*\})(?![?+])")
@@ -163,12 +162,12 @@ _defined(
 )
 _defined(
     "HELLO",
-    r"hi|hello|hey|hiya|hullo|yo|heya|hallo|howdy|howzit|oi|ahoy|g['’]day|greetings|salutations|namaste"
+    r"(?:hi|hello|hey|hiya|hullo|yo|heya|hallo|howdy|howzit|oi|ahoy|g['’]day|greetings|salutations|namaste"
     r"|namaskar|salaam"
     r"|salam|shalom|aloha|ciao|bonjour|hola|(?:a )?(?:very )?(?:good )?(?:morning|afternoon|evening)"
     r"|good day|top of the morning"
     r"|compliments of the (?:season|day)|(?:[\w'’-]+ )?greetings|(?:kind|warm|best|cordial|friendly) "
-    r"(?:regards|wishes)",
+    r"(?:regards|wishes))\b",
 )
 _defined(
     "WHOM", r"(?:[ ,]+(?:to )?(?:my )?(?:dear |kind |lovely |good )?{VOCATIVE}(?![\w'’]))*(?: (?:dear|kind) [\w'’-]+)?"
@@ -197,8 +196,8 @@ _defined(
 # Thanks and farewells.
 _defined(
     "THANK",
-    r"thanks|thank you|thank u|thanking you|thankyou|thx|thnx|tnx|tysm|tyvm|ty|cheers|ta|i thank you"
-    r"|we thank you|gratitude",
+    r"(?:thanks|thank you|thank u|thanking you|thankyou|thx|thnx|tnx|tysm|tyvm|ty|cheers|ta|i thank you"
+    r"|we thank you|gratitude)\b",
 )
 _defined(
     "DEGREE",
@@ -307,7 +306,7 @@ _OTHERS: Final = (
     r"|cześć"
     r"|lütfen|teşekkürler|teşekkür ederim|merhaba|günaydın"  # noqa: RUF001
 )
-COURTESY: Final = _compiled(
+COURTESY: Final = _bounded(
     "{START}(?:(?:{WELL}|{SORRY}|{UNCONDITIONAL}|{LEISURE}|{FAREWELL}|{BEGIN}{GREETING}|" + _OTHERS + "){STOP})"
 )
 
@@ -372,7 +371,7 @@ _defined(
 )
 
 FRAMES: Final = tuple(
-    (_compiled(pattern), asked)
+    (_bounded(pattern), asked)
     for pattern, asked in (
         # what leads from one frame into another
         (r"{CLAUSE}(?:{WONDER}|{NICE}|{WISH}|{LOVE}),?{GAP}{IFYOU}{GAP}", ""),
@@ -471,14 +470,13 @@ FRAMES: Final = tuple(
         ),
     )
 )
-MAY_YOU: Final = _compiled(r"(?<!\S){MAYYOU}{GAP}")
+MAY_YOU: Final = _bounded(r"(?<!\S){MAYYOU}{GAP}")
 """Only where no question word stands before it in the clause: "when could you come"."""
 BEFORE_YOU: Final = re.compile(
     r"\b(?:who|whose|what|which|when|where|why|how|that|time|as)\b[^,.;:!?]*$", re.IGNORECASE
 )
-FROM_YOU: Final = re.compile(r"(?<=\w) (?:from|of) you(?=[\s,.;:!?]*$)", re.IGNORECASE)
-FOR_ME: Final = re.compile(
+FROM_YOU: Final = r"(?<=\w) (?:from|of) you(?=[\s,.;:!?]*$)"
+FOR_ME: Final = (
     r"(?<![, ])[, ]++(?:mate|bro|bruv|dude|yaar|fam|pal|legend|guys|luv|m8|sis|boss|bhai|sef|innit|man|would "
-    r"(?:you|ya)|will you|can you|could you)(?=[.!?]*$)",
-    re.IGNORECASE,
+    r"(?:you|ya)|will you|can you|could you)(?=[.!?]*$)"
 )

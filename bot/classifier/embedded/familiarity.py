@@ -12,7 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from math import log1p
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -312,7 +312,7 @@ def _tokens_of(text: str) -> list[str]:
 
 
 def _words_of(tokens: Sequence[str]) -> list[str]:
-    return [token for token in tokens if token and all(map(_is_in_words, token))]
+    return [token for token in tokens if token and (token.isalpha() or all(map(_is_in_words, token)))]
 
 
 def _languages_of(readings: Sequence[Reading]) -> set[str]:
@@ -342,6 +342,7 @@ def _is_sign(character: str) -> bool:
     return not character.isalnum() and character not in ".,?!-'’:" and character.isascii()
 
 
+@lru_cache(maxsize=65_536)
 def _hash(word: str) -> int:
     return crc32(word.encode(errors="replace")) - 2**31
 

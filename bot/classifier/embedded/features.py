@@ -102,10 +102,10 @@ class FeatureSpace:
     cues: Cues
     embedder: Embedder | None = field(default=None)
 
-    def row(self, turns: Sequence[str]) -> Rows:
-        """The features of one query."""
-        rows = text_rows([read_text(turns)], self.embedder, self.cues)
-        return joined(rows, rows[0].cues[np.newaxis])
+    def rows(self, queries: Sequence[Sequence[str]]) -> Rows:
+        """The features of at least one query; each has the same bits whatever is beside it."""
+        rows = text_rows([read_text(turns) for turns in queries], self.embedder, self.cues)
+        return joined(rows, np.array([row.cues for row in rows]))
 
 
 ASKING_BYTES: Final = JUDGED // 8

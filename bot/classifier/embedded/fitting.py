@@ -80,7 +80,7 @@ def fit_model(
 
 def _nothing(space: FeatureSpace) -> FittedModel:
     """The model of a taxonomy without exemplars."""
-    rows = space.row([""])
+    rows = space.rows([[""]])
     return FittedModel(
         capabilities=(),
         space=space,

@@ -8,6 +8,7 @@ whatever the order of summation.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from bot.classifier.embedded.embedding import SCALE
 from bot.classifier.embedded.features import STRUCTURE_STEP, Rows
 from bot.classifier.embedded.terms import BUCKETS, UNIT
-from bot.classifier.embedded.tiles import lower, on_all_cores
+from bot.classifier.embedded.tiles import lower, on_all_cores, spans
 
 Singles: TypeAlias = NDArray[np.float32]
 Doubles: TypeAlias = NDArray[np.float64]
@@ -46,42 +47,83 @@ class Reference:
     """The queries that others are compared with, ready for that.
 
     Each of ``blocks`` is single-precision rows, their squared lengths, and what a unit of squared distance counts.
-    ``starts`` has, for each place of the terms, where in ``holders`` (queries) and ``weights`` those that have it are.
+    ``columns`` has, for each place of the terms, its column in ``frequent`` (a row per query), or −1 for a rare term.
+    Of rare terms, ``starts`` has where in ``holders`` (queries) and ``weights`` those that have it are.
     """
 
     blocks: tuple[tuple[Singles, Singles, float], ...]
+    columns: NDArray[np.intp]
+    frequent: Singles
     starts: NDArray[np.intp]
     holders: NDArray[np.intp]
     weights: Singles
-    size: int
 
     @staticmethod
     def of(rows: Rows) -> Reference:
         """``rows`` of at least one query."""
-        order = np.argsort(rows.places, kind="stable")
-        owners = np.repeat(np.arange(len(rows)), np.diff(rows.ends))
-        counts = np.bincount(rows.places, minlength=2 * BUCKETS)
+        owners = np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.ends))
+        columns = _columns(rows)
+        own = columns.astype(np.int32)[rows.places]
+        common = np.flatnonzero(own >= 0)
+        frequent = np.zeros((len(rows), FREQUENT), np.float32)
+        frequent.reshape(-1)[owners[common] * FREQUENT + own[common]] = rows.values[common]
+        rare = np.flatnonzero(own < 0)
+        places = rows.places[rare]
+        order = rare[np.argsort(places, kind="stable")]
         return Reference(
             blocks=tuple((block, (block * block).sum(axis=1), unit) for block, unit in _blocks(rows)),
-            starts=np.concatenate([[0], np.cumsum(counts)]),
-            holders=owners[order],
+            columns=columns,
+            frequent=frequent,
+            starts=np.concatenate([[0], np.cumsum(np.bincount(places, minlength=2 * BUCKETS))]),
+            holders=owners[order].astype(np.intp),
             weights=rows.values[order].astype(np.float32),
-            size=len(rows),
         )
 
-    def similarities(self, query: Rows) -> NDArray[np.float64]:
-        """k between each of the queries and ``query``, a single one."""
-        distance = np.zeros(self.size)
-        for (block, squares, unit), (own, _) in zip(self.blocks, _blocks(query), strict=True):
-            distance += unit * (squares + float(own[0] @ own[0]) - 2 * (block @ own[0]))
-        spans = [slice(*self.starts[place : place + 2].tolist()) for place in query.places.tolist()]
-        shared: NDArray[Any] = np.zeros(self.size)
-        if spans:
-            holders = np.concatenate([self.holders[span] for span in spans])
-            weights = np.concatenate([self.weights[span] for span in spans])
-            values = np.repeat(query.values, [span.stop - span.start for span in spans])
-            shared = np.bincount(holders, weights=weights * values, minlength=self.size)
-        return np.exp(-distance) + LEXICAL / UNIT**2 * shared
+    def similarities(self, queries: Rows) -> Doubles:
+        """k between each of ``queries`` (rows) and each of the reference's (columns).
+
+        A query has the same bits whatever is beside it.
+        """
+        size = len(self.frequent)
+        blocks = _blocks(queries)
+        lengths = [(own * own).sum(axis=1)[:, np.newaxis] for own, _ in blocks]
+        common, shared = self._terms(queries)
+        found = np.empty((len(queries), size))
+        # So few columns at a time that what is computed of them stays in a core's cache.
+        for span in spans(size):
+            distance = np.zeros((len(queries), span.stop - span.start))
+            for (own, _), length, (block, squares, unit) in zip(blocks, lengths, self.blocks, strict=True):
+                distance += unit * (squares[span] + length - 2 * (own @ block[span].T))
+            shared[:, span] += common @ self.frequent[span].T
+            found[:, span] = np.exp(-distance) + LEXICAL / UNIT**2 * shared[:, span]
+        return found
+
+    def _terms(self, queries: Rows) -> tuple[Singles, Doubles]:
+        """The frequent terms of each query, and its scalar products with all others by its rare terms."""
+        common = np.zeros((len(queries), self.frequent.shape[1]), np.float32)
+        shared = np.zeros((len(queries), len(self.frequent)))
+        for number, (start, end) in enumerate(pairwise(queries.ends.tolist())):
+            places, values = queries.places[start:end], queries.values[start:end]
+            columns = self.columns[places]
+            known = columns >= 0
+            common[number, columns[known]] = values[known]
+            starts, ends = self.starts[places[~known]], self.starts[places[~known] + np.uint16(1)]
+            held = np.flatnonzero(ends > starts)
+            if len(held):
+                ranges = [slice(*pair) for pair in zip(starts[held].tolist(), ends[held].tolist(), strict=True)]
+                holders = np.concatenate([self.holders[each] for each in ranges])
+                weights = np.concatenate([self.weights[each] for each in ranges])
+                weights *= np.repeat(values[~known][held], (ends - starts)[held])
+                shared[number] = np.bincount(holders, weights=weights, minlength=shared.shape[1])
+        return common, shared
+
+
+def _columns(rows: Rows) -> NDArray[np.intp]:
+    """The column of each of the most frequent terms of ``rows``, and −1 for all others."""
+    found = np.full(2 * BUCKETS, -1, np.intp)
+    counts = np.bincount(rows.places, minlength=2 * BUCKETS)
+    found[np.argsort(-counts, kind="stable")[:FREQUENT]] = np.arange(FREQUENT)
+    return found
 
 
 def gram(rows: Rows) -> Doubles:

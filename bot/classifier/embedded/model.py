@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,15 @@ from bot.classifier.embedded.familiarity import Familiarity
 from bot.classifier.embedded.features import FeatureSpace, Rows
 from bot.classifier.embedded.kernel import Reference
 from bot.classifier.embedded.threads import one_thread
+
+DECIMALS: Final = 6
+"""Probabilities are rounded to what is meaningful, so that machines whose exponentials differ in a last bit agree."""
+
+UNSURE: Final = 1e-4
+"""So near the border between two rounded numbers, in units of the last decimal, a sum is made in a fixed order.
+
+That is 1e-10; a matrix product of some 10,000 terms is off by less than 1e-12.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,18 +60,31 @@ class FittedModel:
         """The exemplars, ready to be compared with."""
         return Reference.of(self.rows)
 
-    def probabilities(self, turns: Sequence[str]) -> Floats:
-        """The calibrated probability of each capability (rows) by each member (columns)."""
-        row = self.space.row(turns)
+    def probabilities(self, queries: Sequence[Sequence[str]]) -> Floats:
+        """The calibrated probability of each capability (rows) by each member (columns), for each of ``queries``.
+
+        Rounded to :data:`DECIMALS`; a query has the same bits whatever is beside it.
+        """
+        if not queries or not self.capabilities:
+            return np.zeros((len(queries), len(self.capabilities), self.members))
+        rows = self.space.rows(queries)
         with one_thread("blas"):
-            similarities = self.reference.similarities(row)
-        # No matrix product: how a library shares the sum out among threads would show in the last bits.
-        scores = np.einsum("i,ij->j", similarities, self._weights).reshape(len(self.capabilities), self.members)
-        return calibrated(scores + self.intercepts[:, None], self.calibration)
+            similarities = self.reference.similarities(rows)
+            found = self._calibrated(similarities @ self._weights)
+        # How a library sums up a matrix product shows in the last bits, and these where a number is rounded up or down.
+        steps = found * 10**DECIMALS
+        near = np.abs(steps - np.floor(steps) - 0.5) < UNSURE
+        for place in np.flatnonzero(near.any(axis=(1, 2))):
+            found[place] = self._calibrated(np.einsum("i,ij->j", similarities[place], self._weights))
+        return found.round(DECIMALS)
+
+    def _calibrated(self, scores: Floats) -> Floats:
+        shape = (*scores.shape[:-1], len(self.capabilities), self.members)
+        return calibrated(scores.reshape(shape) + self.intercepts[:, None], self.calibration)
 
 
 def calibrated(scores: Floats, calibration: Floats) -> Floats:
-    """The probabilities that ``scores`` (a row per capability) stand for."""
+    """The probabilities that ``scores`` (a row per capability, of one query or of several) stand for."""
     distances = scores - calibration[:, 0:1]
     slopes = (distances < 0) * calibration[:, 1:2] + (distances >= 0) * calibration[:, 2:3]
     return sigmoid(slopes * distances)

@@ -7,6 +7,7 @@ commonest ones of the languages that the classifier supports.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from bot.classifier.embedded.lexica import words_of
@@ -109,6 +110,7 @@ _STEMS: Final = tuple((place, stem) for place, name in enumerate(OPERATIONS) for
 _ENDINGS: Final = (("ies", "y"), ("es", ""), ("s", ""), ("ing", ""), ("ing", "e"), ("ed", ""), ("d", ""))
 
 
+@lru_cache(maxsize=32_768)
 def operations_of(word: str) -> tuple[int, ...]:
     """The places in :data:`OPERATIONS` of what ``word``, in folded case, asks for: several for an ambiguous verb."""
     found = _VERBS.get(word)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from math import log
 from typing import Final
 
@@ -24,7 +26,7 @@ from bot.classifier.embedded.request_words import (
     YES_OR_NO,
 )
 from bot.classifier.embedded.steps import STEP_OPENERS, words_in
-from bot.classifier.embedded.tool_texts import Array, compounds_of, terms_of
+from bot.classifier.embedded.tool_texts import Array, compounds_of, sequences_of, terms_of
 
 STEP_CHARACTERS: Final = 4_000
 """How much of a step is read."""
@@ -39,6 +41,8 @@ class Step:
 
     text: str
     words: tuple[str, ...]
+    plain: frozenset[str]
+    """The stems of its words alone."""
     terms: frozenset[str]
     """The stems of its words, and of neighbours joined: “web app” is “webapp” too, “speech to text” also “stt”."""
     head: frozenset[str]
@@ -50,6 +54,11 @@ class Step:
     specifics: int
     """Numbers, quotations, placeholders and names in it."""
 
+    @cached_property
+    def sequences(self) -> Counter[str]:
+        """The sequences of characters within its words."""
+        return sequences_of(self.words)
+
 
 LEADS: Final = (*OPERATIONS, "question", "other")
 
@@ -58,7 +67,8 @@ def read_step(text: str) -> Step:
     """``text``, cleaned already, as a step."""
     text = text[:STEP_CHARACTERS]
     words = words_in(text)
-    bare = words_in(_PLACEHOLDER.sub(" ", text))
+    without = _PLACEHOLDER.sub(" ", text)
+    bare = words if without == text else words_in(without)
     lead = np.zeros(len(LEADS))
     verb = leading_verb(bare, STEP_OPENERS, 0)
     first = next((word for word in bare if word not in OPENERS), "")
@@ -73,10 +83,12 @@ def read_step(text: str) -> Step:
     start = next((place for place, word in enumerate(bare) if word not in OPENERS), 0)
     end = next((place for place, word in enumerate(bare) if place > start + 1 and word in PREPOSITIONS), len(bare))
     head = [*terms_of(bare[:end]), *compounds_of(bare[:end])]
+    plain = frozenset(terms_of(words))
     return Step(
         text,
         tuple(words),
-        frozenset([*terms_of(words), *compounds_of(words)]),
+        plain,
+        plain.union(compounds_of(words)),
         frozenset(head),
         lead,
         shares / max(1.0, shares.sum()),
@@ -91,7 +103,7 @@ def step_features(step: Step) -> list[float]:
     start = next((place for place, word in enumerate(words) if word not in OPENERS), 0)
     first = words[start] if words else ""
     content = [word for word in words if word not in STOP_WORDS and word not in OPENERS]
-    held = {name: sum(word in cue for word in words) for name, cue in CUES.items()}
+    held = {name: sum(map(cue.__contains__, words)) for name, cue in CUES.items()}
     if UNSPACED.search(step.text):
         for name, parts in UNSPACED_CUES.items():
             held[name] += sum(part in step.text for part in parts)

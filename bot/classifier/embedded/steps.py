@@ -35,6 +35,8 @@ _QUOTED: Final = re.compile(r"\"[^\"\n]{1,2000}\"|“[^”\n]{1,2000}”|«[^»\
 
 def words_in(text: str) -> list[str]:
     """The words of ``text`` in folded case."""
+    if text.isascii():
+        return _TOKEN.findall(text.lower())
     return [match.group().casefold().replace("’", "'") for match in _TOKEN.finditer(text)]
 
 

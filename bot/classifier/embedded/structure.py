@@ -6,6 +6,7 @@ stands in its structure.  The signs are those of English and of punctuation at l
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import log1p
 from typing import Final
 
@@ -88,6 +89,12 @@ def structure(read: ReadText) -> list[float]:
     return [log1p(max(0.0, count)) for count in counts]
 
 
+@lru_cache(maxsize=32_768)
+def _lexica_of(word: str) -> tuple[str, ...]:
+    """The names of the lexica that have ``word``."""
+    return tuple(name for name, lexicon in LEXICA.items() if word in lexicon)
+
+
 class _Scan:
     """One pass over the tokens."""
 
@@ -123,15 +130,16 @@ class _Scan:
             self.shouted += 1
         elif token[0].isupper() and not first:
             self.capitalised += 1
-        for name, lexicon in LEXICA.items():
-            self.lexical[name] += word in lexicon
-        if self._coordinated and word in LEXICA["reference"]:
+        kinds = _lexica_of(word)
+        for name in kinds:
+            self.lexical[name] += 1
+        if self._coordinated and "reference" in kinds:
             self.references_after += 1
-        joins = word in LEXICA["and"] or word in LEXICA["or"]
+        joins = "and" in kinds or "or" in kinds
         if word in ACTIONS:
             self._action(first, before)
         if self.words == 1:
-            self.begins_with_question = int(word in LEXICA["question"])
+            self.begins_with_question = int("question" in kinds)
         if joins:
             self._join()
         else:

@@ -6,8 +6,8 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, lru_cache
+from itertools import chain, pairwise
 from math import log, sqrt
 from typing import Final
 
@@ -33,14 +33,16 @@ def hashed_terms(read: ReadText) -> tuple[list[int], list[int]]:
     values: list[int] = []
     for offset, counts in ((0, word_terms(read)), (BUCKETS, character_terms(read))):
         weights: dict[int, float] = {}
-        for term in sorted(counts):
-            place = offset + zlib.crc32(term.encode(errors="surrogatepass")) % BUCKETS
-            weights[place] = weights.get(place, 0.0) + 1.0 + log(counts[term])
+        for place, count in zip(map(_place, counts), counts.values(), strict=True):
+            weight = weights.get(place, 0.0) + 1.0
+            weights[place] = weight if count == 1 else weight + log(count)
         length = sqrt(sum(value * value for value in weights.values()))
+        # Most terms are in a text once.
+        whole = {weight: round(UNIT * weight / length) for weight in set(weights.values())}
         for place in sorted(weights):
-            value = round(UNIT * weights[place] / length)
+            value = whole[weights[place]]
             if value:
-                places.append(place)
+                places.append(offset + place)
                 values.append(value)
     return places, values
 
@@ -51,15 +53,22 @@ def word_terms(read: ReadText) -> Counter[str]:
     return Counter([*words, *(f"{one} {other}" for one, other in pairwise(words))])
 
 
+@lru_cache(maxsize=131_072)
+def _place(term: str) -> int:
+    return zlib.crc32(term.encode(errors="surrogatepass")) % BUCKETS
+
+
 def character_terms(read: ReadText) -> Counter[str]:
     """Sequences of characters within words, with their counts; a blank stands for a word's border."""
-    terms: Counter[str] = Counter()
-    for word, count in Counter(read.words).items():
-        bordered = f" {word[:60]} "
-        for length in CHARACTER_LENGTHS:
-            for start in range(len(bordered) - length + 1):
-                terms[bordered[start : start + length]] += count
-    return terms
+    return Counter(chain.from_iterable(map(_sequences, read.words)))
+
+
+@lru_cache(maxsize=32_768)
+def _sequences(word: str) -> tuple[str, ...]:
+    bordered = f" {word[:60]} "
+    return tuple(
+        bordered[start : start + length] for length in CHARACTER_LENGTHS for start in range(len(bordered) - length + 1)
+    )
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class ToolFeatures:
             ]
         )
         self.starters = [read_step(clean(starter[:2_000], 1_000)) for starter in starters[:20]]
-        self.starter_sequences = TextIndex([sequences_of(step.words) for step in self.starters])
+        self.starter_sequences = TextIndex([step.sequences for step in self.starters])
 
     def _widen(self, objects: Sequence[Sequence[str]]) -> None:
         """A tool that gets things also lists them where no other tool does, and the other way round."""
@@ -88,7 +88,7 @@ class ToolFeatures:
 
     def lexical(self, step: Step) -> Array:
         """A row of features for each tool."""
-        counts = sequences_of(step.words)
+        counts = step.sequences
         terms = sorted(step.terms)
         named = self.name_sequences.cosines(counts)
         described = self.description_sequences.cosines(counts)
@@ -131,9 +131,9 @@ class ToolFeatures:
         """What the tools and their scores say of whether ``step`` calls any of them."""
         best = int(scores.argmax())
         weights = _softmax(scores)
-        terms = step.terms & frozenset(terms_of(step.words))
+        terms = step.plain
         known = sum(term in self.texts.weights for term in terms) / max(1, len(terms))
-        head = step.head & frozenset(terms_of(step.words))
+        head = step.head & step.plain
         own = sum(bool(term in self.texts.holders and best in self.texts.holders[term][0]) for term in sorted(head))
         ordered = np.sort(scores)[::-1]
         searching = self.searching_share(scores)
@@ -165,7 +165,7 @@ class ToolFeatures:
 
     def starter_likeness(self, step: Step) -> float:
         """The greatest cosine of the step's character sequences with a starter's, 0 without starters."""
-        return float(self.starter_sequences.cosines(sequences_of(step.words)).max(initial=0.0))
+        return float(self.starter_sequences.cosines(step.sequences).max(initial=0.0))
 
 
 def _softmax(scores: Array) -> Array:

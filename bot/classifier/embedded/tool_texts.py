@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from itertools import pairwise
+from functools import lru_cache
+from itertools import chain, pairwise
 from math import log
 from typing import Final
 
@@ -20,6 +21,11 @@ Array = NDArray[np.float64]
 NAME_CHARACTERS: Final = 200
 """How much of a tool's name is read."""
 
+WORDS: Final = 32_768
+"""Of how many words, those used last, it is remembered what they come to."""
+
+_LAST_OF_ENDINGS: Final = frozenset("sgde")
+
 _WORD_BORDER: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
 _UNSPACED_RUN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]{2,}")
 
@@ -32,11 +38,18 @@ def name_words(name: str) -> list[str]:
 
 def terms_of(words: Sequence[str]) -> list[str]:
     """``words`` without those that say nothing, by their stems; pairs of characters where a script has no spaces."""
-    return [stem(part) for word in words if word not in STOP_WORDS for part in _cut_unspaced(word)]
+    return [term for word in words if word not in STOP_WORDS for term in _terms_of_word(word)]
+
+
+@lru_cache(maxsize=WORDS)
+def _terms_of_word(word: str) -> tuple[str, ...]:
+    return tuple(map(stem, _cut_unspaced(word)))
 
 
 def stem(word: str) -> str:
     """``word`` without the commonest endings, so that “lists”, “listing” and “listed” are one term."""
+    if word[-1:] not in _LAST_OF_ENDINGS:
+        return word
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     for ending in ("ing", "ed", "es", "s"):
@@ -49,24 +62,28 @@ def stem(word: str) -> str:
 def compounds_of(words: Sequence[str]) -> list[str]:
     """Pairs of neighbours written as one word, and initials of two to four neighbours."""
     pairs = [stem(one + other) for one, other in pairwise(words)]
-    parts = [part for word in words for part in re.split("[-'’]", word) if part]
-    initials = [
-        "".join(part[0] for part in parts[start : start + length])
-        for length in (2, 3, 4)
-        for start in range(len(parts) - length + 1)
+    letters = "".join(_initials(word) for word in words)
+    return pairs + [
+        letters[start : start + length] for length in (2, 3, 4) for start in range(len(letters) - length + 1)
     ]
-    return pairs + initials
+
+
+@lru_cache(maxsize=WORDS)
+def _initials(word: str) -> str:
+    """The first letter of each part of ``word``."""
+    return "".join(part[0] for part in re.split("[-'’]", word) if part)
 
 
 def sequences_of(words: Sequence[str]) -> Counter[str]:
     """Sequences of three and four characters within words and their borders."""
-    bordered = [f" {word[:60]} " for word in words]
-    return Counter(
-        word[start : start + length]
-        for word in bordered
-        for length in (3, 4)
-        for start in range(len(word) - length + 1)
-    )
+    return Counter(chain.from_iterable(map(sequences_of_word, words)))
+
+
+@lru_cache(maxsize=WORDS)
+def sequences_of_word(word: str) -> tuple[str, ...]:
+    """Those of one word, the shorter ones first; a blank stands for its borders."""
+    bordered = f" {word[:60]} "
+    return tuple(bordered[start : start + length] for length in (3, 4) for start in range(len(bordered) - length + 1))
 
 
 def _cut_unspaced(word: str) -> list[str]:
@@ -97,23 +114,27 @@ class TextIndex:
 
     def cosines(self, counts: Counter[str]) -> Array:
         """The cosine of a text with each document, by the terms that any document has."""
-        found = np.zeros(self.size)
-        known = sorted(
-            (term, (1 + log(count)) * self.weights[term]) for term, count in counts.items() if term in self.weights
-        )
-        length = sum(value * value for _, value in known) ** 0.5
-        for term, value in known:
-            places, values = self.holders[term]
-            found[places] += value / length * values
-        return found
+        terms = sorted(counts.keys() & self.weights.keys())
+        known = [(1 + log(counts[term])) * self.weights[term] for term in terms]
+        length = sum(value * value for value in known) ** 0.5
+        if not terms:
+            return np.zeros(self.size)
+        places, values = zip(*(self.holders[term] for term in terms), strict=True)
+        factors = np.repeat([value / length for value in known], list(map(len, places)))
+        return self._summed(places, factors * np.concatenate(values))
 
     def matched(self, terms: Sequence[str]) -> Array:
         """The sum of the weights of the ``terms`` that each document has."""
-        found = np.zeros(self.size)
-        for term in terms:
-            if term in self.holders:
-                found[self.holders[term][0]] += self.weights[term]
-        return found
+        found = [self.holders[term][0] for term in terms if term in self.holders]
+        if not found:
+            return np.zeros(self.size)
+        weights = np.repeat([self.weights[term] for term in terms if term in self.holders], list(map(len, found)))
+        return self._summed(found, weights)
+
+    def _summed(self, places: Sequence[NDArray[np.intp]], weights: Array) -> Array:
+        """The sum of the ``weights`` at the places of each document, one after the other."""
+        sums: Array = np.bincount(np.concatenate(places), weights=weights, minlength=self.size).astype(np.float64)
+        return sums
 
 
 def initials_of(words: Sequence[str]) -> list[str]:

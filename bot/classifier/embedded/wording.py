@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -29,6 +29,7 @@ from bot.classifier.embedded.courtesies import (
     MAY_YOU,
 )
 from bot.classifier.embedded.embedding import SCALE, Embedder
+from bot.classifier.embedded.phrases import Edited, Phrases, required_words
 
 JUDGED: Final = 64
 JUDGED_CHARACTERS: Final = 1_500
@@ -39,22 +40,21 @@ _DOUBLED: Final = re.compile(r"(?<=[.!?])(?:\s*[,.!;:])+")
 _SIGNS: Final = " ,.!?;:-–—。！？、"  # noqa: RUF001
 
 # Within a clause they mean something: "so far", "who knows it well".
-_FILLER: Final = re.compile(
+_FILLER: Final = (
     r"(?:^|(?<=[.!?]\s))(?:(?:so|well|okay|ok|right|anyway|anyhow|basically|actually|honestly"
     r"|quick question"
     r"|in any case|in short|in other words|(?:to cut a )?long story short|that(?:['’]s| is) why|which is why"
     r"|(?:so )?there it is|therefore|hence|kurz gesagt|jedenfalls|naja|na ja|bueno|en fin|bref|enfin|insomma|dus)"
-    r"(?=$|[\s,.;:!?–-])[\s,.!:–-]*)+",
-    re.IGNORECASE,
+    r"(?=$|[\s,.;:!?–-])[\s,.!:–-]*)+"
 )
 # What is left of "please and thank you".
 _JOINING_NOTHING: Final = re.compile(r"(?:^|(?<![\s,])[\s,]+)(?:and|n|&)[\s.!?]*$", re.IGNORECASE)
-_BORDERLESS: Final = re.compile(
+_BORDERLESS: Final = (
     "(?:お願いします|お願いいたします|お世話になっております|すみません|ありがとうございます|こんにちは|请问|谢谢|您好|你好"
     "|麻烦您?|감사합니다|안녕하세요|부탁드립니다|부탁드려요"
     "|من فضلك|لو سمحت|شكرا(?: جزيلا)?|مرحبا|السلام عليكم|कृपया|धन्यवाद|नमस्ते)"
 )
-_ASKING: Final = re.compile(
+_ASKING: Final = (
     r"(?:(?<!\S)(?:^|(?<=[,.;:!?–—-]\s)|(?<=\band\s)|(?<=\bbut\s)|(?<=\bso\s)|(?<=\bplease\s))(?:"
     r"i(?:'d| would| was) (?:like|love|wondering|hoping)(?: it)?(?: if)?"
     r"(?: you| to| know| for you to| u)*(?: could| can| would)?|i (?:just )?(?:want|need|wanna)(?: you"
@@ -63,11 +63,10 @@ _ASKING: Final = re.compile(
     r"|(?:^|(?<=[\s,.;:!?]))(?:(?:könntest|könnten|könnt|kannst|können|würdest|würden) (?:du|sie|ihr)(?: mir| uns)?"
     r"|¿?(?:podrías|podría|puedes|puede)(?: usted)?|(?:pourriez|pouvez)-vous|(?:pourrais|peux)-tu"
     r"|(?:potresti|potrebbe|puoi|può)|(?:você )?(?:poderia|pode)|(?:kun|zou) je(?: mij| me)?|kunt u(?: mij)?"
-    r"|czy (?:możesz|mógłbyś|mogłabyś|może pan|może pani)))\s+",
-    re.IGNORECASE,
+    r"|czy (?:możesz|mógłbyś|mogłabyś|może pan|może pani)))\s+"
 )
 _WANTING: Final = r"(?: really| just| actually|['’]m| am|['’]d| would)*"
-_WRAPPER: Final = re.compile(
+_WRAPPER: Final = (
     r"(?:^|(?<=[\s,.;:!?]))(?:"
     r"(?:what|all|the (?:only )?thing) (?:that )?(?:i|we)" + _WANTING + r" (?:need|want|require|like"
     r"|after|looking for"
@@ -90,15 +89,13 @@ _WRAPPER: Final = re.compile(
     r"|ce (?:que je (?:veux|voudrais)(?: savoir)?|dont j['’]ai besoin),? c['’]est"
     r"|je (?:voudrais|souhaiterais|aimerais)(?: savoir)?|vorrei(?: sapere)?|gostaria de(?: saber)?"
     r"|ik (?:zou graag|wil graag)(?: weten)?"
-    r")[,:]?(?=\s)\s*",
-    re.IGNORECASE,
+    r")[,:]?(?=\s)\s*"
 )
-_AFTERWARDS: Final = re.compile(
+_AFTERWARDS: Final = (
     r"[,–—-]?\s+(?:is|are) (?:what|all|everything|the thing)(?: that)? (?:i|we)"
     + _WANTING
     + r" (?:need|want|like|after|looking for|ask(?:ing)?(?: for)?)(?: to know| to see| to have| from you| today| now)*"
-    r"(?=$|[\s,.;:!?])",
-    re.IGNORECASE,
+    r"(?=$|[\s,.;:!?])"
 )
 _ENGLISH: Final = re.compile(
     r"\b(?:the|for|of|our|what|whats|how|this|is|from|which|whos|who|show|find|get|give|gimme|pls|plz|thx"
@@ -169,76 +166,118 @@ _CONDITION: Final = re.compile(
 )
 _SPACES: Final = re.compile(r"\s+")
 _DATA: Final = Path(__file__).with_name("background.json")
-_TELLING: Final = re.compile(
+_TELLING: Final = (
     r"(?<!\S)(?:^|(?<=[,.;:!?–—-]\s)|(?<=\band\s)|(?<=\bthen\s)|(?<=\bjust\s))(?:(?:tell|telling) (?:me"
     r"|us)|let(?:ting)? (?:me|us) know)"
-    r"(?=,? (?:who|whose|what|which|when|where|why|how|whether|if)\b),?\s+",
-    re.IGNORECASE,
+    r"(?=,? (?:who|whose|what|which|when|where|why|how|whether|if)\b),?\s+"
 )
-_SEEING: Final = re.compile(r"\b(?:i|we)(?:['’]d| would) (?:like|love) to see\b", re.IGNORECASE)
+_SEEING: Final = r"\b(?:i|we)(?:['’]d| would) (?:like|love) to see\b"
 _SPELLINGS_DATA: Final = Path(__file__).with_name("spellings.json")
 
 
 def plain(text: str) -> str:
     """``text`` without courtesies and chat spellings, in lower case; as it is where nothing else is in it."""
-    shorter = _SPACES.sub(" ", _BORDERLESS.sub(" ", text))
+    edited = Edited(text, _phrases())
+    edited.sub("borderless", " ")
+    edited.to(_spaced(edited.text))
     # What stands behind a courtesy may be another.
     for _ in range(2):
-        shorter = _SPACES.sub(" ", _FILLER.sub("", COURTESY.sub(" ", shorter))).strip(" ,;:")
-    shorter = _JOINING_NOTHING.sub("", _DOUBLED.sub("", FOR_ME.sub("", shorter)))
-    shorter = _AFTERWARDS.sub("", _WRAPPER.sub("", _unframed(_SEEING.sub("show me", shorter))))
-    shorter = _TELLING.sub("", _ASKING.sub("", _SPACES.sub(" ", shorter).strip()))
-    shorter = _spelled_out(shorter, _ENGLISH.search(text) is not None)
-    return _SPACES.sub(" ", shorter).strip(_SIGNS).lower() or text.lower()
+        edited.sub("courtesy", " ")
+        edited.sub("filler", "")
+        edited.to(_spaced(edited.text).strip(" ,;:"))
+    edited.sub("for me", "")
+    edited.to(_JOINING_NOTHING.sub("", _DOUBLED.sub("", edited.text)))
+    edited.sub("seeing", "show me")
+    _unframe(edited)
+    edited.sub("wrapper", "")
+    edited.sub("afterwards", "")
+    edited.to(_spaced(edited.text).strip())
+    edited.sub("asking", "")
+    edited.sub("telling", "")
+    edited.sub("spelling", _spelled_out)
+    if _ENGLISH.search(text):
+        edited.to(_PLUS.sub(" and ", edited.text) if " + " in edited.text else edited.text)
+        edited.sub("english spelling", _spelled_out)
+    return _spaced(edited.text).strip(_SIGNS).lower() or text.lower()
 
 
-def _unframed(text: str) -> str:
-    """``text`` without what asks for the request that follows."""
-    shorter = text
-    for frame, asked in FRAMES:
-        shorter = frame.sub(asked, shorter)
-    shorter = MAY_YOU.sub(lambda found: found[0] if BEFORE_YOU.search(shorter[: found.start()]) else "", shorter)
-    for frame, asked in FRAMES:
-        shorter = frame.sub(asked, shorter)
-    return FROM_YOU.sub("", shorter)
+def _spaced(text: str) -> str:
+    """``text`` with a blank in place of all white space."""
+    return text if text.isprintable() and "  " not in text else _SPACES.sub(" ", text)
+
+
+def _unframe(edited: Edited) -> None:
+    """Leave out what asks for the request that follows."""
+    for number, (_, asked) in enumerate(FRAMES):
+        edited.sub(f"frame {number}", asked)
+    before = edited.text
+    edited.sub("may you", lambda found: found[0] if BEFORE_YOU.search(before[: found.start()]) else "")
+    for number, (_, asked) in enumerate(FRAMES):
+        edited.sub(f"frame {number}", asked)
+    edited.sub("from you", "")
 
 
 def courteous(part: str) -> bool:
     """Whether a sentence is a courtesy and no more."""
-    shorter = _SPACES.sub(" ", _BORDERLESS.sub(" ", part))
-    return not COURTESY.sub(" ", COURTESY.sub(" ", shorter)).strip(_SIGNS)
+    edited = Edited(part, _phrases())
+    edited.sub("borderless", " ")
+    edited.to(_spaced(edited.text))
+    edited.sub("courtesy", " ")
+    edited.sub("courtesy", " ")
+    return not edited.text.strip(_SIGNS)
 
 
-def _spelled_out(text: str, english: bool) -> str:
-    """``text`` with chat spellings written out, also those that are words of other languages if it is ``english``."""
-    anywhere, in_english = _spellings()
-    found = anywhere.sub(text)
-    return in_english.sub(_PLUS.sub(" and ", found)) if english else found
+def _may_be_courteous(turn: str, parts: Sequence[str]) -> bool:
+    """Whether any of the sentences ``parts`` of ``turn`` may be a courtesy: looked for in all of them at once."""
+    nothing_but_signs = not all(part.strip(_SIGNS) for part in parts)
+    return nothing_but_signs or not _phrases().possible(_spaced(turn)).isdisjoint(("courtesy", "borderless"))
 
 
-@dataclass(frozen=True)
-class _Spellings:
-    """Words and what they stand for."""
-
-    meanings: dict[str, str]
-    pattern: re.Pattern[str]
-
-    @staticmethod
-    def of(meanings: dict[str, str]) -> _Spellings:
-        """The longest first: one may begin another."""
-        words = "|".join(map(re.escape, sorted(meanings, key=len, reverse=True)))
-        return _Spellings(meanings, re.compile(rf"(?<![\w'’#@./-])(?:{words})(?![\w'’@/-]|\.\w)", re.IGNORECASE))
-
-    def sub(self, text: str) -> str:
-        """``text`` with the words replaced."""
-        return self.pattern.sub(lambda found: self.meanings[found[0].lower()], text)
+def patterns() -> dict[str, str]:
+    """The patterns of phrases that are left out or replaced, by name, case ignored."""
+    found = {
+        "borderless": _BORDERLESS,
+        "courtesy": COURTESY,
+        "filler": _FILLER,
+        "for me": FOR_ME,
+        "seeing": _SEEING,
+        "may you": MAY_YOU,
+        "from you": FROM_YOU,
+        "wrapper": _WRAPPER,
+        "afterwards": _AFTERWARDS,
+        "asking": _ASKING,
+        "telling": _TELLING,
+    }
+    found |= {f"frame {number}": pattern for number, (pattern, _) in enumerate(FRAMES)}
+    return found | {name: _pattern_of(words) for name, words in _spellings().items()}
 
 
 @cache
-def _spellings() -> tuple[_Spellings, _Spellings]:
-    """Those of any text, and those of English texts alone."""
+def _phrases() -> Phrases:
+    return Phrases(patterns(), required_words())
+
+
+def _spelled_out(found: re.Match[str]) -> str:
+    """What a chat spelling stands for."""
+    return _meanings()[found[0].lower()]
+
+
+def _pattern_of(words: Iterable[str]) -> str:
+    """Chat spellings, the longest first: one may begin another."""
+    either = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    return rf"(?<![\w'’#@./-])(?:{either})(?![\w'’@/-]|\.\w)"
+
+
+@cache
+def _meanings() -> Mapping[str, str]:
+    return {word: meaning for words in _spellings().values() for word, meaning in words.items()}
+
+
+@cache
+def _spellings() -> Mapping[str, Mapping[str, str]]:
+    """What chat spellings stand for: those of any text, and those of English texts alone."""
     held = json.loads(_SPELLINGS_DATA.read_text(encoding="utf-8"))
-    return _Spellings.of(held["any"]), _Spellings.of(held["english"])
+    return {"spelling": held["any"], "english spelling": held["english"]}
 
 
 def sentences(text: str) -> list[str]:
@@ -353,7 +392,7 @@ def asking(turns: Sequence[str], embedder: Embedder | None) -> list[bool]:
         parts = own[: bisect_right(lengths, left_over)]
         left_over -= sum(map(len, own))
         # Nothing is embedded for a courtesy, nor for a single sentence.
-        telling = [part for part in parts if not courteous(part)]
+        telling = [part for part in parts if not courteous(part)] if _may_be_courteous(turn, parts) else parts
         several = embedder is not None and len(telling) > 1
         judged = background().asking(telling, embedder) if several and embedder is not None else [True] * len(telling)
         left = iter(judged)
