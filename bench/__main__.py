@@ -86,7 +86,7 @@ def main(quick: bool = False) -> int:
     print("every figure is the median of", ROUNDS, "rounds; ratios compare what ran in turn\n")
     found = [*consolidating(config), growth(config), *opening(quick), starting()]
     if not quick:
-        found += [consolidated(config, 1_000, 10_000, 2.0), waiting(config), explaining(config)]
+        found += [consolidated(config, 1_000, 10_000, 1.2), waiting(config), explaining(config)]
         found += [reviewing(), fitting(), judging()]
     return 0 if all(excess <= (QUICK_EXCESS if quick else 1.0) for excess in found) else 1
 

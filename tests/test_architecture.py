@@ -34,7 +34,7 @@ ROWS = [
     {"curator"},
     {"export"},
     {"submission"},
-    {"settling"},
+    {"package_reading", "settling"},
     {"pipeline"},
     {"opening", "refusals"},
     {"admitting", "consolidating", "correcting", "explaining", "importing", "renewal", "extension"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,10 +19,11 @@ from bot.errors import InputError, Problem, UsageError
 from bot.git import read_changed, read_top
 from bot.impact.model import Appraisal
 from bot.masking import mask_by
+from bot.package_reading import PackageReader
 from bot.pipeline import refuse_other_folders
 from bot.report.output import ProblemOutput, ValidateOutput
 from bot.snapshot import WorkingTree
-from bot.submission import Package, collect, read_package, submission_folders
+from bot.submission import Package, collect, submission_folders
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, taxonomy_notes
 
 
@@ -38,9 +40,17 @@ from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, taxonomy_notes
     metavar="COMMIT",
     help="Read only those eval sets that differ from where this branch left COMMIT, as in origin/main.",
 )
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Processes that read eval sets (default: one per core; few eval sets take one).",
+)
 @repository_options
 @json_option
-def command(since: str | None, base: str | None, repo: Path, config_path: str, as_json: bool) -> int:
+def command(
+    since: str | None, base: str | None, processes: int | None, repo: Path, config_path: str, as_json: bool
+) -> int:
     """Check taxonomy, config, corrections, regression set and all eval sets; every fault with its file, line and fix.
 
     Notes are what a reader remarked (not read, sources that disagree), and capabilities with few exemplars: they stop
@@ -75,21 +85,14 @@ def command(since: str | None, base: str | None, repo: Path, config_path: str, a
     collect(lambda: load_corrections(snapshot, taxonomy), problems)
     packages: list[Package] = []
     if config is not None:
-        for folder in collect(lambda: submission_folders(snapshot), problems) or ():
-            if chosen is not None and folder not in chosen:
-                continue
-            customer, agent = folder.split("/")[1:]
-            tree = WorkingTree(repo / folder, snapshot.name(folder))
-            package = collect(
-                lambda tree=tree, customer=customer, agent=agent, folder=folder: read_package(  # type: ignore[misc]
-                    tree, customer, agent, folder, config.limits
-                ),
-                problems,
-            )
-            if package is not None:
-                problems.extend(package.submission.problems)
-                notes.extend(package.submission.notes)
-                packages.append(package)
+        folders = collect(lambda: submission_folders(snapshot), problems) or ()
+        reader = PackageReader(snapshot, config)
+        read = [folder for folder in folders if chosen is None or folder in chosen]
+        for reading in reader.read_all(read, processes or os.cpu_count() or 1):
+            problems.extend(reading.problems)
+            if reading.package is not None:
+                notes.extend(reading.package.submission.notes)
+                packages.append(reading.package)
     appraisals: tuple[Appraisal, ...] = ()
     if old is not None and taxonomy is not None and config is not None and known_set is not None:
         from bot.cli.appraised import appraised

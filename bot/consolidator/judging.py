@@ -12,7 +12,6 @@ from bot.consolidator.verdict_engine import REDUNDANT, decide
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import Doubt, RelationalFacts, ScoredQuery
 from bot.rater.profile import Profile
-from bot.rounding import rounded
 
 Trust: TypeAlias = Callable[[ScoredQuery, RelationalFacts, Ruling, Sequence[str]], Ruling]
 """Gate 7: query, facts, ruling and the ids that this cycle has admitted so far → the ruling, perhaps sent to review."""
@@ -65,7 +64,7 @@ class Moment:
 
     def _close_calls(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> tuple[CloseCall, ...]:
         found = []
-        for doubt in self.live.doubts(query, profile, rounded(self.config.options.close_call)):
+        for doubt in self.live.doubts(query, profile, self.config.options.close_call):
             other = exercising(query, doubt, self.config)
             _, ruling = self.judge(other, self.live.profile(other), similarity)
             if ruling.decision.admits:

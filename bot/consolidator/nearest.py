@@ -8,10 +8,7 @@ import numpy as np
 
 from bot.rater.contextualizer import Similarity
 from bot.rater.profile import Profile
-from bot.rater.similarity import similarity_matrix
-
-# Similarities that are computed at a time: enough for speed, little enough for the processor's cache.
-BLOCK = 1 << 20
+from bot.rater.similarity import most_similar, similarity_matrix
 
 
 def nearest_of(profile: Profile, members: Sequence[Profile]) -> Similarity:
@@ -46,13 +43,9 @@ class NearestResidents:
         if not members:
             return
         choices = [member.text for member in members]
-        rows = max(1, BLOCK // len(choices))
-        for start in range(0, len(self._texts), rows):
-            matrix = similarity_matrix(self._texts[start : start + rows], choices)
-            # argmax takes the first of equals, and members are sorted by id.
-            for offset, winner in enumerate(matrix.argmax(axis=1).tolist()):
-                self._best[start + offset] = matrix[offset, winner]
-                self._resident[start + offset] = members[winner].id
+        for place, text in enumerate(self._texts):
+            winner, self._best[place] = most_similar(text, choices)
+            self._resident[place] = members[winner].id
 
     def compare_one(self, member: Profile) -> None:
         """Compare every open query with ``member``, which has just entered."""

@@ -18,7 +18,7 @@ def doubt_text(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admit
 
     It argued with the classifier (``ATTEMPT``), or it holds personal data (``PERSONAL_DATA``).
     """
-    return _reviewed(ruling, _doubts(query))
+    return _reviewed(ruling, _doubts(query)) if ruling.admitted else ruling
 
 
 def _doubts(query: ScoredQuery) -> list[Reason]:
@@ -27,7 +27,7 @@ def _doubts(query: ScoredQuery) -> list[Reason]:
 
 
 def _reviewed(ruling: Ruling, reasons: Sequence[Reason]) -> Ruling:
-    if not reasons or not ruling.admitted:
+    if not reasons:
         return ruling
     return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, *reasons))
 

@@ -26,6 +26,8 @@ from bot.rounding import DECIMALS, rounded
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 Places = NDArray[np.intp]
+_ROWS = 256
+"""Rows that are compared with all others at a time: all at once would take as much memory again, and more."""
 Sparse = Any
 """A compressed sparse row matrix of scipy, which has no types."""
 
@@ -105,7 +107,6 @@ def clusters(rows: Sequence[Row], reference: Reference, settings: ExtensionSetti
         return ()
     matrix = weights.of(rows[place].traits for place in places)
     chosen = _spread(matrix, settings.clustered)
-    similar = _similarities(matrix[chosen])
     field = _Field(
         rows=rows,
         places=places,
@@ -113,15 +114,14 @@ def clusters(rows: Sequence[Row], reference: Reference, settings: ExtensionSetti
         chosen=chosen,
         certain=weights.of(reference.traits),
         possible=weights.of(reference.possible(place, telling) for place in range(len(reference.turns))),
-        similar=similar,
         telling=telling,
         manner=manner,
         asked=_asked(rows),
         reference=reference,
         settings=settings,
     )
-    labels = _label(1.0 - similar, settings.distance)
-    found = [field.cluster(np.flatnonzero(labels == label)) for label in range(int(labels.max()) + 1)]
+    labels = _label(matrix[chosen], settings.distance)
+    found = [field.cluster(np.flatnonzero(labels == label)) for label in range(1, int(labels.max()) + 1)]
     passed = [cluster for cluster in found if cluster is not None]
     return tuple(sorted(passed, key=lambda cluster: (-cluster.surprise, cluster.members)))
 
@@ -139,23 +139,49 @@ def _spread(matrix: Sparse, most: int) -> Places:
     return np.sort(order[np.lexsort((leading[order], turns))][:most])
 
 
-def _label(distances: Floats, most: float) -> NDArray[np.int64]:
-    from sklearn.cluster import AgglomerativeClustering
+def _label(matrix: Sparse, most: float) -> NDArray[np.int32]:
+    """The number of the cluster of each row, from 1; clusters are on average less than ``most`` apart in each merge."""
+    from scipy.cluster.hierarchy import fcluster, linkage
 
-    clustering: Any = AgglomerativeClustering(
-        n_clusters=None, distance_threshold=most, metric="precomputed", linkage="average"
-    )
-    labels: NDArray[np.int64] = clustering.fit_predict(distances)
+    merges = linkage(_distances(matrix), "average")
+    labels: NDArray[np.int32] = fcluster(merges, np.nextafter(most, -np.inf), "distance")
     return labels
 
 
-def _similarities(matrix: Sparse) -> Floats:
-    """Cosine similarities, rounded: sums in another order differ by a hair."""
+def _distances(matrix: Sparse) -> Floats:
+    """Cosine distances as scipy takes them: those of each row to the rows after it, one row after the other."""
+    size = matrix.shape[0]
+    found = np.empty(size * (size - 1) // 2)
+    unit = _unit(matrix)
+    end = 0
+    for start in range(0, size, _ROWS):
+        for place, similar in enumerate(_similarities(unit[start : start + _ROWS], unit), start):
+            begin, end = end, end + size - 1 - place
+            found[begin:end] = 1.0 - similar[place + 1 :]
+    return found
+
+
+def _unit(matrix: Sparse) -> Sparse:
+    """``matrix`` with rows of length 1."""
     lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-    unit = matrix.multiply(1 / lengths[:, None]).tocsr()
-    similar: Floats = np.clip(np.round((unit @ unit.T).toarray(), DECIMALS), 0.0, 1.0)
-    np.fill_diagonal(similar, 1.0)
+    return matrix.multiply(1 / lengths[:, None]).tocsr()
+
+
+def _similarities(unit: Sparse, others: Sparse) -> Floats:
+    """Cosine similarities of rows of length 1, rounded: sums in another order differ by a hair."""
+    similar: Floats = np.clip(np.round((unit @ others.T).toarray(), DECIMALS), 0.0, 1.0)
     return similar
+
+
+def _cohesion(matrix: Sparse) -> float:
+    """The mean similarity of each row of ``matrix`` to the others; 1 of a single one."""
+    size = matrix.shape[0]
+    if size < 2:
+        return 1.0
+    unit = _unit(matrix)
+    within = _similarities(unit, unit)
+    np.fill_diagonal(within, 1.0)
+    return rounded(float((within.sum() - size) / (size * (size - 1))))
 
 
 class _Weights:
@@ -190,7 +216,6 @@ class _Field:
     chosen: Places
     certain: Sparse
     possible: Sparse
-    similar: Floats
     telling: dict[Trait, Telling]
     manner: float
     asked: Mapping[str, int]
@@ -231,10 +256,7 @@ class _Field:
             return None
         value, excess, least = best
         members = own[scores[own] >= least]
-        inner = together[scores[own] >= least]
-        within = self.similar[np.ix_(inner, inner)]
-        size = len(members)
-        cohesion = rounded(float((within.sum() - size) / (size * (size - 1)))) if size > 1 else 1.0
+        cohesion = _cohesion(self.matrix[members])
         if cohesion < settings.cohesion or self._is_known(members, scores >= least, possible >= least):
             return None
         central = sorted(members.tolist(), key=lambda place: (-scores[place], place))

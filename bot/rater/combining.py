@@ -64,11 +64,15 @@ class Carried:
             (rest, free) for rest in rests if (free := mask & ((rest & -rest) - 1 if rest else -1) & ~ends.get(rest, 0))
         ]
 
-    def lacks_with(self, mask: int, bit: int) -> bool:
-        """Whether nobody carries some combination of ``mask``, where somebody does each that is without ``bit``."""
-        if self._novelty == 2 and mask != bit:
-            return bool(mask & ~self._ends.get(bit, 0))
-        return bool(self.lacking(mask))
+    def opened_by(self, bits: int, mask: int) -> int:
+        """Which of ``bits`` complete, each with ``mask`` alone, a combination that no one carries.
+
+        Each combination of ``mask`` itself is carried.
+        """
+        if self._novelty == 2 and mask:
+            ends = self._ends
+            return sum([bit for bit in bits_of(bits) if mask & ~ends.get(bit, 0)])
+        return sum([bit for bit in bits_of(bits) if self.lacking(mask | bit)])
 
 
 def counted(lacking: Iterable[tuple[int, int]]) -> int:

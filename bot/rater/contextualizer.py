@@ -5,9 +5,10 @@ Paper, section 2.3 (contextualizer); semantics, section 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from typing import Any, Final
 
 from bot.config import Curation
 from bot.rater.combining import Carried, bits_of, counted, spelled_out
@@ -17,6 +18,8 @@ from bot.rater.profile import Capabilities, Profile, bits
 from bot.rounding import rounded
 
 Key = tuple[int, int, int, int, float]
+# One for all: a cycle of many queries has mostly such facts.
+_NONE: Final[Mapping[str, Any]] = {}
 
 
 def without_merit(key: Key) -> bool:
@@ -81,6 +84,8 @@ class LiveSet:
         self._covered_for: dict[str | None, int] = {}
         # What a score has to exceed: champion + margin, or anything where there is no champion.
         self._to_beat: list[float] = [-1.0] * count
+        # Capabilities of which a score at the competence bar would be a win, or the first.
+        self._won_at_bar = (1 << count) - 1
         # What members carry, and with it what those who wait offer: the same until somebody waits.
         self._carried = self._known = Carried(capabilities.novelty)
         self.waiting: list[Profile] = []
@@ -100,6 +105,11 @@ class LiveSet:
                 -1.0 if champion is None else rounded(held + margin)
                 for champion, held, margin in zip(self.champions, self._held, capabilities.margins, strict=True)
             ]
+            other._won_at_bar = sum(
+                1 << index
+                for index, (bar, score) in enumerate(zip(capabilities.bars, other._to_beat, strict=True))
+                if bar > score
+            )
             other._short = sum(
                 1 << index
                 for index, (coverers, floor) in enumerate(zip(self.coverers, capabilities.floors, strict=True))
@@ -155,16 +165,16 @@ class LiveSet:
         probability.  Of equally probable ones those that it exercises come first, by id, then the others in the
         taxonomy's order.
         """
-        caps = profile.caps
-        weak = [
-            index
-            for index, score in profile.items
-            if score >= least and not caps >> index & 1 and self._may_gain(profile, index, score)
-        ]
-        if not weak and not query.doubts:
+        gaining = self._gaining(profile, profile.signature & ~profile.caps)
+        if not gaining and not query.doubts:
             return []
+        least = rounded(least)
         names, places = self.capabilities.names, self.capabilities.index
-        found = [Doubt(capability=names[index], probability=query.scores[names[index]]) for index in sorted(weak)]
+        found = [
+            Doubt(capability=names[index], probability=query.scores[names[index]])
+            for index in bits(gaining)
+            if profile.score(index) >= least
+        ]
         found += [
             doubt
             for doubt in query.doubts
@@ -173,24 +183,33 @@ class LiveSet:
         ]
         return sorted(found, key=lambda doubt: -rounded(doubt.probability))
 
-    def _may_gain(self, profile: Profile, index: int, score: float, instead_of: tuple[str, ...] = ()) -> bool:
-        """Whether ``profile``, which is redundant, may have merit with that capability in place of ``instead_of``.
+    def _gaining(self, profile: Profile, lacking: int) -> int:
+        """Which of the capabilities ``lacking`` may give ``profile``, which is redundant, merit by a score at the bar.
 
-        Far cheaper than the facts, and never false where these have merit: without the capability there is none, or
-        only such as a waiting query offers, of capabilities that R lacks or is short of.
+        Far cheaper than the facts, and complete: without the capability there is no merit, or only such as a waiting
+        query offers, of capabilities that R lacks or is short of.
+        """
+        wanted = self._short | ~self.covered
+        if profile.caps & wanted:
+            return lacking
+        gaining = lacking & (wanted | self._won_at_bar)
+        return gaining | self._known.opened_by(self.capabilities.combinable(lacking & ~gaining), profile.combined)
+
+    def _may_gain(self, profile: Profile, index: int, score: float, instead_of: tuple[str, ...] = ()) -> bool:
+        """Whether ``profile``, which is redundant, may have merit with ``score`` there in place of ``instead_of``.
+
+        Never false where it has.
         """
         capabilities, bit = self.capabilities, 1 << index
-        caps, signature = profile.caps, profile.signature
-        if instead_of:
-            gone = sum(1 << capabilities.index[name] for name in instead_of if name in capabilities.index)
-            caps, signature = caps & ~gone, signature & ~gone
-        caps |= bit
-        if caps & (self._short | ~self.covered) or max(capabilities.bars[index], score) > self._to_beat[index]:
+        if score > self._to_beat[index]:
             return True
-        combined = capabilities.combined(signature | bit, caps)
-        if instead_of or not combined & bit:
-            return bool(self._known.lacking(combined))
-        return self._known.lacks_with(combined, bit)
+        if not instead_of:
+            return bool(self._gaining(profile, bit))
+        gone = sum(1 << capabilities.index[name] for name in instead_of if name in capabilities.index)
+        caps = profile.caps & ~gone | bit
+        if caps & (self._short | ~self.covered) or self._won_at_bar & bit:
+            return True
+        return bool(self._known.lacking(capabilities.combined(profile.signature & ~gone | bit, caps)))
 
     def facts(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> RelationalFacts:
         """All relational facts of ``query`` as of now."""
@@ -240,7 +259,8 @@ class LiveSet:
             competent=self.capabilities.named(profile.caps),
             new_capabilities=(),
             new_combinations=(),
-            wins={},
+            fills=_NONE,
+            wins=_NONE,
             max_similarity=similarity.value,
             most_similar=similarity.resident,
             top_score=profile.top,
@@ -248,6 +268,7 @@ class LiveSet:
             familiar=query.familiar,
             personal=query.personal,
             scores=query.scores,
+            champion_scores=_NONE,
         )
 
     def offering(self, profile: Profile) -> tuple[str, ...]:
@@ -284,6 +305,10 @@ class LiveSet:
             if champion is None or (score >= self._held[index] and outranks(profile, champion, index, score)):
                 self.champions[index], self._held[index] = profile, score
                 self._to_beat[index] = rounded(score + self.capabilities.margins[index])
+                if self.capabilities.bars[index] > self._to_beat[index]:
+                    self._won_at_bar |= 1 << index
+                else:
+                    self._won_at_bar &= ~(1 << index)
 
 
 def outranks(challenger: Profile, champion: Profile, index: int, score: float) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bot.config import Curation
 from bot.rater.combining import Novelty, bits_of
-from bot.rounding import DECIMALS, rounded
+from bot.rounding import all_rounded, rounded
 from bot.text import normalise
 
 # Masks whose subsets are kept: they mean nothing beyond themselves, so that all sets share them.
@@ -98,7 +98,7 @@ class Capabilities:
         if not self._trial.isdisjoint(scores):
             scores = {name: score for name, score in scores.items() if name not in self._trial}
         places = tuple(map(self.index.__getitem__, scores))
-        values = tuple([round(score, DECIMALS) for score in scores.values()])
+        values = all_rounded(scores.values())
         signature = caps = 0
         for place, score in zip(places, values, strict=True):
             bit = 1 << place
@@ -113,7 +113,7 @@ class Capabilities:
             signature,
             caps,
             caps.bit_count(),
-            round(fsum(scores.values()), DECIMALS),
+            rounded(fsum(scores.values())),
             self.combined(signature, caps),
             self.novelty,
             customer,
@@ -134,7 +134,11 @@ class Capabilities:
 
     def combined(self, signature: int, caps: int) -> int:
         """The mask of what takes part in combinations."""
-        return signature if self._whole else caps & self._combining
+        return signature if self._whole else self.combinable(caps)
+
+    def combinable(self, mask: int) -> int:
+        """What of ``mask`` may take part in combinations."""
+        return mask if self._whole else mask & self._combining
 
     def carried(self, profile: Profile) -> frozenset[int]:
         """Every combination, of any query, that ``profile`` carries."""
@@ -143,7 +147,7 @@ class Capabilities:
         return _all_subsets(profile.combined, self.novelty)
 
     def _named(self, mask: int) -> tuple[str, ...]:
-        return tuple(name for index, name in enumerate(self.names) if mask >> index & 1)
+        return tuple([self.names[index] for index in bits(mask)])
 
 
 @lru_cache(maxsize=_REMEMBERED)

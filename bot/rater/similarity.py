@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
-from rapidfuzz.process import cdist
+from rapidfuzz.process import cdist, extractOne
 
 SCORER = LCSseq.normalized_similarity
 """The scorer as rapidfuzz knows it, to be handed to ``cdist`` together with normalised texts."""
@@ -21,6 +21,15 @@ SCORER = LCSseq.normalized_similarity
 def similarity(a: str, b: str) -> float:
     """How alike two normalised texts are, in [0, 1]; 1 exactly if they are equal."""
     return SCORER(a, b)
+
+
+def most_similar(query: str, choices: Sequence[str]) -> tuple[int, float]:
+    """The place of the normalised choice that is most similar to ``query`` (ties: the first), and how similar it is.
+
+    There must be at least one.
+    """
+    _, value, place = extractOne(query, choices, scorer=SCORER)
+    return place, value
 
 
 def similarity_matrix(queries: Sequence[str], choices: Sequence[str]) -> NDArray[np.float64]:

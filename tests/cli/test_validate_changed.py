@@ -10,8 +10,7 @@ import git
 import pytest
 import yaml
 
-from bot import submission
-from bot.cli import validate
+from bot import package_reading, submission
 from tests.cli.conftest import Incumbent
 
 
@@ -54,7 +53,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         folders.append(folder)
         return whole(tree, customer, agent, folder, limits)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(validate, "read_package", noted)
+    monkeypatch.setattr(package_reading, "read_package", noted)
     return folders
 
 

@@ -1,0 +1,98 @@
+"""Reading the packages of many customers, in several processes where that saves time."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Final
+
+from bot.config import Curation
+from bot.errors import OutsideError, Problem
+from bot.masking import mask_by
+from bot.snapshot import WorkingTree
+from bot.submission import Package, collect, read_package
+
+_WORTH_A_PROCESS: Final = 100
+"""Packages that take about as long to read as a process takes to start."""
+_AT_A_TIME: Final = 20
+"""Packages that a process reads before it hands them over, or stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackageReading:
+    """The package of one folder, or ``None`` where it cannot be judged, and the problems of the folder."""
+
+    package: Package | None
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True)
+class PackageReader:
+    """Reads packages of the platform ``repository``, with the limits of ``config``."""
+
+    repository: WorkingTree
+    config: Curation
+
+    def read(self, folder: str) -> PackageReading:
+        """The package in ``folder``, which is ``eval_sets/<customer>/<agent>``."""
+        _, customer, agent = folder.split("/")
+        tree = WorkingTree(self.repository.root / folder, self.repository.name(folder))
+        problems: list[Problem] = []
+        package = collect(lambda: read_package(tree, customer, agent, folder, self.config.limits), problems)
+        if package is not None:
+            problems.extend(package.submission.problems)
+        return PackageReading(package, tuple(problems))
+
+    def read_all(self, folders: Sequence[str], processes: int) -> list[PackageReading]:
+        """The packages in ``folders``, in this order.
+
+        It takes at most this number of ``processes``, and this process alone where there are few folders.  Raises
+        :class:`OutsideError` where a process dies.
+        """
+        processes = min(processes, len(folders) // _WORTH_A_PROCESS)
+        if processes < 2:
+            return [self.read(folder) for folder in folders]
+        parts = [folders[start : start + _AT_A_TIME] for start in range(0, len(folders), _AT_A_TIME)]
+        pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin, (self,))
+        try:
+            # A process that has not begun yet would answer Ctrl-C with a traceback.
+            with _interrupts_held_back():
+                running = [pool.submit(_read, part) for part in parts]
+            return [reading for each in running for reading in each.result()]
+        except BrokenProcessPool:
+            message = "a process that read eval sets was ended from outside; run the command again, with --processes 1"
+            raise OutsideError(f"{message} if the memory was full") from None
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+_readers: list[PackageReader] = []
+
+
+def _begin(reader: PackageReader) -> None:
+    """Prepare a process; the one that started it decides when it stops."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    mask_by(reader.config.personal_data.shown)
+    _readers.append(reader)
+
+
+def _read(folders: Sequence[str]) -> list[PackageReading]:
+    return [_readers[0].read(folder) for folder in folders]
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Within, Ctrl-C waits until the end; processes that start within do not see it at all."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

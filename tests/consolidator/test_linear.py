@@ -1,0 +1,67 @@
+"""Twice the queries take about twice the work, also where many wait for a person."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from bot.consolidator.cycle import run_cycle
+from bot.rater.model import Resident, ScoredQuery
+from tests.factories import make_config, query, resident
+
+CONFIG = make_config(novelty=2)
+NAMES = [f"c{number:02}" for number in range(12)]
+BEATEN = 0.76
+
+
+def held(score: float) -> list[Resident]:
+    """A champion of each capability, with this ``score``."""
+    return [resident(f"of-{name}", {name: score}) for name in NAMES]
+
+
+def drawn(size: int, waiting: bool) -> list[ScoredQuery]:
+    """Queries of two to five capabilities; ``waiting``, half of them beat a champion and hold personal data."""
+    draw, found = random.Random(size), []
+    for number in range(size):
+        waits = waiting and number % 2 == 0
+        low, high = (BEATEN + 0.1, 1.0) if waits else (0.5, BEATEN)
+        scores = {name: round(draw.uniform(low, high), 4) for name in draw.sample(NAMES, draw.randint(2, 5))}
+        found.append(query(f"q{number:04}", scores, personal={"email": 1} if waits else {}))
+    return found
+
+
+def lines_run(work: Callable[[], object]) -> int:
+    """How many lines of Python ``work`` executes; one of a loop counts each time."""
+    count = 0
+
+    def traced(_: FrameType, event: str, __: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return traced
+
+    before = sys.gettrace()
+    sys.settrace(traced)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("waiting", [False, True])
+def test_the_work_of_a_cycle_grows_with_the_queries_and_no_faster(waiting: bool) -> None:
+    residents = held(BEATEN)
+    small, large = drawn(400, waiting), drawn(1_600, waiting)
+    verdicts = run_cycle(large, residents, CONFIG)
+    assert not any(verdict.admitted for verdict in verdicts)  # each that enters is compared with all that are left
+    if waiting:
+        assert sum(verdict.asks for verdict in verdicts) >= 800
+        assert sum(bool(verdict.alternate_of) for verdict in verdicts) >= 400
+    assert lines_run(lambda: run_cycle(large, residents, CONFIG)) < 4.4 * lines_run(
+        lambda: run_cycle(small, residents, CONFIG)
+    )
